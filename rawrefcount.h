@@ -255,7 +255,9 @@
 #ifndef RRC_LINK
 #define RRC_LINK(ob) ((ob)->ob_pypy_link)
 #endif
-#ifndef RRC_TYPE
+#ifdef RRC_TYPE
+#define RRCI_ADAPTED_TYPE
+#else
 #define RRC_TYPE(ob) ((ob)->ob_type)
 #endif
 
@@ -369,8 +371,9 @@ typedef struct rrc_desc {
        until the collection's free call returns. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
-    /* Finish the marking that trace queued. Called by the trace functions, at
-       the end. NULL: trace did it all. */
+    /* Finish the marking that trace queued. Called by rrc_major_collection_trace,
+       after the last trace. (In a minor collection the host does that by itself
+       after rrc_minor_collection_trace.) NULL: trace does it all. */
     void (*propagate)(void *userdata);
 
     /* Is p in the young generation? Called when a link is made, and by the free
@@ -517,8 +520,8 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
    They return RRC_OK, or RRC_ENULL, RRC_EPHASE, RRC_ECLOSED. They allocate
    nothing. */
 
-/* [host's minor collection, roots scanned; may be repeated | no | calls trace,
-   propagate | O(young P links)] */
+/* [host's minor collection, roots scanned; may be repeated | no | calls trace |
+   O(young P links)] */
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 
 /* [same minor collection, copying done, nothing freed yet | frees only | calls
@@ -648,3 +651,1950 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 }
 
 #endif /* RAWREFCOUNT_H */
+
+/* >>implementation
+ * ===========================================================================
+ * In this order: configuration, data, memory and errors, the dictionary, lists,
+ * the queue, links, collections, deallocation, objects, heaps, insight.
+ *
+ * Where the time of a collection goes is memory traffic, and the data is laid
+ * out for it. A link is a record of two words, {p, ob}, in one of four dense
+ * lists: P or O, young or old.
+ *
+ *   pass               reads                        writes, for links that change only
+ *   minor/major trace  records in order, ob's head  -
+ *   minor/major free   records in order, p's head   record, ob's head, dictionary entry
+ *
+ * The two heads are the only random accesses, and both are prefetched some
+ * records ahead. A link of which nothing changes costs just these reads.
+ *
+ * Records live in chunks of fixed size, which lists and the queue share through
+ * one pool. A list never moves its records to grow: no pause for copying, and
+ * what a collection can need is one number of chunks, reserved beforehand. */
+
+#if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
+#define RRCI_IMPLEMENTED
+
+#include <stdlib.h>
+#include <string.h>
+#ifndef RRC_NO_STDIO
+#include <stdio.h>
+#endif
+
+/* ---- configuration of the implementing unit ---- */
+
+#ifdef RRC_HOST_TRACE
+#define RRCI_TRACE_IS_FIXED 1
+#else
+#define RRCI_TRACE_IS_FIXED 0
+#define RRC_HOST_TRACE(heap, p) ((heap)->desc.trace((heap)->desc.userdata, (p)))
+#endif
+
+#ifdef RRC_HOST_SURVIVOR
+#define RRCI_SURVIVOR_IS_FIXED 1
+#else
+#define RRCI_SURVIVOR_IS_FIXED 0
+#define RRC_HOST_SURVIVOR(heap, p) ((heap)->desc.survivor((heap)->desc.userdata, (p)))
+#endif
+
+#ifndef RRC_HOST_PROPAGATE
+#define RRC_HOST_PROPAGATE(heap) \
+    ((heap)->desc.propagate != NULL ? (heap)->desc.propagate((heap)->desc.userdata) : (void)0)
+#endif
+
+#ifdef RRC_HOST_IS_YOUNG
+#define RRCI_HAS_GENERATIONS(heap) 1
+#else
+#define RRCI_HAS_GENERATIONS(heap) ((heap)->desc.is_young != NULL)
+#define RRC_HOST_IS_YOUNG(heap, p) ((heap)->desc.is_young((heap)->desc.userdata, (p)))
+#endif
+
+#ifdef RRC_HOST_SLOT
+#define RRCI_HAS_SLOT(heap) 1
+#else
+#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL)
+#define RRC_HOST_SLOT(heap, p) ((heap)->desc.slot((heap)->desc.userdata, (p)))
+#endif
+
+#ifdef RRC_HOST_DEALLOC_TRIGGER
+#define RRCI_HAS_TRIGGER(heap) 1
+#else
+#define RRCI_HAS_TRIGGER(heap) ((heap)->desc.dealloc_trigger != NULL)
+#define RRC_HOST_DEALLOC_TRIGGER(heap) ((heap)->desc.dealloc_trigger((heap)->desc.userdata))
+#endif
+
+#ifndef RRC_HOST_MOVES
+#define RRC_HOST_MOVES 1
+#endif
+#ifndef RRC_SET_TYPE
+#define RRC_SET_TYPE(ob, type) (RRC_TYPE(ob) = (type))
+#endif
+#ifndef RRC_OBJECT_PREFIX
+#define RRC_OBJECT_PREFIX 0
+#endif
+#ifndef RRC_DEALLOC_DEPTH
+#define RRC_DEALLOC_DEPTH 50
+#endif
+#ifndef RRC_CHUNK_LINKS
+#define RRC_CHUNK_LINKS 256
+#endif
+#if (RRC_CHUNK_LINKS & (RRC_CHUNK_LINKS - 1)) != 0 || RRC_CHUNK_LINKS < 4
+#error "rawrefcount.h: RRC_CHUNK_LINKS must be a power of two, at least 4"
+#endif
+#if RRC_DEALLOC_DEPTH < 1
+#error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
+#endif
+
+#ifndef RRC_ASSERT
+#ifdef RRC_DEBUG
+#include <assert.h>
+#define RRC_ASSERT(condition) assert(condition)
+#else
+#define RRC_ASSERT(condition) ((void)0)
+#endif
+#endif
+
+#if defined(__GNUC__)
+#define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
+#define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
+#define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define RRCI_PREFETCH(address) ((void)(address))
+#define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
+#define RRCI_UNLIKELY(condition) (condition)
+#endif
+
+/* How many records a pass prefetches ahead: enough to cover a cache miss with
+   the work on that many records. A power of two. */
+#define RRCI_AHEAD 16
+
+/* ---- data ---- */
+
+typedef struct rrci_link {
+    rrc_gcref   p;
+    rrc_object *ob;
+} rrci_link;
+
+#define RRCI_CHUNK_OBS (2 * RRC_CHUNK_LINKS - 1)
+
+typedef union rrci_chunk {
+    union rrci_chunk *next;                     /* in the pool */
+    rrci_link link[RRC_CHUNK_LINKS];            /* in a list */
+    struct {
+        union rrci_chunk *next;
+        rrc_object *ob[RRCI_CHUNK_OBS];
+    } queue;                                    /* in the queue */
+} rrci_chunk;
+
+/* A hash table from a key of a record (p, or ob) to the record's index in its
+   list. An entry is four bytes: the low `bits` bits hold index + 2, the others
+   bits of the key's hash, so that a probe rarely has to look at a record. */
+typedef struct rrci_dict {
+    uint32_t *entry;
+    size_t    capacity;         /* entries allocated */
+    size_t    size;             /* entries in use: probing wraps around here */
+    size_t    used;             /* entries that are not RRCI_EMPTY */
+    size_t    peak;             /* young lists: links before the last collection */
+    unsigned  bits;
+    char      on;               /* maintained? (else its contents mean nothing) */
+    char      by_ob;            /* the key is ob, not p */
+} rrci_dict;
+
+/* A growing array of links in chunks: the last one is partly filled, and an
+   empty list has none. */
+typedef struct rrci_list {
+    rrci_chunk **chunk;         /* the directory */
+    size_t       count;
+    rrci_dict    dict;
+} rrci_list;
+
+/* The four lists: bit 0 says O rather than P, bit 1 young rather than old. */
+enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
+enum { RRCI_O = 1, RRCI_YOUNG = 2 };
+
+/* First in, first out: deallocation keeps the order in which objects died. */
+typedef struct rrci_queue {
+    rrci_chunk *head, *tail;
+    size_t      head_index, tail_index;     /* next to take, next to fill */
+    size_t      count;
+} rrci_queue;
+
+typedef enum rrci_phase {
+    RRCI_MUTATOR,
+    RRCI_MINOR,                 /* from rrc_minor_collection_trace until _free is done */
+    RRCI_MAJOR,
+    RRCI_CLOSING,               /* rrc_heap_free dissolves the links */
+    RRCI_RELEASING,             /* rrc_heap_free drops references: user code runs */
+    RRCI_HUSK                   /* rrc_heap_free is done, objects are left */
+} rrci_phase;
+
+struct rrc_heap {
+    rrc_desc      desc;
+    rrci_phase    phase;
+    rrci_list     list[RRCI_LISTS];
+    rrci_queue    queue;
+
+    rrci_chunk   *pool;         /* spare chunks */
+    size_t        pool_count;
+    size_t        chunk_count;  /* all of them: in lists, the queue and the pool */
+    size_t        directory_capacity;   /* of each list, in chunks; one block for all */
+
+    rrc_object   *later;        /* count 0, waiting for dealloc; threaded through the link field */
+    size_t        later_count;
+    rrci_link    *again;        /* RRCI_RELEASING: records to release once more, threaded through p */
+    unsigned      depth;        /* nested deallocs */
+    int           running;      /* inside rrc_run_pending or rrc_heap_free */
+    size_t        quota;        /* while running: how many objects may still be dealt with */
+
+    rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
+    ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
+    size_t        memory;
+    size_t        minor_collections, major_collections;
+};
+
+static int rrci_in_collection(const rrc_heap *heap)
+{
+    return heap->phase == RRCI_MINOR || heap->phase == RRCI_MAJOR || heap->phase == RRCI_CLOSING;
+}
+
+/* ---- errors ---- */
+
+#define RRCI_ERROR_NAME(code, message) #code,
+#define RRCI_ERROR_MESSAGE(code, message) message,
+
+RRC_API const char *rrc_error_name(int code)
+{
+    static const char *const names[] = { RRC_ERRORS(RRCI_ERROR_NAME) NULL };
+    return code >= 0 && code < RRCI_ERROR_END ? names[code] : "unknown code";
+}
+
+RRC_API const char *rrc_error_message(int code)
+{
+    static const char *const messages[] = { RRC_ERRORS(RRCI_ERROR_MESSAGE) NULL };
+    return code >= 0 && code < RRCI_ERROR_END ? messages[code]
+                                              : "not a code of rawrefcount.h: see RRC_ERRORS";
+}
+
+RRC_API const char *rrc_version(void)
+{
+    return RRC_VERSION;
+}
+
+/* Debug builds keep the type of a freed object in place, tagged, because that
+   word outlives the allocator's own bookkeeping more often than the first two. */
+#if defined(RRC_DEBUG) && !defined(RRCI_ADAPTED_TYPE)
+#define RRCI_TAGS_FREED 1
+#else
+#define RRCI_TAGS_FREED 0
+#endif
+#define RRCI_POISON 0xDD
+
+static int rrci_is_freed(rrc_object *ob)
+{
+#ifdef RRC_DEBUG
+    intptr_t poison;
+    memset(&poison, RRCI_POISON, sizeof poison);
+    if (RRC_REFCNT(ob) == poison)
+        return 1;
+#if RRCI_TAGS_FREED
+    return ((uintptr_t)RRC_TYPE(ob) & 1) != 0;
+#else
+    return 0;
+#endif
+#else
+    (void)ob;
+    return 0;
+#endif
+}
+
+static const char *rrci_type_name(rrc_object *ob)
+{
+    const rrc_type *type;
+    if (ob == NULL)
+        return "?";
+    if (rrci_is_freed(ob)) {
+#if RRCI_TAGS_FREED
+        type = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) & ~(uintptr_t)1);
+        if (((uintptr_t)RRC_TYPE(ob) & 1) == 0)
+#endif
+            return "?";
+    } else {
+        type = RRC_TYPE(ob);
+    }
+    return type != NULL && type->tp_name != NULL ? type->tp_name : "?";
+}
+
+/* Tell the host about a mistake; returns code. */
+static int rrci_report(const rrc_desc *desc, int code, const char *function,
+                       rrc_object *ob, rrc_gcref p, const char *detail)
+{
+    rrc_log_item item;
+#ifndef RRC_NO_STDIO
+    char text[768];
+#endif
+    int to_stderr = 0;
+#if defined(RRC_DEBUG) && !defined(RRC_NO_STDIO)
+    to_stderr = desc == NULL || desc->log == NULL;
+#endif
+    if (!to_stderr && (desc == NULL || desc->log == NULL))
+        return code;
+    item.code = code;
+    item.name = rrc_error_name(code);
+    item.message = rrc_error_message(code);
+    item.function = function;
+    item.detail = detail;
+    item.ob = ob;
+    item.p = p;
+    item.type_name = rrci_type_name(ob);
+#ifdef RRC_NO_STDIO
+    item.text = item.message;
+#else
+    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s (type %.100s, ob %p, p %p)%s%.300s",
+             function, item.name, item.message, item.type_name, (void *)ob, (void *)p,
+             *detail ? "; " : "", detail);
+    item.text = text;
+    if (to_stderr) {
+        fprintf(stderr, "%s\n", text);
+        return code;
+    }
+#endif
+    desc->log(desc->userdata, &item);
+    return code;
+}
+
+static int rrci_error(const rrc_heap *heap, int code, const char *function,
+                      rrc_object *ob, rrc_gcref p, const char *detail)
+{
+    return rrci_report(&heap->desc, code, function, ob, p, detail);
+}
+
+/* RRC_OK if the heap exists and is in the mutator's phase; else the logged code. */
+static int rrci_need_mutator(const rrc_heap *heap, const char *function)
+{
+    if (heap == NULL)
+        return rrci_report(NULL, RRC_ENULL, function, NULL, NULL, "heap is NULL");
+    if (RRCI_UNLIKELY(heap->phase != RRCI_MUTATOR)) {
+        if (heap->phase == RRCI_HUSK)
+            return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                          heap->phase == RRCI_RELEASING ? "rrc_heap_free is running"
+                                                        : "a collection is going on");
+    }
+    return RRC_OK;
+}
+
+/* ---- memory ---- */
+
+static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size_t new_size)
+{
+    if (desc->realloc != NULL)
+        return desc->realloc(desc->userdata, ptr, old_size, new_size);
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_size);
+}
+
+static void *rrci_alloc_table(rrc_heap *heap, size_t size)
+{
+    void *table = rrci_realloc(&heap->desc, NULL, 0, size);
+    if (table != NULL)
+        heap->memory += size;
+    return table;
+}
+
+static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
+{
+    if (table != NULL) {
+        heap->memory -= size;
+        rrci_realloc(&heap->desc, table, size, 0);
+    }
+}
+
+static rrci_chunk *rrci_take_chunk(rrc_heap *heap)
+{
+    rrci_chunk *chunk = heap->pool;
+    RRC_ASSERT(chunk != NULL && "I5: reserved when the link was made");
+    heap->pool = chunk->next;
+    heap->pool_count--;
+    return chunk;
+}
+
+static void rrci_give_chunk(rrc_heap *heap, rrci_chunk *chunk)
+{
+    chunk->next = heap->pool;
+    heap->pool = chunk;
+    heap->pool_count++;
+}
+
+/* I5: so many chunks hold `links` links however they are spread over the lists
+   and the queue. Each list can have one partly filled chunk, the queue two. (An
+   ob in the queue takes half of what it took as a link.) */
+static size_t rrci_chunks_needed(size_t links)
+{
+    return links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
+}
+
+static int rrci_reserve_chunks(rrc_heap *heap, size_t links)
+{
+    while (heap->chunk_count < rrci_chunks_needed(links)) {
+        rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
+        if (chunk == NULL)
+            return RRC_ENOMEM;
+        heap->chunk_count++;
+        rrci_give_chunk(heap, chunk);
+    }
+    return RRC_OK;
+}
+
+/* Give back what is far above the need. */
+static void rrci_trim_chunks(rrc_heap *heap, size_t links)
+{
+    size_t enough = rrci_chunks_needed(links);
+    enough += enough / 4;
+    while (heap->pool != NULL && heap->chunk_count > enough) {
+        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+        heap->chunk_count--;
+    }
+}
+
+static void rrci_free_directories(rrc_heap *heap)
+{
+    rrci_free_table(heap, heap->list[0].chunk,
+                    heap->directory_capacity * RRCI_LISTS * sizeof(rrci_chunk *));
+}
+
+/* Each directory must have room for all chunks of lists: every link could be in
+   one list. The four are parts of one block, so that they grow all or none. */
+static int rrci_reserve_directories(rrc_heap *heap, size_t links)
+{
+    size_t needed = links / RRC_CHUNK_LINKS + 1, capacity, i;
+    rrci_chunk **block;
+    if (needed <= heap->directory_capacity && needed * 8 + 64 > heap->directory_capacity)
+        return RRC_OK;
+    capacity = needed + needed / 4 + 4;
+    block = (rrci_chunk **)rrci_alloc_table(heap, capacity * RRCI_LISTS * sizeof *block);
+    if (block == NULL)
+        return needed <= heap->directory_capacity ? RRC_OK : RRC_ENOMEM;
+    for (i = 0; i < RRCI_LISTS; i++) {
+        size_t used = (heap->list[i].count + RRC_CHUNK_LINKS - 1) / RRC_CHUNK_LINKS;
+        if (used > 0)
+            memcpy(block + i * capacity, heap->list[i].chunk, used * sizeof *block);
+    }
+    rrci_free_directories(heap);
+    for (i = 0; i < RRCI_LISTS; i++)
+        heap->list[i].chunk = block + i * capacity;
+    heap->directory_capacity = capacity;
+    return RRC_OK;
+}
+
+/* ---- lists ---- */
+
+#define RRCI_NONE ((size_t)-1)
+
+static rrci_link *rrci_at(const rrci_list *list, size_t index)
+{
+    return &list->chunk[index / RRC_CHUNK_LINKS]->link[index % RRC_CHUNK_LINKS];
+}
+
+static void rrci_append(rrc_heap *heap, rrci_list *list, rrci_link link)
+{
+    if (list->count % RRC_CHUNK_LINKS == 0)
+        list->chunk[list->count / RRC_CHUNK_LINKS] = rrci_take_chunk(heap);
+    *rrci_at(list, list->count++) = link;
+}
+
+/* Remove record `index` by moving the last one to its place. */
+static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
+{
+    list->count--;
+    *rrci_at(list, index) = *rrci_at(list, list->count);
+    if (list->count % RRC_CHUNK_LINKS == 0)
+        rrci_give_chunk(heap, list->chunk[list->count / RRC_CHUNK_LINKS]);
+}
+
+/* ---- the dictionary ----
+   Open addressing with linear probing. P lists of a host without `slot` have one
+   by p. A list that cannot be searched by p gets one by ob when rrc_unlink first
+   needs it, and drops it when keeping it up would cost a collection time. */
+
+#define RRCI_EMPTY 0u
+#define RRCI_TOMBSTONE 1u
+#define RRCI_FIRST 2u                   /* the entry of index 0, without hash bits */
+#define RRCI_MAX_LINKS ((size_t)1 << 30)
+
+static uint64_t rrci_hash(const void *key)
+{
+    uint64_t x = (uint64_t)(uintptr_t)key;
+    x = (x ^ (x >> 32)) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 29)) * UINT64_C(0xBF58476D1CE4E5B9);
+    return x ^ (x >> 32);
+}
+
+/* The upper half of the hash, scaled to the table's size (Lemire's reduction:
+   any size will do, so that tables need not double). */
+static size_t rrci_dict_home(const rrci_dict *dict, uint64_t hash)
+{
+    return (size_t)(((hash >> 32) * (uint64_t)dict->size) >> 32);
+}
+
+/* The lower half of the hash, in the bits that the index leaves free. */
+static uint32_t rrci_dict_print(const rrci_dict *dict, uint64_t hash)
+{
+    return (uint32_t)hash << dict->bits;
+}
+
+static uint32_t rrci_dict_mask(const rrci_dict *dict)
+{
+    return ((uint32_t)1 << dict->bits) - 1;
+}
+
+static size_t rrci_dict_next(const rrci_dict *dict, size_t i)
+{
+    return i + 1 == dict->size ? 0 : i + 1;
+}
+
+static const void *rrci_key(const rrci_list *list, const rrci_link *link)
+{
+    return list->dict.by_ob ? (const void *)link->ob : (const void *)link->p;
+}
+
+/* The index of the record with this key, or RRCI_NONE. */
+static size_t rrci_dict_find(const rrci_list *list, const void *key)
+{
+    const rrci_dict *dict = &list->dict;
+    uint64_t hash = rrci_hash(key);
+    uint32_t print, mask;
+    size_t i;
+    RRC_ASSERT(dict->on);
+    if (dict->size == 0)
+        return RRCI_NONE;
+    print = rrci_dict_print(dict, hash);
+    mask = rrci_dict_mask(dict);
+    for (i = rrci_dict_home(dict, hash);; i = rrci_dict_next(dict, i)) {
+        uint32_t entry = dict->entry[i];
+        if (entry == RRCI_EMPTY)
+            return RRCI_NONE;
+        if (((entry ^ print) & ~mask) == 0 && (entry & mask) >= RRCI_FIRST) {
+            size_t index = (entry & mask) - RRCI_FIRST;
+            if (rrci_key(list, rrci_at(list, index)) == key)
+                return index;
+        }
+    }
+}
+
+/* The entry of the record `index`, whose key was `key` when it was inserted. It
+   must be there; no record is read. */
+static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key)
+{
+    const rrci_dict *dict = &list->dict;
+    uint32_t mask = rrci_dict_mask(dict);
+    size_t i = rrci_dict_home(dict, rrci_hash(key));
+    while ((dict->entry[i] & mask) != (uint32_t)index + RRCI_FIRST) {
+        RRC_ASSERT(dict->entry[i] != RRCI_EMPTY && "I2: every link of the list is in its dictionary");
+        i = rrci_dict_next(dict, i);
+    }
+    return &dict->entry[i];
+}
+
+static void rrci_dict_insert_hashed(rrci_dict *dict, size_t index, uint64_t hash)
+{
+    size_t i = rrci_dict_home(dict, hash);
+    while (dict->entry[i] > RRCI_TOMBSTONE)
+        i = rrci_dict_next(dict, i);
+    if (dict->entry[i] == RRCI_EMPTY)
+        dict->used++;
+    dict->entry[i] = rrci_dict_print(dict, hash) | ((uint32_t)index + RRCI_FIRST);
+}
+
+static void rrci_dict_insert(rrci_list *list, size_t index)
+{
+    rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
+}
+
+static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
+{
+    rrci_dict *dict = &list->dict;
+    size_t i = (size_t)(rrci_dict_entry(list, index, key) - dict->entry);
+    if (dict->entry[rrci_dict_next(dict, i)] != RRCI_EMPTY) {
+        dict->entry[i] = RRCI_TOMBSTONE;
+        return;
+    }
+    /* No probe goes on from here: this and the tombstones before it can go. */
+    do {
+        dict->entry[i] = RRCI_EMPTY;
+        dict->used--;
+        i = i == 0 ? dict->size - 1 : i - 1;
+    } while (dict->entry[i] == RRCI_TOMBSTONE);
+}
+
+/* Record `from` is about to move to `to`. */
+static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
+{
+    uint32_t *entry = rrci_dict_entry(list, from, rrci_key(list, rrci_at(list, from)));
+    *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
+}
+
+/* Insert the records from index `from` on, each one's place prefetched while
+   those before it are inserted. */
+static void rrci_dict_insert_all(rrci_list *list, size_t from)
+{
+    uint64_t hashes[RRCI_AHEAD];
+    size_t i, end = list->count + RRCI_AHEAD;
+    for (i = from; i < end; i++) {
+        if (i >= from + RRCI_AHEAD)
+            rrci_dict_insert_hashed(&list->dict, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
+        if (i < list->count) {
+            uint64_t hash = rrci_hash(rrci_key(list, rrci_at(list, i)));
+            RRCI_PREFETCH_TO_WRITE(&list->dict.entry[rrci_dict_home(&list->dict, hash)]);
+            hashes[i % RRCI_AHEAD] = hash;
+        }
+    }
+}
+
+/* Make the table exact, with `size` entries of those allocated. */
+static void rrci_dict_rebuild(rrci_list *list, size_t size)
+{
+    rrci_dict *dict = &list->dict;
+    RRC_ASSERT(size <= dict->capacity);
+    dict->size = size;
+    dict->used = 0;
+    dict->bits = 1;
+    while (rrci_dict_mask(dict) < size + RRCI_FIRST)
+        dict->bits++;
+    if (size > 0)
+        memset(dict->entry, 0, size * sizeof *dict->entry);
+    rrci_dict_insert_all(list, 0);
+}
+
+static void rrci_dict_drop(rrc_heap *heap, rrci_dict *dict)
+{
+    rrci_free_table(heap, dict->entry, dict->capacity * sizeof *dict->entry);
+    dict->entry = NULL;
+    dict->capacity = dict->size = dict->used = 0;
+}
+
+/* From 0.53 (just grown) to 0.8 of the entries are taken: 5 to 7.5 bytes a link. */
+static size_t rrci_dict_size_for(size_t links)
+{
+    return links + links / 2 + links / 4 + links / 8 + 8;
+}
+
+/* Make sure that the dictionary can take keys until it has `links` of them,
+   without memory or a rebuild in between. */
+static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
+{
+    rrci_dict *dict = &list->dict;
+    size_t want = links > dict->peak ? links : dict->peak;
+    int fits = links <= dict->size - dict->size / 5;
+    int is_huge = dict->capacity > 4096 && want < dict->capacity / 8;
+    if (!fits || is_huge) {
+        size_t size = rrci_dict_size_for(want);
+        if (size > dict->capacity || is_huge) {
+            uint32_t *entry = (uint32_t *)rrci_alloc_table(heap, size * sizeof *entry);
+            if (entry == NULL)
+                return fits ? RRC_OK : RRC_ENOMEM;
+            rrci_dict_drop(heap, dict);
+            dict->entry = entry;
+            dict->capacity = size;
+        }
+        rrci_dict_rebuild(list, size);
+    } else if (dict->used + (links - list->count) > dict->size - dict->size / 8) {
+        rrci_dict_rebuild(list, dict->size);
+    }
+    return RRC_OK;
+}
+
+/* ---- a list with its dictionary ---- */
+
+/* Add a link to a list for which there is room. A dictionary by ob is kept only
+   while it has room. */
+static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
+{
+    rrci_dict *dict = &list->dict;
+    rrci_append(heap, list, link);
+    if (dict->on) {
+        if (dict->by_ob && dict->used >= dict->size - dict->size / 8) {
+            dict->on = 0;
+            return;
+        }
+        rrci_dict_insert(list, list->count - 1);
+    }
+}
+
+/* Remove record `index`, which was inserted with `key`. */
+static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const void *key)
+{
+    if (list->dict.on) {
+        rrci_dict_remove(list, index, key);
+        if (index != list->count - 1)
+            rrci_dict_renumber(list, list->count - 1, index);
+    }
+    rrci_remove(heap, list, index);
+}
+
+/* The list is searched by ob rarely, so that the dictionary for it is made when
+   it is missed. Without memory for it, a plain search will do. */
+static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
+{
+    rrci_dict *dict = &list->dict;
+    size_t i;
+    RRC_ASSERT(dict->by_ob);
+    if (!dict->on && list->count > RRCI_AHEAD && !rrci_in_collection(heap)) {
+        dict->used = dict->size = 0;
+        dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
+    }
+    if (dict->on)
+        return rrci_dict_find(list, ob);
+    for (i = 0; i < list->count; i++)
+        if (rrci_at(list, i)->ob == ob)
+            return i;
+    return RRCI_NONE;
+}
+
+/* The list and index of ob's link; NULL if it has none. */
+static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
+{
+    int i;
+    for (i = RRCI_LISTS - 1; i >= 0; i--) {
+        rrci_list *list = &heap->list[i];
+        if (list->count == 0)
+            continue;
+        if (list->dict.by_ob) {
+            *index = rrci_find_ob(heap, list, ob);
+        } else {
+            *index = rrci_dict_find(list, RRC_LINK(ob));
+            if (*index != RRCI_NONE && rrci_at(list, *index)->ob != ob)
+                *index = RRCI_NONE;
+        }
+        if (*index != RRCI_NONE)
+            return list;
+    }
+    return NULL;
+}
+
+static size_t rrci_link_count(const rrc_heap *heap)
+{
+    size_t count = 0;
+    int i;
+    for (i = 0; i < RRCI_LISTS; i++)
+        count += heap->list[i].count;
+    return count;
+}
+
+/* ---- the queue ---- */
+
+static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_queue *queue = &heap->queue;
+    if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_OBS) {
+        rrci_chunk *chunk = rrci_take_chunk(heap);
+        chunk->queue.next = NULL;
+        if (queue->tail == NULL) {
+            queue->head = chunk;
+            queue->head_index = 0;
+        } else {
+            queue->tail->queue.next = chunk;
+        }
+        queue->tail = chunk;
+        queue->tail_index = 0;
+    }
+    queue->tail->queue.ob[queue->tail_index++] = ob;
+    queue->count++;
+}
+
+/* The oldest object, or NULL. */
+static rrc_object *rrci_dequeue(rrc_heap *heap)
+{
+    rrci_queue *queue = &heap->queue;
+    rrci_chunk *chunk = queue->head;
+    rrc_object *ob;
+    if (queue->count == 0)
+        return NULL;
+    ob = chunk->queue.ob[queue->head_index++];
+    queue->count--;
+    if (queue->count == 0) {
+        queue->head = queue->tail = NULL;
+        rrci_give_chunk(heap, chunk);
+    } else if (queue->head_index == RRCI_CHUNK_OBS) {
+        queue->head = chunk->queue.next;
+        queue->head_index = 0;
+        rrci_give_chunk(heap, chunk);
+    }
+    return ob;
+}
+
+/* ---- freeing and burying ---- */
+
+static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    if (type->tp_free != NULL)
+        type->tp_free(heap, ob);
+    else
+        rrc_del(heap, ob);
+}
+
+static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) = 0;
+    rrci_free_object(heap, ob);
+}
+
+static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object *ob, rrc_gcref p)
+{
+    return rrci_error(heap, rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT, function, ob, p,
+                      "the count of a linked object is below the bias");
+}
+
+/* The rule for an ob whose p is gone; its record is gone too. */
+static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count = RRC_REFCNT(ob);
+    if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY)) {
+        /* Whatever the count says, it does not say that nobody uses ob. */
+        rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
+        if (!rrci_is_freed(ob))
+            RRC_LINK(ob) = NULL;
+        return;
+    }
+    RRC_LINK(ob) = NULL;
+    if (count >= RRC_REFCNT_FROM_PYPY_LIGHT) {
+        if (count == RRC_REFCNT_FROM_PYPY_LIGHT)
+            rrci_free_light(heap, ob);
+        else if (count < RRC_REFCNT_IMMORTAL)
+            RRC_REFCNT(ob) = count - RRC_REFCNT_FROM_PYPY_LIGHT;
+    } else {
+        count -= RRC_REFCNT_FROM_PYPY;
+        RRC_REFCNT(ob) = count != 0 ? count : 1;
+        if (count == 0)
+            rrci_enqueue(heap, ob);
+    }
+}
+
+/* ---- links ---- */
+
+/* I5: all that collections and rrc_unlink can need from now on, if one more link
+   is made in `list`. */
+static int rrci_reserve(rrc_heap *heap, int kind)
+{
+    rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
+    size_t links = rrci_link_count(heap) + heap->queue.count + 1;
+    if (links > RRCI_MAX_LINKS)
+        return RRC_ELIMIT;
+    if (rrci_reserve_directories(heap, links) != RRC_OK || rrci_reserve_chunks(heap, links) != RRC_OK)
+        return RRC_ENOMEM;
+    if (target->dict.on && target != old
+        && rrci_dict_reserve(heap, target, target->count + 1) != RRC_OK) {
+        if (!target->dict.by_ob)
+            return RRC_ENOMEM;
+        target->dict.on = 0;
+    }
+    if (old->dict.on
+        && rrci_dict_reserve(heap, old, old->count + heap->list[kind | RRCI_YOUNG].count + 1) != RRC_OK) {
+        if (!old->dict.by_ob)
+            return RRC_ENOMEM;
+        old->dict.on = 0;
+    }
+    return RRC_OK;
+}
+
+static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p)
+{
+    if (RRCI_HAS_SLOT(heap))
+        return *RRC_HOST_SLOT(heap, p) != NULL;
+    return (heap->list[RRCI_P_YOUNG].count > 0
+            && rrci_dict_find(&heap->list[RRCI_P_YOUNG], p) != RRCI_NONE)
+        || rrci_dict_find(&heap->list[RRCI_P_OLD], p) != RRCI_NONE;
+}
+
+static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
+{
+    rrci_link link;
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    if (p == NULL || ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, p, "");
+    if (RRC_LINK(ob) != NULL)
+        return rrci_error(heap, RRC_ELINKED, function, ob, p, "");
+    if (kind == RRCI_P_OLD && rrci_p_is_linked(heap, p))
+        return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
+    if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
+        kind |= RRCI_YOUNG;
+    code = rrci_reserve(heap, kind);
+    if (code == RRC_ENOMEM)
+        return code;
+    if (code != RRC_OK)
+        return rrci_error(heap, code, function, ob, p, "");
+    link.p = p;
+    link.ob = ob;
+    RRC_LINK(ob) = p;
+    rrci_add_link(heap, &heap->list[kind], link);
+    if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
+        *RRC_HOST_SLOT(heap, p) = ob;
+    return RRC_OK;
+}
+
+RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
+{
+    return rrci_create_link(heap, p, ob, RRCI_P_OLD, "rrc_create_link_pypy");
+}
+
+RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
+{
+    return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
+}
+
+RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    const rrci_list *list;
+    size_t index;
+    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
+        return NULL;
+    if (RRCI_HAS_SLOT(heap))
+        return *RRC_HOST_SLOT(heap, p);
+    list = &heap->list[RRCI_P_YOUNG];
+    if (list->count > 0) {
+        index = rrci_dict_find(list, p);
+        if (index != RRCI_NONE)
+            return rrci_at(list, index)->ob;
+    }
+    list = &heap->list[RRCI_P_OLD];
+    index = rrci_dict_find(list, p);
+    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+}
+
+/* The rest of rrc_to_obj. While rrc_heap_free releases objects, the link field
+   serves it and is no link. */
+RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
+{
+    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || heap->phase == RRCI_RELEASING)
+        return NULL;
+    return RRC_LINK(ob);
+}
+
+RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob)
+{
+    const char *function = "rrc_mark_deallocating";
+    size_t index;
+    if (rrci_need_mutator(heap, function) != RRC_OK)
+        return;
+    if (ob == NULL) {
+        rrci_error(heap, RRC_ENULL, function, ob, marker, "ob is NULL");
+        return;
+    }
+    if (RRC_LINK(ob) != NULL
+        && (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
+            || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
+        rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
+        return;
+    }
+    RRC_LINK(ob) = marker;
+    if (marker != NULL)
+        heap->marker = marker;
+}
+
+RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
+{
+    const char *function = "rrc_unlink";
+    rrci_list *list;
+    size_t index;
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
+    if (list == NULL)
+        return rrci_error(heap, RRC_EUNLINKED, function, ob, RRC_LINK(ob), "");
+    if (RRCI_HAS_SLOT(heap) && (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]))
+        *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
+    rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
+    rrci_bury(heap, ob, function);
+    return RRC_OK;
+}
+
+/* ---- collections ---- */
+
+/* Enter (or go on in) a phase; the code says why not. */
+static int rrci_begin_phase(rrc_heap *heap, rrci_phase phase, const char *function)
+{
+    if (heap != NULL && heap->phase == phase)
+        return RRC_OK;
+    if (rrci_need_mutator(heap, function) != RRC_OK)
+        return heap == NULL ? RRC_ENULL : heap->phase == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE;
+    heap->phase = phase;
+    return RRC_OK;
+}
+
+static int rrci_need_phase(rrc_heap *heap, rrci_phase phase, const char *function)
+{
+    if (heap == NULL)
+        return rrci_need_mutator(heap, function);
+    if (heap->phase == phase)
+        return RRC_OK;
+    if (heap->phase == RRCI_HUSK)
+        return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
+    return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                      "the trace function of this collection must come first");
+}
+
+/* Trace the p of every P link that C holds. */
+static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *function)
+{
+    size_t i, count = list->count;
+    for (i = 0; i < count; i++) {
+        const rrci_link *link = rrci_at(list, i);
+        intptr_t refcount = RRC_REFCNT(link->ob);
+        if (i + RRCI_AHEAD < count)
+            RRCI_PREFETCH(rrci_at(list, i + RRCI_AHEAD)->ob);
+#ifdef RRC_DEBUG
+        if (refcount < RRC_REFCNT_FROM_PYPY)
+            rrci_refcount_error(heap, function, link->ob, link->p);
+#else
+        (void)function;
+#endif
+        if (refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
+            RRC_HOST_TRACE(heap, link->p);
+    }
+}
+
+/* How a sweep keeps the dictionary of its list exact: by single changes, or, once
+   these would cost more than that, by a rebuild when it is done. */
+typedef struct rrci_dict_upkeep {
+    size_t changes_left;
+    char   rebuild;
+} rrci_dict_upkeep;
+
+static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
+{
+    upkeep->changes_left = list->count / 32 + 1;
+    upkeep->rebuild = 0;
+}
+
+/* May the caller make one more single change? If not, the dictionary is off. */
+static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
+{
+    if (!list->dict.on)
+        return 0;
+    if (upkeep->changes_left-- > 0)
+        return 1;
+    upkeep->rebuild = !list->dict.by_ob;
+    list->dict.on = 0;
+    return 0;
+}
+
+static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
+{
+    if (upkeep->rebuild) {
+        rrci_dict_rebuild(list, list->dict.size);
+        list->dict.on = 1;
+    }
+}
+
+#define RRCI_BATCH 32
+
+/* Objects whose p died, buried some at a time so that their heads are prefetched. */
+typedef struct rrci_burial {
+    rrc_object *ob[RRCI_BATCH];
+    size_t count;
+} rrci_burial;
+
+static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *function)
+{
+    size_t i;
+    for (i = 0; i < burial->count; i++)
+        rrci_bury(heap, burial->ob[i], function);
+    burial->count = 0;
+}
+
+static void rrci_add_to_burial(rrc_heap *heap, rrci_burial *burial, rrc_object *ob, const char *function)
+{
+    RRCI_PREFETCH_TO_WRITE(ob);
+    burial->ob[burial->count++] = ob;
+    if (burial->count == RRCI_BATCH)
+        rrci_end_burial(heap, burial, function);
+}
+
+#ifdef RRC_DEBUG
+/* Hooks that contradict each other, seen at one link; q is what survivor said.
+   Returns what to believe. */
+static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
+                                     rrc_gcref q, const char *function)
+{
+    int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
+    intptr_t refcount = RRC_REFCNT(link->ob);
+    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
+        rrci_refcount_error(heap, function, link->ob, link->p);
+    if (q == NULL && is_p && refcount >= RRC_REFCNT_FROM_PYPY
+        && refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
+        rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
+                   "C holds ob, so that p was given to trace, but survivor says that p died; unlinked");
+    if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
+        rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
+                   "survivor gave a new address, but RRC_HOST_MOVES is 0; the old one is kept");
+        return link->p;
+    }
+    return q;
+}
+
+static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const char *function)
+{
+    size_t i;
+    if (!list->dict.on || list->dict.by_ob)
+        return;
+    for (i = 0; i < list->count; i++) {
+        const rrci_link *link = rrci_at(list, i);
+        if (rrci_dict_find(list, link->p) != i)
+            rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
+                       "survivor gave this address for two host objects that have P links");
+    }
+}
+#endif
+
+/* Apply the rule to each link, from last to first: a removed record is replaced
+   by the last one, which was looked at already. */
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, const char *function)
+{
+    rrci_dict_upkeep upkeep;
+    rrci_burial burial;
+    size_t i = list->count;
+    int moving = 0;
+    burial.count = 0;
+    rrci_begin_upkeep(list, &upkeep);
+    while (i-- > 0) {
+        rrci_link *link = rrci_at(list, i);
+        rrc_gcref p = link->p, q;
+        if (i >= RRCI_AHEAD) {
+            const rrci_link *ahead = rrci_at(list, i - RRCI_AHEAD);
+            RRCI_PREFETCH(ahead->p);
+            if (moving)
+                RRCI_PREFETCH_TO_WRITE(ahead->ob);
+        }
+        q = RRC_HOST_SURVIVOR(heap, p);
+#ifdef RRC_DEBUG
+        q = rrci_check_survivor(heap, list, link, q, function);
+#endif
+        if (q == NULL) {
+            rrc_object *ob = link->ob;
+            if (rrci_upkeep_change(list, &upkeep))
+                rrci_drop_link(heap, list, i, rrci_key(list, link));
+            else
+                rrci_remove(heap, list, i);
+            rrci_add_to_burial(heap, &burial, ob, function);
+        } else if (RRC_HOST_MOVES && q != p) {
+            int change = !list->dict.by_ob && rrci_upkeep_change(list, &upkeep);
+            if (change)
+                rrci_dict_remove(list, i, p);
+            link->p = q;
+            RRC_LINK(link->ob) = q;
+            if (change)
+                rrci_dict_insert(list, i);
+            moving = 1;
+        }
+    }
+    rrci_end_burial(heap, &burial, function);
+    rrci_end_upkeep(list, &upkeep);
+}
+
+/* Move the links whose p is not young any more to the old list. The young
+   dictionary must be off. */
+static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
+{
+    size_t i = young->count, first = old->count;
+    char on = old->dict.on;
+    old->dict.on = 0;
+    while (i-- > 0) {
+        const rrci_link *link = rrci_at(young, i);
+        if (!RRC_HOST_IS_YOUNG(heap, link->p)) {
+            rrci_append(heap, old, *link);
+            rrci_remove(heap, young, i);
+        }
+    }
+    if (on && (!old->dict.by_ob
+               || old->dict.used + (old->count - first) <= old->dict.size - old->dict.size / 8)) {
+        rrci_dict_insert_all(old, first);
+        old->dict.on = 1;
+    }
+}
+
+/* Sweep and promote the two young lists. Their dictionaries are made anew
+   rather than kept up: usually nothing stays. */
+static void rrci_sweep_young(rrc_heap *heap, const char *function)
+{
+    int kind;
+    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+        rrci_list *list = &heap->list[kind];
+        if (list->count == 0)
+            continue;
+        list->dict.peak = list->count;
+        list->dict.on = 0;
+        rrci_sweep(heap, list, function);
+        rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
+        if (!list->dict.by_ob) {
+            rrci_dict_rebuild(list, list->count > 0 ? list->dict.size : 0);
+            list->dict.on = 1;
+        }
+#ifdef RRC_DEBUG
+        rrci_check_distinct(heap, &heap->list[kind & RRCI_O], function);
+#endif
+    }
+}
+
+RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
+{
+    const char *function = "rrc_minor_collection_trace";
+    int code = rrci_begin_phase(heap, RRCI_MINOR, function);
+    if (code == RRC_OK)
+        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    return code;
+}
+
+RRC_API int rrc_minor_collection_free(rrc_heap *heap)
+{
+    const char *function = "rrc_minor_collection_free";
+    int code = rrci_need_phase(heap, RRCI_MINOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_sweep_young(heap, function);
+    heap->minor_collections++;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_trace";
+    int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
+    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    RRC_HOST_PROPAGATE(heap);
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_free(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_free";
+    int code = rrci_need_phase(heap, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_sweep(heap, &heap->list[RRCI_P_OLD], function);
+    rrci_sweep(heap, &heap->list[RRCI_O_OLD], function);
+#ifdef RRC_DEBUG
+    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
+#endif
+    rrci_sweep_young(heap, function);
+    rrci_trim_chunks(heap, rrci_link_count(heap) + heap->queue.count);
+    heap->major_collections++;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+/* ---- deallocation ---- */
+
+/* Let ob, whose count is 0, wait. */
+static void rrci_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->phase == RRCI_RELEASING && RRC_LINK(ob) != NULL) {
+        rrci_link *record = (rrci_link *)RRC_LINK(ob);
+        RRC_REFCNT(ob) = 1;
+        record->p = heap->again;
+        heap->again = record;
+        return;
+    }
+    RRC_LINK(ob) = heap->later;
+    heap->later = ob;
+    heap->later_count++;
+}
+
+static rrc_object *rrci_take_deferred(rrc_heap *heap)
+{
+    rrc_object *ob = heap->later;
+    heap->later = (rrc_object *)RRC_LINK(ob);
+    heap->later_count--;
+    RRC_LINK(ob) = NULL;
+    return ob;
+}
+
+/* The count of ob dropped to zero: is it linked all the same? Then its maker
+   forgot the bias; it is put in, as p still needs ob. */
+static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
+{
+    size_t index;
+    rrc_gcref p = RRC_LINK(ob);
+    if (p == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || p == heap->marker
+        || rrci_find_link(heap, ob, &index) == NULL)
+        return 0;
+    RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
+    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, p,
+               "the count of a linked object dropped to zero; the bias was put in");
+    return 1;
+}
+
+/* Finalize and deallocate ob, whose count is 0. */
+static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    if (type == NULL) {
+        rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
+        return;
+    }
+    heap->depth++;
+    if (type->tp_finalize != NULL) {
+        RRC_REFCNT(ob) = 1;
+        type->tp_finalize(heap, ob);
+        if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
+            heap->depth--;              /* resurrected */
+            return;
+        }
+    }
+    if (heap->phase == RRCI_RELEASING && RRC_LINK(ob) != NULL)
+        ((rrci_link *)RRC_LINK(ob))->ob = NULL;
+    RRC_LINK(ob) = NULL;
+    if (type->tp_dealloc != NULL)
+        type->tp_dealloc(heap, ob);
+    else
+        rrci_free_object(heap, ob);
+    heap->depth--;
+}
+
+/* When the last object is gone, so is the rest of a closed heap. */
+static void rrci_end_husk(rrc_heap *heap)
+{
+    if (heap->phase == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
+        rrc_desc desc = heap->desc;
+        rrci_realloc(&desc, heap, sizeof *heap, 0);
+    }
+}
+
+/* The rest of rrc_decref: the count of ob is 0. */
+RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *waiting = heap->later;
+    if (rrci_bias_was_forgotten(heap, ob))
+        return;
+    if (rrci_in_collection(heap) || heap->depth >= RRC_DEALLOC_DEPTH
+        || (heap->running && heap->quota == 0)) {
+        rrci_defer(heap, ob);
+        return;
+    }
+    if (heap->running)
+        heap->quota--;
+    rrci_dealloc(heap, ob);
+    if (heap->depth > 0 || heap->running)
+        return;
+    /* The outermost: do what waited for it, but not what was left over by the
+       limit of an earlier rrc_run_pending. */
+    while (heap->later != NULL && heap->later != waiting)
+        rrci_dealloc(heap, rrci_take_deferred(heap));
+    rrci_end_husk(heap);
+}
+
+/* For debug builds: may a reference to ob be taken or dropped? */
+RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count;
+    int dropping = strcmp(function, "rrc_decref") == 0;
+    if (heap == NULL || ob == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
+                    heap == NULL ? "heap is NULL" : "ob is NULL");
+        return 0;
+    }
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+        return 0;
+    }
+    count = RRC_REFCNT(ob);
+    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
+        return 0;
+    }
+    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                   "C holds no reference to this linked object that it could drop; the count was left alone");
+        return 0;
+    }
+    return 1;
+}
+
+static size_t rrci_pending(const rrc_heap *heap)
+{
+    return heap->queue.count + heap->later_count;
+}
+
+RRC_API void rrc_invoke_callback(rrc_heap *heap)
+{
+    if (rrci_need_mutator(heap, "rrc_invoke_callback") != RRC_OK)
+        return;
+    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap))
+        RRC_HOST_DEALLOC_TRIGGER(heap);
+}
+
+RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
+{
+    rrc_object *ob;
+    if (rrci_need_mutator(heap, "rrc_next_dead") != RRC_OK)
+        return NULL;
+    ob = rrci_dequeue(heap);
+    if (ob == NULL && heap->later != NULL) {
+        ob = rrci_take_deferred(heap);
+        RRC_REFCNT(ob) = 1;
+    }
+    return ob;
+}
+
+RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
+{
+    size_t quota = max > 0 ? max : SIZE_MAX;
+    if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running)
+        return 0;
+    heap->running = 1;
+    heap->quota = quota;
+    while (heap->quota > 0) {
+        rrc_object *ob;
+        if (heap->later != NULL) {
+            ob = rrci_take_deferred(heap);
+        } else {
+            ob = rrci_dequeue(heap);
+            if (ob == NULL)
+                break;
+            if (heap->queue.count > RRCI_AHEAD && heap->queue.head_index + RRCI_AHEAD < RRCI_CHUNK_OBS)
+                RRCI_PREFETCH_TO_WRITE(heap->queue.head->queue.ob[heap->queue.head_index + RRCI_AHEAD]);
+            if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
+                heap->quota--;
+                continue;
+            }
+        }
+        heap->quota--;
+        rrci_dealloc(heap, ob);
+    }
+    quota -= heap->quota;
+    heap->running = 0;
+    return quota;
+}
+
+/* ---- objects ----
+   The memory of an object: [size, if tp_itemsize][RRC_OBJECT_PREFIX][object].
+   The size is kept because the allocator hook is told it when it is freed. */
+
+typedef union rrci_strictest {
+    long long integer;
+    long double real;
+    void *pointer;
+    void (*function)(void);
+} rrci_strictest;
+
+typedef union rrci_var_head {
+    size_t size;                        /* of the whole block */
+    rrci_strictest alignment[(16 + sizeof(rrci_strictest) - 1) / sizeof(rrci_strictest)];
+} rrci_var_head;
+
+static size_t rrci_bytes_before(const rrc_type *type)
+{
+    return (type->tp_itemsize > 0 ? sizeof(rrci_var_head) : 0) + RRC_OBJECT_PREFIX;
+}
+
+static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, const char *function)
+{
+    size_t before, size;
+    char *memory;
+    rrc_object *ob;
+    if (heap == NULL) {
+        rrci_need_mutator(heap, function);
+        return NULL;
+    }
+    if (heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
+        rrci_need_mutator(heap, function);
+        return NULL;
+    }
+    if (type == NULL || type->tp_basicsize == 0 || (n > 0 && type->tp_itemsize == 0)) {
+        rrci_error(heap, RRC_ETYPE, function, NULL, NULL,
+                   type == NULL ? "type is NULL"
+                   : type->tp_basicsize == 0 ? "tp_basicsize is 0"
+                                             : "items are asked for, but tp_itemsize is 0");
+        return NULL;
+    }
+    before = rrci_bytes_before(type);
+    if (type->tp_basicsize > SIZE_MAX - before
+        || (n > 0 && n > (SIZE_MAX - before - type->tp_basicsize) / type->tp_itemsize))
+        return NULL;
+    size = before + type->tp_basicsize + n * type->tp_itemsize;
+    memory = (char *)rrci_realloc(&heap->desc, NULL, 0, size);
+    if (memory == NULL)
+        return NULL;
+    memset(memory, 0, size);
+    if (type->tp_itemsize > 0)
+        ((rrci_var_head *)(void *)memory)->size = size;
+    ob = (rrc_object *)(void *)(memory + before);
+    RRC_REFCNT(ob) = 1;
+    RRC_LINK(ob) = NULL;
+    RRC_SET_TYPE(ob, type);
+    heap->objects++;
+    return ob;
+}
+
+RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
+{
+    return rrci_new(heap, type, 0, "rrc_new");
+}
+
+RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
+{
+    return rrci_new(heap, type, n, "rrc_new_var");
+}
+
+RRC_API void rrc_del(rrc_heap *heap, void *object)
+{
+    rrc_object *ob = (rrc_object *)object;
+    const rrc_type *type;
+    char *memory;
+    size_t size = 0;
+    if (heap == NULL || ob == NULL)
+        return;
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, "rrc_del", ob, NULL, "");
+        return;
+    }
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
+        rrci_error(heap, RRC_ELINKED, "rrc_del", ob, RRC_LINK(ob), "the object was not freed");
+        return;
+    }
+    type = RRC_TYPE(ob);
+    memory = (char *)ob - rrci_bytes_before(type);
+    if (type->tp_basicsize > 0) {
+        heap->objects--;
+        size = type->tp_itemsize > 0 ? ((rrci_var_head *)(void *)memory)->size
+                                     : type->tp_basicsize + RRC_OBJECT_PREFIX;
+#ifdef RRC_DEBUG
+        memset(memory, RRCI_POISON, size);
+#if RRCI_TAGS_FREED
+        RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)type | 1);
+#endif
+#endif
+    }
+    rrci_realloc(&heap->desc, memory, size, 0);
+    rrci_end_husk(heap);
+}
+
+/* ---- heaps ---- */
+
+static int rrci_compare_config(const rrc_desc *desc, const char *config)
+{
+#ifndef RRC_NO_STDIO
+    char detail[300];
+#endif
+    if (strcmp(config, RRCI_CONFIG) == 0)
+        return RRC_OK;
+#ifdef RRC_NO_STDIO
+    return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, config);
+#else
+    snprintf(detail, sizeof detail, "this unit: %.130s; implementing unit: %.130s", config, RRCI_CONFIG);
+    return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, detail);
+#endif
+}
+
+RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
+{
+    return heap != NULL ? rrci_compare_config(&heap->desc, config)
+                        : rrci_need_mutator(heap, "rrc_check_config");
+}
+
+RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
+{
+    rrc_heap *heap;
+    if (desc == NULL) {
+        rrci_report(NULL, RRC_ENULL, "rrc_heap_new", NULL, NULL, "desc is NULL");
+        return NULL;
+    }
+    if (rrci_compare_config(desc, config) != RRC_OK)
+        return NULL;
+    if ((!RRCI_TRACE_IS_FIXED && desc->trace == NULL) || (!RRCI_SURVIVOR_IS_FIXED && desc->survivor == NULL)) {
+        rrci_report(desc, RRC_EDESC, "rrc_heap_new", NULL, NULL,
+                    !RRCI_TRACE_IS_FIXED && desc->trace == NULL ? "trace is missing" : "survivor is missing");
+        return NULL;
+    }
+    heap = (rrc_heap *)rrci_realloc(desc, NULL, 0, sizeof *heap);
+    if (heap == NULL)
+        return NULL;
+    memset(heap, 0, sizeof *heap);
+    heap->desc = *desc;
+    heap->memory = sizeof *heap;
+    heap->list[RRCI_P_OLD].dict.on = heap->list[RRCI_P_YOUNG].dict.on = !RRCI_HAS_SLOT(heap);
+    heap->list[RRCI_P_OLD].dict.by_ob = heap->list[RRCI_P_YOUNG].dict.by_ob = RRCI_HAS_SLOT(heap);
+    heap->list[RRCI_O_OLD].dict.by_ob = heap->list[RRCI_O_YOUNG].dict.by_ob = 1;
+    return heap;
+}
+
+RRC_API void *rrc_userdata(const rrc_heap *heap)
+{
+    return heap != NULL ? heap->desc.userdata : NULL;
+}
+
+/* The end of a heap, first half. Each record whose ob is not freed at once gets
+   a reference of its own (what waits in the queue has one), so that no ob goes
+   before its record is visited; and the link field of ob names the record, so
+   that a dealloc can cross it out: what is left in the end is what C holds. */
+static void rrci_close_links(rrc_heap *heap)
+{
+    const char *function = "rrc_heap_free";
+    rrc_object *ob;
+    size_t i;
+    int kind;
+    while ((ob = rrci_dequeue(heap)) != NULL) {
+        rrci_link record;
+        if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
+            RRC_REFCNT(ob)--;           /* linked again while it waited: it has a record */
+            continue;
+        }
+        record.p = NULL;
+        record.ob = ob;
+        rrci_append(heap, &heap->list[RRCI_O_OLD], record);
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        rrci_list *list = &heap->list[kind];
+        list->dict.on = 0;
+        for (i = 0; i < list->count; i++) {
+            rrci_link *record = rrci_at(list, i);
+            intptr_t count;
+            if (i + RRCI_AHEAD < list->count)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
+            ob = record->ob;
+            count = RRC_REFCNT(ob);
+            if (record->p != NULL) {
+                RRC_LINK(ob) = NULL;
+                record->ob = NULL;
+                if (count >= RRC_REFCNT_IMMORTAL)
+                    continue;
+                if (count < RRC_REFCNT_FROM_PYPY) {
+                    rrci_refcount_error(heap, function, ob, record->p);
+                    continue;           /* leaked: the count cannot be believed */
+                }
+                if (count == RRC_REFCNT_FROM_PYPY_LIGHT) {
+                    rrci_free_light(heap, ob);
+                    continue;
+                }
+                count -= count > RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT
+                                                            : RRC_REFCNT_FROM_PYPY;
+                RRC_REFCNT(ob) = count + 1;
+                record->ob = ob;
+            }
+            RRC_LINK(ob) = record;
+        }
+    }
+}
+
+/* Second half: drop these references, and count what is left. */
+static size_t rrci_release_objects(rrc_heap *heap)
+{
+    size_t held = 0, i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            rrci_link *record = rrci_at(list, i);
+            if (record->ob == NULL)
+                continue;
+            if (--RRC_REFCNT(record->ob) == 0)
+                rrci_dealloc(heap, record->ob);
+            for (;;) {
+                if (heap->again != NULL) {
+                    record = heap->again;
+                    heap->again = (rrci_link *)record->p;
+                    if (--RRC_REFCNT(record->ob) == 0)
+                        rrci_dealloc(heap, record->ob);
+                } else if (heap->later != NULL) {
+                    rrci_dealloc(heap, rrci_take_deferred(heap));
+                } else {
+                    break;
+                }
+            }
+        }
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            rrc_object *ob = rrci_at(list, i)->ob;
+            if (ob == NULL)
+                continue;
+            RRC_LINK(ob) = NULL;
+            held++;
+        }
+    }
+    return held;
+}
+
+static void rrci_free_tables(rrc_heap *heap)
+{
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        rrci_list *list = &heap->list[kind];
+        while (list->count > 0)
+            rrci_remove(heap, list, list->count - 1);
+        rrci_dict_drop(heap, &list->dict);
+    }
+    while (heap->pool != NULL)
+        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+    rrci_free_directories(heap);
+}
+
+RRC_API size_t rrc_heap_free(rrc_heap *heap)
+{
+    const char *function = "rrc_heap_free";
+    size_t held;
+    if (heap == NULL)
+        return 0;
+    if (rrci_need_mutator(heap, function) != RRC_OK)
+        return SIZE_MAX;
+    if (heap->depth > 0 || heap->running) {
+        rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "called from a dealloc; the heap was not freed");
+        return SIZE_MAX;
+    }
+    heap->running = 1;
+    heap->quota = SIZE_MAX;
+    while (heap->later != NULL)
+        rrci_dealloc(heap, rrci_take_deferred(heap));
+    heap->phase = RRCI_CLOSING;
+    rrci_close_links(heap);
+    heap->phase = RRCI_RELEASING;
+    held = rrci_release_objects(heap);
+    rrci_free_tables(heap);
+    heap->running = 0;
+    heap->phase = RRCI_HUSK;
+    rrci_end_husk(heap);
+    return held;
+}
+
+/* ---- insight ---- */
+
+RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
+{
+    if (heap == NULL || stats == NULL)
+        return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
+    if (heap->phase == RRCI_HUSK)
+        return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
+    memset(stats, 0, sizeof *stats);
+    stats->p_young = heap->list[RRCI_P_YOUNG].count;
+    stats->p_old = heap->list[RRCI_P_OLD].count;
+    stats->o_young = heap->list[RRCI_O_YOUNG].count;
+    stats->o_old = heap->list[RRCI_O_OLD].count;
+    stats->pending = rrci_pending(heap);
+    stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
+    stats->minor_collections = heap->minor_collections;
+    stats->major_collections = heap->major_collections;
+    stats->memory = heap->memory;
+    return RRC_OK;
+}
+
+/* What rrc_check carries: the first error. */
+typedef struct rrci_checker {
+    rrc_heap *heap;
+    int code;
+} rrci_checker;
+
+static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
+{
+    rrci_error(checker->heap, code, "rrc_check", ob, p, detail);
+    if (checker->code == RRC_OK)
+        checker->code = code;
+}
+
+/* One link: I1, I2 and its generation. */
+static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_list *list = &heap->list[kind];
+    const rrci_link *link = rrci_at(list, index);
+    rrc_object *ob = link->ob;
+    if (link->p == NULL || ob == NULL) {
+        rrci_found(checker, RRC_ECORRUPT, ob, link->p, "a link lacks one of its ends");
+        return;
+    }
+    if (rrci_is_freed(ob)) {
+        rrci_found(checker, RRC_EFREED, ob, link->p, "the object is still linked");
+        return;
+    }
+    if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
+        rrci_found(checker, RRC_EREFCNT, ob, link->p, "I1: the count of a linked object is below the bias");
+    if (RRC_LINK(ob) != link->p)
+        rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
+    if (list->dict.on && rrci_dict_find(list, rrci_key(list, link)) != index)
+        rrci_found(checker, RRC_EPLINKED, ob, link->p,
+                   "I2: two P links have this p, or the dictionary does not know the link");
+    if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap) && *RRC_HOST_SLOT(heap, link->p) != ob)
+        rrci_found(checker, RRC_EHOOK, ob, link->p, "I2: the slot of p does not hold ob");
+    if (RRCI_HAS_GENERATIONS(heap)) {
+        int is_young = RRC_HOST_IS_YOUNG(heap, link->p) != 0;
+        if (is_young != ((kind & RRCI_YOUNG) != 0))
+            rrci_found(checker, RRC_EHOOK, ob, link->p,
+                       is_young ? "is_young says yes, but the link was promoted"
+                                : "is_young says no, but the link is a young one");
+    }
+}
+
+/* I2: no ob has two links. The link fields are made to name the records for a
+   while: the last record of an ob wins, and the others show. */
+static void rrci_check_single_links(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrci_link *link = rrci_at(&heap->list[kind], i);
+            RRC_LINK(link->ob) = link;
+        }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (RRC_LINK(link->ob) != link)
+                rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
+        }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrci_link *link = rrci_at(&heap->list[kind], i);
+            RRC_LINK(link->ob) = link->p;
+        }
+}
+
+static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
+{
+    const rrci_dict *dict = &list->dict;
+    size_t i, live = 0, used = 0;
+    if (!dict->on)
+        return;
+    for (i = 0; i < dict->size; i++) {
+        live += dict->entry[i] > RRCI_TOMBSTONE;
+        used += dict->entry[i] != RRCI_EMPTY;
+    }
+    if (live != list->count || used != dict->used || (dict->size > 0 && used == dict->size))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
+}
+
+static void rrci_check_queue(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_chunk *chunk = heap->queue.head;
+    size_t index = heap->queue.head_index, i;
+    rrc_object *ob;
+    for (i = 0; i < heap->queue.count; i++) {
+        if (index == RRCI_CHUNK_OBS) {
+            chunk = chunk->queue.next;
+            index = 0;
+        }
+        ob = chunk->queue.ob[index++];
+        if (rrci_is_freed(ob))
+            rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
+        else if (RRC_REFCNT(ob) < 1)
+            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
+    }
+    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = (rrc_object *)RRC_LINK(ob), i++)
+        if (RRC_REFCNT(ob) != 0)
+            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the object waits for its dealloc, but has references");
+    if (ob != NULL || i != heap->later_count)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
+}
+
+/* I5: the reserves that the next collection relies on. */
+static void rrci_check_reserves(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    size_t links = rrci_link_count(heap) + heap->queue.count, chunks = 0;
+    const rrci_chunk *chunk;
+    int kind;
+    for (chunk = heap->pool; chunk != NULL && chunks <= heap->pool_count; chunk = chunk->next)
+        chunks++;
+    if (chunks != heap->pool_count)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
+    if (links > 0 && heap->chunk_count < rrci_chunks_needed(links))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
+    if (links > 0 && heap->directory_capacity < links / RRC_CHUNK_LINKS + 1)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the directories are too short");
+    for (kind = 0; kind < RRCI_YOUNG; kind++) {
+        const rrci_dict *dict = &heap->list[kind].dict;
+        size_t promoted = heap->list[kind | RRCI_YOUNG].count;
+        if (dict->on && !dict->by_ob && promoted > 0 && dict->used + promoted > dict->size - dict->size / 8)
+            rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
+    }
+}
+
+RRC_API int rrc_check(rrc_heap *heap)
+{
+    rrci_checker checker;
+    size_t i;
+    int kind, code = rrci_need_mutator(heap, "rrc_check");
+    if (code != RRC_OK)
+        return code;
+    checker.heap = heap;
+    checker.code = RRC_OK;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        rrci_check_dict(&checker, &heap->list[kind]);
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrci_check_link(&checker, kind, i);
+    }
+    if (checker.code == RRC_OK)
+        rrci_check_single_links(&checker);
+    rrci_check_queue(&checker);
+    rrci_check_reserves(&checker);
+    return checker.code;
+}
+
+#endif /* RAWREFCOUNT_IMPLEMENTATION */
+
+/* >>license
+ * ---------------------------------------------------------------------------
+ * rawrefcount.h is available under two licenses. Choose whichever you prefer.
+ *
+ * ------------------------------------------------------------------------------
+ * ALTERNATIVE A - MIT License
+ *
+ * Copyright (c) 2026 the rawrefcount.h authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of
+ * this software and associated documentation files (the "Software"), to deal in
+ * the Software without restriction, including without limitation the rights to
+ * use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies
+ * of the Software, and to permit persons to whom the Software is furnished to do
+ * so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ *
+ * ------------------------------------------------------------------------------
+ * ALTERNATIVE B - Public Domain (www.unlicense.org)
+ *
+ * This is free and unencumbered software released into the public domain.
+ *
+ * Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+ * software, either in source code form or as a compiled binary, for any purpose,
+ * commercial or non-commercial, and by any means.
+ *
+ * In jurisdictions that recognize copyright laws, the author or authors of this
+ * software dedicate any and all copyright interest in the software to the public
+ * domain. We make this dedication for the benefit of the public at large and to
+ * the detriment of our heirs and successors. We intend this dedication to be an
+ * overt act of relinquishment in perpetuity of all present and future rights to
+ * this software under copyright law.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN
+ * ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
+ * WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+ */
