@@ -677,6 +677,9 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #ifndef RRC_NO_STDIO
 #include <stdio.h>
 #endif
@@ -738,8 +741,8 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #ifndef RRC_CHUNK_LINKS
 #define RRC_CHUNK_LINKS 256
 #endif
-#if (RRC_CHUNK_LINKS & (RRC_CHUNK_LINKS - 1)) != 0 || RRC_CHUNK_LINKS < 4
-#error "rawrefcount.h: RRC_CHUNK_LINKS must be a power of two, at least 4"
+#if (RRC_CHUNK_LINKS & (RRC_CHUNK_LINKS - 1)) != 0 || RRC_CHUNK_LINKS < 64
+#error "rawrefcount.h: RRC_CHUNK_LINKS must be a power of two, at least 64"
 #endif
 #if RRC_DEALLOC_DEPTH < 1
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
@@ -764,9 +767,13 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRCI_UNLIKELY(condition) (condition)
 #endif
 
-/* How many records a pass prefetches ahead: enough to cover a cache miss with
-   the work on that many records. A power of two. */
-#define RRCI_AHEAD 16
+/* Passes walk a list by segments, so that the inner loop has plain pointers: to
+   the segment at hand, and to the two after it, whose objects are prefetched.
+   That is far ahead, but a miss takes as long as the work on a hundred records. */
+#define RRCI_SEGMENT ((size_t)64)
+
+/* How many operations are kept in flight where there is no list to look ahead. */
+#define RRCI_AHEAD ((size_t)16)
 
 /* ---- data ---- */
 
@@ -790,6 +797,7 @@ typedef union rrci_chunk {
    list. An entry is four bytes: the low `bits` bits hold index + 2, the others
    bits of the key's hash, so that a probe rarely has to look at a record. */
 typedef struct rrci_dict {
+    void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
     size_t    capacity;         /* entries allocated */
     size_t    size;             /* entries in use: probing wraps around here */
@@ -1115,28 +1123,74 @@ static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
 }
 
 /* ---- the dictionary ----
-   Open addressing with linear probing. P lists of a host without `slot` have one
-   by p. A list that cannot be searched by p gets one by ob when rrc_unlink first
-   needs it, and drops it when keeping it up would cost a collection time. */
+   Open addressing by groups: the sixteen entries of a cache line are compared at
+   once, and a probe goes on to the next group only from one that is full. So
+   nearly every lookup is one pass without a branch that depends on the data: its
+   two cache misses (entry, record) overlap with those of the lookups around it.
+
+   P lists of a host without `slot` have a dictionary by p. A list that cannot be
+   searched by p gets one by ob when rrc_unlink first needs it, and drops it when
+   keeping it up would cost a collection time. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
 #define RRCI_FIRST 2u                   /* the entry of index 0, without hash bits */
+#define RRCI_GROUP ((size_t)16)
+#define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_MAX_LINKS ((size_t)1 << 30)
 
+/* A bit for each entry of the group that equals `value` where `care` has ones. */
+static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
+{
+#ifdef __SSE2__
+    const __m128i *line = (const __m128i *)(const void *)group;
+    __m128i v = _mm_set1_epi32((int)(value & care)), c = _mm_set1_epi32((int)care);
+    __m128i m0 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line), c), v);
+    __m128i m1 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 1), c), v);
+    __m128i m2 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 2), c), v);
+    __m128i m3 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line + 3), c), v);
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(m0, m1), _mm_packs_epi32(m2, m3)));
+#else
+    unsigned bits = 0, i;
+    for (i = 0; i < RRCI_GROUP; i++)
+        bits |= (unsigned)(((group[i] ^ value) & care) == 0) << i;
+    return bits;
+#endif
+}
+
+static unsigned rrci_lowest_bit(unsigned bits)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctz(bits);
+#else
+    unsigned i = 0;
+    while ((bits >> i & 1) == 0)
+        i++;
+    return i;
+#endif
+}
+
+/* Fibonacci hashing (Knuth). The low half gets the high one mixed in, because
+   the low bits of a product know only the low bits of an address. */
 static uint64_t rrci_hash(const void *key)
 {
-    uint64_t x = (uint64_t)(uintptr_t)key;
-    x = (x ^ (x >> 32)) * UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 29)) * UINT64_C(0xBF58476D1CE4E5B9);
+    uint64_t x = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
     return x ^ (x >> 32);
 }
 
-/* The upper half of the hash, scaled to the table's size (Lemire's reduction:
-   any size will do, so that tables need not double). */
-static size_t rrci_dict_home(const rrci_dict *dict, uint64_t hash)
+/* The group where probing starts: the upper half of the hash, scaled to the
+   number of groups (Lemire's reduction: any number will do, so that tables need
+   not double). */
+static uint32_t *rrci_dict_home(const rrci_dict *dict, uint64_t hash)
 {
-    return (size_t)(((hash >> 32) * (uint64_t)dict->size) >> 32);
+    uint64_t groups = dict->size / RRCI_GROUP;
+    return dict->entry + (size_t)(((hash >> 32) * groups) >> 32) * RRCI_GROUP;
+}
+
+static uint32_t *rrci_dict_next(const rrci_dict *dict, const uint32_t *group)
+{
+    size_t next = (size_t)(group - dict->entry) + RRCI_GROUP;
+    return dict->entry + (next == dict->size ? 0 : next);
 }
 
 /* The lower half of the hash, in the bits that the index leaves free. */
@@ -1150,11 +1204,6 @@ static uint32_t rrci_dict_mask(const rrci_dict *dict)
     return ((uint32_t)1 << dict->bits) - 1;
 }
 
-static size_t rrci_dict_next(const rrci_dict *dict, size_t i)
-{
-    return i + 1 == dict->size ? 0 : i + 1;
-}
-
 static const void *rrci_key(const rrci_list *list, const rrci_link *link)
 {
     return list->dict.by_ob ? (const void *)link->ob : (const void *)link->p;
@@ -1165,47 +1214,52 @@ static size_t rrci_dict_find(const rrci_list *list, const void *key)
 {
     const rrci_dict *dict = &list->dict;
     uint64_t hash = rrci_hash(key);
+    const uint32_t *group;
     uint32_t print, mask;
-    size_t i;
     RRC_ASSERT(dict->on);
     if (dict->size == 0)
         return RRCI_NONE;
     print = rrci_dict_print(dict, hash);
     mask = rrci_dict_mask(dict);
-    for (i = rrci_dict_home(dict, hash);; i = rrci_dict_next(dict, i)) {
-        uint32_t entry = dict->entry[i];
-        if (entry == RRCI_EMPTY)
-            return RRCI_NONE;
-        if (((entry ^ print) & ~mask) == 0 && (entry & mask) >= RRCI_FIRST) {
-            size_t index = (entry & mask) - RRCI_FIRST;
-            if (rrci_key(list, rrci_at(list, index)) == key)
-                return index;
+    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+        unsigned matches = rrci_group_match(group, print, ~mask);
+        for (; matches != 0; matches &= matches - 1) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (number >= RRCI_FIRST && rrci_key(list, rrci_at(list, number - RRCI_FIRST)) == key)
+                return number - RRCI_FIRST;
         }
+        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
+            return RRCI_NONE;
     }
 }
 
 /* The entry of the record `index`, whose key was `key` when it was inserted. It
    must be there; no record is read. */
-static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key)
+static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key, uint32_t **group)
 {
     const rrci_dict *dict = &list->dict;
     uint32_t mask = rrci_dict_mask(dict);
-    size_t i = rrci_dict_home(dict, rrci_hash(key));
-    while ((dict->entry[i] & mask) != (uint32_t)index + RRCI_FIRST) {
-        RRC_ASSERT(dict->entry[i] != RRCI_EMPTY && "I2: every link of the list is in its dictionary");
-        i = rrci_dict_next(dict, i);
+    for (*group = rrci_dict_home(dict, rrci_hash(key));; *group = rrci_dict_next(dict, *group)) {
+        unsigned matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, mask);
+        if (matches != 0)
+            return *group + rrci_lowest_bit(matches);
+        RRC_ASSERT(rrci_group_match(*group, RRCI_EMPTY, ~(uint32_t)0) == 0
+                   && "I2: every link of the list is in its dictionary");
     }
-    return &dict->entry[i];
 }
 
 static void rrci_dict_insert_hashed(rrci_dict *dict, size_t index, uint64_t hash)
 {
-    size_t i = rrci_dict_home(dict, hash);
-    while (dict->entry[i] > RRCI_TOMBSTONE)
-        i = rrci_dict_next(dict, i);
-    if (dict->entry[i] == RRCI_EMPTY)
-        dict->used++;
-    dict->entry[i] = rrci_dict_print(dict, hash) | ((uint32_t)index + RRCI_FIRST);
+    uint32_t *group, *entry;
+    unsigned places;
+    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+        places = rrci_group_match(group, RRCI_EMPTY, ~RRCI_TOMBSTONE);
+        if (places != 0)
+            break;
+    }
+    entry = group + rrci_lowest_bit(places);
+    dict->used += *entry == RRCI_EMPTY;
+    *entry = rrci_dict_print(dict, hash) | ((uint32_t)index + RRCI_FIRST);
 }
 
 static void rrci_dict_insert(rrci_list *list, size_t index)
@@ -1213,26 +1267,23 @@ static void rrci_dict_insert(rrci_list *list, size_t index)
     rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
 }
 
+/* A group that has an empty entry was never full, so that no probe ever went on
+   from it: only a full one must remember by a tombstone that it was. */
 static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
 {
-    rrci_dict *dict = &list->dict;
-    size_t i = (size_t)(rrci_dict_entry(list, index, key) - dict->entry);
-    if (dict->entry[rrci_dict_next(dict, i)] != RRCI_EMPTY) {
-        dict->entry[i] = RRCI_TOMBSTONE;
-        return;
+    uint32_t *group, *entry = rrci_dict_entry(list, index, key, &group);
+    if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
+        *entry = RRCI_EMPTY;
+        list->dict.used--;
+    } else {
+        *entry = RRCI_TOMBSTONE;
     }
-    /* No probe goes on from here: this and the tombstones before it can go. */
-    do {
-        dict->entry[i] = RRCI_EMPTY;
-        dict->used--;
-        i = i == 0 ? dict->size - 1 : i - 1;
-    } while (dict->entry[i] == RRCI_TOMBSTONE);
 }
 
 /* Record `from` is about to move to `to`. */
 static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
 {
-    uint32_t *entry = rrci_dict_entry(list, from, rrci_key(list, rrci_at(list, from)));
+    uint32_t *group, *entry = rrci_dict_entry(list, from, rrci_key(list, rrci_at(list, from)), &group);
     *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
 }
 
@@ -1247,7 +1298,7 @@ static void rrci_dict_insert_all(rrci_list *list, size_t from)
             rrci_dict_insert_hashed(&list->dict, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
         if (i < list->count) {
             uint64_t hash = rrci_hash(rrci_key(list, rrci_at(list, i)));
-            RRCI_PREFETCH_TO_WRITE(&list->dict.entry[rrci_dict_home(&list->dict, hash)]);
+            RRCI_PREFETCH_TO_WRITE(rrci_dict_home(&list->dict, hash));
             hashes[i % RRCI_AHEAD] = hash;
         }
     }
@@ -1257,7 +1308,7 @@ static void rrci_dict_insert_all(rrci_list *list, size_t from)
 static void rrci_dict_rebuild(rrci_list *list, size_t size)
 {
     rrci_dict *dict = &list->dict;
-    RRC_ASSERT(size <= dict->capacity);
+    RRC_ASSERT(size <= dict->capacity && size % RRCI_GROUP == 0);
     dict->size = size;
     dict->used = 0;
     dict->bits = 1;
@@ -1268,9 +1319,15 @@ static void rrci_dict_rebuild(rrci_list *list, size_t size)
     rrci_dict_insert_all(list, 0);
 }
 
+static size_t rrci_dict_bytes(size_t capacity)
+{
+    return capacity * sizeof(uint32_t) + RRCI_LINE;     /* room to align the groups */
+}
+
 static void rrci_dict_drop(rrc_heap *heap, rrci_dict *dict)
 {
-    rrci_free_table(heap, dict->entry, dict->capacity * sizeof *dict->entry);
+    rrci_free_table(heap, dict->memory, rrci_dict_bytes(dict->capacity));
+    dict->memory = NULL;
     dict->entry = NULL;
     dict->capacity = dict->size = dict->used = 0;
 }
@@ -1278,7 +1335,7 @@ static void rrci_dict_drop(rrc_heap *heap, rrci_dict *dict)
 /* From 0.53 (just grown) to 0.8 of the entries are taken: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
 {
-    return links + links / 2 + links / 4 + links / 8 + 8;
+    return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
 }
 
 /* Make sure that the dictionary can take keys until it has `links` of them,
@@ -1292,11 +1349,12 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
     if (!fits || is_huge) {
         size_t size = rrci_dict_size_for(want);
         if (size > dict->capacity || is_huge) {
-            uint32_t *entry = (uint32_t *)rrci_alloc_table(heap, size * sizeof *entry);
-            if (entry == NULL)
+            char *memory = (char *)rrci_alloc_table(heap, rrci_dict_bytes(size));
+            if (memory == NULL)
                 return fits ? RRC_OK : RRC_ENOMEM;
             rrci_dict_drop(heap, dict);
-            dict->entry = entry;
+            dict->memory = memory;
+            dict->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
             dict->capacity = size;
         }
         rrci_dict_rebuild(list, size);
@@ -1645,23 +1703,46 @@ static int rrci_need_phase(rrc_heap *heap, rrci_phase phase, const char *functio
                       "the trace function of this collection must come first");
 }
 
-/* Trace the p of every P link that C holds. */
+/* How many records there are from index `first` on, at most a segment. */
+static size_t rrci_segment_count(const rrci_list *list, size_t first)
+{
+    size_t left = first < list->count ? list->count - first : 0;
+    return left < RRCI_SEGMENT ? left : RRCI_SEGMENT;
+}
+
+static int rrci_is_held(const rrc_object *ob)
+{
+    intptr_t count = RRC_REFCNT(ob);
+    return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
+}
+
+/* Trace the p of every P link that C holds. The counts of the next segment are
+   looked at early: to prefetch the p that will be traced, but not the others. */
 static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *function)
 {
-    size_t i, count = list->count;
-    for (i = 0; i < count; i++) {
-        const rrci_link *link = rrci_at(list, i);
-        intptr_t refcount = RRC_REFCNT(link->ob);
-        if (i + RRCI_AHEAD < count)
-            RRCI_PREFETCH(rrci_at(list, i + RRCI_AHEAD)->ob);
+    size_t first, i;
+    (void)function;
+    for (i = 0; i < rrci_segment_count(list, 0); i++)
+        RRCI_PREFETCH(rrci_at(list, i)->ob);
+    for (first = 0; first < list->count; first += RRCI_SEGMENT) {
+        size_t count = rrci_segment_count(list, first);
+        size_t near_count = rrci_segment_count(list, first + RRCI_SEGMENT);
+        size_t far_count = rrci_segment_count(list, first + 2 * RRCI_SEGMENT);
+        const rrci_link *link = rrci_at(list, first);
+        const rrci_link *near_link = near_count > 0 ? rrci_at(list, first + RRCI_SEGMENT) : link;
+        const rrci_link *far_link = far_count > 0 ? rrci_at(list, first + 2 * RRCI_SEGMENT) : link;
+        for (i = 0; i < count; i++) {
+            if (i < far_count)
+                RRCI_PREFETCH(far_link[i].ob);
+            if (i < near_count && rrci_is_held(near_link[i].ob))
+                RRCI_PREFETCH_TO_WRITE(near_link[i].p);
 #ifdef RRC_DEBUG
-        if (refcount < RRC_REFCNT_FROM_PYPY)
-            rrci_refcount_error(heap, function, link->ob, link->p);
-#else
-        (void)function;
+            if (RRC_REFCNT(link[i].ob) < RRC_REFCNT_FROM_PYPY)
+                rrci_refcount_error(heap, function, link[i].ob, link[i].p);
 #endif
-        if (refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
-            RRC_HOST_TRACE(heap, link->p);
+            if (rrci_is_held(link[i].ob))
+                RRC_HOST_TRACE(heap, link[i].p);
+        }
     }
 }
 
@@ -1690,36 +1771,40 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
     return 0;
 }
 
-static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
+/* Also when entries that fell free could not be used again: the table must keep
+   the room that was reserved for `promoted` more keys. */
+static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
-    if (upkeep->rebuild) {
-        rrci_dict_rebuild(list, list->dict.size);
-        list->dict.on = 1;
+    rrci_dict *dict = &list->dict;
+    if (upkeep->rebuild || (dict->on && dict->used + promoted > dict->size - dict->size / 8)) {
+        rrci_dict_rebuild(list, dict->size);
+        dict->on = 1;
     }
 }
 
-#define RRCI_BATCH 32
-
-/* Objects whose p died, buried some at a time so that their heads are prefetched. */
+/* Objects whose p died. Each is buried some time after it came here, when its
+   head has been fetched. */
 typedef struct rrci_burial {
-    rrc_object *ob[RRCI_BATCH];
-    size_t count;
+    rrc_object *ob[RRCI_SEGMENT];
+    size_t added, buried;
 } rrci_burial;
-
-static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *function)
-{
-    size_t i;
-    for (i = 0; i < burial->count; i++)
-        rrci_bury(heap, burial->ob[i], function);
-    burial->count = 0;
-}
 
 static void rrci_add_to_burial(rrc_heap *heap, rrci_burial *burial, rrc_object *ob, const char *function)
 {
+    rrc_object **place = &burial->ob[burial->added % RRCI_SEGMENT];
+    if (burial->added - burial->buried == RRCI_SEGMENT) {
+        rrci_bury(heap, *place, function);
+        burial->buried++;
+    }
     RRCI_PREFETCH_TO_WRITE(ob);
-    burial->ob[burial->count++] = ob;
-    if (burial->count == RRCI_BATCH)
-        rrci_end_burial(heap, burial, function);
+    *place = ob;
+    burial->added++;
+}
+
+static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *function)
+{
+    for (; burial->buried < burial->added; burial->buried++)
+        rrci_bury(heap, burial->ob[burial->buried % RRCI_SEGMENT], function);
 }
 
 #ifdef RRC_DEBUG
@@ -1758,49 +1843,82 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
 }
 #endif
 
-/* Apply the rule to each link, from last to first: a removed record is replaced
-   by the last one, which was looked at already. */
-static void rrci_sweep(rrc_heap *heap, rrci_list *list, const char *function)
-{
+/* What a sweep carries from link to link. */
+typedef struct rrci_sweeper {
+    rrc_heap        *heap;
+    rrci_list       *list;
+    const char      *function;
     rrci_dict_upkeep upkeep;
-    rrci_burial burial;
-    size_t i = list->count;
+    rrci_burial      burial;
+} rrci_sweeper;
+
+/* The p of record `index` died. */
+static void rrci_sweep_dead(rrci_sweeper *sweeper, size_t index)
+{
+    rrci_list *list = sweeper->list;
+    const rrci_link link = *rrci_at(list, index);
+    if (rrci_upkeep_change(list, &sweeper->upkeep))
+        rrci_drop_link(sweeper->heap, list, index, rrci_key(list, &link));
+    else
+        rrci_remove(sweeper->heap, list, index);
+    rrci_add_to_burial(sweeper->heap, &sweeper->burial, link.ob, sweeper->function);
+}
+
+/* The p of record `index` is at q now. */
+static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
+{
+    rrci_list *list = sweeper->list;
+    rrci_link *link = rrci_at(list, index);
+    int change = !list->dict.by_ob && rrci_upkeep_change(list, &sweeper->upkeep);
+    if (change)
+        rrci_dict_remove(list, index, link->p);
+    link->p = q;
+    RRC_LINK(link->ob) = q;
+    if (change)
+        rrci_dict_insert(list, index);
+}
+
+/* Apply the rule to each link, from last to first: a removed record is replaced
+   by the last one, which was looked at already. `promoted` is the number of keys
+   that the dictionary must have room for afterwards. */
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+{
+    rrci_sweeper sweeper;
+    size_t first, i;
     int moving = 0;
-    burial.count = 0;
-    rrci_begin_upkeep(list, &upkeep);
-    while (i-- > 0) {
-        rrci_link *link = rrci_at(list, i);
-        rrc_gcref p = link->p, q;
-        if (i >= RRCI_AHEAD) {
-            const rrci_link *ahead = rrci_at(list, i - RRCI_AHEAD);
-            RRCI_PREFETCH(ahead->p);
+    sweeper.heap = heap;
+    sweeper.list = list;
+    sweeper.function = function;
+    sweeper.burial.added = sweeper.burial.buried = 0;
+    rrci_begin_upkeep(list, &sweeper.upkeep);
+    first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
+        RRCI_PREFETCH(rrci_at(list, i)->p);
+    while (first > 0) {
+        const rrci_link *link, *near_link, *far_link;
+        first -= RRCI_SEGMENT;
+        link = rrci_at(list, first);
+        near_link = first >= RRCI_SEGMENT ? rrci_at(list, first - RRCI_SEGMENT) : link;
+        far_link = first >= 2 * RRCI_SEGMENT ? rrci_at(list, first - 2 * RRCI_SEGMENT) : link;
+        for (i = rrci_segment_count(list, first); i-- > 0;) {
+            rrc_gcref p = link[i].p, q;
+            RRCI_PREFETCH(far_link[i].p);
             if (moving)
-                RRCI_PREFETCH_TO_WRITE(ahead->ob);
-        }
-        q = RRC_HOST_SURVIVOR(heap, p);
+                RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
+            q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
-        q = rrci_check_survivor(heap, list, link, q, function);
+            q = rrci_check_survivor(heap, list, &link[i], q, function);
 #endif
-        if (q == NULL) {
-            rrc_object *ob = link->ob;
-            if (rrci_upkeep_change(list, &upkeep))
-                rrci_drop_link(heap, list, i, rrci_key(list, link));
-            else
-                rrci_remove(heap, list, i);
-            rrci_add_to_burial(heap, &burial, ob, function);
-        } else if (RRC_HOST_MOVES && q != p) {
-            int change = !list->dict.by_ob && rrci_upkeep_change(list, &upkeep);
-            if (change)
-                rrci_dict_remove(list, i, p);
-            link->p = q;
-            RRC_LINK(link->ob) = q;
-            if (change)
-                rrci_dict_insert(list, i);
-            moving = 1;
+            if (q == NULL) {
+                rrci_sweep_dead(&sweeper, first + i);
+            } else if (RRC_HOST_MOVES && q != p) {
+                rrci_sweep_moved(&sweeper, first + i, q);
+                moving = 1;
+            }
         }
     }
-    rrci_end_burial(heap, &burial, function);
-    rrci_end_upkeep(list, &upkeep);
+    rrci_end_burial(heap, &sweeper.burial, function);
+    rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
 /* Move the links whose p is not young any more to the old list. The young
@@ -1835,7 +1953,7 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
             continue;
         list->dict.peak = list->count;
         list->dict.on = 0;
-        rrci_sweep(heap, list, function);
+        rrci_sweep(heap, list, 0, function);
         rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
         if (!list->dict.by_ob) {
             rrci_dict_rebuild(list, list->count > 0 ? list->dict.size : 0);
@@ -1886,8 +2004,8 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     int code = rrci_need_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_sweep(heap, &heap->list[RRCI_P_OLD], function);
-    rrci_sweep(heap, &heap->list[RRCI_O_OLD], function);
+    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
+    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
 #ifdef RRC_DEBUG
     rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
 #endif
@@ -2300,6 +2418,8 @@ static size_t rrci_release_objects(rrc_heap *heap)
         const rrci_list *list = &heap->list[kind];
         for (i = 0; i < list->count; i++) {
             rrci_link *record = rrci_at(list, i);
+            if (i + RRCI_AHEAD < list->count)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
             if (record->ob == NULL)
                 continue;
             if (--RRC_REFCNT(record->ob) == 0)
