@@ -354,9 +354,9 @@ typedef struct rrc_log_item {
 } rrc_log_item;
 
 /* How a heap talks to its host. Zero means the default of each field; the
-   struct is copied. userdata is the first argument of every hook. Hooks called
-   inside a collection must not call back into the header, except for
-   rrc_userdata. */
+   struct is copied. userdata is the first argument of every hook. No hook may
+   call back into the header, except for rrc_userdata, and for dealloc_trigger,
+   which may do all that the mutator may but rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
@@ -852,6 +852,7 @@ struct rrc_heap {
     rrci_link    *again;        /* RRCI_RELEASING: records to release once more, threaded through p */
     unsigned      depth;        /* nested deallocs */
     int           running;      /* inside rrc_run_pending or rrc_heap_free */
+    unsigned      triggering;   /* inside dealloc_trigger */
     size_t        quota;        /* while running: how many objects may still be dealt with */
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
@@ -2152,8 +2153,11 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
 {
     if (rrci_need_mutator(heap, "rrc_invoke_callback") != RRC_OK)
         return;
-    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap))
+    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
+        heap->triggering++;
         RRC_HOST_DEALLOC_TRIGGER(heap);
+        heap->triggering--;
+    }
 }
 
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
@@ -2473,8 +2477,9 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return 0;
     if (rrci_need_mutator(heap, function) != RRC_OK)
         return SIZE_MAX;
-    if (heap->depth > 0 || heap->running) {
-        rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "called from a dealloc; the heap was not freed");
+    if (heap->depth > 0 || heap->running || heap->triggering > 0) {
+        rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                   "called from a dealloc or from dealloc_trigger; the heap was not freed");
         return SIZE_MAX;
     }
     heap->running = 1;

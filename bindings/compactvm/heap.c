@@ -88,6 +88,7 @@ static cvm_object *reach(cvm_heap *h, cvm_object *p)
     if (h->phase == CVM_MINOR && !(p->flags & CVM_FIXED))
         return promote(h, p);
     p->flags |= CVM_REACHED;
+    p->flags &= (unsigned char)~CVM_YOUNG;      /* a large object has now grown old */
     if (!(p->flags & CVM_FIXED))
         h->live += p->size;
     push_gray(h, p);
@@ -151,7 +152,7 @@ static void sweep_fixed(cvm_heap *h, cvm_fixed **list, cvm_fixed **survivors)
         cvm_object *p = object_behind(f);
 
         if (p->flags & CVM_REACHED) {
-            p->flags &= (unsigned char)~(CVM_REACHED | CVM_YOUNG);
+            p->flags &= (unsigned char)~CVM_REACHED;
             p->forward = NULL;
             f->next = *survivors;
             *survivors = f;
@@ -317,14 +318,13 @@ static void move(cvm_heap *h)
     }
 }
 
+/* Only just after a minor collection: it counts on nothing being young. */
 static void major(cvm_heap *h, size_t request)
 {
     size_t size;
     char *block, *top;
     cvm_fixed *live_large = NULL;
     cvm_fixed *f;
-
-    cvm_heap_minor(h);              /* from here on nothing is young */
 
     mark(h);
     block = fresh_block(h, request, &size);
@@ -355,13 +355,13 @@ static void major(cvm_heap *h, size_t request)
 
 void cvm_heap_major(cvm_heap *h)
 {
+    cvm_heap_minor(h);
     major(h, 0);
 }
 
 /* ---- allocation --------------------------------------------------------- */
 
-static cvm_object *alloc_fixed(cvm_heap *h, cvm_kind kind, size_t size,
-                               cvm_fixed **list, int flags)
+static cvm_object *alloc_fixed(cvm_kind kind, size_t size, cvm_fixed **list, int flags)
 {
     cvm_fixed *f = calloc(1, sizeof *f + size);
     cvm_object *p;
@@ -389,11 +389,13 @@ static cvm_object *alloc_large(cvm_heap *h, cvm_kind kind, size_t size)
 
     if (size > h->limit)
         return NULL;
-    if (h->stress || h->large_bytes + size > h->large_trigger || !large_fits(h, size))
+    if (h->stress || h->large_bytes + size > h->large_trigger || !large_fits(h, size)) {
+        cvm_heap_minor(h);
         major(h, size);
+    }
     if (!large_fits(h, size))
         return NULL;
-    p = alloc_fixed(h, kind, size, &h->young_large, CVM_YOUNG | CVM_LARGE);
+    p = alloc_fixed(kind, size, &h->young_large, CVM_YOUNG | CVM_LARGE);
     if (p != NULL)
         h->large_bytes += size;
     return p;
@@ -407,7 +409,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, cvm_kind kind, size_t size)
         return NULL;
     size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
     if (h->booting)
-        return alloc_fixed(h, kind, size, &h->prebuilt, CVM_PREBUILT);
+        return alloc_fixed(kind, size, &h->prebuilt, CVM_PREBUILT);
     if (size >= h->large_size)
         return alloc_large(h, kind, size);
 

@@ -130,8 +130,7 @@ typedef struct cvm_builtin {
 
 typedef struct cvm_special {
     cvm_object head;
-    const char *name;
-    int op;
+    const struct cvm_special_def *def;
 } cvm_special;
 
 /* The proxy of a C object that has an O link to it. */
