@@ -286,7 +286,12 @@
     X(RRC_EHOOK, "the host's hooks contradict each other: compare them with their comments in rrc_desc") \
     X(RRC_EFREED, "the object was freed already: look for the decref that was one too many") \
     X(RRC_ECORRUPT, "the tables of the heap are damaged: something wrote over memory that is not its own") \
-    X(RRC_ELIMIT, "more links than one heap can have (2^30): use several heaps")
+    X(RRC_ELIMIT, "more links or tracked objects than one heap can have: use several heaps") \
+    X(RRC_ETRACKED, "the object is tracked: rrc_gc_untrack it first, and track an object only once") \
+    X(RRC_ETRAVERSE, "a tp_traverse is wrong: it must visit each reference that the object owns once, " \
+                     "the same ones each time, and change nothing") \
+    X(RRC_EUNCOLLECTABLE, "a garbage cycle cannot be broken: give one of its types a tp_clear that drops " \
+                          "the references, or tp_members")
 
 /* >>types
  * --------------------------------------------------------------------------- */
@@ -313,6 +318,17 @@ typedef struct rrc_object {
 
 typedef int (*rrc_visitproc)(rrc_object *ob, void *arg);
 
+/* A field of an object that owns a reference: a rrc_object *, or a pointer to a
+   struct that begins with one. A table of them ends with a NULL name. */
+typedef struct rrc_member {
+    const char *name;
+    size_t      offset;
+} rrc_member;
+
+/* tp_flags */
+#define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked */
+#define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
+
 /* What the objects of one kind have in common: CPython's slots, by their names.
    Zero is a fine value for every field but tp_basicsize. A type must outlive
    its objects. */
@@ -323,20 +339,34 @@ struct rrc_type {
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
     unsigned long tp_flags;
     /* The last reference is gone: drop the references that self owns, release
-       what it holds, and end with the type's tp_free (rrc_del). Count 0 and
-       link NULL on entry. May call any function of the mutator. NULL: tp_free. */
+       what it holds, and end with the type's tp_free (rrc_del, rrc_gc_del).
+       Count 0, link NULL, untracked on entry. May call any function of the
+       mutator. NULL: drop the tp_members, then tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
-    /* Gives the memory back. NULL: rrc_del. For a light object it is called
-       inside a collection: it must not call back then. */
+    /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
+       light object it is called inside a collection: it must not call back then. */
     void (*tp_free)(rrc_heap *heap, void *self);
+    /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
+       inside collections, at any time while self is tracked: it must not change
+       anything or call anything else. A reference that it leaves out counts as
+       held from outside: what it leads to is leaked if it is part of a cycle, but
+       never lost. (The reference to a heap type is visited for it if it does not
+       do so itself.) NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
+    /* Drop references so that cycles through self break: RRC_CLEAR each field.
+       self is held while it runs, and must stay fit for tp_dealloc. NULL: clears
+       the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
-    /* Runs before tp_dealloc with the count held at 1: self is whole. It may
-       resurrect self by an incref; tp_dealloc is then left out. As in CPython it
-       runs again when the count of such an object drops to zero again. */
+    /* Runs before self is cleared or deallocated, with the count above 0: self is
+       whole. It may resurrect self by an incref. Once per object with HAVE_GC
+       (PEP 442); without, as in CPython, each time the count drops to zero. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
+    /* self is cyclic garbage: make every weak reference to it fail from now on.
+       Runs before any finalizer of the garbage does. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
-    const struct rrc_member *tp_members;
+    /* The fields that own references, or NULL: gives traverse, clear, dealloc and
+       the names of edges. A slot that is written by hand wins. */
+    const rrc_member *tp_members;
 };
 
 /* One message for the log hook. The strings live during the call only, but for
@@ -390,8 +420,14 @@ typedef struct rrc_desc {
        rrc_run_pending at once, or remember to do so at a safe point. */
     void (*dealloc_trigger)(void *userdata);
 
-    void (*collect)(void *userdata);    /* not used in this version */
-    int    reports_marks;               /* not used in this version */
+    /* A full collection of the host, for rrc_gc_collect. NULL: that function
+       looks for cycles among C objects alone. */
+    void (*collect)(void *userdata);
+
+    /* Not zero: the host calls rrc_marked for each linked p that it marks in a
+       major collection. Cycles are then found in linear time, and links cost 8
+       bytes more where there would be no dictionary. */
+    int reports_marks;
 
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
@@ -409,8 +445,10 @@ typedef struct rrc_desc {
 typedef struct rrc_stats {
     size_t p_young, p_old, o_young, o_old;      /* links, by kind and generation */
     size_t pending;                             /* what rrc_run_pending has to do */
-    size_t tracked;                             /* 0 in this version */
-    size_t objects;                             /* made by rrc_new and not freed yet */
+    size_t tracked;                             /* objects of rrc_gc_track */
+    size_t uncollectable;                       /* of these, garbage that could not be cleared */
+    size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t garbage;                             /* cyclic garbage freed since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t memory;                              /* bytes of tables, without objects */
 } rrc_stats;
@@ -529,8 +567,16 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 RRC_API int rrc_minor_collection_free(rrc_heap *heap);
 
 /* [host's major collection, roots marked; may be repeated | no | calls trace,
-   propagate, survivor | O(P links)] */
+   propagate, survivor, tp_traverse | O(P links), with tracked objects O(links +
+   objects + references); see >>cycles for hosts without reports_marks] */
 RRC_API int rrc_major_collection_trace(rrc_heap *heap);
+
+/* For a host with reports_marks: p, which has a link (or had one), was just
+   marked by the major collection that is going on, or is about to call
+   rrc_major_collection_trace. Call it for every linked p, once, also from inside
+   trace and propagate. A p without a link is ignored.
+   [host's major collection | no | nothing | O(1)] */
+RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
 /* [same major collection, marking done, new addresses known, nothing freed or
    moved yet | frees only | calls survivor, is_young, tp_free of light obs |
@@ -548,10 +594,12 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    reference: rrc_decref it. NULL: none. [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work: drop the queue's references. At most max objects are dealt
+/* Do pending work: weak references of cyclic garbage, its finalizers, the queue's
+   references, then the clearing of cyclic garbage. At most max objects are dealt
    with, counting those that go because of others; 0 = all. Returns how many.
    0 if called from inside a dealloc or a collection.
-   [mutator | no | calls dealloc | O(objects)] */
+   [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
+   O(objects); a call that clears cyclic garbage checks all of it that waits] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* ---- objects ---- */
@@ -564,12 +612,78 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
-/* Free the memory of an object made by rrc_new or rrc_new_var. (Also of one that
+/* Free the memory of an object made by rrc_new, rrc_new_var. (Also of one that
    is laid out as such but was allocated by the realloc hook's allocator, if its
    type's tp_basicsize is 0. All others need a tp_free of their own.) NULL is
    ignored. Refused, and logged, while ob is linked.
    [any | frees only | calls realloc | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
+
+/* ---- cyclic GC: CPython's protocol for C types with RRC_TPFLAGS_HAVE_GC ---- */
+
+/* For use in a tp_traverse, whose arguments must be named visit and arg. */
+#define RRC_VISIT(o) \
+    do { \
+        if ((o) != NULL) { \
+            int rrci_result = visit((rrc_object *)(o), arg); \
+            if (rrci_result != 0) \
+                return rrci_result; \
+        } \
+    } while (0)
+
+/* Like rrc_new and rrc_new_var, for a type with RRC_TPFLAGS_HAVE_GC; the object
+   is not tracked yet. with_extra_data: `extra` more bytes at its end, zeroed. */
+RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type);
+RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
+RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra);
+
+/* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. Returns
+   it, perhaps at a new address, or NULL with the old one intact: no memory; or
+   logged: it is tracked, linked, or not such an object.
+   [any but a collection | allocates | calls realloc | O(bytes)] */
+RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
+
+/* Free the memory of an object of rrc_gc_new; untracks it. As rrc_del. */
+RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
+
+/* Let the search for cycles see ob, whose fields must be valid from now on. Fails
+   with RRC_ENULL, RRC_ETYPE, RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
+   RRC_ENOMEM.
+   [mutator | allocates | nothing | O(1) amortized] */
+RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
+
+/* The opposite, before fields become invalid. It may be tracked again later. An
+   object that is not tracked is left alone. [any | no | nothing | O(1)] */
+RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
+
+/* [any | no | nothing | O(1)]; 0 for objects without RRC_TPFLAGS_HAVE_GC.
+   finalized: has its tp_finalize been called? uncollectable: is it garbage that
+   a collection found and could not clear? */
+RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
+RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
+RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
+
+/* Collect cycles now: the host's full collection through `collect`, or, without
+   that hook, a search among C objects that takes whatever is linked as held; then
+   all pending work; and, if finalizers ran, the same once more for what they let
+   go. Returns how many objects of cyclic garbage were freed or found to be
+   uncollectable. 0 at once if disabled, or if a collection, a dealloc or pending
+   work is going on. [mutator | no | calls collect, dealloc | O(all)] */
+RRC_API size_t rrc_gc_collect(rrc_heap *heap);
+
+/* Turn the search for cycles on (as a heap is made) and off, in
+   rrc_major_collection_trace and rrc_gc_collect; links are treated as ever.
+   enable and disable return what is_enabled gave before.
+   [any | no | nothing | O(1)] */
+RRC_API int rrc_gc_enable(rrc_heap *heap);
+RRC_API int rrc_gc_disable(rrc_heap *heap);
+RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
+
+/* Call callback(ob, arg) for each tracked object, held meanwhile, until it
+   returns 0. It may make, track, untrack and free objects: those tracked
+   meanwhile may be left out. Searches for cycles are off meanwhile.
+   [mutator | no | calls callback, dealloc | O(tracked objects)] */
+RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
 /* ---- insight ---- */
 
@@ -782,14 +896,24 @@ typedef struct rrci_link {
     rrc_object *ob;
 } rrci_link;
 
-#define RRCI_CHUNK_OBS (2 * RRC_CHUNK_LINKS - 1)
+/* What the search for cycles knows of a linked object that is not tracked; its
+   link field names this during the search. */
+typedef struct rrci_side {
+    rrc_gcref p;                /* to be traced when ob is found alive, or NULL */
+    intptr_t  explained;        /* references that tracked objects have to ob */
+} rrci_side;
+
+#define RRCI_CHUNK_OBS ((size_t)2 * RRC_CHUNK_LINKS)
+#define RRCI_CHUNK_QUEUED (RRCI_CHUNK_OBS - 1)
 
 typedef union rrci_chunk {
     union rrci_chunk *next;                     /* in the pool */
-    rrci_link link[RRC_CHUNK_LINKS];            /* in a list */
+    rrci_link link[RRC_CHUNK_LINKS];            /* in a list of links */
+    rrci_side side[RRC_CHUNK_LINKS];
+    rrc_object *ob[RRCI_CHUNK_OBS];             /* in a list of objects */
     struct {
         union rrci_chunk *next;
-        rrc_object *ob[RRCI_CHUNK_OBS];
+        rrc_object *ob[RRCI_CHUNK_QUEUED];
     } queue;                                    /* in the queue */
 } rrci_chunk;
 
@@ -808,8 +932,8 @@ typedef struct rrci_dict {
     char      by_ob;            /* the key is ob, not p */
 } rrci_dict;
 
-/* A growing array of links in chunks: the last one is partly filled, and an
-   empty list has none. */
+/* A growing array in chunks: the last one is partly filled, and an empty list has
+   none. It holds links, but for those of the cycle search (see >>cycles). */
 typedef struct rrci_list {
     rrci_chunk **chunk;         /* the directory */
     size_t       count;
@@ -819,6 +943,26 @@ typedef struct rrci_list {
 /* The four lists: bit 0 says O rather than P, bit 1 young rather than old. */
 enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
+
+/* The lists of the cycle search. A tracked object is in one of the middle four,
+   which its head names. Garbage waits in the last three for rrc_run_pending. */
+enum {
+    RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
+    RRCI_TRACKED,               /* objects: all but those below */
+    RRCI_WEAK,                  /* its weak references are to be cleared */
+    RRCI_FINAL,                 /* its finalizer is to be run */
+    RRCI_CLEAR,                 /* it is to be cleared */
+    RRCI_ASKED,                 /* links of tracked objects: has p survived? */
+    RRCI_GC_LISTS
+};
+#define RRCI_UNTRACKED RRCI_SIDE
+
+/* The directories of some lists: parts of one block, so that they grow all or
+   none. */
+typedef struct rrci_directory {
+    rrci_chunk **block;
+    size_t       capacity;      /* of each list, in chunks */
+} rrci_directory;
 
 /* First in, first out: deallocation keeps the order in which objects died. */
 typedef struct rrci_queue {
@@ -845,7 +989,23 @@ struct rrc_heap {
     rrci_chunk   *pool;         /* spare chunks */
     size_t        pool_count;
     size_t        chunk_count;  /* all of them: in lists, the queue and the pool */
-    size_t        directory_capacity;   /* of each list, in chunks; one block for all */
+    rrci_directory directory;   /* of list */
+
+    rrci_list     gc[RRCI_GC_LISTS];
+    rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
+    rrc_object   *gray;         /* found alive, not visited yet; threaded through the GC heads */
+    size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
+    size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
+    size_t        batch;        /* objects with RRCI_GC_BATCH */
+    size_t        garbage;      /* objects of batches that were freed */
+    size_t        finalized;    /* finalizers of cyclic garbage that were run */
+    size_t        hopeless;     /* uncollectable objects that collections came across */
+    char          searched;     /* this major collection has looked for cycles */
+    char          reported;     /* ... and rrc_marked has made objects gray */
+    char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
+    char          gc_disabled;
+    char          gc_collecting;    /* inside rrc_gc_collect */
+    unsigned      gc_walking;   /* inside rrc_gc_visit_objects: removed objects leave holes */
 
     rrc_object   *later;        /* count 0, waiting for dealloc; threaded through the link field */
     size_t        later_count;
@@ -1037,17 +1197,77 @@ static void rrci_give_chunk(rrc_heap *heap, rrci_chunk *chunk)
     heap->pool_count++;
 }
 
-/* I5: so many chunks hold `links` links however they are spread over the lists
-   and the queue. Each list can have one partly filled chunk, the queue two. (An
-   ob in the queue takes half of what it took as a link.) */
-static size_t rrci_chunks_needed(size_t links)
+static size_t rrci_count_links(const rrc_heap *heap)
 {
-    return links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
+    size_t count = 0;
+    int i;
+    for (i = 0; i < RRCI_LISTS; i++)
+        count += heap->list[i].count;
+    return count;
 }
 
-static int rrci_reserve_chunks(rrc_heap *heap, size_t links)
+static size_t rrci_count_tracked(const rrc_heap *heap)
 {
-    while (heap->chunk_count < rrci_chunks_needed(links)) {
+    return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
+         + heap->gc[RRCI_CLEAR].count;
+}
+
+/* I5: so many chunks hold `links` links and `tracked` objects however they are
+   spread over the lists and the queue. Each list can have one partly filled
+   chunk, the queue two. (An ob in the queue takes half of what it took as a
+   link.) The cycle search notes one record for each link. */
+static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
+{
+    size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
+    if (tracked > 0 || heap->gc_directory.block != NULL)
+        chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
+    return chunks;
+}
+
+/* How long each directory must be: all could be in one list. */
+static size_t rrci_directory_needed(size_t links, size_t tracked)
+{
+    size_t for_links = links / RRC_CHUNK_LINKS + 1, for_objects = tracked / RRCI_CHUNK_OBS + 1;
+    return for_links > for_objects ? for_links : for_objects;
+}
+
+static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
+                                  size_t needed)
+{
+    size_t capacity, i;
+    rrci_chunk **block;
+    if (needed <= directory->capacity && needed * 8 + 64 > directory->capacity)
+        return RRC_OK;
+    capacity = needed + needed / 4 + 4;
+    block = (rrci_chunk **)rrci_alloc_table(heap, capacity * n * sizeof *block);
+    if (block == NULL)
+        return needed <= directory->capacity ? RRC_OK : RRC_ENOMEM;
+    memset(block, 0, capacity * n * sizeof *block);
+    for (i = 0; i < n; i++) {
+        if (directory->block != NULL)
+            memcpy(block + i * capacity, lists[i].chunk,
+                   (capacity < directory->capacity ? capacity : directory->capacity) * sizeof *block);
+        lists[i].chunk = block + i * capacity;
+    }
+    rrci_free_table(heap, directory->block, directory->capacity * n * sizeof *block);
+    directory->block = block;
+    directory->capacity = capacity;
+    return RRC_OK;
+}
+
+/* I5: all that collections, rrc_unlink and rrc_run_pending can need for so many
+   links and tracked objects, but for dictionaries. */
+static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
+{
+    size_t chunks = rrci_chunks_needed(heap, links, tracked);
+    if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
+                               rrci_directory_needed(links, 0)) != RRC_OK)
+        return RRC_ENOMEM;
+    if ((tracked > 0 || heap->gc_directory.block != NULL)
+        && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
+                                  rrci_directory_needed(links, tracked)) != RRC_OK)
+        return RRC_ENOMEM;
+    while (heap->chunk_count < chunks) {
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
         if (chunk == NULL)
             return RRC_ENOMEM;
@@ -1058,44 +1278,15 @@ static int rrci_reserve_chunks(rrc_heap *heap, size_t links)
 }
 
 /* Give back what is far above the need. */
-static void rrci_trim_chunks(rrc_heap *heap, size_t links)
+static void rrci_trim_chunks(rrc_heap *heap)
 {
-    size_t enough = rrci_chunks_needed(links);
+    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
+                                       rrci_count_tracked(heap));
     enough += enough / 4;
     while (heap->pool != NULL && heap->chunk_count > enough) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
         heap->chunk_count--;
     }
-}
-
-static void rrci_free_directories(rrc_heap *heap)
-{
-    rrci_free_table(heap, heap->list[0].chunk,
-                    heap->directory_capacity * RRCI_LISTS * sizeof(rrci_chunk *));
-}
-
-/* Each directory must have room for all chunks of lists: every link could be in
-   one list. The four are parts of one block, so that they grow all or none. */
-static int rrci_reserve_directories(rrc_heap *heap, size_t links)
-{
-    size_t needed = links / RRC_CHUNK_LINKS + 1, capacity, i;
-    rrci_chunk **block;
-    if (needed <= heap->directory_capacity && needed * 8 + 64 > heap->directory_capacity)
-        return RRC_OK;
-    capacity = needed + needed / 4 + 4;
-    block = (rrci_chunk **)rrci_alloc_table(heap, capacity * RRCI_LISTS * sizeof *block);
-    if (block == NULL)
-        return needed <= heap->directory_capacity ? RRC_OK : RRC_ENOMEM;
-    for (i = 0; i < RRCI_LISTS; i++) {
-        size_t used = (heap->list[i].count + RRC_CHUNK_LINKS - 1) / RRC_CHUNK_LINKS;
-        if (used > 0)
-            memcpy(block + i * capacity, heap->list[i].chunk, used * sizeof *block);
-    }
-    rrci_free_directories(heap);
-    for (i = 0; i < RRCI_LISTS; i++)
-        heap->list[i].chunk = block + i * capacity;
-    heap->directory_capacity = capacity;
-    return RRC_OK;
 }
 
 /* ---- lists ---- */
@@ -1123,14 +1314,176 @@ static void rrci_remove(rrc_heap *heap, rrci_list *list, size_t index)
         rrci_give_chunk(heap, list->chunk[list->count / RRC_CHUNK_LINKS]);
 }
 
+/* The same for lists of objects. */
+
+static rrc_object **rrci_ob_at(const rrci_list *list, size_t index)
+{
+    return &list->chunk[index / RRCI_CHUNK_OBS]->ob[index % RRCI_CHUNK_OBS];
+}
+
+static void rrci_append_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
+{
+    if (list->count % RRCI_CHUNK_OBS == 0)
+        list->chunk[list->count / RRCI_CHUNK_OBS] = rrci_take_chunk(heap);
+    *rrci_ob_at(list, list->count++) = ob;
+}
+
+static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
+{
+    list->count--;
+    if (list->count % RRCI_CHUNK_OBS == 0)
+        rrci_give_chunk(heap, list->chunk[list->count / RRCI_CHUNK_OBS]);
+}
+
+/* ---- GC heads ----
+   In front of every object of rrc_gc_new: a scratch word for the search, and a
+   word of flags with the object's place in its list. With the object's own head
+   they are in one cache line, mostly. */
+
+typedef union rrci_gc_head {
+    struct {
+        uintptr_t refs;         /* during a search: explained references, or the next gray object; else 0 */
+        uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
+    } is;
+    char alignment[16];         /* keeps the allocator's alignment for the object */
+} rrci_gc_head;
+
+#define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEAR */
+#define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
+#define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
+#define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
+#define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
+#define RRCI_GC_BATCH         ((uintptr_t)1 << 8)   /* it was cleared; is it still there at the end? */
+#define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
+#define RRCI_GC_SHIFT 10
+#define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
+
+static int rrci_is_gc_type(const rrc_type *type)
+{
+    return (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+}
+
+/* Has ob a GC head? Static objects have none, whatever their type says. */
+static int rrci_has_gc_head(rrc_object *ob)
+{
+    return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob));
+}
+
+static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
+{
+    return (rrci_gc_head *)(void *)((char *)ob - RRC_OBJECT_PREFIX) - 1;
+}
+
+static uintptr_t rrci_gc_list(const rrci_gc_head *head)
+{
+    return head->is.word & RRCI_GC_LIST;
+}
+
+static int rrci_is_tracked(rrc_object *ob)
+{
+    return rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
+}
+
+/* Is it still to be finalized? */
+static int rrci_is_finalizable(rrc_object *ob)
+{
+    return RRC_TYPE(ob)->tp_finalize != NULL && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) == 0;
+}
+
+static void rrci_gc_place(rrci_gc_head *head, uintptr_t list, size_t index)
+{
+    const uintptr_t flags = (((uintptr_t)1 << RRCI_GC_SHIFT) - 1) & ~RRCI_GC_LIST;
+    head->is.word = (head->is.word & flags) | (uintptr_t)index << RRCI_GC_SHIFT | list;
+}
+
+/* Add an untracked object to one of the lists; there is room. */
+static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+{
+    rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
+    rrci_append_ob(heap, &heap->gc[list], ob);
+}
+
+/* A gray object goes: take it out of the stack. */
+static void rrci_gray_remove(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *gray = heap->gray;
+    if (gray == ob) {
+        heap->gray = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+        return;
+    }
+    for (; gray != NULL; gray = (rrc_object *)rrci_gc_head_of(gray)->is.refs)
+        if ((rrc_object *)rrci_gc_head_of(gray)->is.refs == ob) {
+            rrci_gc_head_of(gray)->is.refs = rrci_gc_head_of(ob)->is.refs;
+            return;
+        }
+}
+
+/* Take an object out of its list. */
+static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_list *list = &heap->gc[rrci_gc_list(head)];
+    size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
+    RRC_ASSERT(*rrci_ob_at(list, index) == ob);
+    if (heap->gc_walking > 0) {
+        *rrci_ob_at(list, index) = NULL;
+    } else {
+        rrc_object *last = *rrci_ob_at(list, list->count - 1);
+        *rrci_ob_at(list, index) = last;
+        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        rrci_drop_last_ob(heap, list);
+    }
+    rrci_gc_place(head, RRCI_UNTRACKED, 0);
+}
+
+static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+{
+    rrci_gc_remove(heap, ob);
+    rrci_gc_add(heap, list, ob);
+}
+
+static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
+{
+    int was = (head->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+    if (was == on)
+        return;
+    head->is.word ^= RRCI_GC_UNCOLLECTABLE;
+    if (on)
+        heap->uncollectable++;
+    else
+        heap->uncollectable--;
+}
+
+/* The search for cycles must not see ob any more. */
+static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head;
+    if (!rrci_is_tracked(ob))
+        return;
+    head = rrci_gc_head_of(ob);
+    if ((head->is.word & RRCI_GC_ALIVE) != 0 && heap->gray != NULL)
+        rrci_gray_remove(heap, ob);
+    if (rrci_is_finalizable(ob))
+        heap->finalizable--;
+    rrci_set_uncollectable(heap, head, 0);
+    if ((head->is.word & RRCI_GC_BATCH) != 0) {
+        heap->batch--;
+        heap->garbage++;
+    }
+    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT | RRCI_GC_BATCH);
+    head->is.refs = 0;
+    rrci_gc_remove(heap, ob);
+}
+
 /* ---- the dictionary ----
    Open addressing by groups: the sixteen entries of a cache line are compared at
    once, and a probe goes on to the next group only from one that is full. So
    nearly every lookup is one pass without a branch that depends on the data: its
    two cache misses (entry, record) overlap with those of the lookups around it.
 
-   P lists of a host without `slot` have a dictionary by p. A list that cannot be
-   searched by p gets one by ob when rrc_unlink first needs it, and drops it when
+   P lists of a host without `slot` have a dictionary by p, and so have all lists
+   of a host that reports marks. A list that cannot be searched by p gets one by ob when rrc_unlink first needs it, and drops it when
    keeping it up would cost a collection time. */
 
 #define RRCI_EMPTY 0u
@@ -1210,8 +1563,10 @@ static const void *rrci_key(const rrci_list *list, const rrci_link *link)
     return list->dict.by_ob ? (const void *)link->ob : (const void *)link->p;
 }
 
-/* The index of the record with this key, or RRCI_NONE. */
-static size_t rrci_dict_find(const rrci_list *list, const void *key)
+/* The index of a record with this key that lies after index `after` in the order
+   of the search (RRCI_NONE: of the first), or RRCI_NONE. O lists by p can have
+   several. */
+static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
 {
     const rrci_dict *dict = &list->dict;
     uint64_t hash = rrci_hash(key);
@@ -1226,12 +1581,30 @@ static size_t rrci_dict_find(const rrci_list *list, const void *key)
         unsigned matches = rrci_group_match(group, print, ~mask);
         for (; matches != 0; matches &= matches - 1) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (number >= RRCI_FIRST && rrci_key(list, rrci_at(list, number - RRCI_FIRST)) == key)
+            if (number < RRCI_FIRST || rrci_key(list, rrci_at(list, number - RRCI_FIRST)) != key)
+                continue;
+            if (after == RRCI_NONE)
                 return number - RRCI_FIRST;
+            if (number - RRCI_FIRST == after)
+                after = RRCI_NONE;
         }
         if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
             return RRCI_NONE;
     }
+}
+
+static size_t rrci_dict_find(const rrci_list *list, const void *key)
+{
+    return rrci_dict_find_after(list, key, RRCI_NONE);
+}
+
+/* The index of the record with this key and this ob. */
+static size_t rrci_dict_find_link(const rrci_list *list, const void *key, const rrc_object *ob)
+{
+    size_t index = rrci_dict_find(list, key);
+    while (index != RRCI_NONE && rrci_at(list, index)->ob != ob)
+        index = rrci_dict_find_after(list, key, index);
+    return index;
 }
 
 /* The entry of the record `index`, whose key was `key` when it was inserted. It
@@ -1423,9 +1796,7 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
         if (list->dict.by_ob) {
             *index = rrci_find_ob(heap, list, ob);
         } else {
-            *index = rrci_dict_find(list, RRC_LINK(ob));
-            if (*index != RRCI_NONE && rrci_at(list, *index)->ob != ob)
-                *index = RRCI_NONE;
+            *index = rrci_dict_find_link(list, RRC_LINK(ob), ob);
         }
         if (*index != RRCI_NONE)
             return list;
@@ -1433,21 +1804,12 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
     return NULL;
 }
 
-static size_t rrci_link_count(const rrc_heap *heap)
-{
-    size_t count = 0;
-    int i;
-    for (i = 0; i < RRCI_LISTS; i++)
-        count += heap->list[i].count;
-    return count;
-}
-
 /* ---- the queue ---- */
 
 static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
     rrci_queue *queue = &heap->queue;
-    if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_OBS) {
+    if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
         rrci_chunk *chunk = rrci_take_chunk(heap);
         chunk->queue.next = NULL;
         if (queue->tail == NULL) {
@@ -1476,7 +1838,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
     if (queue->count == 0) {
         queue->head = queue->tail = NULL;
         rrci_give_chunk(heap, chunk);
-    } else if (queue->head_index == RRCI_CHUNK_OBS) {
+    } else if (queue->head_index == RRCI_CHUNK_QUEUED) {
         queue->head = chunk->queue.next;
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
@@ -1486,18 +1848,21 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
 
 /* ---- freeing and burying ---- */
 
+static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function);
+
 static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
     if (type->tp_free != NULL)
         type->tp_free(heap, ob);
     else
-        rrc_del(heap, ob);
+        rrci_del(heap, ob, "rrc_del");
 }
 
 static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
+    rrci_untrack(heap, ob);
     rrci_free_object(heap, ob);
 }
 
@@ -1539,10 +1904,10 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_link_count(heap) + heap->queue.count + 1;
+    size_t links = rrci_count_links(heap) + heap->queue.count + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    if (rrci_reserve_directories(heap, links) != RRC_OK || rrci_reserve_chunks(heap, links) != RRC_OK)
+    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, target->count + 1) != RRC_OK) {
@@ -1961,7 +2326,8 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
             list->dict.on = 1;
         }
 #ifdef RRC_DEBUG
-        rrci_check_distinct(heap, &heap->list[kind & RRCI_O], function);
+        if ((kind & RRCI_O) == 0)
+            rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
 #endif
     }
 }
@@ -1987,12 +2353,18 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     return RRC_OK;
 }
 
+static int rrci_wants_search(const rrc_heap *heap);
+static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
+static void rrci_free_with_cycles(rrc_heap *heap);
+
 RRC_API int rrc_major_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    if (rrci_wants_search(heap) && rrci_trace_with_cycles(heap, function))
+        return RRC_OK;
     rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
     rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
     RRC_HOST_PROPAGATE(heap);
@@ -2011,13 +2383,811 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
 #endif
     rrci_sweep_young(heap, function);
-    rrci_trim_chunks(heap, rrci_link_count(heap) + heap->queue.count);
+    rrci_free_with_cycles(heap);
+    rrci_trim_chunks(heap);
     heap->major_collections++;
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
 }
 
-/* ---- deallocation ---- */
+/* >>cycles
+ * ---------------------------------------------------------------------------
+ * Garbage cycles over both heaps, found by trial deletion on the C side
+ * (Christopher 1984; CPython's gc by Schemenauer, Tismer and Gaufin) joined to
+ * the host's marking:
+ *
+ *   1. explain   Each tracked object's traverse visits what it refers to; the
+ *                objects there count these references as explained.
+ *   2. roots     A count that is not explained, less the bias, is held from
+ *                outside: its object is alive.
+ *   3. mark      To the fixpoint: an alive object makes alive what it visits, and
+ *                the p of its P link; a p that the host marks makes its ob alive.
+ *   4. keep      Of what is left, what has a finalizer still to run is kept this
+ *                time, with all it reaches.
+ *
+ * The rest is garbage. rrc_major_collection_free sets it aside, and
+ * rrc_run_pending clears it.
+ *
+ * A tracked object's scratch is in its GC head. A linked object without one gets
+ * a record of its own, which its link field names during the search, so that no
+ * count is changed: a traverse that is not the same twice cannot spoil one.
+ *
+ * How "the host marks p" gets known: a host with reports_marks tells (rrc_marked),
+ * and the whole is linear. Others are asked (survivor) for the links not yet
+ * reached, after each round of marking: as many rounds as the longest path
+ * crosses the border, each over what is left. (The first kind is asked as well,
+ * when nothing seems to be left to do: a report that is missing costs a round,
+ * and loses no object.)
+ *
+ * No recursion: gray objects are threaded through their scratch word. */
+
+#define RRCI_RING 16
+
+typedef struct rrci_search {
+    rrc_heap   *heap;
+    uintptr_t   list;           /* the objects concerned: RRCI_TRACKED or RRCI_CLEAR */
+    int         with_host;      /* over both heaps; else links hold their objects */
+    uintptr_t   keeping;        /* step 4: RRCI_GC_KEPT */
+    int         is_wrong;       /* a traverse is: nothing found counts */
+    const char *function;
+    rrc_object *parent;         /* whose traverse is running */
+    rrc_object *type_ob;        /* its heap type, until visited; or NULL */
+    rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
+    unsigned    at;
+#ifdef RRC_DEBUG
+    uintptr_t   visits, sum, counts;    /* of one traverse */
+#endif
+} rrci_search;
+
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t list, int with_host,
+                              const char *function)
+{
+    memset(search, 0, sizeof *search);
+    search->heap = heap;
+    search->list = list;
+    search->with_host = with_host;
+    search->function = function;
+}
+
+/* Delay a visited object until its head has been fetched; returns one that was
+   visited some time ago, or NULL. */
+static rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
+{
+    rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
+    *place = ob;
+    return ready;
+}
+
+static rrc_object *rrci_from_ring(rrci_search *search)
+{
+    unsigned i;
+    for (i = 0; i < RRCI_RING; i++) {
+        rrc_object *ready = rrci_through_ring(search, NULL);
+        if (ready != NULL)
+            return ready;
+    }
+    return NULL;
+}
+
+static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    const rrc_member *member = RRC_TYPE(ob)->tp_members;
+    for (; member != NULL && member->name != NULL; member++) {
+        rrc_object *target = *(rrc_object **)(void *)((char *)ob + member->offset);
+        if (target != NULL)
+            visit(target, arg);
+    }
+}
+
+/* Visit what ob refers to. The visitor clears search->type_ob. */
+static void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    search->parent = ob;
+    search->type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
+    if (type->tp_traverse != NULL)
+        type->tp_traverse(ob, visit, search);
+    else
+        rrci_traverse_members(ob, visit, search);
+    if (search->type_ob != NULL)
+        visit(search->type_ob, search);
+}
+
+static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
+{
+    rrci_error(search->heap, code, search->function, parent, NULL, detail);
+    search->is_wrong = 1;
+}
+
+/* The count of ob without the bias. */
+static intptr_t rrci_true_count(rrc_object *ob)
+{
+    intptr_t count = RRC_REFCNT(ob);
+    return count >= RRC_REFCNT_FROM_PYPY_LIGHT ? count - RRC_REFCNT_FROM_PYPY_LIGHT
+         : count >= RRC_REFCNT_FROM_PYPY ? count - RRC_REFCNT_FROM_PYPY : count;
+}
+
+static int rrci_is_linked_ob(rrc_object *ob)
+{
+    return RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY;
+}
+
+/* ---- 1. explain ---- */
+
+static void rrci_explain_one(rrci_search *search, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (rrci_is_gc_type(RRC_TYPE(ob))) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        if (rrci_gc_list(head) == search->list) {
+            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+                head->is.refs++;
+            return;
+        }
+    }
+    if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
+        ((rrci_side *)RRC_LINK(ob))->explained++;
+}
+
+#ifdef RRC_DEBUG
+/* Is that an object at all? Looks at as little as it can. */
+static int rrci_looks_like_object(rrc_object *ob)
+{
+    const rrc_type *type;
+    if ((uintptr_t)ob % sizeof(void *) != 0 || RRC_REFCNT(ob) <= 0)
+        return 0;
+    type = RRC_TYPE(ob);
+    return type != NULL && (uintptr_t)type % sizeof(void *) == 0 && type->tp_basicsize < (size_t)1 << 30;
+}
+
+static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
+{
+    if (ob == NULL || rrci_is_freed(ob) || !rrci_looks_like_object(ob)) {
+        rrci_wrong_traverse(search, ob != NULL && rrci_is_freed(ob) ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
+                            ob != NULL && rrci_is_freed(ob)
+                                ? "the tp_traverse of this object's type visits an object that was freed"
+                                : "the tp_traverse of this object's type visits what is not an object");
+        return 0;
+    }
+    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))) {
+        const rrci_gc_head *head = rrci_gc_head_of(ob);
+        const rrci_list *list = &search->heap->gc[rrci_gc_list(head)];
+        size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
+        if (rrci_gc_list(head) != RRCI_UNTRACKED
+            && (rrci_gc_list(head) > RRCI_CLEAR || index >= list->count || *rrci_ob_at(list, index) != ob)) {
+            rrci_wrong_traverse(search, RRC_ETRAVERSE, search->parent,
+                                "the tp_traverse of this object's type visits an object of another heap");
+            return 0;
+        }
+    }
+    search->visits++;
+    search->sum += ((uintptr_t)ob >> 4) * (uintptr_t)0x9E3779B1u;
+    search->counts += (uintptr_t)RRC_REFCNT(ob);
+    return 1;
+}
+
+static int rrci_visit_to_compare(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    rrci_debug_visit(search, ob);
+    return 0;
+}
+
+/* Two walks over one object must be the same, and change no count. */
+static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
+{
+    uintptr_t visits, sum, counts;
+    int was_wrong = search->is_wrong;
+    search->visits = search->sum = search->counts = 0;
+    rrci_traverse(search, ob, rrci_visit_to_compare);
+    visits = search->visits;
+    sum = search->sum;
+    counts = search->counts;
+    if (search->is_wrong && !was_wrong)
+        return;
+    search->visits = search->sum = search->counts = 0;
+    rrci_traverse(search, ob, rrci_visit_to_compare);
+    if (visits != search->visits || sum != search->sum)
+        rrci_wrong_traverse(search, RRC_ETRAVERSE, ob,
+                            "the tp_traverse of this object's type visits other objects the second time");
+    else if (counts != search->counts)
+        rrci_wrong_traverse(search, RRC_ETRAVERSE, ob,
+                            "the tp_traverse of this object's type changes the counts of what it visits");
+}
+#endif
+
+static int rrci_visit_explain(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    RRCI_PREFETCH_TO_WRITE(ob);
+    ob = rrci_through_ring(search, ob);
+    if (ob != NULL)
+        rrci_explain_one(search, ob);
+    return 0;
+}
+
+static void rrci_prefetch_object(const rrci_list *list, size_t index)
+{
+    if (index < list->count) {
+        rrc_object *ob = *rrci_ob_at(list, index);
+        RRCI_PREFETCH_TO_WRITE((char *)ob - sizeof(rrci_gc_head));
+        RRCI_PREFETCH(ob + 1);
+    }
+}
+
+static void rrci_explain_all(rrci_search *search)
+{
+    const rrci_list *list = &search->heap->gc[search->list];
+    rrc_object *ob;
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrci_prefetch_object(list, i + RRCI_SEGMENT);
+        ob = *rrci_ob_at(list, i);
+#ifdef RRC_DEBUG
+        rrci_compare_traverses(search, ob);
+        if (search->is_wrong)
+            return;
+#endif
+        rrci_traverse(search, ob, rrci_visit_explain);
+    }
+    while ((ob = rrci_from_ring(search)) != NULL)
+        rrci_explain_one(search, ob);
+}
+
+/* Who visits `search->parent` most often? For the report. */
+typedef struct rrci_blame {
+    rrci_search search;
+    rrc_object *target;
+    size_t visits;
+} rrci_blame;
+
+static int rrci_visit_blame(rrc_object *ob, void *arg)
+{
+    rrci_blame *blame = (rrci_blame *)arg;
+    if (ob == blame->search.type_ob)
+        blame->search.type_ob = NULL;
+    blame->visits += ob == blame->target;
+    return 0;
+}
+
+/* ob has more visits than references: name the type that visits it most. */
+static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
+{
+    const rrci_list *list = &search->heap->gc[search->list];
+    rrci_blame blame;
+    rrc_object *culprit = NULL;
+    size_t i, most = 0;
+#ifndef RRC_NO_STDIO
+    char detail[200];
+#else
+    const char *detail = "its tp_traverse visits an object more often than it is referred to";
+#endif
+    memset(&blame, 0, sizeof blame);
+    blame.target = ob;
+    for (i = 0; i < list->count; i++) {
+        blame.visits = 0;
+        rrci_traverse(&blame.search, *rrci_ob_at(list, i), rrci_visit_blame);
+        if (blame.visits > most) {
+            most = blame.visits;
+            culprit = *rrci_ob_at(list, i);
+        }
+    }
+#ifndef RRC_NO_STDIO
+    snprintf(detail, sizeof detail,
+             "its tp_traverse visits %.60s %p %lu times, more than there are references; no cycle is collected now",
+             rrci_type_name(ob), (void *)ob, (unsigned long)most);
+#endif
+    rrci_wrong_traverse(search, RRC_ETRAVERSE, culprit, detail);
+}
+
+/* ---- 2. roots, 3. mark ---- */
+
+static void rrci_make_gray(rrc_heap *heap, rrc_object *ob, uintptr_t flags)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | flags;
+    head->is.refs = (uintptr_t)heap->gray;
+    heap->gray = ob;
+}
+
+/* An alive object refers to ob. */
+static void rrci_reach(rrci_search *search, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (rrci_is_gc_type(RRC_TYPE(ob))) {
+        const rrci_gc_head *head = rrci_gc_head_of(ob);
+        if (rrci_gc_list(head) == search->list) {
+            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+                rrci_make_gray(search->heap, ob, RRCI_GC_ALIVE | search->keeping);
+            return;
+        }
+    }
+    if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL) {
+        rrci_side *side = (rrci_side *)RRC_LINK(ob);
+        rrc_gcref p = side->p;
+        if (p != NULL) {
+            side->p = NULL;
+            RRC_HOST_TRACE(search->heap, p);
+        }
+    }
+}
+
+static int rrci_visit_reach(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    RRCI_PREFETCH_TO_WRITE(ob);
+    ob = rrci_through_ring(search, ob);
+    if (ob != NULL)
+        rrci_reach(search, ob);
+    return 0;
+}
+
+static void rrci_drain_gray(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrc_object *ob;
+    for (;;) {
+        while ((ob = heap->gray) != NULL) {
+            rrci_gc_head *head = rrci_gc_head_of(ob);
+            heap->gray = (rrc_object *)head->is.refs;
+            head->is.refs = 0;
+            if (search->with_host && (head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob))
+                RRC_HOST_TRACE(heap, RRC_LINK(ob));
+            rrci_traverse(search, ob, rrci_visit_reach);
+        }
+        ob = rrci_from_ring(search);
+        if (ob == NULL)
+            return;
+        rrci_reach(search, ob);
+    }
+}
+
+/* Ask the host about the links not reached so far. Did it reach any? */
+static int rrci_ask_host(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_list *asked = &heap->gc[RRCI_ASKED];
+    size_t i, left = 0;
+    int reached = 0;
+    uintptr_t state;
+    for (i = 0; i < asked->count; i++) {
+        const rrci_link link = *rrci_at(asked, i);
+        if (i + RRCI_AHEAD < asked->count) {
+            RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
+            RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
+        }
+        state = rrci_gc_head_of(link.ob)->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        if ((state & RRCI_GC_ALIVE) != 0)
+            continue;
+        /* (What an earlier trace call kept has its p marked for that alone.) */
+        if (state <= search->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
+            rrci_make_gray(heap, link.ob, RRCI_GC_ALIVE | search->keeping);
+            reached = 1;
+        } else {
+            *rrci_at(asked, left++) = link;
+        }
+    }
+    while (asked->count > left)
+        rrci_remove(heap, asked, asked->count - 1);
+    return reached;
+}
+
+static void rrci_mark(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    do {
+        rrci_drain_gray(search);
+        if (!search->with_host)
+            return;
+        RRC_HOST_PROPAGATE(heap);
+    } while (heap->gray != NULL || rrci_ask_host(search));
+}
+
+/* Make the tracked objects gray that are held from outside. */
+static void rrci_find_roots(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[search->list];
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        const rrci_gc_head *head = rrci_gc_head_of(ob);
+        intptr_t external;
+        rrci_prefetch_object(list, i + RRCI_SEGMENT);
+        if ((head->is.word & RRCI_GC_ALIVE) != 0)
+            continue;
+        external = rrci_true_count(ob) - (intptr_t)head->is.refs;
+        if (external < 0) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        /* A count of 0 is that of an object which waits for its dealloc. */
+        if (external > 0 || RRC_REFCNT(ob) == 0 || (!search->with_host && rrci_is_linked_ob(ob)))
+            rrci_make_gray(heap, ob, RRCI_GC_ALIVE | search->keeping);
+    }
+}
+
+/* ---- linked objects ---- */
+
+/* Before step 1: see which tracked objects have links, and give the other linked
+   objects their records. */
+static void rrci_enter_links(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            const rrci_link *link = rrci_at(list, i);
+            rrc_object *ob = link->ob;
+            rrci_side *side;
+            if (i + RRCI_SEGMENT < list->count)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (rrci_is_tracked(ob)) {
+                rrci_gc_head *head = rrci_gc_head_of(ob);
+                head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+                continue;
+            }
+            rrci_append(heap, &heap->gc[RRCI_SIDE], *link);
+            side = (rrci_side *)(void *)rrci_at(&heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
+            side->p = (kind & RRCI_O) == 0 ? link->p : NULL;
+            side->explained = 0;
+            RRC_LINK(ob) = side;
+        }
+    }
+}
+
+/* With step 2: trace for the linked objects with records that are held from
+   outside. */
+static void rrci_find_link_roots(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count && !search->is_wrong; i++) {
+            rrc_object *ob = rrci_at(list, i)->ob;
+            intptr_t external;
+            if (i + RRCI_SEGMENT < list->count)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (rrci_is_tracked(ob))
+                continue;
+            external = rrci_true_count(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
+            if (external < 0)
+                rrci_too_many_visits(search, ob);
+            else if (external > 0)
+                rrci_reach(search, ob);
+        }
+    }
+    /* rrci_reach leaves out static objects: a P link on one keeps its p. */
+    for (kind = 0; kind < RRCI_LISTS; kind += RRCI_YOUNG) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            const rrci_link *link = rrci_at(list, i);
+            if (RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL)
+                RRC_HOST_TRACE(heap, link->p);
+        }
+    }
+}
+
+/* At the end: link fields name p again. */
+static void rrci_leave_links(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            const rrci_link *link = rrci_at(list, i);
+            if (i + RRCI_SEGMENT < list->count)
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (!rrci_is_tracked(link->ob))
+                RRC_LINK(link->ob) = link->p;
+        }
+    }
+    while (heap->gc[RRCI_SIDE].count > 0)
+        rrci_remove(heap, &heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
+    while (heap->gc[RRCI_ASKED].count > 0)
+        rrci_remove(heap, &heap->gc[RRCI_ASKED], heap->gc[RRCI_ASKED].count - 1);
+}
+
+/* ---- the search ---- */
+
+/* Garbage that still waits is looked at anew: nothing was done to it. */
+static void rrci_take_back_garbage(rrc_heap *heap)
+{
+    int kind;
+    for (kind = RRCI_WEAK; kind <= RRCI_CLEAR; kind++)
+        while (heap->gc[kind].count > 0) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
+            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_KEPT;
+            rrci_gc_move(heap, RRCI_TRACKED, ob);
+        }
+}
+
+/* Forget what the search noted. */
+static void rrci_reset_scratch(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    heap->gray = NULL;
+    for (i = 0; i < list->count; i++) {
+        rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
+        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        head->is.refs = 0;
+    }
+}
+
+/* Before the search is repeated in one collection: what is alive stays so, but
+   what was only kept has to be found anew. */
+static void rrci_prepare_repetition(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
+        if ((head->is.word & RRCI_GC_KEPT) != 0)
+            head->is.word &= ~RRCI_GC_ALIVE;
+        if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            head->is.refs = 0;
+    }
+}
+
+/* Step 4. */
+static void rrci_keep_finalizable(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[search->list];
+    size_t i;
+    if (heap->finalizable == 0 && !heap->searched)
+        return;
+    search->keeping = RRCI_GC_KEPT;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_prefetch_object(list, i + RRCI_SEGMENT);
+        if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
+            && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
+            rrci_make_gray(heap, ob, RRCI_GC_ALIVE | RRCI_GC_KEPT);
+    }
+    rrci_mark(search);
+}
+
+/* Find the garbage among the tracked objects: afterwards what is not alive is.
+   0: a traverse is wrong, and all counts as held. */
+static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
+    rrci_take_back_garbage(heap);
+    if (with_host)
+        rrci_enter_links(heap);
+    rrci_explain_all(&search);
+    if (!search.is_wrong)
+        rrci_find_roots(&search);
+    if (!search.is_wrong && with_host)
+        rrci_find_link_roots(&search);
+    if (!search.is_wrong) {
+        rrci_mark(&search);
+        rrci_keep_finalizable(&search);
+    } else {
+        rrci_reset_scratch(heap);
+    }
+    if (with_host)
+        rrci_leave_links(heap);
+    return !search.is_wrong;
+}
+
+/* After the search: set the garbage aside, and what is kept for finalizers. */
+static void rrci_set_garbage_aside(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i = list->count;
+    while (i-- > 0) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT | RRCI_GC_UNCOLLECTABLE);
+        if (i >= RRCI_SEGMENT)
+            RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
+        head->is.refs = 0;
+        head->is.word &= ~RRCI_GC_ALIVE;
+        if (state == RRCI_GC_ALIVE)
+            continue;
+        if ((state & RRCI_GC_KEPT) == 0 && ((state & RRCI_GC_ALIVE) != 0 || rrci_is_linked_ob(ob)))
+            rrci_set_uncollectable(heap, head, 0);  /* alive (if it is linked, the host found p late) */
+        else if ((state & RRCI_GC_UNCOLLECTABLE) != 0)
+            heap->hopeless++;
+        else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
+            rrci_gc_move(heap, RRCI_WEAK, ob);
+        else if ((state & RRCI_GC_KEPT) == 0)
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        else if (rrci_is_finalizable(ob))
+            rrci_gc_move(heap, RRCI_FINAL, ob);
+        if (rrci_gc_list(head) != RRCI_WEAK)
+            head->is.word &= ~RRCI_GC_KEPT;
+    }
+}
+
+/* A search among C objects alone. */
+static void rrci_collect_c(rrc_heap *heap, const char *function)
+{
+    rrci_phase phase = heap->phase;
+    heap->phase = RRCI_MAJOR;
+    if (rrci_find_garbage(heap, 0, function))
+        rrci_set_garbage_aside(heap);
+    heap->phase = phase;
+}
+
+/* Does this major collection look for cycles? */
+static int rrci_wants_search(const rrc_heap *heap)
+{
+    return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
+}
+
+/* The trace function of a major collection with tracked objects. 0: the search
+   was given up. */
+static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
+{
+    if (heap->searched)
+        rrci_prepare_repetition(heap);
+    heap->searched = (char)rrci_find_garbage(heap, 1, function);
+    return heap->searched;
+}
+
+/* The free function of a major collection, after the links. */
+static void rrci_free_with_cycles(rrc_heap *heap)
+{
+    if (heap->searched)
+        rrci_set_garbage_aside(heap);
+    else if (heap->reported)
+        rrci_reset_scratch(heap);
+    heap->searched = heap->reported = 0;
+}
+
+RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
+{
+    int kind;
+    if (heap == NULL || p == NULL || (heap->phase != RRCI_MUTATOR && heap->phase != RRCI_MAJOR)
+        || rrci_count_tracked(heap) == 0)
+        return;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        size_t index = list->dict.on && !list->dict.by_ob && list->count > 0 ? rrci_dict_find(list, p) : RRCI_NONE;
+        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index)) {
+            rrc_object *ob = rrci_at(list, index)->ob;
+            if (!rrci_is_tracked(ob) || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
+                continue;
+            if (rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED)
+                rrci_gc_move(heap, RRCI_TRACKED, ob);       /* it waits, but its p is alive again */
+            rrci_make_gray(heap, ob, RRCI_GC_ALIVE);
+            heap->reported = 1;
+        }
+    }
+}
+
+/* ---- garbage in rrc_run_pending ---- */
+
+/* Just before garbage is cleared: C may have got hold of some of it since the
+   collection. That, and what it reaches, is left alone. */
+static void rrci_recheck_garbage(rrc_heap *heap)
+{
+    rrci_search search;
+    const rrci_list *list = &heap->gc[RRCI_CLEAR];
+    rrci_phase phase = heap->phase;
+    size_t i = list->count;
+    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
+    heap->phase = RRCI_MAJOR;
+    rrci_explain_all(&search);
+    if (!search.is_wrong)
+        rrci_find_roots(&search);
+    if (!search.is_wrong)
+        rrci_mark(&search);
+    heap->phase = phase;
+    if (search.is_wrong)
+        heap->gray = NULL;
+    for (i = list->count; i-- > 0;) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        int alive = search.is_wrong || (head->is.word & RRCI_GC_ALIVE) != 0;
+        head->is.word &= ~RRCI_GC_ALIVE;
+        head->is.refs = 0;
+        if (alive)
+            rrci_gc_move(heap, RRCI_TRACKED, ob);
+    }
+}
+
+static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_member *member = RRC_TYPE(ob)->tp_members;
+    for (; member != NULL && member->name != NULL; member++) {
+        rrc_object **field = (rrc_object **)(void *)((char *)ob + member->offset);
+        RRC_CLEAR(heap, *field);
+    }
+}
+
+/* One object of the garbage: its weak references, its finalizer, or its fields.
+   Returns 0 if there is nothing to do. */
+static int rrci_do_garbage(rrc_heap *heap, int kind)
+{
+    rrci_list *list = &heap->gc[kind];
+    rrc_object *ob;
+    rrci_gc_head *head;
+    const rrc_type *type;
+    if (list->count == 0 || heap->gc_walking > 0)
+        return 0;
+    ob = *rrci_ob_at(list, list->count - 1);
+    head = rrci_gc_head_of(ob);
+    type = RRC_TYPE(ob);
+    RRC_REFCNT(ob)++;
+    if (kind == RRCI_WEAK) {
+        rrci_gc_move(heap, (head->is.word & RRCI_GC_KEPT) == 0 ? RRCI_CLEAR
+                         : rrci_is_finalizable(ob) ? RRCI_FINAL : RRCI_TRACKED, ob);
+        head->is.word &= ~RRCI_GC_KEPT;
+        heap->quota--;
+        type->tp_clear_weakrefs(heap, ob);
+    } else if (kind == RRCI_FINAL) {
+        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        if (rrci_is_finalizable(ob)) {
+            head->is.word |= RRCI_GC_FINALIZED;
+            heap->finalizable--;
+            heap->finalized++;
+            heap->quota--;
+            type->tp_finalize(heap, ob);
+        }
+    } else {
+        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        head->is.word |= RRCI_GC_BATCH;
+        heap->batch++;
+        if (type->tp_clear != NULL)
+            type->tp_clear(heap, ob);
+        else
+            rrci_clear_members(heap, ob);
+        if (RRC_REFCNT(ob) != 1 && heap->quota > 0)
+            heap->quota--;              /* done, though it stays for now */
+    }
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_last_reference(heap, ob);
+    return 1;
+}
+
+/* All garbage is cleared: what is still there, and not held from outside by
+   now, is uncollectable. */
+static void rrci_end_batch(rrc_heap *heap)
+{
+    rrci_list *tracked = &heap->gc[RRCI_TRACKED], *left = &heap->gc[RRCI_CLEAR];
+    size_t i = tracked->count;
+    if (heap->batch == 0 || heap->gc_walking > 0)
+        return;
+    while (i-- > 0) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        if ((head->is.word & RRCI_GC_BATCH) != 0) {
+            head->is.word &= ~RRCI_GC_BATCH;
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        }
+    }
+    heap->batch = 0;
+    rrci_recheck_garbage(heap);
+    while (left->count > 0) {
+        rrc_object *ob = *rrci_ob_at(left, left->count - 1);
+        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 1);
+        heap->hopeless++;
+        rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
+    }
+}
+
+/* >>deallocation
+ * --------------------------------------------------------------------------- */
 
 /* Let ob, whose count is 0, wait. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
@@ -2029,6 +3199,8 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
         heap->again = record;
         return;
     }
+    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED && !rrci_in_collection(heap))
+        rrci_gc_move(heap, RRCI_TRACKED, ob);   /* it goes by its count, not as cyclic garbage */
     RRC_LINK(ob) = heap->later;
     heap->later = ob;
     heap->later_count++;
@@ -2067,7 +3239,12 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         return;
     }
     heap->depth++;
-    if (type->tp_finalize != NULL) {
+    if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
+        if (rrci_is_gc_type(type)) {
+            if (rrci_is_tracked(ob))
+                heap->finalizable--;
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+        }
         RRC_REFCNT(ob) = 1;
         type->tp_finalize(heap, ob);
         if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
@@ -2078,10 +3255,13 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (heap->phase == RRCI_RELEASING && RRC_LINK(ob) != NULL)
         ((rrci_link *)RRC_LINK(ob))->ob = NULL;
     RRC_LINK(ob) = NULL;
-    if (type->tp_dealloc != NULL)
+    rrci_untrack(heap, ob);
+    if (type->tp_dealloc != NULL) {
         type->tp_dealloc(heap, ob);
-    else
+    } else {
+        rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
+    }
     heap->depth--;
 }
 
@@ -2146,7 +3326,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count;
+    return heap->queue.count + heap->later_count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
+         + heap->gc[RRCI_CLEAR].count;
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -2173,128 +3354,245 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     return ob;
 }
 
+/* Drop the reference of the oldest object in the queue. 0: the queue is empty. */
+static int rrci_do_queued(rrc_heap *heap)
+{
+    rrci_queue *queue = &heap->queue;
+    rrc_object *ob = rrci_dequeue(heap);
+    if (ob == NULL)
+        return 0;
+    if (queue->count > RRCI_AHEAD && queue->head_index + RRCI_AHEAD < RRCI_CHUNK_QUEUED)
+        RRCI_PREFETCH_TO_WRITE(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
+    heap->quota--;
+    if (--RRC_REFCNT(ob) == 0 && !rrci_bias_was_forgotten(heap, ob))
+        rrci_dealloc(heap, ob);
+    return 1;
+}
+
+static int rrci_do_deferred(rrc_heap *heap)
+{
+    if (heap->later == NULL)
+        return 0;
+    heap->quota--;
+    rrci_dealloc(heap, rrci_take_deferred(heap));
+    return 1;
+}
+
+/* While rrc_heap_free releases objects: those that were nested too deep. */
+static int rrci_do_again(rrc_heap *heap)
+{
+    rrci_link *record = heap->again;
+    if (record == NULL)
+        return 0;
+    heap->again = (rrci_link *)record->p;
+    if (--RRC_REFCNT(record->ob) == 0)
+        rrci_dealloc(heap, record->ob);
+    return 1;
+}
+
+/* Clear one object of the garbage, when all of it has been looked at again. */
+static int rrci_do_clear(rrc_heap *heap)
+{
+    if (!heap->rechecked && heap->gc[RRCI_CLEAR].count > 0 && heap->gc_walking == 0) {
+        rrci_recheck_garbage(heap);
+        heap->rechecked = 1;
+    }
+    return rrci_do_garbage(heap, RRCI_CLEAR);
+}
+
+/* Do what is pending, in this order, until it is done or the quota is spent. */
+static void rrci_do_pending(rrc_heap *heap, size_t quota)
+{
+    heap->running = 1;
+    heap->rechecked = 0;
+    heap->quota = quota;
+    while (heap->quota > 0) {
+        if (!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL) && !rrci_do_again(heap)
+            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap)) {
+            rrci_end_batch(heap);
+            break;
+        }
+    }
+    heap->running = 0;
+}
+
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
     size_t quota = max > 0 ? max : SIZE_MAX;
     if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running)
         return 0;
-    heap->running = 1;
-    heap->quota = quota;
-    while (heap->quota > 0) {
-        rrc_object *ob;
-        if (heap->later != NULL) {
-            ob = rrci_take_deferred(heap);
-        } else {
-            ob = rrci_dequeue(heap);
-            if (ob == NULL)
-                break;
-            if (heap->queue.count > RRCI_AHEAD && heap->queue.head_index + RRCI_AHEAD < RRCI_CHUNK_OBS)
-                RRCI_PREFETCH_TO_WRITE(heap->queue.head->queue.ob[heap->queue.head_index + RRCI_AHEAD]);
-            if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
-                heap->quota--;
-                continue;
-            }
-        }
-        heap->quota--;
-        rrci_dealloc(heap, ob);
-    }
-    quota -= heap->quota;
-    heap->running = 0;
-    return quota;
+    rrci_do_pending(heap, quota);
+    return quota - heap->quota;
 }
 
-/* ---- objects ----
-   The memory of an object: [size, if tp_itemsize][RRC_OBJECT_PREFIX][object].
-   The size is kept because the allocator hook is told it when it is freed. */
-
-typedef union rrci_strictest {
-    long long integer;
-    long double real;
-    void *pointer;
-    void (*function)(void);
-} rrci_strictest;
+/* >>objects
+ * ---------------------------------------------------------------------------
+ * The memory of an object:
+ *
+ *   [rrci_var_head, if its size varies][rrci_gc_head, with HAVE_GC][RRC_OBJECT_PREFIX][object]
+ *
+ * The size is kept because the allocator hook is told it when the memory is freed. */
 
 typedef union rrci_var_head {
     size_t size;                        /* of the whole block */
-    rrci_strictest alignment[(16 + sizeof(rrci_strictest) - 1) / sizeof(rrci_strictest)];
+    char   alignment[16];
 } rrci_var_head;
 
-static size_t rrci_bytes_before(const rrc_type *type)
+/* What is in front of an object. */
+static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
 {
-    return (type->tp_itemsize > 0 ? sizeof(rrci_var_head) : 0) + RRC_OBJECT_PREFIX;
+    return (is_sized ? sizeof(rrci_var_head) : 0) + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0)
+         + RRC_OBJECT_PREFIX;
 }
 
-static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, const char *function)
+static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 {
+    return type->tp_itemsize > 0
+        || (rrci_is_gc_type(type) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+}
+
+/* before + basic + n * item, or 0 if that is too much. */
+static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
+{
+    if (basic > SIZE_MAX - before || (n > 0 && n > (SIZE_MAX - before - basic) / item))
+        return 0;
+    return before + basic + n * item;
+}
+
+/* n items of `item` bytes at the end; is_sized: the size is kept. */
+static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
+                            const char *function)
+{
+    const char *wrong = NULL;
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (heap == NULL) {
+    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
         rrci_need_mutator(heap, function);
         return NULL;
     }
-    if (heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
-        rrci_need_mutator(heap, function);
+    if (type == NULL)
+        wrong = "type is NULL";
+    else if (type->tp_basicsize == 0)
+        wrong = "tp_basicsize is 0";
+    else if (n > 0 && item == 0)
+        wrong = "items are asked for, but tp_itemsize is 0";
+    else if (is_gc && !rrci_is_gc_type(type))
+        wrong = "tp_flags lack RRC_TPFLAGS_HAVE_GC: use rrc_new, or set it";
+    else if (!is_gc && rrci_is_gc_type(type))
+        wrong = "tp_flags have RRC_TPFLAGS_HAVE_GC: use rrc_gc_new";
+    if (wrong != NULL) {
+        rrci_error(heap, RRC_ETYPE, function, NULL, NULL, wrong);
         return NULL;
     }
-    if (type == NULL || type->tp_basicsize == 0 || (n > 0 && type->tp_itemsize == 0)) {
-        rrci_error(heap, RRC_ETYPE, function, NULL, NULL,
-                   type == NULL ? "type is NULL"
-                   : type->tp_basicsize == 0 ? "tp_basicsize is 0"
-                                             : "items are asked for, but tp_itemsize is 0");
-        return NULL;
-    }
-    before = rrci_bytes_before(type);
-    if (type->tp_basicsize > SIZE_MAX - before
-        || (n > 0 && n > (SIZE_MAX - before - type->tp_basicsize) / type->tp_itemsize))
-        return NULL;
-    size = before + type->tp_basicsize + n * type->tp_itemsize;
-    memory = (char *)rrci_realloc(&heap->desc, NULL, 0, size);
+    before = rrci_bytes_before(type, is_sized);
+    size = rrci_block_size(before, type->tp_basicsize, n, item);
+    memory = size > 0 ? (char *)rrci_realloc(&heap->desc, NULL, 0, size) : NULL;
     if (memory == NULL)
         return NULL;
     memset(memory, 0, size);
-    if (type->tp_itemsize > 0)
-        ((rrci_var_head *)(void *)memory)->size = size;
     ob = (rrc_object *)(void *)(memory + before);
+    if (is_sized) {
+        ((rrci_var_head *)(void *)memory)->size = size;
+        if (is_gc)
+            rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
+    }
     RRC_REFCNT(ob) = 1;
     RRC_LINK(ob) = NULL;
     RRC_SET_TYPE(ob, type);
+    if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
+        RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
     heap->objects++;
     return ob;
 }
 
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
 {
-    return rrci_new(heap, type, 0, "rrc_new");
+    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 0, "rrc_new");
 }
 
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
 {
-    return rrci_new(heap, type, n, "rrc_new_var");
+    size_t item = type != NULL ? type->tp_itemsize : 0;
+    return rrci_new(heap, type, n, item, item > 0, 0, "rrc_new_var");
 }
 
-RRC_API void rrc_del(rrc_heap *heap, void *object)
+RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
 {
-    rrc_object *ob = (rrc_object *)object;
+    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 1, "rrc_gc_new");
+}
+
+RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
+{
+    size_t item = type != NULL ? type->tp_itemsize : 0;
+    return rrci_new(heap, type, n, item, item > 0, 1, "rrc_gc_new_var");
+}
+
+RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra)
+{
+    return rrci_new(heap, type, extra, 1, 1, 1, "rrc_gc_new_with_extra_data");
+}
+
+RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    const char *function = "rrc_gc_resize";
+    const rrc_type *type;
+    size_t before, size, old_size;
+    char *memory;
+    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
+        rrci_need_mutator(heap, function);
+        return NULL;
+    }
+    if (ob == NULL) {
+        rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+        return NULL;
+    }
+    type = RRC_TYPE(ob);
+    if (!rrci_has_gc_head(ob) || type->tp_itemsize == 0) {
+        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
+        return NULL;
+    }
+    if (rrci_is_tracked(ob) || RRC_LINK(ob) != NULL) {
+        rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
+                   "its address may not change now; it was left alone");
+        return NULL;
+    }
+    before = rrci_bytes_before(type, 1);
+    size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
+    memory = (char *)ob - before;
+    old_size = ((rrci_var_head *)(void *)memory)->size;
+    memory = size > 0 ? (char *)rrci_realloc(&heap->desc, memory, old_size, size) : NULL;
+    if (memory == NULL)
+        return NULL;
+    if (size > old_size)
+        memset(memory + old_size, 0, size - old_size);
+    ((rrci_var_head *)(void *)memory)->size = size;
+    return (rrc_object *)(void *)(memory + before);
+}
+
+/* The memory of ob goes; so does its reference to a heap type. */
+static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
+{
     const rrc_type *type;
     char *memory;
     size_t size = 0;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, "rrc_del", ob, NULL, "");
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return;
     }
     if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
-        rrci_error(heap, RRC_ELINKED, "rrc_del", ob, RRC_LINK(ob), "the object was not freed");
+        rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
+    rrci_untrack(heap, ob);
     type = RRC_TYPE(ob);
-    memory = (char *)ob - rrci_bytes_before(type);
+    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
         heap->objects--;
-        size = type->tp_itemsize > 0 ? ((rrci_var_head *)(void *)memory)->size
-                                     : type->tp_basicsize + RRC_OBJECT_PREFIX;
+        size = rrci_is_sized(ob, type) ? ((rrci_var_head *)(void *)memory)->size
+                                       : type->tp_basicsize + rrci_bytes_before(type, 0);
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -2303,7 +3601,168 @@ RRC_API void rrc_del(rrc_heap *heap, void *object)
 #endif
     }
     rrci_realloc(&heap->desc, memory, size, 0);
+    if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
+        heap->depth++;                  /* the heap must outlive the type's dealloc */
+        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0)
+            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);
+        heap->depth--;
+    }
     rrci_end_husk(heap);
+}
+
+RRC_API void rrc_del(rrc_heap *heap, void *ob)
+{
+    rrci_del(heap, (rrc_object *)ob, "rrc_del");
+}
+
+RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
+{
+    rrci_del(heap, (rrc_object *)ob, "rrc_gc_del");
+}
+
+/* ---- the protocol of the cyclic GC ---- */
+
+RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
+{
+    const char *function = "rrc_gc_track";
+    size_t tracked;
+    int code;
+    if (heap == NULL || heap->phase != RRCI_RELEASING) {
+        code = rrci_need_mutator(heap, function);
+        if (code != RRC_OK)
+            return code;
+    }
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    if (!rrci_has_gc_head(ob))
+        return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
+    if (rrci_is_tracked(ob))
+        return rrci_error(heap, RRC_ETRACKED, function, ob, NULL, "");
+    tracked = rrci_count_tracked(heap) + 1;
+    if (tracked > RRCI_MAX_TRACKED)
+        return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
+    if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
+        return RRC_ENOMEM;
+    rrci_gc_add(heap, RRCI_TRACKED, ob);
+    if (rrci_is_finalizable(ob))
+        heap->finalizable++;
+    return RRC_OK;
+}
+
+RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap != NULL && ob != NULL && !rrci_is_freed(ob))
+        rrci_untrack(heap, ob);
+}
+
+RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_is_tracked(ob);
+}
+
+RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
+}
+
+RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+}
+
+RRC_API size_t rrc_gc_collect(rrc_heap *heap)
+{
+    size_t garbage, hopeless, finalized;
+    int round;
+    if (rrci_need_mutator(heap, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
+        || heap->gc_walking > 0 || heap->running || heap->depth > 0)
+        return 0;
+    heap->gc_collecting = 1;
+    garbage = heap->garbage;
+    for (round = 0; round < 2; round++) {
+        hopeless = heap->hopeless;
+        finalized = heap->finalized;
+        if (heap->desc.collect != NULL)
+            heap->desc.collect(heap->desc.userdata);
+        else
+            rrci_collect_c(heap, "rrc_gc_collect");
+        rrci_do_pending(heap, SIZE_MAX);
+        if (heap->finalized == finalized)
+            break;
+    }
+    heap->gc_collecting = 0;
+    return heap->garbage - garbage + (heap->hopeless - hopeless);
+}
+
+RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
+{
+    return heap != NULL && !heap->gc_disabled;
+}
+
+static int rrci_gc_switch(rrc_heap *heap, int on)
+{
+    int was = rrc_gc_is_enabled(heap);
+    if (heap != NULL)
+        heap->gc_disabled = !on;
+    return was;
+}
+
+RRC_API int rrc_gc_enable(rrc_heap *heap)
+{
+    return rrci_gc_switch(heap, 1);
+}
+
+RRC_API int rrc_gc_disable(rrc_heap *heap)
+{
+    return rrci_gc_switch(heap, 0);
+}
+
+/* After the walks: fill the holes. */
+static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
+{
+    size_t i, to = 0, count = list->count;
+    for (i = 0; i < count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (ob == NULL)
+            continue;
+        *rrci_ob_at(list, to) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), kind, to++);
+    }
+    while (list->count > to)
+        rrci_drop_last_ob(heap, list);
+}
+
+RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
+{
+    size_t counts[RRCI_GC_LISTS], i;
+    int kind, go_on = 1;
+    if (rrci_need_mutator(heap, "rrc_gc_visit_objects") != RRC_OK)
+        return;
+    if (callback == NULL) {
+        rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
+        return;
+    }
+    heap->gc_walking++;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        counts[kind] = heap->gc[kind].count;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        for (i = 0; i < counts[kind] && go_on; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (ob == NULL || RRC_REFCNT(ob) == 0)
+                continue;
+            RRC_REFCNT(ob)++;
+            go_on = callback(ob, arg);
+            rrc_decref(heap, ob);
+        }
+    heap->gc_walking--;
+    if (heap->gc_walking == 0)
+        for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+            rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
 /* ---- heaps ---- */
@@ -2332,6 +3791,7 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
 {
     rrc_heap *heap;
+    int kind;
     if (desc == NULL) {
         rrci_report(NULL, RRC_ENULL, "rrc_heap_new", NULL, NULL, "desc is NULL");
         return NULL;
@@ -2349,9 +3809,11 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
     heap->memory = sizeof *heap;
-    heap->list[RRCI_P_OLD].dict.on = heap->list[RRCI_P_YOUNG].dict.on = !RRCI_HAS_SLOT(heap);
-    heap->list[RRCI_P_OLD].dict.by_ob = heap->list[RRCI_P_YOUNG].dict.by_ob = RRCI_HAS_SLOT(heap);
-    heap->list[RRCI_O_OLD].dict.by_ob = heap->list[RRCI_O_YOUNG].dict.by_ob = 1;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        rrci_dict *dict = &heap->list[kind].dict;
+        dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
+        dict->on = !dict->by_ob;
+    }
     return heap;
 }
 
@@ -2413,10 +3875,10 @@ static void rrci_close_links(rrc_heap *heap)
     }
 }
 
-/* Second half: drop these references, and count what is left. */
-static size_t rrci_release_objects(rrc_heap *heap)
+/* Second half: drop these references. */
+static void rrci_release_objects(rrc_heap *heap)
 {
-    size_t held = 0, i;
+    size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
@@ -2428,20 +3890,17 @@ static size_t rrci_release_objects(rrc_heap *heap)
                 continue;
             if (--RRC_REFCNT(record->ob) == 0)
                 rrci_dealloc(heap, record->ob);
-            for (;;) {
-                if (heap->again != NULL) {
-                    record = heap->again;
-                    heap->again = (rrci_link *)record->p;
-                    if (--RRC_REFCNT(record->ob) == 0)
-                        rrci_dealloc(heap, record->ob);
-                } else if (heap->later != NULL) {
-                    rrci_dealloc(heap, rrci_take_deferred(heap));
-                } else {
-                    break;
-                }
-            }
+            while (rrci_do_again(heap) || rrci_do_deferred(heap))
+                ;
         }
     }
+}
+
+/* What no dealloc has crossed out is held by C. */
+static size_t rrci_count_held(rrc_heap *heap)
+{
+    size_t held = 0, i;
+    int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
         for (i = 0; i < list->count; i++) {
@@ -2464,22 +3923,29 @@ static void rrci_free_tables(rrc_heap *heap)
             rrci_remove(heap, list, list->count - 1);
         rrci_dict_drop(heap, &list->dict);
     }
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        while (heap->gc[kind].count > 0)
+            rrci_gc_remove(heap, *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1));
     while (heap->pool != NULL)
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
-    rrci_free_directories(heap);
+    rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
+    rrci_free_table(heap, heap->gc_directory.block,
+                    heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
+    heap->gc_directory.block = heap->directory.block = NULL;
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
     size_t held;
+    int round;
     if (heap == NULL)
         return 0;
     if (rrci_need_mutator(heap, function) != RRC_OK)
         return SIZE_MAX;
-    if (heap->depth > 0 || heap->running || heap->triggering > 0) {
+    if (heap->depth > 0 || heap->running || heap->triggering > 0 || heap->gc_collecting || heap->gc_walking > 0) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                   "called from a dealloc or from dealloc_trigger; the heap was not freed");
+                   "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
     heap->running = 1;
@@ -2489,7 +3955,15 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     heap->phase = RRCI_CLOSING;
     rrci_close_links(heap);
     heap->phase = RRCI_RELEASING;
-    held = rrci_release_objects(heap);
+    rrci_release_objects(heap);
+    for (round = 0; round < 2; round++) {       /* the second for what finalizers kept */
+        size_t finalized = heap->finalized;
+        rrci_collect_c(heap, function);
+        rrci_do_pending(heap, SIZE_MAX);
+        if (heap->finalized == finalized)
+            break;
+    }
+    held = rrci_count_held(heap);
     rrci_free_tables(heap);
     heap->running = 0;
     heap->phase = RRCI_HUSK;
@@ -2511,6 +3985,9 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
     stats->o_old = heap->list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
+    stats->tracked = rrci_count_tracked(heap);
+    stats->uncollectable = heap->uncollectable;
+    stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
@@ -2550,7 +4027,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EREFCNT, ob, link->p, "I1: the count of a linked object is below the bias");
     if (RRC_LINK(ob) != link->p)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
-    if (list->dict.on && rrci_dict_find(list, rrci_key(list, link)) != index)
+    if (list->dict.on && ((kind & RRCI_O) == 0 ? rrci_dict_find(list, rrci_key(list, link))
+                                               : rrci_dict_find_link(list, rrci_key(list, link), ob)) != index)
         rrci_found(checker, RRC_EPLINKED, ob, link->p,
                    "I2: two P links have this p, or the dictionary does not know the link");
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap) && *RRC_HOST_SLOT(heap, link->p) != ob)
@@ -2610,7 +4088,7 @@ static void rrci_check_queue(rrci_checker *checker)
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
     for (i = 0; i < heap->queue.count; i++) {
-        if (index == RRCI_CHUNK_OBS) {
+        if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
@@ -2627,20 +4105,60 @@ static void rrci_check_queue(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 }
 
+/* Tracked objects: their places, and that no traverse visits too much. */
+static void rrci_check_tracked(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    rrci_search search;
+    size_t i, finalizable = 0;
+    uintptr_t kind;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            const rrci_gc_head *head = rrci_gc_head_of(ob);
+            if (rrci_is_freed(ob)) {
+                rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still tracked");
+                return;
+            }
+            if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
+            finalizable += rrci_is_finalizable(ob) != 0;
+        }
+    if (finalizable != heap->finalizable)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
+    if (checker->code != RRC_OK || heap->reported)
+        return;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++) {
+        const rrci_list *list = &heap->gc[kind];
+        rrci_begin_search(&search, heap, kind, 0, "rrc_check");
+        rrci_explain_all(&search);
+        for (i = 0; i < list->count; i++) {
+            rrc_object *ob = *rrci_ob_at(list, i);
+            if (!search.is_wrong && rrci_true_count(ob) < (intptr_t)rrci_gc_head_of(ob)->is.refs)
+                rrci_too_many_visits(&search, ob);
+        }
+        for (i = 0; i < list->count; i++)
+            rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = 0;
+        if (search.is_wrong && checker->code == RRC_OK)
+            checker->code = RRC_ETRAVERSE;
+    }
+}
+
 /* I5: the reserves that the next collection relies on. */
 static void rrci_check_reserves(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t links = rrci_link_count(heap) + heap->queue.count, chunks = 0;
+    size_t links = rrci_count_links(heap) + heap->queue.count, tracked = rrci_count_tracked(heap), chunks = 0;
     const rrci_chunk *chunk;
     int kind;
     for (chunk = heap->pool; chunk != NULL && chunks <= heap->pool_count; chunk = chunk->next)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if (links > 0 && heap->chunk_count < rrci_chunks_needed(links))
+    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
-    if (links > 0 && heap->directory_capacity < links / RRC_CHUNK_LINKS + 1)
+    if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
+        || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the directories are too short");
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
         const rrci_dict *dict = &heap->list[kind].dict;
@@ -2667,6 +4185,8 @@ RRC_API int rrc_check(rrc_heap *heap)
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
+    if (heap->gc_walking == 0)
+        rrci_check_tracked(&checker);
     rrci_check_reserves(&checker);
     return checker.code;
 }
