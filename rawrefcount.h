@@ -1,6 +1,7 @@
-/* rawrefcount.h - version 0.1.0
+/* rawrefcount.h - version 0.2.0
  * One C header that joins a tracing garbage collector with reference-counted
- * C objects: stable proxies, no leaks, deallocation at the right time.
+ * C objects: stable proxies, deallocation at the right time, and no leaks, not
+ * even of garbage cycles that run through both heaps.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one C or C++ file
  *     #include "rawrefcount.h"
@@ -36,8 +37,8 @@
  *     >>config        the configuration macros
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
- *     >>implementation  memory, dictionary, links, collections, deallocation,
- *                     objects, heaps, insight
+ *     >>implementation  memory, dictionary, links, collections, >>cycles,
+ *                     >>deallocation, >>objects, heaps, insight
  *     >>license
  */
 
@@ -77,6 +78,20 @@
  * queue's reference at a moment the host chooses; tp_dealloc runs there, never
  * in the collection.
  *
+ * CYCLES. A widget owns a callback, a closure of the VM that mentions the widget:
+ * garbage that neither heap sees alone. Objects of types with
+ * RRC_TPFLAGS_HAVE_GC that are tracked (rrc_gc_track) tell by tp_traverse what
+ * they own, and major collections find garbage over both heaps: references that
+ * tracked objects explain do not count as held from C. rrc_run_pending then runs
+ * tp_clear_weakrefs, tp_finalize and tp_clear on it, as PEP 442 has it. An object
+ * that is not tracked, or a reference that its traverse leaves out, is held from
+ * outside for all that the search knows. Minor collections do not search.
+ *
+ * Garbage is set aside in the collection and cleared later. What C gets hold of
+ * in between, and all it reaches, is left alone; but the p of a link that was
+ * dissolved stays lost. An object with a finalizer that has not run is kept for
+ * this time, with all it reaches; the next collection takes it.
+ *
  * FOUR BANDS of counts, told apart by one comparison each:
  *
  *   0 ...                            unlinked
@@ -95,14 +110,15 @@
  *     rrc_from_obj(heap, p) == ob exactly for P links.
  * I3  After a collection no link refers to a p that died, and every link refers
  *     to where its p is now.
- * I4  No user code but the host's hooks and the freeing of light obs runs
- *     inside a collection. tp_dealloc and tp_finalize run only from
- *     rrc_run_pending, rrc_decref and rrc_heap_free, outside a collection.
+ * I4  No user code but the host's hooks, tp_traverse and the freeing of light
+ *     obs runs inside a collection. tp_dealloc, tp_finalize, tp_clear and
+ *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref,
+ *     rrc_gc_collect and rrc_heap_free, outside a collection.
  * I5  The collection functions allocate nothing and cannot fail. What they need
- *     is reserved when a link is made; that call reports RRC_ENOMEM and changes
- *     nothing.
+ *     is reserved when a link is made or an object is tracked; that call reports
+ *     RRC_ENOMEM and changes nothing.
  * I6  The cost of a minor collection depends on the number of young links, not
- *     on that of old ones.
+ *     on that of old ones. Without tracked objects cycle support costs nothing.
  * I7  No global state: any number of heaps in a process, each used by one thread
  *     at a time.
  *
@@ -116,13 +132,14 @@
  *           the host finishes copying
  *           rrc_minor_collection_free(h)    -> survivor(p) for each young link; the rest is unlinked
  *   major:  the host marks its roots
- *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate()
+ *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate();
+ *                                              with tracked objects, survivor(p) too
  *           the host computes the new addresses, if it moves objects
  *           rrc_major_collection_free(h)    -> survivor(p) for each link; the rest is unlinked
  *           the host sweeps or compacts
  *   later, at a safe point of the mutator:
  *           rrc_invoke_callback(h)          -> dealloc_trigger(), if anything is pending
- *           rrc_run_pending(h, n)           -> finalizers and deallocs
+ *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
  *
  * A host without generations has only the major one, and leaves is_young NULL.
  * A major collection covers young links too; it may come without a minor before
@@ -152,6 +169,13 @@
  *   PyObject_New, _NewVar, _Del                rrc_new, rrc_new_var, rrc_del
  *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots
  *   PyObject_HEAD_INIT                         RRC_OBJECT_HEAD_INIT
+ *   PyObject_GC_New, _NewVar, _Del             rrc_gc_new, rrc_gc_new_var, rrc_gc_del
+ *   PyUnstable_Object_GC_NewWithExtraData      rrc_gc_new_with_extra_data
+ *   PyObject_GC_Resize, _Track, _UnTrack       rrc_gc_resize, rrc_gc_track, rrc_gc_untrack
+ *   PyObject_GC_IsTracked, _IsFinalized        rrc_gc_is_tracked, rrc_gc_is_finalized
+ *   PyGC_Collect, _Enable, _Disable, _IsEnabled   rrc_gc_collect, _enable, _disable, _is_enabled
+ *   PyUnstable_GC_VisitObjects, Py_VISIT       rrc_gc_visit_objects, RRC_VISIT
+ *   Py_TPFLAGS_HAVE_GC, _HEAPTYPE              RRC_TPFLAGS_HAVE_GC, RRC_TPFLAGS_HEAPTYPE
  *
  * >>errors
  * ---------------------------------------------------------------------------
@@ -167,6 +191,8 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
+ * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
+ *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
  *        objects, checks.
  */
@@ -178,9 +204,9 @@
 #include <stdint.h>
 
 #define RRC_VERSION_MAJOR 0
-#define RRC_VERSION_MINOR 1
+#define RRC_VERSION_MINOR 2
 #define RRC_VERSION_PATCH 0
-#define RRC_VERSION "0.1.0"
+#define RRC_VERSION "0.2.0"
 
 /* >>config
  * ---------------------------------------------------------------------------
@@ -695,6 +721,23 @@ RRC_API int rrc_check(rrc_heap *heap);
 /* [any | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
+/* Receives text: size bytes, with a 0 after them. */
+typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
+
+/* Why is ob alive? Writes, in words, the shortest path of references to it from
+   something that is held from outside, or else from a p, as far as the C side
+   knows; or that ob is garbage. RRC_ENOMEM: nothing was written. (Not with
+   RRC_NO_STDIO, nor rrc_dump_dot.)
+   [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
+   all links and tracked objects] */
+RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
+
+/* Draw the same graph in the language of Graphviz (dot -Tsvg): C objects are boxes
+   (rounded if not tracked), host objects ellipses; links are bold and blue. Orange:
+   held from outside, by as many references as no traverse explains. Gray: garbage.
+   [as rrc_explain] */
+RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
+
 /* The version of the implementation (RRC_VERSION is that of this text), and the
    name and message of a code, for any int. [any | no | nothing | O(1)] */
 RRC_API const char *rrc_version(void);
@@ -795,6 +838,7 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #include <emmintrin.h>
 #endif
 #ifndef RRC_NO_STDIO
+#include <stdarg.h>
 #include <stdio.h>
 #endif
 
@@ -1924,13 +1968,12 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     return RRC_OK;
 }
 
-static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p)
+/* Has p a P link? `kind` is the list where it would be: that of its generation. */
+static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p) != NULL;
-    return (heap->list[RRCI_P_YOUNG].count > 0
-            && rrci_dict_find(&heap->list[RRCI_P_YOUNG], p) != RRCI_NONE)
-        || rrci_dict_find(&heap->list[RRCI_P_OLD], p) != RRCI_NONE;
+    return rrci_dict_find(&heap->list[kind], p) != RRCI_NONE;
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -1945,10 +1988,10 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
     if (RRC_LINK(ob) != NULL)
         return rrci_error(heap, RRC_ELINKED, function, ob, p, "");
-    if (kind == RRCI_P_OLD && rrci_p_is_linked(heap, p))
-        return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
+    if ((kind & RRCI_O) == 0 && rrci_p_is_linked(heap, p, kind))
+        return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
         return code;
@@ -1973,23 +2016,40 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
+/* The ob of p in a P list. The usual case is written out, in few instructions:
+   the processor then works on more lookups at a time, while they wait for memory. */
+static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
+{
+    const rrci_dict *dict = &list->dict;
+    size_t index;
+    if (dict->size > 0) {
+        uint64_t hash = rrci_hash(p);
+        const uint32_t *group = rrci_dict_home(dict, hash);
+        uint32_t mask = rrci_dict_mask(dict);
+        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+        if (!RRCI_UNLIKELY(matches == 0)) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
+                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
+                if (!RRCI_UNLIKELY(link->p != p))
+                    return link->ob;
+            }
+        }
+    }
+    index = rrci_dict_find(list, p);
+    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+}
+
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    const rrci_list *list;
-    size_t index;
+    rrc_object *ob = NULL;
     if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
         return NULL;
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p);
-    list = &heap->list[RRCI_P_YOUNG];
-    if (list->count > 0) {
-        index = rrci_dict_find(list, p);
-        if (index != RRCI_NONE)
-            return rrci_at(list, index)->ob;
-    }
-    list = &heap->list[RRCI_P_OLD];
-    index = rrci_dict_find(list, p);
-    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+    if (heap->list[RRCI_P_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
+    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
 }
 
 /* The rest of rrc_to_obj. While rrc_heap_free releases objects, the link field
@@ -2183,7 +2243,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
     intptr_t refcount = RRC_REFCNT(link->ob);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && refcount >= RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && !heap->searched && refcount >= RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace, but survivor says that p died; unlinked");
@@ -4190,6 +4250,423 @@ RRC_API int rrc_check(rrc_heap *heap)
     rrci_check_reserves(&checker);
     return checker.code;
 }
+
+#ifndef RRC_NO_STDIO
+
+/* ---- the graph, for rrc_explain and rrc_dump_dot ----
+   A picture of what the C side knows, in memory of its own: the tracked and the
+   linked objects, what the former refer to, and how each count is explained. */
+
+typedef struct rrci_node {
+    rrc_object *ob;
+    rrc_gcref   p;              /* of its link, or NULL */
+    int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
+    int         is_reached;     /* from a root */
+    intptr_t    outside;        /* references that no traverse explains */
+    size_t      first_edge;     /* edges of this node: up to the first of the next */
+    size_t      by;             /* the edge by which it was reached first, or RRCI_NONE: a root */
+} rrci_node;
+
+typedef struct rrci_edge {
+    rrc_object *from_ob, *to_ob;
+    size_t      from, to;
+    size_t      number;         /* among the references of from */
+} rrci_edge;
+
+typedef struct rrci_graph {
+    rrc_heap  *heap;
+    rrci_node *nodes;
+    rrci_edge *edges;
+    size_t     node_count, node_capacity, edge_count, edge_capacity;
+    size_t    *queue;           /* of the breadth-first search */
+    int        out_of_memory;
+    rrci_search search;         /* its parent is the object being traversed */
+    size_t     number;
+} rrci_graph;
+
+/* Room for one more element of `size` bytes. */
+static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t *capacity, size_t size)
+{
+    size_t more = *capacity * 2 + 64;
+    void *grown;
+    if (count < *capacity)
+        return array;
+    grown = rrci_realloc(&graph->heap->desc, array, *capacity * size, more * size);
+    if (grown == NULL) {
+        graph->out_of_memory = 1;
+        return array;
+    }
+    *capacity = more;
+    return grown;
+}
+
+static void rrci_add_node(rrci_graph *graph, rrc_object *ob, rrc_gcref p, int kind)
+{
+    rrci_node node;
+    graph->nodes = (rrci_node *)rrci_grow(graph, graph->nodes, graph->node_count, &graph->node_capacity, sizeof node);
+    if (graph->out_of_memory)
+        return;
+    memset(&node, 0, sizeof node);
+    node.ob = ob;
+    node.p = p;
+    node.kind = kind;
+    node.by = RRCI_NONE;
+    graph->nodes[graph->node_count++] = node;
+}
+
+static int rrci_visit_graph(rrc_object *ob, void *arg)
+{
+    /* search is a member of graph, so that rrci_traverse can hand it over */
+    rrci_graph *graph = (rrci_graph *)(void *)((char *)arg - offsetof(rrci_graph, search));
+    rrci_edge edge;
+    if (ob == graph->search.type_ob)
+        graph->search.type_ob = NULL;
+    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
+    if (graph->out_of_memory)
+        return 0;
+    memset(&edge, 0, sizeof edge);
+    edge.from_ob = graph->search.parent;
+    edge.to_ob = ob;
+    edge.number = graph->number++;
+    graph->edges[graph->edge_count++] = edge;
+    return 0;
+}
+
+static int rrci_compare_nodes(const void *a, const void *b)
+{
+    const rrci_node *x = (const rrci_node *)a, *y = (const rrci_node *)b;
+    if (x->ob != y->ob)
+        return (uintptr_t)x->ob < (uintptr_t)y->ob ? -1 : 1;
+    return y->kind - x->kind;           /* one that knows of the link comes first */
+}
+
+static void rrci_sort_nodes(rrci_graph *graph)
+{
+    size_t i, to = 0;
+    if (graph->node_count > 0)
+        qsort(graph->nodes, graph->node_count, sizeof *graph->nodes, rrci_compare_nodes);
+    for (i = 0; i < graph->node_count; i++)
+        if (to == 0 || graph->nodes[to - 1].ob != graph->nodes[i].ob)
+            graph->nodes[to++] = graph->nodes[i];
+    graph->node_count = to;
+}
+
+static size_t rrci_node_index(const rrci_graph *graph, const rrc_object *ob)
+{
+    size_t low = 0, high = graph->node_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)graph->nodes[middle].ob < (uintptr_t)ob)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < graph->node_count && graph->nodes[low].ob == ob ? low : RRCI_NONE;
+}
+
+static void rrci_free_graph(rrci_graph *graph)
+{
+    const rrc_desc *desc = &graph->heap->desc;
+    if (graph->nodes != NULL)
+        rrci_realloc(desc, graph->nodes, graph->node_capacity * sizeof *graph->nodes, 0);
+    if (graph->edges != NULL)
+        rrci_realloc(desc, graph->edges, graph->edge_capacity * sizeof *graph->edges, 0);
+    if (graph->queue != NULL)
+        rrci_realloc(desc, graph->queue, graph->node_count * sizeof *graph->queue, 0);
+}
+
+/* Reach everything from the nodes that are reached already, by shortest paths:
+   breadth first. queue[0 .. tail) holds them. */
+static void rrci_spread(rrci_graph *graph, size_t tail)
+{
+    size_t head = 0;
+    while (head < tail) {
+        size_t from = graph->queue[head++], i;
+        size_t end = from + 1 < graph->node_count ? graph->nodes[from + 1].first_edge : graph->edge_count;
+        for (i = graph->nodes[from].first_edge; i < end; i++) {
+            rrci_node *node = &graph->nodes[graph->edges[i].to];
+            if (node->is_reached)
+                continue;
+            node->is_reached = 1;
+            node->by = i;
+            graph->queue[tail++] = graph->edges[i].to;
+        }
+    }
+}
+
+/* First from what is held from outside; then from what only p's keep. */
+static void rrci_spread_from_roots(rrci_graph *graph)
+{
+    size_t i, tail = 0;
+    for (i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].outside > 0) {
+            graph->nodes[i].is_reached = 1;
+            graph->queue[tail++] = i;
+        }
+    rrci_spread(graph, tail);
+    for (i = tail = 0; i < graph->node_count; i++)
+        if (!graph->nodes[i].is_reached && graph->nodes[i].p != NULL) {
+            graph->nodes[i].is_reached = 1;
+            graph->queue[tail++] = i;
+        }
+    rrci_spread(graph, tail);
+}
+
+/* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is
+   neither tracked nor linked. */
+static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
+{
+    size_t i, known;
+    int kind;
+    memset(graph, 0, sizeof *graph);
+    graph->heap = heap;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
+                rrci_add_node(graph, *rrci_ob_at(&heap->gc[kind], i), NULL, -1);
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrci_add_node(graph, rrci_at(&heap->list[kind], i)->ob, rrci_at(&heap->list[kind], i)->p,
+                          (kind & RRCI_O) != 0 ? RRCI_O_OLD : RRCI_P_OLD);
+    if (extra != NULL)
+        rrci_add_node(graph, extra, NULL, -1);
+    rrci_sort_nodes(graph);
+    known = graph->node_count;
+    for (i = 0; i < known; i++)
+        if (rrci_is_tracked(graph->nodes[i].ob)) {
+            graph->number = 0;
+            rrci_traverse(&graph->search, graph->nodes[i].ob, rrci_visit_graph);
+        }
+    for (i = 0; i < graph->edge_count; i++)
+        rrci_add_node(graph, graph->edges[i].to_ob, NULL, -1);
+    rrci_sort_nodes(graph);
+    if (!graph->out_of_memory && graph->node_count > 0) {
+        graph->queue = (size_t *)rrci_realloc(&heap->desc, NULL, 0, graph->node_count * sizeof *graph->queue);
+        graph->out_of_memory = graph->queue == NULL;
+    }
+    if (graph->out_of_memory)
+        return RRC_ENOMEM;
+    for (i = 0; i < graph->node_count; i++)
+        graph->nodes[i].outside = RRC_REFCNT(graph->nodes[i].ob) >= RRC_REFCNT_IMMORTAL
+                                ? 1 : rrci_true_count(graph->nodes[i].ob);
+    for (i = 0; i < graph->edge_count; i++) {
+        rrci_edge *edge = &graph->edges[i];
+        edge->from = rrci_node_index(graph, edge->from_ob);
+        edge->to = rrci_node_index(graph, edge->to_ob);
+        if (RRC_REFCNT(edge->to_ob) < RRC_REFCNT_IMMORTAL)
+            graph->nodes[edge->to].outside--;
+    }
+    /* Edges are in the order of their nodes. */
+    for (i = graph->node_count, known = graph->edge_count; i-- > 0;) {
+        while (known > 0 && graph->edges[known - 1].from >= i)
+            known--;
+        graph->nodes[i].first_edge = known;
+    }
+    rrci_spread_from_roots(graph);
+    return RRC_OK;
+}
+
+typedef struct rrci_writer {
+    rrc_writeproc write;
+    void *arg;
+} rrci_writer;
+
+static void rrci_write(const rrci_writer *writer, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    int size;
+    va_start(arguments, format);
+    size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size > 0)
+        writer->write(writer->arg, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+/* The name of a reference: that of the member which holds it, else its number.
+   (The same target may be in several members: they are told apart in order.) */
+static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char *name, size_t size)
+{
+    const rrc_type *type = RRC_TYPE(edge->from_ob);
+    const rrc_member *member = type->tp_members;
+    size_t before = 0, i = (size_t)(edge - graph->edges);
+    if (edge->to_ob == (rrc_object *)(uintptr_t)type) {
+        snprintf(name, size, ".tp_type");
+        return;
+    }
+    while (i > 0 && graph->edges[i - 1].from_ob == edge->from_ob) {
+        i--;
+        before += graph->edges[i].to_ob == edge->to_ob;
+    }
+    for (; member != NULL && member->name != NULL; member++)
+        if (*(rrc_object **)(void *)((char *)edge->from_ob + member->offset) == edge->to_ob && before-- == 0) {
+            snprintf(name, size, ".%.60s", member->name);
+            return;
+        }
+    snprintf(name, size, "[%lu]", (unsigned long)edge->number);
+}
+
+/* "1 reference", "2 references" */
+static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
+{
+    rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
+}
+
+static int rrci_is_waiting(rrc_object *ob)
+{
+    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
+}
+
+static int rrci_is_queued(const rrc_heap *heap, const rrc_object *ob)
+{
+    const rrci_chunk *chunk = heap->queue.head;
+    size_t index = heap->queue.head_index, i;
+    for (i = 0; i < heap->queue.count; i++) {
+        if (index == RRCI_CHUNK_QUEUED) {
+            chunk = chunk->queue.next;
+            index = 0;
+        }
+        if (chunk->queue.ob[index++] == ob)
+            return 1;
+    }
+    return 0;
+}
+
+RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_explain";
+    rrci_writer writer;
+    rrci_graph graph;
+    const rrci_node *node;
+    char name[80];
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL || write == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, ob == NULL ? "ob is NULL" : "write is NULL");
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    writer.write = write;
+    writer.arg = arg;
+    code = rrci_make_graph(&graph, heap, ob);
+    if (code != RRC_OK) {
+        rrci_free_graph(&graph);
+        return code;
+    }
+    node = &graph.nodes[rrci_node_index(&graph, ob)];
+    rrci_write(&writer, "%.100s %p", rrci_type_name(ob), (void *)ob);
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
+        rrci_write(&writer, ": static, never freed\n");
+        rrci_free_graph(&graph);
+        return RRC_OK;
+    }
+    rrci_write(&writer, " (");
+    rrci_write_count(&writer, rrci_true_count(ob), "reference");
+    if (node->p != NULL)
+        rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
+    rrci_write(&writer, "%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked");
+    if (!node->is_reached)
+        rrci_write(&writer, rrci_is_waiting(ob) ? "  garbage, waits for rrc_run_pending\n"
+                          : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
+                          : "  garbage, will go at the next collection\n");
+    while (node->is_reached && node->by != RRCI_NONE) {
+        const rrci_edge *edge = &graph.edges[node->by];
+        rrci_edge_name(&graph, edge, name, sizeof name);
+        rrci_write(&writer, "  held by %.100s%s of %.100s %p,\n", rrci_type_name(edge->from_ob), name,
+                   rrci_type_name(edge->from_ob), (void *)edge->from_ob);
+        node = &graph.nodes[edge->from];
+    }
+    if (node->is_reached) {
+        const char *which = node->ob == ob ? "it" : "which";
+        if (RRC_REFCNT(node->ob) >= RRC_REFCNT_IMMORTAL) {
+            rrci_write(&writer, "  %s is static\n", which);
+        } else if (node->outside > 0 && rrci_is_queued(heap, node->ob)) {
+            rrci_write(&writer, "  %s waits in the queue for rrc_run_pending\n", which);
+        } else if (node->outside > 0) {
+            rrci_write(&writer, "  %s ", which);
+            rrci_write_count(&writer, node->outside, "reference");
+            rrci_write(&writer, " from outside keep%s alive\n", node->outside == 1 ? "s" : "");
+        } else {
+            rrci_write(&writer, "  %s its host object p %p keeps alive for as long as that lives\n", which, node->p);
+        }
+    }
+    rrci_free_graph(&graph);
+    return RRC_OK;
+}
+
+/* Text in a quoted string of the dot language. */
+static void rrci_write_quoted(const rrci_writer *writer, const char *text)
+{
+    for (; *text != '\0'; text++)
+        rrci_write(writer, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+}
+
+static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, size_t index)
+{
+    const rrci_node *node = &graph->nodes[index];
+    rrc_object *ob = node->ob;
+    int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
+    const char *fill = !node->is_reached || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
+                     : node->outside > 0 ? "#ffd9b3"                            /* a root */
+                     : "#ffffff";
+    rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
+               rrci_is_tracked(ob) ? "" : ",rounded", fill);
+    rrci_write_quoted(writer, rrci_type_name(ob));
+    rrci_write(writer, "\\n%p\\n", (void *)ob);
+    if (is_static)
+        rrci_write(writer, "static");
+    else
+        rrci_write_count(writer, rrci_true_count(ob), "reference");
+    rrci_write(writer, "%s%s\"];\n",
+               RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
+               rrci_is_waiting(ob) ? "\\ngarbage, waits" : !node->is_reached ? "\\ngarbage" : "");
+    if (node->outside > 0 && !is_static) {
+        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%ld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
+                   (unsigned long)index, (long)node->outside, (unsigned long)index, (unsigned long)index);
+    }
+    if (node->p != NULL) {
+        rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\n%p\"];\n",
+                   node->p, node->p);
+        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", node->p,
+                   (unsigned long)index, node->kind == RRCI_O_OLD ? "O" : "P",
+                   node->kind == RRCI_O_OLD ? "" : ", dir=both");
+    }
+}
+
+RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_dump_dot";
+    rrci_writer writer;
+    rrci_graph graph;
+    char name[80];
+    size_t i;
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    if (write == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+    writer.write = write;
+    writer.arg = arg;
+    code = rrci_make_graph(&graph, heap, NULL);
+    if (code == RRC_OK) {
+        rrci_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
+                            "  edge [fontname=\"sans-serif\", fontsize=9];\n");
+        for (i = 0; i < graph.node_count; i++)
+            rrci_write_node(&writer, &graph, i);
+        for (i = 0; i < graph.edge_count; i++) {
+            rrci_edge_name(&graph, &graph.edges[i], name, sizeof name);
+            rrci_write(&writer, "  c%lu -> c%lu [label=\"", (unsigned long)graph.edges[i].from,
+                       (unsigned long)graph.edges[i].to);
+            rrci_write_quoted(&writer, name);
+            rrci_write(&writer, "\"];\n");
+        }
+        rrci_write(&writer, "}\n");
+    }
+    rrci_free_graph(&graph);
+    return code;
+}
+
+#endif /* RRC_NO_STDIO */
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION */
 
