@@ -1037,7 +1037,9 @@ struct rrc_heap {
 
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
-    rrc_object   *gray;         /* found alive, not visited yet; threaded through the GC heads */
+    size_t        scan;         /* how many tracked objects the scan of a search has passed */
+    rrc_object   *gray;         /* those it passed, and that were found alive later; threaded
+                                   through the GC heads; empty outside rrc_major_collection_trace */
     size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        batch;        /* objects with RRCI_GC_BATCH */
@@ -1045,7 +1047,7 @@ struct rrc_heap {
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
     char          searched;     /* this major collection has looked for cycles */
-    char          reported;     /* ... and rrc_marked has made objects gray */
+    char          reported;     /* ... and rrc_marked has made objects alive */
     char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
     char          gc_disabled;
     char          gc_collecting;    /* inside rrc_gc_collect */
@@ -1386,7 +1388,7 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 
 typedef union rrci_gc_head {
     struct {
-        uintptr_t refs;         /* during a search: explained references, or the next gray object; else 0 */
+        uintptr_t refs;         /* during a search: explained references, or the next gray object */
         uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
     } is;
     char alignment[16];         /* keeps the allocator's alignment for the object */
@@ -1448,21 +1450,6 @@ static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
     rrci_append_ob(heap, &heap->gc[list], ob);
 }
 
-/* A gray object goes: take it out of the stack. */
-static void rrci_gray_remove(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_object *gray = heap->gray;
-    if (gray == ob) {
-        heap->gray = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-        return;
-    }
-    for (; gray != NULL; gray = (rrc_object *)rrci_gc_head_of(gray)->is.refs)
-        if ((rrc_object *)rrci_gc_head_of(gray)->is.refs == ob) {
-            rrci_gc_head_of(gray)->is.refs = rrci_gc_head_of(ob)->is.refs;
-            return;
-        }
-}
-
 /* Take an object out of its list. */
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
@@ -1506,8 +1493,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (!rrci_is_tracked(ob))
         return;
     head = rrci_gc_head_of(ob);
-    if ((head->is.word & RRCI_GC_ALIVE) != 0 && heap->gray != NULL)
-        rrci_gray_remove(heap, ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
@@ -2479,7 +2464,10 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
  * when nothing seems to be left to do: a report that is missing costs a round,
  * and loses no object.)
  *
- * No recursion: gray objects are threaded through their scratch word. */
+ * Steps 2 and 3 are one scan over the tracked objects, in order, as memory likes
+ * it: what is found alive ahead of the scan is visited when the scan gets there;
+ * what lies behind it is gray, and is visited after it. No recursion: gray objects
+ * are threaded through their scratch word. */
 
 #define RRCI_RING 16
 
@@ -2671,14 +2659,16 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     return 0;
 }
 
-static void rrci_prefetch_object(const rrci_list *list, size_t index)
-{
-    if (index < list->count) {
-        rrc_object *ob = *rrci_ob_at(list, index);
-        RRCI_PREFETCH_TO_WRITE((char *)ob - sizeof(rrci_gc_head));
-        RRCI_PREFETCH(ob + 1);
-    }
-}
+/* Prefetch the object a segment after index, and its GC head. (A macro: gcc drops
+   calls of a function that does nothing but prefetch.) */
+#define RRCI_PREFETCH_OBJECT(list, index) \
+    do { \
+        if ((index) + RRCI_SEGMENT < (list)->count) { \
+            const char *rrci_ahead = (const char *)*rrci_ob_at(list, (index) + RRCI_SEGMENT); \
+            RRCI_PREFETCH_TO_WRITE(rrci_ahead - sizeof(rrci_gc_head)); \
+            RRCI_PREFETCH(rrci_ahead - sizeof(rrci_gc_head) + 63); \
+        } \
+    } while (0)
 
 static void rrci_explain_all(rrci_search *search)
 {
@@ -2686,7 +2676,7 @@ static void rrci_explain_all(rrci_search *search)
     rrc_object *ob;
     size_t i;
     for (i = 0; i < list->count; i++) {
-        rrci_prefetch_object(list, i + RRCI_SEGMENT);
+        RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
@@ -2747,12 +2737,16 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-static void rrci_make_gray(rrc_heap *heap, rrc_object *ob, uintptr_t flags)
+/* ob was found alive: visit what it refers to, when the scan gets there or, if it
+   has passed ob, after it. */
+static void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_t kept)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | flags;
-    head->is.refs = (uintptr_t)heap->gray;
-    heap->gray = ob;
+    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | kept;
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan) {
+        head->is.refs = (uintptr_t)heap->gray;
+        heap->gray = ob;
+    }
 }
 
 /* An alive object refers to ob. */
@@ -2764,7 +2758,7 @@ static void rrci_reach(rrci_search *search, rrc_object *ob)
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
             if ((head->is.word & RRCI_GC_ALIVE) == 0)
-                rrci_make_gray(search->heap, ob, RRCI_GC_ALIVE | search->keeping);
+                rrci_make_alive(search->heap, ob, search->keeping);
             return;
         }
     }
@@ -2790,18 +2784,22 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
     return 0;
 }
 
+/* ob is alive: so is what it refers to, and the p of its P link. */
+static void rrci_blacken(rrci_search *search, rrc_object *ob)
+{
+    if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob))
+        RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
+    rrci_traverse(search, ob, rrci_visit_reach);
+}
+
 static void rrci_drain_gray(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     rrc_object *ob;
     for (;;) {
         while ((ob = heap->gray) != NULL) {
-            rrci_gc_head *head = rrci_gc_head_of(ob);
-            heap->gray = (rrc_object *)head->is.refs;
-            head->is.refs = 0;
-            if (search->with_host && (head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob))
-                RRC_HOST_TRACE(heap, RRC_LINK(ob));
-            rrci_traverse(search, ob, rrci_visit_reach);
+            heap->gray = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+            rrci_blacken(search, ob);
         }
         ob = rrci_from_ring(search);
         if (ob == NULL)
@@ -2829,7 +2827,7 @@ static int rrci_ask_host(rrci_search *search)
             continue;
         /* (What an earlier trace call kept has its p marked for that alone.) */
         if (state <= search->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
-            rrci_make_gray(heap, link.ob, RRCI_GC_ALIVE | search->keeping);
+            rrci_make_alive(heap, link.ob, search->keeping);
             reached = 1;
         } else {
             *rrci_at(asked, left++) = link;
@@ -2851,28 +2849,30 @@ static void rrci_mark(rrci_search *search)
     } while (heap->gray != NULL || rrci_ask_host(search));
 }
 
-/* Make the tracked objects gray that are held from outside. */
-static void rrci_find_roots(rrci_search *search)
+/* Step 2, and of step 3 what lies ahead: find the objects that are held from
+   outside, and visit what is alive. */
+static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[search->list];
     size_t i;
-    for (i = 0; i < list->count; i++) {
+    for (i = 0; i < list->count && !search->is_wrong; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        const rrci_gc_head *head = rrci_gc_head_of(ob);
-        intptr_t external;
-        rrci_prefetch_object(list, i + RRCI_SEGMENT);
-        if ((head->is.word & RRCI_GC_ALIVE) != 0)
-            continue;
-        external = rrci_true_count(ob) - (intptr_t)head->is.refs;
-        if (external < 0) {
-            rrci_too_many_visits(search, ob);
-            return;
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        RRCI_PREFETCH_OBJECT(list, i);
+        heap->scan = i + 1;
+        if ((head->is.word & RRCI_GC_ALIVE) == 0) {
+            intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
+            if (outside < 0)
+                rrci_too_many_visits(search, ob);
+            /* A count of 0 is that of an object which waits for its dealloc. */
+            if (outside <= 0 && RRC_REFCNT(ob) != 0 && (search->with_host || !rrci_is_linked_ob(ob)))
+                continue;
+            head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
         }
-        /* A count of 0 is that of an object which waits for its dealloc. */
-        if (external > 0 || RRC_REFCNT(ob) == 0 || (!search->with_host && rrci_is_linked_ob(ob)))
-            rrci_make_gray(heap, ob, RRCI_GC_ALIVE | search->keeping);
+        rrci_blacken(search, ob);
     }
+    heap->scan = SIZE_MAX;
 }
 
 /* ---- linked objects ---- */
@@ -3014,10 +3014,10 @@ static void rrci_keep_finalizable(rrci_search *search)
     search->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_prefetch_object(list, i + RRCI_SEGMENT);
+        RRCI_PREFETCH_OBJECT(list, i);
         if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
             && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
-            rrci_make_gray(heap, ob, RRCI_GC_ALIVE | RRCI_GC_KEPT);
+            rrci_make_alive(heap, ob, RRCI_GC_KEPT);
     }
     rrci_mark(search);
 }
@@ -3033,7 +3033,7 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
         rrci_enter_links(heap);
     rrci_explain_all(&search);
     if (!search.is_wrong)
-        rrci_find_roots(&search);
+        rrci_scan(&search);
     if (!search.is_wrong && with_host)
         rrci_find_link_roots(&search);
     if (!search.is_wrong) {
@@ -3044,6 +3044,7 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     }
     if (with_host)
         rrci_leave_links(heap);
+    heap->scan = 0;
     return !search.is_wrong;
 }
 
@@ -3128,7 +3129,7 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
                 continue;
             if (rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED)
                 rrci_gc_move(heap, RRCI_TRACKED, ob);       /* it waits, but its p is alive again */
-            rrci_make_gray(heap, ob, RRCI_GC_ALIVE);
+            rrci_make_alive(heap, ob, 0);
             heap->reported = 1;
         }
     }
@@ -3148,10 +3149,11 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     heap->phase = RRCI_MAJOR;
     rrci_explain_all(&search);
     if (!search.is_wrong)
-        rrci_find_roots(&search);
+        rrci_scan(&search);
     if (!search.is_wrong)
         rrci_mark(&search);
     heap->phase = phase;
+    heap->scan = 0;
     if (search.is_wrong)
         heap->gray = NULL;
     for (i = list->count; i-- > 0;) {
