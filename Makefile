@@ -18,7 +18,7 @@ HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench bench-instructions fuzz lint deps install uninstall clean help
+.PHONY: all demo check test bench bench-instructions bench-table fuzz lint deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -103,6 +103,9 @@ $(BUILD)/bench/bench: $(BENCH_OBJECTS)
 
 bench: $(BUILD)/bench/bench ## measure; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
 	@$(BUILD)/bench/bench $(BENCH_ARGS)
+
+bench-table: ## the README's table, out of what `make bench` wrote to build/bench.csv
+	@awk -f tests/bench/table.awk $(BUILD)/bench.csv
 
 bench-instructions: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
 	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \

@@ -316,7 +316,6 @@ host *host_open(const host_options *options)
     return h;
 }
 
-/* The slots of the header's own dealloc need the hooks until it is done. */
 size_t host_free_heap(host *h)
 {
     size_t held = rrc_heap_free(h->heap);
@@ -506,9 +505,8 @@ static void update_edges(cell *c)
         c->edge[i] = forwarded(c->edge[i]);
 }
 
-static void settle(host *h, cell *c)
+static void settle(cell *c)
 {
-    (void)h;
     c->young = c->next_young;
     c->age = (unsigned char)(c->young ? c->age + 1 : 0);
     c->marked = 0;
@@ -609,10 +607,10 @@ void host_minor_end(host *h)
             free_cell(h, c);
         } else if (c->forward != NULL) {
             h->objects[c->id].at = c->forward;
-            settle(h, c->forward);
+            settle(c->forward);
             free_cell(h, c);
         } else {
-            settle(h, c);
+            settle(c);
         }
     }
     sort_generations(h, ids, count, 0);
@@ -671,7 +669,7 @@ static void move_all(host *h)
     /* A cell is free if nobody lives there now. */
     for (i = 0; i < h->count; i++)
         if (h->objects[i].at != NULL)
-            settle(h, h->objects[i].at);
+            settle(h->objects[i].at);
     for (i = 0; i < cells; i++) {
         size_t id = old[i]->id;
 

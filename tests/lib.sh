@@ -39,9 +39,9 @@ same_text() {
     if diff -u "$2" "$3"; then pass "$1"; else fail "$1"; fi
 }
 
-# The C compilers to test with, one a line (a command may have blanks, so:
-# IFS=$NEWLINE; for cc in $(compilers); do unset IFS; ...): $CC, and unless it is quick, gcc and clang where
-# $CC is not just one of them by another name.
+# The C compilers to test with: $CC, and unless it is quick, gcc and clang where $CC
+# is not just one of them by another name. One a line, as a command may have blanks:
+#     IFS=$NEWLINE; for cc in $(compilers); do unset IFS; ...
 compilers() {
     echo "$CC"
     [ "$QUICK" = 1 ] && return

@@ -111,7 +111,6 @@ mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap
 mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
 mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
 mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == dict->size ? 0 : next/next - RRCI_GROUP/')"
-mutant a_second_list_has_another_ob dict "$(in_function rrci_find_link 's/rrci_at(list, \*index)->ob != ob/0/')"
 
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"

@@ -333,7 +333,8 @@ static void a_traced_p_that_does_not_survive(void)
 
 #if HOST_MOVES
 
-static void two_ps_at_one_address(void)
+/* Two p's at one address. */
+static void a_contradiction_about_moves(void)
 {
     host *h = host_with_survivor(all_at_one_place);
     size_t id = host_rooted(h, HOST_OLD), other = host_rooted(h, HOST_OLD);
@@ -356,13 +357,9 @@ static void two_ps_at_one_address(void)
     host_end(h);
 }
 
-static void a_contradiction_about_moves(void)
-{
-    two_ps_at_one_address();
-}
-
 #else
 
+/* A new address where nothing moves. */
 static void a_contradiction_about_moves(void)
 {
     host *h = host_with_survivor(all_at_one_place);

@@ -309,6 +309,7 @@ static void notify_close(cvm *vm, rrc_object *handler, rrc_object *self, const c
     vm->error_line = line;
     vm->error_file = file;
     vm->exiting = exiting;
+    vm->attention = 1;      /* what a collection in there has queued could not be run in there */
     memcpy(vm->message, message, sizeof message);
     cvm_close(vm, scope);
 }

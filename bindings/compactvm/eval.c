@@ -28,10 +28,11 @@ static cvm_value cdr(cvm_value v) { return CVM_PAIR_OF(v)->cdr; }
 
 static int note_place(cvm *vm, cvm_value pair)
 {
-    const cvm_source_pair *p = (cvm_source_pair *)pair;
+    const cvm_source_pair *p;
 
-    if (!cvm_is(pair, CVM_PAIR) || p->pair.head.size < sizeof *p)
+    if (!cvm_is(pair, CVM_PAIR) || cvm_object_of(pair)->size < sizeof *p)
         return 0;
+    p = (const cvm_source_pair *)pair;
     vm->error_file = p->file;
     vm->error_line = (int)cvm_fixnum_of(p->line);
     return 1;

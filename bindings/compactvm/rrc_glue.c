@@ -15,9 +15,8 @@
 /* ---- 1. The hooks: what the header asks of the host ---------------------
  *
  * trace      "C code holds the object p: keep it, and all it reaches." In a
- *            minor collection this moves p at once. In a major one it only
- *            marks p as gray...
- * propagate  ...and this marks everything that gray objects reach.
+ *            minor collection we move p at once, in a major one we mark it...
+ * propagate  ...and this does the same with all that such objects reach.
  * survivor   "Where will p be after this collection?" NULL if it is dead. The
  *            answer must be final once the ..._free call is made: so a heap
  *            that moves objects first computes all the new addresses.
@@ -28,9 +27,13 @@
  *
  * An rrc_gcref is simply the address of a cvm_object.
  */
+#ifndef CVM_HOOK_MACROS
+#define CVM_HOOK_MACROS 0
+#endif
+
 #if CVM_HOOK_MACROS             /* fixed at compile time: no calls through pointers */
 
-#define CVM_HEAP_OF(h)                     (&((cvm *)rrc_userdata(h))->heap)
+#define CVM_HEAP_OF(h)              (&((cvm *)rrc_userdata(h))->heap)
 #define RRC_HOST_TRACE(h, p)        cvm_heap_trace(CVM_HEAP_OF(h), (cvm_object *)(p))
 #define RRC_HOST_SURVIVOR(h, p)     ((rrc_gcref)cvm_heap_survivor(CVM_HEAP_OF(h), (cvm_object *)(p)))
 #define RRC_HOST_PROPAGATE(h)       cvm_heap_propagate(CVM_HEAP_OF(h))

@@ -351,6 +351,14 @@
 (idle 10)
 (assert (= (pending) 0))
 (assert (= (length (c-log)) 250))
+(define (drop-one) (begin (new 'widget "dropped in a deallocator") nil))
+(hold 'w (new 'widget "dropping"))
+(call (held 'w) 'on-close (lambda (self name) (drop-one) (gc) (range 10)))
+(gc)
+(release 'w)
+(idle 10)
+(assert (= (pending) 0))                ; though run-pending does nothing inside a deallocator
+(log-is "widget \"dropping\" deallocated" "widget \"dropped in a deallocator\" deallocated")
 (assert (check-links))
 
 ; ---- still there at the end: the VM must let go of all of it
