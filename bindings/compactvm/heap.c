@@ -252,17 +252,18 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
     size_t capacity = room(h->old, h->old_end);
     size_t taken = h->large_bytes + request;
     size_t most = h->limit > taken ? h->limit - taken : 0;
-    size_t want = h->live + (h->live > 2 * h->nursery_size ? h->live : 2 * h->nursery_size);
+    size_t least = h->live + h->live / 2 + h->nursery_size;
+    size_t best = 2 * h->live + 2 * h->nursery_size;
 
-    if (want > most)
-        want = most;
-    if (want < h->live)
-        want = h->live;
-    want -= want % CVM_ALIGN;       /* live is a multiple, so it still fits */
-    *size = want;
-    if (!h->stress && capacity <= most && want <= capacity && want >= capacity / 4)
+    if (!h->stress && capacity <= most && capacity >= least && capacity / 4 <= best)
         return NULL;
-    return malloc(want > 0 ? want : CVM_ALIGN);
+    if (best > most)
+        best = most;
+    if (best < h->live)
+        best = h->live;
+    best -= best % CVM_ALIGN;       /* live is a multiple, so it still fits */
+    *size = best;
+    return malloc(best > 0 ? best : CVM_ALIGN);
 }
 
 /* Slide towards `to`. First each survivor learns its new address, and then

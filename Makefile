@@ -1,0 +1,163 @@
+# GNU make 3.81 or newer. `make help` lists the targets.
+# Everything that is built goes under build/.
+
+# Can be set: on the command line, or in the environment.
+CXX        ?= c++
+CFLAGS     ?= -O2 -g
+CXXFLAGS   ?= $(CFLAGS)
+LDFLAGS    ?=
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+PKG_CONFIG ?= pkg-config
+
+# What every build needs, whatever CFLAGS says.
+WARNINGS   := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+RRC_CFLAGS := -std=c99 $(WARNINGS) -I.
+BUILD      := build
+HEADER     := rawrefcount.h
+VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
+
+.DEFAULT_GOAL := all
+.PHONY: all demo check test bench bench-instructions bench-table fuzz lint deps install uninstall clean help
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+export CC CXX BUILD PKG_CONFIG
+
+# Tests are run in parallel where -j is not given: as many jobs as processors.
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
+# RUNS and CHECK_RUNS: the names of all tests, and of those of the quick subset.
+# $(call run,NAME,WHAT IT NEEDS,COMMAND) makes a target run-NAME out of a test.
+RUNS       :=
+CHECK_RUNS :=
+define run
+RUNS += $(1)
+.PHONY: run-$(1)
+run-$(1): $(2)
+	@sh tests/run.sh one $(1) $(3)
+endef
+
+include bindings/compactvm/compactvm.mk
+include tests/tests.mk
+
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+
+all: $(CVM) $(EXAMPLES) ## build the demo's VM and the examples
+
+$(BUILD)/examples/%: examples/%.c $(HEADER)
+	@mkdir -p $(@D)
+	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
+
+demo: $(CVM) ## run the demo: a script in a small VM shows what links do
+	@$(CVM) bindings/compactvm/demo.lisp
+
+# ---- tests -------------------------------------------------------------------
+
+$(eval $(call run,text,,sh tests/text.sh))
+$(eval $(call run,readme,,sh tests/readme.sh))
+$(eval $(call run,examples,,sh tests/examples.sh))
+$(eval $(call run,languages,,sh tests/languages.sh))
+$(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
+$(eval $(call run,bench-smoke,$(BUILD)/bench/bench,$(BUILD)/bench/bench --n 2000 --repeats 1))
+$(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
+CHECK_RUNS += text readme examples demo
+
+# `make deps test` must look for tools only when deps has installed them: a new
+# make reads the makefiles again. In it, a test that does not build is a failure
+# like any other (-k), and the totals tell.
+TESTED := $(if $(filter deps,$(MAKECMDGOALS)),deps)
+
+check: $(TESTED) ## the quick tests, in less than 20 seconds
+	+@$(MAKE) --no-print-directory QUICK=1 run-and-count 'RUN_NAMES=$$(CHECK_RUNS)'
+
+test: $(TESTED) ## all tests; the last line is the totals
+	+@$(MAKE) --no-print-directory run-and-count 'RUN_NAMES=$$(RUNS)'
+
+.PHONY: run-and-count
+run-and-count:
+	@rm -rf $(BUILD)/results
+	@$(MAKE) --no-print-directory -k $(PARALLEL) $(addprefix run-,$(RUN_NAMES)) || true
+	@sh tests/run.sh totals $(RUN_NAMES)
+
+# ---- benchmarks --------------------------------------------------------------
+
+BENCH_CFLAGS ?= -O2
+BENCH_ARGS   ?= --csv $(BUILD)/bench.csv
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o \
+                   rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
+BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
+
+$(BUILD)/bench/%.o: tests/bench/%.c tests/bench/bench.h $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -DBENCH_FLAGS='"-std=c99 $(BENCH_CFLAGS)"' -c $< -o $@
+
+$(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
+	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
+
+$(BUILD)/bench/bench: $(BENCH_OBJECTS)
+	$(CC) $(BENCH_OBJECTS) $(LDFLAGS) -o $@
+
+bench: $(BUILD)/bench/bench ## measure; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
+	@$(BUILD)/bench/bench $(BENCH_ARGS)
+
+bench-table: ## the README's table, out of what `make bench` wrote to build/bench.csv
+	@awk -f tests/bench/table.awk $(BUILD)/bench.csv
+
+bench-instructions: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
+	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \
+	    $(BUILD)/bench/bench --n 20000 --repeats 1 $(BENCH_ARGS)
+	@callgrind_annotate $(BUILD)/bench/callgrind.out | head -n 60
+
+# ---- the rest ----------------------------------------------------------------
+
+# clang-tidy's checks, without those that this style breaks on purpose.
+TIDY_CHECKS := -*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-parameters,$(\
+    )-bugprone-reserved-identifier,-bugprone-macro-parentheses,-bugprone-suspicious-missing-comma,$(\
+    )-bugprone-sizeof-expression,-bugprone-narrowing-conversions,$(\
+    )-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+
+# cppcheck does not see that two conditions exclude each other: clang-tidy looks for null pointers.
+CPPCHECK = cppcheck -q --std=c99 --enable=warning,portability --error-exitcode=1 --suppress=nullPointer -I.
+
+$(BUILD)/lint.c: Makefile
+	@mkdir -p $(@D)
+	@printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >$@
+
+lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends of all files
+	@sh tests/text.sh
+	@if command -v cppcheck >/dev/null; then \
+	    $(CPPCHECK) -DNDEBUG $(BUILD)/lint.c && $(CPPCHECK) -DRRC_DEBUG $(BUILD)/lint.c && \
+	    echo "cppcheck: nothing found"; \
+	else echo "skipped: there is no cppcheck"; fi
+	@if command -v clang-tidy >/dev/null; then \
+	    clang-tidy --quiet --warnings-as-errors='*' --header-filter=rawrefcount --checks='$(TIDY_CHECKS)' \
+	        $(BUILD)/lint.c -- -std=c99 -I. && echo "clang-tidy: nothing found"; \
+	else echo "skipped: there is no clang-tidy"; fi
+
+deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
+	@sh tests/deps.sh
+
+install: ## install the header and rawrefcount.pc below $(DESTDIR)$(PREFIX)
+	mkdir -p "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
+	chmod 644 "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
+	    'Name: rawrefcount' \
+	    'Description: Joins a tracing garbage collector with reference-counted C objects' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
+	    >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/rawrefcount.pc"
+
+uninstall: ## remove what install has put there
+	rm -f "$(DESTDIR)$(PREFIX)/include/rawrefcount.h" \
+	    "$(DESTDIR)$(PREFIX)/lib/pkgconfig/rawrefcount.pc"
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | \
+	    while IFS='|' read -r target text; do printf '  %-20s %s\n' "$$target" "$$text"; done

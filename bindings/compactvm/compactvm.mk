@@ -1,0 +1,42 @@
+# The part of the Makefile that is about this folder. It needs BUILD, CC and
+# RRC_CFLAGS, and $(call run,NAME,PREREQUISITES,COMMAND) to announce a test.
+#
+#   CVM       the command
+#   CVM_SRCS  its sources
+
+CVM_DIR  := bindings/compactvm
+CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c heap.c dict.c reader.c printer.c \
+    eval.c builtins.c ctypes.c rrc_glue.c)
+CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
+CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h) rawrefcount.h
+CVM      := $(BUILD)/cvm
+
+# The ways to build it: how links are found, and how hooks are called.
+CVM_FLAGS_dict        :=
+CVM_FLAGS_slot        := -DCVM_SLOT=1
+CVM_FLAGS_macros      := -DCVM_HOOK_MACROS=1
+CVM_FLAGS_slot-macros := -DCVM_SLOT=1 -DCVM_HOOK_MACROS=1
+CVM_KINDS             := dict slot macros slot-macros
+CVM_SANITIZE          := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
+
+CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
+
+$(CVM): $(CVM_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+
+$(BUILD)/cvm-%-asan: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+
+$(BUILD)/cvm-%-embed: $(CVM_DIR)/tests/embed.c $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $< $(CVM_LIB) $(LDFLAGS) -lm -o $@
+
+$(BUILD)/cvm-%: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+
+$(eval $(call run,cvm,$(CVM),sh $(CVM_DIR)/tests/run.sh $(CVM) quick))
+CHECK_RUNS += cvm
+
+$(foreach kind,$(CVM_KINDS),\
+    $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind),sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)))\
+    $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan,sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan))\
+    $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed)))

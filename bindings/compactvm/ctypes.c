@@ -1,0 +1,887 @@
+/* ctypes.c - a library of reference-counted C objects, and its Lisp functions.
+ *
+ *   type       link, count   what it shows
+ *   view       P, light      the C side of any Lisp object; freed at once
+ *   text       P, full       the C side of a string: owns a C copy of the bytes
+ *   point      O, light      plain data
+ *   buffer     O, light      plain data of variable size
+ *   widget     O, full       owns a name, children and Lisp callbacks
+ *   document   O, full       outlives its proxies while C holds it
+ *
+ * Besides there is a registry, C code that holds objects by name, and a log in
+ * which the deallocators write what they do.
+ */
+#include "ctypes.h"
+#include "rrc_glue.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct held {
+    char *name;
+    rrc_object *ob;             /* a reference of its own */
+};
+
+struct cvm_clib {
+    struct held *held;
+    size_t held_count, held_capacity;
+    char **log;
+    size_t log_count, log_capacity;
+};
+
+/* ---- small helpers ------------------------------------------------------ */
+
+static char *copy_bytes(const char *bytes, size_t length)
+{
+    char *copy = malloc(length + 1);
+
+    if (copy != NULL) {
+        memcpy(copy, bytes, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+static char *copy_string(cvm_value string)
+{
+    return copy_bytes(CVM_STRING_OF(string)->bytes, CVM_STRING_OF(string)->length);
+}
+
+/* Room for one more item of the given size in a growing array; 0: no memory. */
+static int make_room(void *array, size_t count, size_t *capacity, size_t size)
+{
+    void **items = array;
+    size_t wanted = *capacity > 0 ? *capacity * 2 : 8;
+    void *bigger;
+
+    if (count < *capacity)
+        return 1;
+    if (wanted > SIZE_MAX / 4 / size)
+        return 0;
+    bigger = realloc(*items, wanted * size);
+    if (bigger == NULL)
+        return 0;
+    *items = bigger;
+    *capacity = wanted;
+    return 1;
+}
+
+/* Note what happened. A line that finds no memory is lost, no more than that:
+   deallocators must not fail. */
+CVM_PRINTF(2, 3) static void note(cvm *vm, const char *format, ...)
+{
+    struct cvm_clib *lib = vm->clib;
+    char line[160];
+    char *copy;
+    va_list args;
+
+    if (vm->closing || !make_room(&lib->log, lib->log_count, &lib->log_capacity, sizeof *lib->log))
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    copy = copy_bytes(line, strlen(line));
+    if (copy != NULL)
+        lib->log[lib->log_count++] = copy;
+}
+
+static rrc_object *no_memory(cvm *vm)
+{
+    cvm_out_of_memory(vm);
+    return NULL;
+}
+
+/* ---- view and text: the C side of Lisp objects -------------------------- */
+
+static const cvm_ctype view_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "view", .tp_basicsize = sizeof(rrc_object) },
+    .light = 1
+};
+
+typedef struct text {
+    rrc_object head;
+    char *bytes;
+    size_t length;
+} text;
+
+static void text_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    note(rrc_userdata(heap), "text \"%.40s\" deallocated", ((text *)self)->bytes);
+    free(((text *)self)->bytes);
+    rrc_del(heap, self);
+}
+
+static const cvm_ctype text_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "text", .tp_basicsize = sizeof(text),
+      .tp_dealloc = text_dealloc },
+    .light = 0
+};
+
+rrc_object *cvm_view_new(cvm *vm, cvm_value v)
+{
+    char *bytes;
+    text *t;
+
+    if (!cvm_is(v, CVM_STRING))
+        return rrc_new(vm->rrc, &view_type.type);
+    bytes = copy_string(v);
+    t = bytes != NULL ? (text *)rrc_new(vm->rrc, &text_type.type) : NULL;
+    if (t == NULL) {
+        free(bytes);
+        return NULL;
+    }
+    t->bytes = bytes;
+    t->length = CVM_STRING_OF(v)->length;
+    return &t->head;
+}
+
+/* ---- point and buffer: plain data --------------------------------------- */
+
+typedef struct point {
+    rrc_object head;
+    double x, y;
+} point;
+
+static cvm_value point_x(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_real_new(vm, ((point *)self)->x);
+}
+
+static cvm_value point_y(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_real_new(vm, ((point *)self)->y);
+}
+
+static cvm_value point_move(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    double dx, dy;
+
+    (void)n;
+    if (!cvm_get_real(vm, "move", args[0], &dx) || !cvm_get_real(vm, "move", args[1], &dy))
+        return CVM_NONE;
+    ((point *)self)->x += dx;
+    ((point *)self)->y += dy;
+    return CVM_NIL;
+}
+
+static rrc_object *point_make(cvm *vm, cvm_value *args, size_t n);
+
+static const cvm_method point_methods[] = {
+    { "x", 0, 0, point_x }, { "y", 0, 0, point_y }, { "move", 2, 2, point_move },
+    { NULL, 0, 0, NULL }
+};
+
+static const cvm_ctype point_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "point", .tp_basicsize = sizeof(point) },
+    .light = 1, .least = 2, .most = 2, .make = point_make, .methods = point_methods
+};
+
+static rrc_object *point_make(cvm *vm, cvm_value *args, size_t n)
+{
+    double x, y;
+    point *p;
+
+    (void)n;
+    if (!cvm_get_real(vm, "point", args[0], &x) || !cvm_get_real(vm, "point", args[1], &y))
+        return NULL;
+    p = (point *)rrc_new(vm->rrc, &point_type.type);
+    if (p == NULL)
+        return no_memory(vm);
+    p->x = x;
+    p->y = y;
+    return &p->head;
+}
+
+typedef struct buffer {
+    rrc_object head;
+    size_t length;
+    unsigned char bytes[];
+} buffer;
+
+static cvm_value buffer_length(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_size(vm, ((buffer *)self)->length);
+}
+
+static unsigned char *buffer_place(cvm *vm, buffer *b, cvm_value index)
+{
+    size_t i;
+
+    if (!cvm_get_index(vm, "buffer", index, &i))
+        return NULL;
+    if (i < b->length)
+        return &b->bytes[i];
+    cvm_fail(vm, "buffer: index %lu is out of range, the length is %lu",
+             (unsigned long)i, (unsigned long)b->length);
+    return NULL;
+}
+
+static cvm_value buffer_get(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    const unsigned char *place = buffer_place(vm, (buffer *)self, args[0]);
+
+    (void)n;
+    return place != NULL ? cvm_fixnum(*place) : CVM_NONE;
+}
+
+static cvm_value buffer_set(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    unsigned char *place = buffer_place(vm, (buffer *)self, args[0]);
+    size_t byte;
+
+    (void)n;
+    if (place == NULL || !cvm_get_index(vm, "buffer", args[1], &byte))
+        return CVM_NONE;
+    if (byte > 255)
+        return cvm_expected(vm, "buffer", "a byte", args[1]);
+    *place = (unsigned char)byte;
+    return CVM_NIL;
+}
+
+static rrc_object *buffer_make(cvm *vm, cvm_value *args, size_t n);
+
+static const cvm_method buffer_methods[] = {
+    { "length", 0, 0, buffer_length }, { "get", 1, 1, buffer_get }, { "set", 2, 2, buffer_set },
+    { NULL, 0, 0, NULL }
+};
+
+static const cvm_ctype buffer_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "buffer", .tp_basicsize = sizeof(buffer),
+      .tp_itemsize = 1 },
+    .light = 1, .least = 1, .most = 1, .make = buffer_make, .methods = buffer_methods
+};
+
+static rrc_object *buffer_make(cvm *vm, cvm_value *args, size_t n)
+{
+    size_t length;
+    buffer *b;
+
+    (void)n;
+    if (!cvm_get_index(vm, "buffer", args[0], &length))
+        return NULL;
+    b = length >= SIZE_MAX / 16 || length > vm->heap.limit ? NULL
+      : (buffer *)rrc_new_var(vm->rrc, &buffer_type.type, length);
+    if (b == NULL)
+        return no_memory(vm);
+    b->length = length;
+    return &b->head;
+}
+
+/* ---- widget: owns other objects, and calls Lisp code -------------------- */
+
+typedef struct widget {
+    rrc_object head;
+    char *name;
+    rrc_object *on_click, *on_close;    /* views of procedures, or NULL */
+    rrc_object **children;
+    size_t count, capacity;
+} widget;
+
+/* Let a handler know that self goes. Whatever goes wrong in it stays in it: a
+   deallocator may run in the middle of another error. */
+static void notify_close(cvm *vm, rrc_object *handler, rrc_object *self, const char *name)
+{
+    size_t scope = cvm_open(vm);
+    int failed = vm->failed, line = vm->error_line, exiting = vm->exiting;
+    cvm_value file = vm->error_file;
+    char message[sizeof vm->message];
+
+    memcpy(message, vm->message, sizeof message);
+    cvm_error_clear(vm);
+    if (cvm_enter(vm)) {
+        cvm_value *saved_file = cvm_root(vm, file);
+        cvm_value *procedure = cvm_root(vm, cvm_to_lisp(vm, handler));
+        cvm_value *args = cvm_root(vm, cvm_to_lisp(vm, self));
+        cvm_value *text_arg = cvm_root(vm, cvm_text(vm, name));
+
+        if (*text_arg != CVM_NONE)
+            cvm_call(vm, *procedure, args, 2);
+        file = *saved_file;
+        cvm_leave(vm);
+    }
+    if (vm->failed)
+        note(vm, "on-close of %.40s failed: %.80s", name, vm->message);
+    vm->failed = failed;
+    vm->error_line = line;
+    vm->error_file = file;
+    vm->exiting = exiting;
+    vm->attention = 1;      /* what a collection in there has queued could not be run in there */
+    memcpy(vm->message, message, sizeof message);
+    cvm_close(vm, scope);
+}
+
+static void widget_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    widget *w = (widget *)self;
+    cvm *vm = rrc_userdata(heap);
+    size_t i;
+
+    if (w->on_close != NULL && !vm->closing) {
+        /* Lisp must not get hold of self again: from now on it sees a tombstone. */
+        rrc_mark_deallocating(heap, (rrc_gcref)vm->tombstone, self);
+        notify_close(vm, w->on_close, self, w->name);
+    }
+    note(vm, "widget \"%.40s\" deallocated", w->name);
+    RRC_CLEAR(heap, w->on_click);
+    RRC_CLEAR(heap, w->on_close);
+    for (i = 0; i < w->count; i++)
+        rrc_decref(heap, w->children[i]);
+    free(w->children);
+    free(w->name);
+    rrc_del(heap, self);
+}
+
+static cvm_value widget_name(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_text(vm, ((widget *)self)->name);
+}
+
+static cvm_value widget_add(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    widget *w = (widget *)self;
+    rrc_object *child;
+
+    (void)n;
+    if (!make_room(&w->children, w->count, &w->capacity, sizeof *w->children))
+        return cvm_out_of_memory(vm);
+    child = cvm_to_c(vm, "add", args[0]);
+    if (child == NULL)
+        return CVM_NONE;
+    w->children[w->count++] = child;
+    return args[0];
+}
+
+static cvm_value widget_count(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_size(vm, ((widget *)self)->count);
+}
+
+static int child_index(cvm *vm, widget *w, cvm_value v, size_t *i)
+{
+    if (!cvm_get_index(vm, "child", v, i))
+        return 0;
+    if (*i < w->count)
+        return 1;
+    cvm_fail(vm, "child: index %lu is out of range, there are %lu",
+             (unsigned long)*i, (unsigned long)w->count);
+    return 0;
+}
+
+static cvm_value widget_child(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    size_t i;
+
+    (void)n;
+    return child_index(vm, (widget *)self, args[0], &i)
+         ? cvm_to_lisp(vm, ((widget *)self)->children[i]) : CVM_NONE;
+}
+
+static cvm_value widget_remove(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    widget *w = (widget *)self;
+    rrc_object *child;
+    cvm_value *v;
+    size_t i;
+
+    (void)n;
+    if (!child_index(vm, w, args[0], &i))
+        return CVM_NONE;
+    child = w->children[i];
+    v = cvm_root(vm, cvm_to_lisp(vm, child));
+    if (*v == CVM_NONE)
+        return CVM_NONE;
+    memmove(&w->children[i], &w->children[i + 1], (--w->count - i) * sizeof *w->children);
+    rrc_decref(vm->rrc, child);         /* the proxy holds it now */
+    return *v;
+}
+
+static cvm_value set_handler(cvm *vm, rrc_object **handler, const char *who, cvm_value v)
+{
+    rrc_object *ob = NULL;
+
+    if (v != CVM_NIL && !cvm_is_procedure(v))
+        return cvm_expected(vm, who, "a procedure or nil", v);
+    if (v != CVM_NIL && (ob = cvm_to_c(vm, who, v)) == NULL)
+        return CVM_NONE;
+    RRC_CLEAR(vm->rrc, *handler);
+    *handler = ob;
+    return CVM_NIL;
+}
+
+static cvm_value widget_on_click(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)n;
+    return set_handler(vm, &((widget *)self)->on_click, "on-click", args[0]);
+}
+
+static cvm_value widget_on_close(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)n;
+    return set_handler(vm, &((widget *)self)->on_close, "on-close", args[0]);
+}
+
+/* Call the handler with whatever arguments came. */
+static cvm_value widget_click(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    rrc_object *handler = ((widget *)self)->on_click;
+    cvm_value procedure = handler != NULL ? cvm_to_lisp(vm, handler) : CVM_NIL;
+
+    if (procedure == CVM_NIL || procedure == CVM_NONE)
+        return procedure;
+    return cvm_call(vm, procedure, args, n);
+}
+
+static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n);
+
+static const cvm_method widget_methods[] = {
+    { "name", 0, 0, widget_name },          { "add", 1, 1, widget_add },
+    { "count", 0, 0, widget_count },        { "child", 1, 1, widget_child },
+    { "remove", 1, 1, widget_remove },      { "on-click", 1, 1, widget_on_click },
+    { "on-close", 1, 1, widget_on_close },  { "click", 0, -1, widget_click },
+    { NULL, 0, 0, NULL }
+};
+
+static const cvm_ctype widget_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "widget", .tp_basicsize = sizeof(widget),
+      .tp_dealloc = widget_dealloc },
+    .light = 0, .least = 1, .most = 1, .make = widget_make, .methods = widget_methods
+};
+
+static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n)
+{
+    char *name;
+    widget *w;
+
+    (void)n;
+    if (!cvm_check(vm, "widget", args[0], CVM_STRING, "a string"))
+        return NULL;
+    name = copy_string(args[0]);
+    w = name != NULL ? (widget *)rrc_new(vm->rrc, &widget_type.type) : NULL;
+    if (w == NULL) {
+        free(name);
+        return no_memory(vm);
+    }
+    w->name = name;
+    return &w->head;
+}
+
+/* ---- document ----------------------------------------------------------- */
+
+typedef struct document {
+    rrc_object head;
+    char *title;
+    cvm_buffer text;
+} document;
+
+static void document_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    document *d = (document *)self;
+
+    note(rrc_userdata(heap), "document \"%.40s\" deallocated", d->title);
+    cvm_buffer_free(&d->text);
+    free(d->title);
+    rrc_del(heap, self);
+}
+
+static cvm_value document_title(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_text(vm, ((document *)self)->title);
+}
+
+static cvm_value document_write(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    cvm_buffer *all = &((document *)self)->text;
+    size_t before = all->length;
+
+    (void)n;
+    if (!cvm_check(vm, "write", args[0], CVM_STRING, "a string"))
+        return CVM_NONE;
+    cvm_put(all, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length);
+    if (all->full) {
+        all->length = before;           /* all of it or nothing */
+        all->full = 0;
+        return cvm_out_of_memory(vm);
+    }
+    return CVM_NIL;
+}
+
+static cvm_value document_text(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_string_new(vm, ((document *)self)->text.bytes, ((document *)self)->text.length);
+}
+
+static rrc_object *document_make(cvm *vm, cvm_value *args, size_t n);
+
+static const cvm_method document_methods[] = {
+    { "title", 0, 0, document_title }, { "write", 1, 1, document_write },
+    { "text", 0, 0, document_text }, { NULL, 0, 0, NULL }
+};
+
+static const cvm_ctype document_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "document", .tp_basicsize = sizeof(document),
+      .tp_dealloc = document_dealloc },
+    .light = 0, .least = 1, .most = 1, .make = document_make, .methods = document_methods
+};
+
+static rrc_object *document_make(cvm *vm, cvm_value *args, size_t n)
+{
+    char *title;
+    document *d;
+
+    (void)n;
+    if (!cvm_check(vm, "document", args[0], CVM_STRING, "a string"))
+        return NULL;
+    title = copy_string(args[0]);
+    d = title != NULL ? (document *)rrc_new(vm->rrc, &document_type.type) : NULL;
+    if (d == NULL) {
+        free(title);
+        return no_memory(vm);
+    }
+    d->title = title;
+    return &d->head;
+}
+
+/* ---- making and calling, from Lisp -------------------------------------- */
+
+static const cvm_ctype *const types[] = { &point_type, &buffer_type, &widget_type, &document_type };
+
+static int count_fits(cvm *vm, const char *name, int least, int most, size_t n)
+{
+    if (n >= (size_t)least && (most < 0 || n <= (size_t)most))
+        return 1;
+    cvm_fail(vm, "%s: expected %s%d arguments, got %lu", name, most < 0 ? "at least " : "",
+             least, (unsigned long)n);
+    return 0;
+}
+
+/* (new 'type args...) */
+static cvm_value b_new(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob;
+    cvm_value v;
+    size_t i;
+
+    if (!cvm_check(vm, "new", args[0], CVM_SYMBOL, "a symbol"))
+        return CVM_NONE;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i]->type.tp_name, cvm_symbol_text(args[0])) == 0)
+            break;
+    if (i == sizeof types / sizeof *types)
+        return cvm_expected(vm, "new", "the name of a C type", args[0]);
+    if (!count_fits(vm, types[i]->type.tp_name, types[i]->least, types[i]->most, n - 1))
+        return CVM_NONE;
+    ob = types[i]->make(vm, args + 1, n - 1);
+    if (ob == NULL)
+        return CVM_NONE;
+    v = cvm_to_lisp(vm, ob);
+    rrc_decref(vm->rrc, ob);    /* never the last: the proxy holds it. Or v is none. */
+    return v;
+}
+
+static rrc_object *get_foreign(cvm *vm, const char *who, cvm_value v)
+{
+    if (cvm_is(v, CVM_FOREIGN) && CVM_FOREIGN_OF(v)->ob != NULL)
+        return CVM_FOREIGN_OF(v)->ob;
+    cvm_expected(vm, who, "a living C object", v);
+    return NULL;
+}
+
+/* (call object 'method args...) */
+static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *self = get_foreign(vm, "call", args[0]);
+    const cvm_method *m;
+    cvm_value *result;
+
+    if (self == NULL || !cvm_check(vm, "call", args[1], CVM_SYMBOL, "a symbol"))
+        return CVM_NONE;
+    for (m = cvm_ctype_of(self)->methods; m != NULL && m->name != NULL; m++)
+        if (strcmp(m->name, cvm_symbol_text(args[1])) == 0)
+            break;
+    if (m == NULL || m->name == NULL)
+        return cvm_fail(vm, "call: a %s has no method %.40s", RRC_TYPE(self)->tp_name,
+                        cvm_symbol_text(args[1]));
+    if (!count_fits(vm, m->name, m->least, m->most, n - 2))
+        return CVM_NONE;
+    rrc_incref(vm->rrc, self);          /* the method may run code that disposes of it */
+    result = cvm_root(vm, m->call(vm, self, args + 2, n - 2));
+    rrc_decref(vm->rrc, self);
+    return *result;
+}
+
+/* (dispose object): end the C object now, whoever in Lisp still has its proxy. */
+static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob = get_foreign(vm, "dispose", args[0]);
+
+    (void)n;
+    if (ob == NULL)
+        return CVM_NONE;
+    rrc_incref(vm->rrc, ob);
+    rrc_unlink(vm->rrc, ob);
+    CVM_FOREIGN_OF(args[0])->ob = NULL;
+    rrc_decref(vm->rrc, ob);
+    return CVM_NIL;
+}
+
+void cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out)
+{
+    rrc_object *ob = CVM_FOREIGN_OF(v)->ob;
+
+    (void)vm;
+    cvm_put_text(out, "#<");
+    cvm_put_text(out, ob != NULL ? RRC_TYPE(ob)->tp_name : "disposed");
+    cvm_put_text(out, ">");
+}
+
+/* ---- the registry: C code that holds objects by name -------------------- */
+
+static struct held *find_held(struct cvm_clib *lib, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < lib->held_count; i++)
+        if (strcmp(lib->held[i].name, name) == 0)
+            return &lib->held[i];
+    return NULL;
+}
+
+/* (hold 'name object) */
+static cvm_value b_hold(cvm *vm, cvm_value *args, size_t n)
+{
+    struct cvm_clib *lib = vm->clib;
+    struct held *h;
+    rrc_object *ob;
+    char *name;
+
+    (void)n;
+    if (!cvm_check(vm, "hold", args[0], CVM_SYMBOL, "a symbol"))
+        return CVM_NONE;
+    if (find_held(lib, cvm_symbol_text(args[0])) != NULL)
+        return cvm_fail(vm, "hold: %.40s is in use", cvm_symbol_text(args[0]));
+    if (!make_room(&lib->held, lib->held_count, &lib->held_capacity, sizeof *lib->held))
+        return cvm_out_of_memory(vm);
+    ob = cvm_to_c(vm, "hold", args[1]);
+    if (ob == NULL)
+        return CVM_NONE;
+    name = copy_string(CVM_SYMBOL_OF(args[0])->name);
+    if (name == NULL) {
+        rrc_decref(vm->rrc, ob);
+        return cvm_out_of_memory(vm);
+    }
+    h = &lib->held[lib->held_count++];
+    h->name = name;
+    h->ob = ob;
+    return args[1];
+}
+
+/* (held 'name): what C holds under this name, or nil */
+static cvm_value b_held(cvm *vm, cvm_value *args, size_t n)
+{
+    const struct held *h;
+
+    (void)n;
+    if (!cvm_check(vm, "held", args[0], CVM_SYMBOL, "a symbol"))
+        return CVM_NONE;
+    h = find_held(vm->clib, cvm_symbol_text(args[0]));
+    return h != NULL ? cvm_to_lisp(vm, h->ob) : CVM_NIL;
+}
+
+/* (release 'name): C lets go of it; was there anything? */
+static cvm_value b_release(cvm *vm, cvm_value *args, size_t n)
+{
+    struct held *h;
+    rrc_object *ob;
+
+    (void)n;
+    if (!cvm_check(vm, "release", args[0], CVM_SYMBOL, "a symbol"))
+        return CVM_NONE;
+    h = find_held(vm->clib, cvm_symbol_text(args[0]));
+    if (h == NULL)
+        return CVM_FALSE;
+    ob = h->ob;
+    free(h->name);
+    *h = vm->clib->held[--vm->clib->held_count];
+    rrc_decref(vm->rrc, ob);            /* last: it may run code that comes back here */
+    return CVM_TRUE;
+}
+
+/* ---- seeing links ------------------------------------------------------- */
+
+/* The C object linked to a value, borrowed; or NULL. */
+static rrc_object *linked(cvm *vm, cvm_value v)
+{
+    if (!cvm_is_object(v))
+        return NULL;
+    return cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob : rrc_from_obj(vm->rrc, (rrc_gcref)v);
+}
+
+/* (c-address x): where the C object of x is, or nil if it has none */
+static cvm_value b_c_address(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob = linked(vm, args[0]);
+
+    (void)n;
+    return ob != NULL ? cvm_size(vm, (uintptr_t)ob) : CVM_NIL;
+}
+
+/* (c-sees x): where the C object of x believes x to be */
+static cvm_value b_c_sees(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob = linked(vm, args[0]);
+
+    (void)n;
+    return ob != NULL ? cvm_size(vm, (uintptr_t)RRC_LINK(ob)) : CVM_NIL;
+}
+
+/* (c-refs x): how many references C code holds to the C object of x */
+static cvm_value b_c_refs(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob = linked(vm, args[0]);
+    intptr_t count = ob != NULL ? RRC_REFCNT(ob) : 0;
+
+    (void)n;
+    if (count >= RRC_REFCNT_FROM_PYPY_LIGHT)
+        count -= RRC_REFCNT_FROM_PYPY_LIGHT;
+    else if (count >= RRC_REFCNT_FROM_PYPY)
+        count -= RRC_REFCNT_FROM_PYPY;
+    return cvm_integer(vm, count);
+}
+
+/* (c-length string): the length, as C code that got the string finds it */
+static cvm_value b_c_length(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob;
+    size_t length;
+
+    (void)n;
+    if (!cvm_check(vm, "c-length", args[0], CVM_STRING, "a string"))
+        return CVM_NONE;
+    ob = cvm_to_c(vm, "c-length", args[0]);
+    if (ob == NULL)
+        return CVM_NONE;
+    length = ((text *)ob)->length;
+    rrc_decref(vm->rrc, ob);
+    return cvm_size(vm, length);
+}
+
+/* (c-log): what the deallocators wrote since the last time, a list of lines */
+static cvm_value b_c_log(cvm *vm, cvm_value *args, size_t n)
+{
+    struct cvm_clib *lib = vm->clib;
+    cvm_value *list = cvm_root(vm, CVM_NIL);
+
+    (void)args, (void)n;
+    while (*list != CVM_NONE && lib->log_count > 0) {
+        char *line = lib->log[--lib->log_count];
+        cvm_value v = cvm_text(vm, line);
+
+        free(line);
+        *list = v != CVM_NONE ? cvm_cons(vm, v, *list) : CVM_NONE;
+    }
+    return *list;
+}
+
+/* ---- the dealloc queue -------------------------------------------------- */
+
+/* (pending): how many C objects wait to be deallocated */
+static cvm_value b_pending(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_stats stats;
+
+    (void)args, (void)n;
+    rrc_get_stats(vm->rrc, &stats);
+    return cvm_size(vm, stats.pending);
+}
+
+/* (run-pending) or (run-pending max): deallocate them; how many were done? */
+static cvm_value b_run_pending(cvm *vm, cvm_value *args, size_t n)
+{
+    size_t max = 0;
+
+    if (n > 0 && !cvm_get_index(vm, "run-pending", args[0], &max))
+        return CVM_NONE;
+    return cvm_size(vm, rrc_run_pending(vm->rrc, max));
+}
+
+/* (auto-pending yes): should safe points do that by themselves? */
+static cvm_value b_auto_pending(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)n;
+    vm->auto_pending = cvm_truthy(args[0]);
+    vm->attention = 1;
+    return CVM_NIL;
+}
+
+/* (next-dead): take a C object off the queue; it lives on with a new proxy */
+static cvm_value b_next_dead(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *ob = rrc_next_dead(vm->rrc);
+    cvm_value *v;
+
+    (void)args, (void)n;
+    if (ob == NULL)
+        return CVM_NIL;
+    v = cvm_root(vm, cvm_to_lisp(vm, ob));
+    rrc_decref(vm->rrc, ob);            /* the queue's reference, which was ours now */
+    return *v;
+}
+
+/* (check-links): do all invariants of the links hold? */
+static cvm_value b_check_links(cvm *vm, cvm_value *args, size_t n)
+{
+    int code = rrc_check(vm->rrc);
+
+    (void)args, (void)n;
+    return code == RRC_OK ? CVM_TRUE
+         : cvm_fail(vm, "check-links: %s", rrc_error_message(code));
+}
+
+/* ---- opening and closing ------------------------------------------------ */
+
+const cvm_builtin_def cvm_ctype_builtins[] = {
+    { "new", 1, -1, b_new },                { "call", 2, -1, b_call },
+    { "dispose", 1, 1, b_dispose },         { "hold", 2, 2, b_hold },
+    { "held", 1, 1, b_held },               { "release", 1, 1, b_release },
+    { "c-address", 1, 1, b_c_address },     { "c-sees", 1, 1, b_c_sees },
+    { "c-refs", 1, 1, b_c_refs },           { "c-length", 1, 1, b_c_length },
+    { "c-log", 0, 0, b_c_log },             { "pending", 0, 0, b_pending },
+    { "run-pending", 0, 1, b_run_pending }, { "auto-pending", 1, 1, b_auto_pending },
+    { "next-dead", 0, 0, b_next_dead },     { "check-links", 0, 0, b_check_links },
+    { NULL, 0, 0, NULL }
+};
+
+int cvm_ctypes_open(cvm *vm)
+{
+    vm->clib = calloc(1, sizeof *vm->clib);
+    /* This file works on counts too: it must have been compiled like the glue. */
+    return vm->clib != NULL && rrc_check_config(vm->rrc) == RRC_OK;
+}
+
+void cvm_ctypes_close(cvm *vm)
+{
+    struct cvm_clib *lib = vm->clib;
+
+    if (lib == NULL)
+        return;
+    while (lib->held_count > 0) {
+        struct held h = lib->held[--lib->held_count];
+
+        free(h.name);
+        rrc_decref(vm->rrc, h.ob);
+    }
+    while (lib->log_count > 0)
+        free(lib->log[--lib->log_count]);
+    free(lib->held);
+    free(lib->log);
+    free(lib);
+    vm->clib = NULL;
+}

@@ -1,0 +1,244 @@
+/* rrc_glue.c - how this VM drives rawrefcount.h. If you port the header to a VM
+ * of your own, this is the file to write; the rest of the folder is the VM.
+ *
+ * The header never collects by itself. The host does, and at fixed points of
+ * each collection it calls the header, which answers by calling the host's
+ * hooks. So there are two halves: the hooks (1), and the calls (2). Then comes
+ * what runs after a collection (3), and how links are made (4).
+ *
+ * This is also the one file that holds the header's implementation.
+ */
+#include "rrc_glue.h"
+
+#include "ctypes.h"
+
+/* ---- 1. The hooks: what the header asks of the host ---------------------
+ *
+ * trace      "C code holds the object p: keep it, and all it reaches." In a
+ *            minor collection we move p at once, in a major one we mark it...
+ * propagate  ...and this does the same with all that such objects reach.
+ * survivor   "Where will p be after this collection?" NULL if it is dead. The
+ *            answer must be final once the ..._free call is made: so a heap
+ *            that moves objects first computes all the new addresses.
+ * is_young   "Can p die in the next minor collection?" The header keeps young
+ *            links apart, and so a minor collection costs nothing for the rest.
+ * slot       A word in each object for its C object, if the VM can afford one.
+ *            Without it the header keeps a dictionary from p to ob.
+ *
+ * An rrc_gcref is simply the address of a cvm_object.
+ */
+#ifndef CVM_HOOK_MACROS
+#define CVM_HOOK_MACROS 0
+#endif
+
+#if CVM_HOOK_MACROS             /* fixed at compile time: no calls through pointers */
+
+#define CVM_HEAP_OF(h)              (&((cvm *)rrc_userdata(h))->heap)
+#define RRC_HOST_TRACE(h, p)        cvm_heap_trace(CVM_HEAP_OF(h), (cvm_object *)(p))
+#define RRC_HOST_SURVIVOR(h, p)     ((rrc_gcref)cvm_heap_survivor(CVM_HEAP_OF(h), (cvm_object *)(p)))
+#define RRC_HOST_PROPAGATE(h)       cvm_heap_propagate(CVM_HEAP_OF(h))
+#define RRC_HOST_IS_YOUNG(h, p)     cvm_heap_is_young((const cvm_object *)(p))
+#define RRC_HOST_DEALLOC_TRIGGER(h) dealloc_trigger(rrc_userdata(h))
+#if CVM_SLOT
+#define RRC_HOST_SLOT(h, p)         (&((cvm_object *)(p))->ob)
+#endif
+
+#else                           /* given in the rrc_desc, at run time */
+
+static void trace(void *vm, rrc_gcref p)
+{
+    cvm_heap_trace(&((cvm *)vm)->heap, p);
+}
+
+static rrc_gcref survivor(void *vm, rrc_gcref p)
+{
+    return cvm_heap_survivor(&((cvm *)vm)->heap, p);
+}
+
+static void propagate(void *vm)
+{
+    cvm_heap_propagate(&((cvm *)vm)->heap);
+}
+
+static int is_young(void *vm, rrc_gcref p)
+{
+    (void)vm;
+    return cvm_heap_is_young(p);
+}
+
+#if CVM_SLOT
+static rrc_object **slot(void *vm, rrc_gcref p)
+{
+    (void)vm;
+    return &((cvm_object *)p)->ob;
+}
+#endif
+#endif
+
+/* "C objects wait to be deallocated." This comes from rrc_invoke_callback in
+   part 3, not from a collection, so it may do the work. It does so in portions:
+   a thousand dead objects need not make one long pause. */
+enum { PORTION = 100 };
+
+static void dealloc_trigger(void *userdata)
+{
+    cvm *vm = userdata;
+
+    if (vm->auto_pending && rrc_run_pending(vm->rrc, PORTION) == PORTION)
+        vm->attention = 1;      /* there may be more: go on at the next safe point */
+}
+
+/* A mistake in the use of the header was found. */
+static void log_mistake(void *vm, const rrc_log_item *item)
+{
+    (void)vm;
+    fprintf(stderr, "%s\n", item->text);
+}
+
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "../../rawrefcount.h"
+
+int cvm_glue_open(cvm *vm)
+{
+    rrc_desc desc = { 0 };      /* zero is the default of everything */
+
+    desc.userdata = vm;
+    desc.log = log_mistake;
+#if !CVM_HOOK_MACROS
+    desc.trace = trace;
+    desc.survivor = survivor;
+    desc.propagate = propagate;
+    desc.is_young = is_young;
+    desc.dealloc_trigger = dealloc_trigger;
+#if CVM_SLOT
+    desc.slot = slot;
+#endif
+#endif
+    vm->rrc = rrc_heap_new(&desc);
+    return vm->rrc != NULL;
+}
+
+/* ---- 2. The calls: what the host does in its collections ----------------
+ *
+ * heap.c calls these at the points that their names say. In a minor collection:
+ *
+ *   roots scanned        -> rrc_minor_collection_trace: C's young objects are roots too
+ *   survivors all copied -> rrc_minor_collection_free:  links follow them or are dissolved
+ *
+ * and in a major one:
+ *
+ *   roots marked         -> rrc_major_collection_trace: C's objects are roots too
+ *   addresses computed   -> rrc_major_collection_free:  links follow them or are dissolved
+ *   (only now may objects be moved and memory be reused)
+ *
+ * A light C object whose p died is freed right there. Any other is queued: its
+ * deallocator may run Lisp code, which has no place in a collection.
+ */
+static void minor_trace(void *vm)
+{
+    rrc_minor_collection_trace(((cvm *)vm)->rrc);
+}
+
+static void minor_free(void *vm)
+{
+    rrc_minor_collection_free(((cvm *)vm)->rrc);
+    ((cvm *)vm)->attention = 1;
+}
+
+static void major_trace(void *vm)
+{
+    rrc_major_collection_trace(((cvm *)vm)->rrc);
+}
+
+static void major_free(void *vm)
+{
+    rrc_major_collection_free(((cvm *)vm)->rrc);
+    ((cvm *)vm)->attention = 1;
+}
+
+const cvm_phases cvm_glue_phases = {
+    cvm_visit_roots, minor_trace, minor_free, major_trace, major_free
+};
+
+/* ---- 3. After a collection, at a safe point of the mutator --------------
+ *
+ * The evaluator comes here between two steps, when all it works on is rooted:
+ * deallocators may call Lisp code, allocate, and start the next collection.
+ */
+void cvm_glue_attend(cvm *vm)
+{
+    vm->attention = 0;
+    rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
+}
+
+/* The heap must still be whole: every p counts as dead now, all links are
+   dissolved, and the deallocators that are still due run. */
+size_t cvm_glue_close(cvm *vm)
+{
+    size_t held = rrc_heap_free(vm->rrc);
+
+    vm->rrc = NULL;
+    return held;
+}
+
+/* ---- 4. Making links ----------------------------------------------------
+ *
+ * A link is recorded by rrc_create_link_*, which leaves the count alone; the
+ * bias put in by us stands for "p needs ob". No collection may come between the
+ * two, and none does: nothing is allocated there. The light bias promises that
+ * ob owns nothing but its memory.
+ */
+static void add_bias(rrc_object *ob)
+{
+    RRC_REFCNT(ob) += cvm_ctype_of(ob)->light ? RRC_REFCNT_FROM_PYPY_LIGHT
+                                              : RRC_REFCNT_FROM_PYPY;
+}
+
+/* From C to Lisp. An object made in C gets a proxy, by an O link: the proxy may
+   die and be replaced by a new one as long as C holds ob. */
+cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob)
+{
+    cvm_value p = (cvm_value)rrc_to_obj(vm->rrc, ob);
+    cvm_foreign *proxy;
+
+    if (p != CVM_NONE)
+        return p;
+    proxy = (cvm_foreign *)cvm_object_new(vm, CVM_FOREIGN, sizeof *proxy);
+    if (proxy == NULL)
+        return CVM_NONE;
+    if (rrc_create_link_pyobj(vm->rrc, proxy, ob) != RRC_OK)
+        return cvm_out_of_memory(vm);
+    add_bias(ob);
+    proxy->ob = ob;
+    return (cvm_value)proxy;
+}
+
+/* From Lisp to C. A Lisp object gets a C view, by a P link: as long as C holds
+   the view, the Lisp object lives, and there is only one view at a time. */
+rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
+{
+    rrc_object *ob;
+
+    if (!cvm_is_object(v)) {
+        cvm_expected(vm, who, "an object on the heap", v);
+        return NULL;
+    }
+    ob = cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob : rrc_from_obj(vm->rrc, (rrc_gcref)v);
+    if (ob != NULL) {
+        rrc_incref(vm->rrc, ob);
+        return ob;
+    }
+    if (cvm_is(v, CVM_FOREIGN)) {
+        cvm_expected(vm, who, "a living C object", v);
+        return NULL;
+    }
+    ob = cvm_view_new(vm, v);           /* one reference: it goes to our caller */
+    if (ob == NULL || rrc_create_link_pypy(vm->rrc, (rrc_gcref)v, ob) != RRC_OK) {
+        if (ob != NULL)
+            rrc_decref(vm->rrc, ob);
+        cvm_out_of_memory(vm);
+        return NULL;
+    }
+    add_bias(ob);
+    return ob;
+}

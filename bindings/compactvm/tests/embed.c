@@ -1,0 +1,121 @@
+/* embed.c - the VM as a library: several at a time, and C code that holds on. */
+#include "../lisp.h"
+#include "../rrc_glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int passed, failed;
+
+static void expect(int ok, const char *what)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("FAILED: %s\n", what);
+}
+
+static cvm *start(int stress)
+{
+    cvm_config config = { 0 };
+    cvm *vm;
+
+    config.stress = stress;
+    config.heap_limit = 8u << 20;
+    vm = cvm_new(&config);
+    if (vm == NULL) {
+        puts("0 passed, 1 failed");
+        exit(1);
+    }
+    return vm;
+}
+
+static cvm_value run(cvm *vm, const char *text)
+{
+    return cvm_run_text(vm, "test", text, strlen(text));
+}
+
+static intptr_t run_number(cvm *vm, const char *text)
+{
+    cvm_value v = run(vm, text);
+    return cvm_is_fixnum(v) ? cvm_fixnum_of(v) : -1;
+}
+
+/* Two machines at work in turn share nothing. */
+static void test_two(int stress)
+{
+    cvm *a = start(stress), *b = start(0);
+    int i;
+
+    run(a, "(define x (list 1)) (hold 'x x)");
+    run(b, "(define x (list 2)) (hold 'x x) (hold 'y (new 'widget \"b\"))");
+    for (i = 0; i < 10; i++) {
+        run(a, "(gc) (set! x (cons 1 (held 'x))) (release 'x) (hold 'x x)");
+        run(b, "(gc-minor) (set! x (cons 2 (held 'x))) (release 'x) (hold 'x x)");
+    }
+    expect(run_number(a, "(gc) (fold + 0 (held 'x))") == 11, "the first machine's list");
+    expect(run_number(b, "(gc) (fold + 0 (held 'x))") == 22, "the second machine's list");
+    expect(run(a, "(held 'y)") == CVM_NIL, "the first machine does not see the second one's widget");
+    expect(cvm_free(a) == 0, "nothing is held of the first machine");
+    expect(run_number(b, "(string-length (call (held 'y) 'name))") == 1,
+           "the second machine goes on without the first");
+    expect(cvm_free(b) == 0, "nothing is held of the second machine");
+}
+
+/* C code keeps references beyond the end of the machine, and drops them then. */
+static void test_late(int stress)
+{
+    cvm *vm = start(stress);
+    rrc_heap *heap = vm->rrc;
+    cvm_value *widget = cvm_root(vm, run(vm, "(new 'widget \"late\")"));
+    cvm_value *list = cvm_root(vm, run(vm, "(list 1 2 3)"));
+    rrc_object *ob = cvm_to_c(vm, "test", *widget);
+    rrc_object *view = cvm_to_c(vm, "test", *list);
+
+    expect(ob != NULL && view != NULL, "both have C objects");
+    if (ob == NULL || view == NULL)
+        return;
+    run(vm, "(gc)");
+    expect(cvm_to_lisp(vm, ob) == *widget, "the widget's proxy is still the same");
+    expect(cvm_to_lisp(vm, view) == *list, "the list moved, and its view follows");
+    run(vm, "(define w (new 'widget \"parent\")) (call w 'on-close (lambda (self name) (gc)))");
+    expect(cvm_free(vm) == 2, "two objects are held at the end");
+    expect(RRC_REFCNT(ob) == 1 && RRC_REFCNT(view) == 1, "with their true counts");
+    rrc_decref(heap, ob);
+    rrc_decref(heap, view);     /* and with it the last of the rrc_heap goes */
+    free(vm);
+}
+
+/* Errors are values: the machine is as good as before. */
+static void test_errors(int stress)
+{
+    cvm *vm = start(stress);
+    char text[300];
+
+    expect(run(vm, "(+ 1\n (car 5))") == CVM_NONE && vm->failed, "an error is reported");
+    cvm_error_text(vm, text, sizeof text);
+    expect(strcmp(text, "test:2: error: car: expected a pair, got 5") == 0, "with its place");
+    cvm_error_clear(vm);
+    expect(run_number(vm, "(+ 1 2)") == 3, "and work goes on");
+    expect(vm->sp == 0 && vm->depth == 0, "nothing is left on the stack");
+    expect(run(vm, "(define (f) (f)") == CVM_NONE, "a text without an end is an error");
+    cvm_error_clear(vm);
+    expect(run(vm, "(define (f n) (+ 1 (f n))) (f 1)") == CVM_NONE, "so is an endless recursion");
+    cvm_error_clear(vm);
+    expect(vm->sp == 0 && vm->depth == 0, "nothing is left on the stack after it");
+    expect(run(vm, "") == CVM_NIL, "an empty text is nil");
+    cvm_free(vm);
+}
+
+int main(void)
+{
+    int stress;
+
+    for (stress = 0; stress < 2; stress++) {
+        test_two(stress);
+        test_late(stress);
+        test_errors(stress);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,3 @@
+; expect: 3: error: unknown escape in a string
+(print "ab
+\c")

@@ -1,0 +1,3 @@
+; expect: 3: error: call: a point has no method z
+(define p (new 'point 1 2))
+(call p 'z)

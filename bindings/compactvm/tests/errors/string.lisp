@@ -1,0 +1,3 @@
+; expect: 2: error: this string has no end
+(print "abc
+def)

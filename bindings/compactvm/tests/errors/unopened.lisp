@@ -1,0 +1,3 @@
+; expect: 3: error: unexpected )
+(define (f x) x)
+)

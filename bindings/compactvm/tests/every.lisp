@@ -1,0 +1,43 @@
+; every.lisp - every procedure, with arguments of every kind. (Not under stress.)
+; There may be an error, never a crash, and nothing is broken afterwards.
+
+(define procedures
+  (list + - * / quotient remainder modulo = < > <= >= min max abs floor sqrt
+        null? pair? list? number? string? symbol? vector? dict? procedure? type-of eq? equal? not
+        cons car cdr set-car! set-cdr! list length append reverse nth range member assoc
+        map filter for-each fold apply
+        string-length string-append substring string-repeat string<? string-search
+        string->symbol symbol->string string->number to-string repr hex
+        vector make-vector vector-length vector-ref vector-set! vector->list list->vector
+        dict dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values
+        try error eval load read gc-minor address where stats
+        new call dispose hold held release c-address c-sees c-refs c-length c-log
+        pending run-pending next-dead check-links))
+(define (samples)
+  (list nil 0 -1 2.5 1e300 "text" 'car '(1 2) '(1 . 2) [1 2] (dict 1 2) car (lambda x x)
+        (new 'point 1 2) (new 'widget "sample")))
+(define tried 0)
+(define (quietly f . args)
+  (set! tried (+ tried 1))
+  (try (lambda () (apply f args)) (lambda (m) (assert (string? m)))))
+(for-each
+  (lambda (f)
+    (quietly f)
+    (for-each
+      (lambda (a)
+        (quietly f a)
+        (quietly f a a a)
+        (quietly f a a a a a)
+        (for-each (lambda (b) (quietly f a b)) (samples)))
+      (samples)))
+  procedures)
+(assert (> tried 20000))
+(assert (check-links))
+(gc)
+(run-pending 0)
+(assert (check-links))
+
+; more arguments than the stack has room for
+(assert (equal? (try (lambda () (apply + (range 100000))) (lambda (m) m))
+                "apply: too many arguments: 100000"))
+(assert (= (apply + (range 10000)) 49995000))

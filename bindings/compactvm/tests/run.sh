@@ -1,0 +1,131 @@
+#!/bin/sh
+# run.sh CVM [quick] - run all tests with a cvm, normally and under stress.
+#
+#   tests/*.lisp         must end with status 0
+#   tests/errors/*.lisp  must end with status 1 and the error of their first line
+#
+# The last line says how many passed and failed. quick: only the fast ones.
+cvm=$1
+quick=$2
+here=$(dirname "$0")
+temp=${TMPDIR:-/tmp}/cvm-test.$$
+mkdir -p "$temp" || exit 1
+trap 'rm -rf "$temp"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+    sed 's/^/    /' "$temp/out" "$temp/err" | tail -n 20
+}
+
+# check NAME STATUS COMMAND...: does the command end with this status?
+check() {
+    name=$1
+    wanted=$2
+    shift 2
+    "$@" >"$temp/out" 2>"$temp/err" </dev/null
+    status=$?
+    if [ $status -eq "$wanted" ]; then return 0; fi
+    fail "$name: status $status, expected $wanted"
+    return 1
+}
+
+# succeeds NAME COMMAND...
+succeeds() {
+    name=$1
+    shift
+    check "$name" 0 "$@" && pass
+}
+
+# says NAME STATUS TEXT COMMAND...: is all it writes, to either stream, this?
+says() {
+    text=$3
+    name=$1
+    wanted=$2
+    shift 3
+    check "$name" "$wanted" "$@" || return
+    if [ "$(cat "$temp/out" "$temp/err")" = "$text" ]; then pass
+    else fail "$name: expected $text"; fi
+}
+
+# ---- scripts that must succeed
+for script in "$here"/*.lisp; do
+    test=$(basename "$script")
+    options=
+    [ "$test" = limited.lisp ] && options='--heap-limit 512k'
+    succeeds "$test" "$cvm" $options "$script"
+    succeeds "$test, small nursery" "$cvm" $options --nursery 8k "$script"
+    [ "$quick" = quick ] && continue
+    if ! head -n 1 "$script" | grep -q 'Not under stress'; then
+        succeeds "$test, stress" "$cvm" --stress --heap-limit 64m --max-depth 500 "$script"
+    fi
+done
+
+# ---- scripts that must fail, with the file and the line
+for script in "$here"/errors/*.lisp; do
+    text=$(sed -n '1s/^; expect: //p' "$script")
+    for mode in '' --stress; do
+        check "$(basename "$script") $mode" 1 "$cvm" $mode "$script" || continue
+        if [ "$(cat "$temp/err")" = "$script:$text" ]; then pass
+        else fail "$(basename "$script") $mode: expected $text"; fi
+    done
+done
+
+# ---- programs that are no programs
+awk 'BEGIN { for (i = 0; i < 1000000; i++) printf "("; print "" }' >"$temp/parens.lisp"
+says "a million parentheses" 1 "$temp/parens.lisp:1: error: recursion too deep" \
+    "$cvm" "$temp/parens.lisp"
+printf 'quote x\177ELF\001\002' >"$temp/binary.lisp"
+says "a byte that is no text" 1 "$temp/binary.lisp:1: error: unexpected byte 0x7f in a program" \
+    "$cvm" "$temp/binary.lisp"
+check "the VM's own binary as a script" 1 "$cvm" "$cvm" && pass
+printf '' >"$temp/empty.lisp"
+says "an empty script" 0 "" "$cvm" "$temp/empty.lisp"
+says "a missing script" 1 "error: cannot open $temp/missing" "$cvm" "$temp/missing"
+check "a folder as a script" 1 "$cvm" "$here" && pass
+printf '(define (f) (car 1))\n' >"$temp/lib.lisp"
+printf '(load "%s")\n(f)\n' "$temp/lib.lisp" >"$temp/user.lisp"
+says "an error in another file" 1 "$temp/lib.lisp:1: error: car: expected a pair, got 1" \
+    "$cvm" "$temp/user.lisp"
+printf '(load "%s")\n' "$temp/loop.lisp" >"$temp/loop.lisp"
+says "a file that loads itself" 1 "$temp/loop.lisp:1: error: recursion too deep" \
+    "$cvm" "$temp/loop.lisp"
+
+# ---- the command line
+says "-e" 0 '(1 "two")' "$cvm" -e "(list 1 \"two\")"
+says "-e with an error" 1 "-e:1: error: car: expected a pair, got 1" "$cvm" -e '(car 1)'
+says "exit" 3 "" "$cvm" -e '(begin (exit 3) (print "no"))'
+says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
+says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
+says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(dict-get (stats) 'heap-limit)"
+says "a program that takes all the memory" 1 "-e:1: error: out of memory" \
+    "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
+check "--help" 0 "$cvm" --help && pass
+check "--version" 0 "$cvm" --version && pass
+check "an unknown option" 2 "$cvm" --what && pass
+check "a size that is none" 2 "$cvm" --heap-limit 12x && pass
+check "two scripts" 2 "$cvm" a b && pass
+check "-e without an expression" 2 "$cvm" -e && pass
+
+# ---- the read-eval-print loop goes on after errors
+cat >"$temp/session" <<'END'
+(define x
+  (list 1 2))
+(car 5)
+)
+x "still
+here"
+END
+for mode in '' --stress; do
+    "$cvm" $mode <"$temp/session" >"$temp/out" 2>"$temp/err"
+    if [ "$(cat "$temp/err")" = "repl:1: error: car: expected a pair, got 5
+repl:1: error: unexpected )" ] && grep -q ' x$' "$temp/out" && grep -q 'still.nhere' "$temp/out"
+    then pass; else fail "the loop $mode"; fi
+done
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,145 @@
+/* bench.h - what the files of the benchmark share.
+ *
+ *     main.c     options, the machine, the table
+ *     data.c     objects at random addresses, the clock, medians
+ *     plain.c    for each row a loop that does only the unavoidable memory traffic
+ *     rows.c     the rows; built four times, once for each way to set up the header
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "rawrefcount.h"
+
+/* ---- the host: as thin as a host can be ---------------------------------- */
+
+/* An object of the host. Its header holds the mark bit and, during a collection,
+   how far the object will move. So one word answers `survivor`. */
+typedef struct cell {
+    intptr_t    word;
+    rrc_object *ob;             /* the slot; the dictionary variants leave it alone */
+    intptr_t    payload[2];
+} cell;
+
+enum { CELL_MARK = 1, CELL_BITS = 15 };
+
+typedef struct host {
+    uintptr_t nursery, nursery_bytes;
+} host;
+
+/* ---- the data ------------------------------------------------------------ */
+
+/* A counted object: the head and one word. They are BENCH_OB_STRIDE bytes apart,
+   as malloc would place them, so that some heads cross a cache line. */
+typedef struct object {
+    rrc_object head;
+    intptr_t   payload;
+} object;
+
+#define BENCH_OB_STRIDE 48
+
+typedef struct record {         /* the plain loops' idea of a link */
+    rrc_object *ob;
+    cell       *p;
+} record;
+
+typedef struct data {
+    size_t    n;                /* links between old objects */
+    size_t    young;            /* links to objects in the nursery */
+    host      host;
+    cell    **p;                /* n old cells, then `young` cells of the nursery */
+    cell    **target;           /* where each of them goes when it moves */
+    object  **ob;               /* order unrelated to that of the cells */
+    record   *links;            /* ob[i], p[i]: n + young of them, dense */
+    uint32_t *order;            /* a permutation of 0 .. n-1 */
+    cell    **lookup;           /* the n old cells in that order */
+    uint32_t *table;            /* a hash table of record numbers, load at most 2/3 */
+    size_t    table_size;       /* a power of two */
+    void     *memory[9];
+} data;
+
+int data_make(data *d, size_t n);
+void data_free(data *d);
+void data_fresh(data *d, size_t from, size_t to);   /* as if just allocated */
+void data_lookups(data *d);                         /* after a move: fill lookup anew */
+void data_mark(data *d, size_t from, size_t to, int marked, int moving);
+void data_move(data *d, size_t from, size_t to);    /* p[i] goes to target[i], and back next time */
+
+/* What the types of the benchmark have as tp_dealloc and tp_free: one push on a
+   list, the least that giving memory back can cost. */
+void bench_dealloc(rrc_heap *heap, rrc_object *self);
+void bench_free(rrc_heap *heap, void *self);
+extern const rrc_type bench_type;
+
+/* ---- the plain loops ----------------------------------------------------- */
+
+#if defined(__GNUC__)
+#define BENCH_PREFETCH(p)       __builtin_prefetch(p)
+#define BENCH_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
+#define BENCH_NOINLINE          __attribute__((noinline))
+#else
+#define BENCH_PREFETCH(p)       ((void)(p))
+#define BENCH_PREFETCH_WRITE(p) ((void)(p))
+#define BENCH_NOINLINE
+#endif
+
+/* As just allocated: in the cache. An object may lie in two lines. */
+#define BENCH_PREFETCH_NEW(d, i) \
+    do { \
+        BENCH_PREFETCH_WRITE((d)->p[i]); \
+        BENCH_PREFETCH_WRITE((d)->ob[i]); \
+        BENCH_PREFETCH_WRITE((char *)(d)->ob[i] + sizeof(object) - 1); \
+    } while (0)
+
+enum { BENCH_AHEAD = 128 };     /* how many records a loop looks ahead: the best distance here */
+
+/* The results keep the compiler from dropping the loops. */
+uintptr_t plain_all_live(const data *d, size_t from, size_t to);
+uintptr_t plain_held(const data *d, size_t from, size_t to);
+uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole);
+uintptr_t plain_allocate(data *d, size_t from, size_t to);
+uintptr_t plain_create(data *d, size_t from, size_t to, int dictionary, int growing);
+uintptr_t plain_read(const data *d);
+uintptr_t plain_read_chain(const data *d);
+uintptr_t plain_look_up(const data *d);
+uintptr_t plain_die(data *d);
+uintptr_t plain_die_light(data *d);
+uintptr_t plain_dealloc(data *d);
+
+/* ---- measuring ----------------------------------------------------------- */
+
+double bench_now(void);         /* seconds */
+extern volatile uintptr_t bench_sink;
+
+enum { BENCH_MAX_REPEATS = 64 };
+
+typedef struct samples {
+    int    count;               /* the first one is a warm-up and not kept */
+    double value[BENCH_MAX_REPEATS], limit[BENCH_MAX_REPEATS];
+} samples;
+
+typedef struct bench {
+    data       *d;
+    const char *variant;
+    const char *rows;           /* only rows whose name contains this; NULL: all */
+    int         repeats;
+    void       *csv;            /* a FILE, or NULL */
+    int         missed, out_of_reach;   /* goals */
+} bench;
+
+void sample(samples *s, double value, double limit);
+double median(const double *values, int count);
+int bench_wants(const bench *b, const char *row);
+
+/* Print a row: the medians, and whether each goal (0: none) is met. */
+void bench_row(bench *b, const char *row, const char *unit, const samples *s,
+               double goal, double goal_ratio);
+
+/* The variants of rows.c. */
+void rows_dict_desc(bench *b);
+void rows_dict_macro(bench *b);
+void rows_slot_desc(bench *b);
+void rows_slot_macro(bench *b);
+
+#endif

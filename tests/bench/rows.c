@@ -1,0 +1,435 @@
+/* rows.c - the rows of the benchmark, each measured by turns with its plain loop.
+ *
+ * Built once for each way to set up the header: BENCH_SLOT (0: the header's
+ * dictionary, 1: a field of p) and BENCH_MACRO (0: hooks by pointer, 1: by macro).
+ * Each build has a private copy of the implementation. */
+#define RAWREFCOUNT_STATIC
+#if BENCH_MACRO
+#define RRC_HOST_TRACE(heap, p)     host_trace(rrc_userdata(heap), p)
+#define RRC_HOST_SURVIVOR(heap, p)  host_survivor(rrc_userdata(heap), p)
+#define RRC_HOST_PROPAGATE(heap)    ((void)(heap))
+#define RRC_HOST_IS_YOUNG(heap, p)  host_is_young(rrc_userdata(heap), p)
+#if BENCH_SLOT
+#define RRC_HOST_SLOT(heap, p)      host_slot(rrc_userdata(heap), p)
+#endif
+static inline void host_trace(void *userdata, void *p);
+static inline void *host_survivor(void *userdata, void *p);
+static inline int host_is_young(void *userdata, void *p);
+#if BENCH_SLOT
+static inline struct rrc_object **host_slot(void *userdata, void *p);
+#endif
+#endif
+#include "bench.h"
+
+#if BENCH_SLOT && BENCH_MACRO
+#define ROWS rows_slot_macro
+#elif BENCH_SLOT
+#define ROWS rows_slot_desc
+#elif BENCH_MACRO
+#define ROWS rows_dict_macro
+#else
+#define ROWS rows_dict_desc
+#endif
+
+static inline void host_trace(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    ((cell *)p)->word |= CELL_MARK;
+}
+
+static inline rrc_gcref host_survivor(void *userdata, rrc_gcref p)
+{
+    intptr_t word = ((cell *)p)->word;
+
+    (void)userdata;
+    return word & CELL_MARK ? (char *)p + (word & ~(intptr_t)CELL_BITS) : NULL;
+}
+
+static inline int host_is_young(void *userdata, rrc_gcref p)
+{
+    const host *self = userdata;
+
+    return (uintptr_t)p - self->nursery < self->nursery_bytes;
+}
+
+#if BENCH_SLOT
+static inline rrc_object **host_slot(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return &((cell *)p)->ob;
+}
+#endif
+
+/* A program calls these from another unit than the implementing one. */
+static BENCH_NOINLINE int link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
+{
+    return rrc_create_link_pypy(heap, p, ob);
+}
+
+static BENCH_NOINLINE rrc_object *from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    return rrc_from_obj(heap, p);
+}
+
+/* ---- heaps --------------------------------------------------------------- */
+
+static rrc_heap *new_heap(data *d)
+{
+    rrc_desc desc = { 0 };
+
+    desc.userdata = &d->host;
+    desc.trace = host_trace;
+    desc.survivor = host_survivor;
+    desc.is_young = host_is_young;
+#if BENCH_SLOT
+    desc.slot = host_slot;
+#endif
+    return rrc_heap_new(&desc);
+}
+
+static void link_all(rrc_heap *heap, data *d, size_t from, size_t to, intptr_t bias, int pypy)
+{
+    size_t i;
+
+    data_fresh(d, from, to);
+    for (i = from; i < to; i++) {
+        rrc_object *ob = &d->ob[i]->head;
+
+        if (pypy)
+            rrc_create_link_pypy(heap, d->p[i], ob);
+        else
+            rrc_create_link_pyobj(heap, d->p[i], ob);
+        ob->ob_refcnt += bias - 1;      /* nothing in C holds it */
+    }
+}
+
+/* End a heap whose objects are nobody's. */
+static void end_heap(rrc_heap *heap)
+{
+    rrc_heap_free(heap);
+}
+
+static double major(rrc_heap *heap)
+{
+    double start = bench_now();
+
+    rrc_major_collection_trace(heap);
+    rrc_major_collection_free(heap);
+    return bench_now() - start;
+}
+
+static double minor(rrc_heap *heap)
+{
+    double start = bench_now();
+
+    rrc_minor_collection_trace(heap);
+    rrc_minor_collection_free(heap);
+    return bench_now() - start;
+}
+
+/* The time of a plain loop. */
+#define TIME(into, call) \
+    do { \
+        double start_ = bench_now(); \
+        bench_sink += (call); \
+        (into) = bench_now() - start_; \
+    } while (0)
+
+#define PER(seconds, n) ((seconds) * 1e9 / (double)(n))
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/* Allocate and link, as a program does. */
+static double create(rrc_heap *heap, data *d, size_t from, size_t to)
+{
+    double start = bench_now();
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        rrc_object *ob = &d->ob[i]->head;
+        cell *p = d->p[i];
+
+        if (i + BENCH_AHEAD < to)
+            BENCH_PREFETCH_NEW(d, i + BENCH_AHEAD);
+        p->word = 0;
+        p->ob = NULL;
+        p->payload[0] = p->payload[1] = 0;
+        ob->ob_refcnt = 1;
+        ob->ob_pypy_link = NULL;
+        ob->ob_type = &bench_type;
+        d->ob[i]->payload = 0;
+        link_pypy(heap, p, ob);
+        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    }
+    return bench_now() - start;
+}
+
+static void rows_create(bench *b)
+{
+    const char *old = "create a P link, old p";
+    const char *young = "create a P link, young p";
+    const char *memory = "memory of a link";
+    data *d = b->d;
+    samples o = { 0 }, y = { 0 }, bytes = { 0 };
+    size_t from = d->n, to = d->n + d->young;
+
+    if (!bench_wants(b, old) && !bench_wants(b, young) && !bench_wants(b, memory))
+        return;
+    while (o.count <= b->repeats) {
+        double allocate, value, limit;
+        rrc_heap *heap = new_heap(d);
+        rrc_stats stats, none;
+
+        rrc_get_stats(heap, &none);
+        TIME(allocate, plain_allocate(d, 0, d->n));
+        TIME(limit, plain_create(d, 0, d->n, !BENCH_SLOT, 1));
+        value = create(heap, d, 0, d->n);
+        rrc_get_stats(heap, &stats);
+        sample(&o, PER(value - allocate, d->n), PER(limit - allocate, d->n));
+        sample(&bytes, (double)(stats.memory - none.memory) / (double)d->n, 0);
+
+        /* A nursery full, in a heap that has had others; it dies in the next minor. */
+        data_mark(d, from, to, 0, 0);
+        create(heap, d, from, to);
+        minor(heap);
+        rrc_run_pending(heap, 0);
+        TIME(allocate, plain_allocate(d, from, to));
+        TIME(limit, plain_create(d, from, to, !BENCH_SLOT, 0));
+        value = create(heap, d, from, to);
+        sample(&y, PER(value - allocate, d->young), PER(limit - allocate, d->young));
+        end_heap(heap);
+    }
+    if (bench_wants(b, old))
+        bench_row(b, old, "ns", &o, 20, 0);
+    if (bench_wants(b, young))
+        bench_row(b, young, "ns", &y, 20, 0);
+    if (bench_wants(b, memory))
+        bench_row(b, memory, "bytes", &bytes, BENCH_SLOT ? 16 : 24, 0);
+}
+
+static void row_all_live(bench *b, const char *row, int pypy, int held)
+{
+    data *d = b->d;
+    samples s = { 0 };
+    rrc_heap *heap;
+
+    if (!bench_wants(b, row))
+        return;
+    heap = new_heap(d);
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY + held, pypy);
+    while (s.count <= b->repeats) {
+        double limit, value;
+
+        data_mark(d, 0, d->n, !held, 0);
+        if (held)
+            TIME(limit, plain_held(d, 0, d->n));
+        else
+            TIME(limit, plain_all_live(d, 0, d->n));
+        data_mark(d, 0, d->n, !held, 0);
+        value = major(heap);
+        sample(&s, PER(value, d->n), PER(limit, d->n));
+    }
+    end_heap(heap);
+    if (pypy && !held)
+        bench_row(b, row, "ns", &s, 6, 1.5);
+    else
+        bench_row(b, row, "ns", &s, 0, 0);
+}
+
+static void row_moved(bench *b)
+{
+    const char *row = "major, all live, every p moved";
+    data *d = b->d;
+    samples s = { 0 };
+    rrc_heap *heap;
+
+    if (!bench_wants(b, row))
+        return;
+    heap = new_heap(d);
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+    while (s.count <= b->repeats) {
+        double limit, value;
+
+        data_mark(d, 0, d->n, 1, 1);
+        TIME(limit, plain_moved(d, 0, d->n, !BENCH_SLOT, 1));
+        value = major(heap);
+        data_move(d, 0, d->n);
+        sample(&s, PER(value, d->n), PER(limit, d->n));
+    }
+    end_heap(heap);
+    bench_row(b, row, "ns", &s, 0, 0);
+}
+
+static double from_obj_random(rrc_heap *heap, const data *d)
+{
+    double start = bench_now();
+    uintptr_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < d->n; i++)
+        sum += (uintptr_t)from_obj(heap, d->lookup[i]);
+    bench_sink += sum;
+    return bench_now() - start;
+}
+
+/* Each address depends on the last answer. */
+static double from_obj_chain(rrc_heap *heap, const data *d)
+{
+    double start = bench_now();
+    uintptr_t sum = 0;
+    size_t i = 0;
+
+    while (i < d->n) {
+        uintptr_t ob = (uintptr_t)from_obj(heap, d->lookup[i]);
+
+        sum += ob;
+        i += 1 + (ob & 2);
+    }
+    bench_sink += sum;
+    return bench_now() - start;
+}
+
+static void rows_from_obj(bench *b)
+{
+    const char *random = "rrc_from_obj, random order";
+    const char *table = "rrc_from_obj, and a bare table";
+    const char *chain = "rrc_from_obj, one needs the last";
+    data *d = b->d;
+    samples r = { 0 }, t = { 0 }, c = { 0 };
+    rrc_heap *heap;
+
+    if (!bench_wants(b, random) && !bench_wants(b, table) && !bench_wants(b, chain))
+        return;
+    heap = new_heap(d);
+    bench_sink += plain_create(d, 0, d->n, 1, 0);    /* fills the bare table */
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+    data_lookups(d);
+    while (r.count <= b->repeats) {
+        double limit, value;
+
+        TIME(limit, plain_read(d));
+        value = from_obj_random(heap, d);
+        sample(&r, PER(value, d->n), PER(limit, d->n));
+        TIME(limit, plain_look_up(d));
+        sample(&t, PER(value, d->n), PER(limit, d->n));
+        TIME(limit, plain_read_chain(d));
+        value = from_obj_chain(heap, d);
+        sample(&c, PER(value, d->n), PER(limit, d->n));
+    }
+    end_heap(heap);
+    bench_row(b, random, "ns", &r, BENCH_SLOT ? 0 : 20, BENCH_SLOT ? 1.2 : 0);
+    if (!BENCH_SLOT)
+        bench_row(b, table, "ns", &t, 0, 0);
+    bench_row(b, chain, "ns", &c, 0, BENCH_SLOT ? 1.2 : 0);
+}
+
+static void rows_minor(bench *b)
+{
+    const char *none = "minor, no young links, in all";
+    const char *some = "minor, a young link that moved";
+    enum { BATCH = 1000 };      /* one empty collection is too short for the clock */
+    data *d = b->d;
+    samples s = { 0 };
+    rrc_heap *heap;
+    size_t from = d->n, to = d->n + d->young;
+
+    if (!bench_wants(b, none) && !bench_wants(b, some))
+        return;
+    heap = new_heap(d);
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+    data_mark(d, 0, d->n, 1, 0);
+    major(heap);
+    if (bench_wants(b, none)) {
+        while (s.count <= b->repeats) {
+            double start = bench_now();
+            int i;
+
+            for (i = 0; i < BATCH; i++) {
+                rrc_minor_collection_trace(heap);
+                rrc_minor_collection_free(heap);
+            }
+            sample(&s, PER(bench_now() - start, BATCH), 0);
+        }
+        bench_row(b, none, "ns", &s, 160, 0);
+    }
+    if (bench_wants(b, some)) {
+        s.count = 0;
+        while (s.count <= b->repeats) {
+            double limit, value;
+
+            link_all(heap, d, from, to, RRC_REFCNT_FROM_PYPY, 1);
+            data_mark(d, from, to, 1, 1);
+            TIME(limit, plain_moved(d, from, to, !BENCH_SLOT, 0));
+            value = minor(heap);
+            sample(&s, PER(value, d->young), PER(limit, d->young));
+
+            /* Let the new old ones die, so that the next turn finds n old links. */
+            data_move(d, from, to);
+            data_mark(d, from, to, 0, 0);
+            major(heap);
+            rrc_run_pending(heap, 0);
+            data_move(d, from, to);
+        }
+        bench_row(b, some, "ns", &s, 15, 0);
+    }
+    end_heap(heap);
+}
+
+static void rows_all_die(bench *b)
+{
+    const char *full = "major, all die, queued";
+    const char *pending = "rrc_run_pending, an object";
+    const char *light = "major, all die, light: and freed";
+    data *d = b->d;
+    samples dies = { 0 }, deallocs = { 0 }, frees = { 0 };
+    rrc_heap *heap;
+    double free_only = 0;
+
+    if (!bench_wants(b, full) && !bench_wants(b, pending) && !bench_wants(b, light))
+        return;
+    heap = new_heap(d);
+    while (dies.count <= b->repeats) {
+        double limit, value, start;
+
+        data_fresh(d, 0, d->n);
+        TIME(limit, plain_die(d));
+        link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+        data_mark(d, 0, d->n, 0, 0);
+        value = major(heap);
+        sample(&dies, PER(value, d->n), PER(limit, d->n));
+
+        start = bench_now();
+        rrc_run_pending(heap, 0);
+        value = bench_now() - start;
+        data_fresh(d, 0, d->n);
+        TIME(limit, plain_dealloc(d));
+        sample(&deallocs, PER(value, d->n), PER(limit, d->n));
+
+        data_fresh(d, 0, d->n);
+        TIME(limit, plain_die_light(d));
+        link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY_LIGHT, 1);
+        data_mark(d, 0, d->n, 0, 0);
+        value = major(heap);
+        sample(&frees, PER(value, d->n), PER(limit, d->n));
+    }
+    end_heap(heap);
+    free_only = median(frees.limit, b->repeats) - median(dies.limit, b->repeats);
+    if (bench_wants(b, full))
+        bench_row(b, full, "ns", &dies, 8, 0);
+    if (bench_wants(b, light))
+        bench_row(b, light, "ns", &frees, 8 + (free_only > 0 ? free_only : 0), 0);
+    if (bench_wants(b, pending))
+        bench_row(b, pending, "ns", &deallocs, 0, 0);
+}
+
+void ROWS(bench *b)
+{
+    row_all_live(b, "major, all live, P links", 1, 0);
+    row_all_live(b, "major, all live, P links held by C", 1, 1);
+    row_all_live(b, "major, all live, O links", 0, 0);
+    row_moved(b);
+    rows_create(b);
+    rows_from_obj(b);
+    rows_minor(b);
+    rows_all_die(b);
+}

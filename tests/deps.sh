@@ -1,0 +1,48 @@
+#!/bin/sh
+# deps.sh - installs what the whole test run needs, on Debian and Ubuntu. Anything
+# else is told what to install. Packages that are there already are left alone,
+# and if all are, the package manager is not called.
+set -u
+packages='make g++ clang libcmocka-dev pkg-config valgrind'
+cpu=$(dpkg --print-architecture 2>/dev/null)
+if [ "$cpu" = amd64 ]; then
+    packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
+fi
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
+    echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, valgrind"
+    echo "Tests that miss one of them are reported as skipped."
+    exit 0
+fi
+
+missing=
+for package in $packages; do
+    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+        missing="$missing $package"
+done
+if [ -z "$missing" ]; then
+    echo "deps: all there:" $packages
+    exit 0
+fi
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "deps: neither root nor sudo; please install:$missing" >&2
+        exit 1
+    }
+    root=sudo
+fi
+echo "deps: installing$missing"
+install_packages() {
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+# An old package list names versions that are gone: refresh it first.
+$root apt-get update -q || echo "deps: apt-get update failed; trying with the lists that are there" >&2
+install_packages $missing && exit 0
+status=0
+for package in $missing; do
+    install_packages "$package" || { echo "deps: could not install $package" >&2; status=1; }
+done
+exit $status

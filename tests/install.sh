@@ -1,0 +1,40 @@
+#!/bin/sh
+# install.sh - `make install` puts the header and its .pc file where they belong,
+# a program finds them through pkg-config, and `make uninstall` leaves no file.
+. tests/lib.sh
+MAKE=${MAKE:-make}
+PKG_CONFIG=${PKG_CONFIG:-pkg-config}
+rm -rf "$BUILD/tests/install"
+mkdir -p "$BUILD/tests/install" || exit 1
+out=$(cd "$BUILD/tests/install" && pwd)
+root=$out/root
+
+# A path with a space: every use in the Makefile must be quoted.
+stage="$root/stage one"
+expect "make install" $MAKE -s --no-print-directory install DESTDIR="$stage" PREFIX=/opt/rrc
+expect "the header is the one of this tree" cmp -s rawrefcount.h "$stage/opt/rrc/include/rawrefcount.h"
+expect "the .pc file names the prefix, not the stage" \
+    grep -qx 'prefix=/opt/rrc' "$stage/opt/rrc/lib/pkgconfig/rawrefcount.pc"
+version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
+expect "the .pc file has the header's version $version" \
+    grep -qx "Version: $version" "$stage/opt/rrc/lib/pkgconfig/rawrefcount.pc"
+expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 2
+$MAKE -s --no-print-directory uninstall DESTDIR="$stage" PREFIX=/opt/rrc
+expect "uninstall leaves no file" test "$(find "$stage" -type f | wc -l)" -eq 0
+
+prefix=$root/usr
+if have "$PKG_CONFIG"; then
+    $MAKE -s --no-print-directory install PREFIX="$prefix"
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    cp examples/smallest.c "$out/program.c"
+    expect "a program is built through pkg-config" \
+        sh -c "cd '$out' && $CC -std=c99 program.c \$($PKG_CONFIG --cflags --libs rawrefcount) -o program"
+    expect "and runs" sh -c "'$out/program' | cmp -s - examples/expected/smallest.txt"
+    expect "pkg-config knows the version" test "$($PKG_CONFIG --modversion rawrefcount)" = "$version"
+    $MAKE -s --no-print-directory uninstall PREFIX="$prefix"
+    expect "uninstall leaves no file there either" test "$(find "$prefix" -type f | wc -l)" -eq 0
+else
+    skip "a program built through pkg-config: there is no $PKG_CONFIG"
+fi
+finish

@@ -1,0 +1,83 @@
+#!/bin/sh
+# languages.sh - the header compiles without a warning as every language that it
+# promises, in each kind of unit, with each compiler there is, 64 and 32 bits wide.
+. tests/lib.sh
+out=$BUILD/tests/languages
+mkdir -p "$out" || exit 1
+
+cat >"$out/declarations.c" <<'END'
+#include "rawrefcount.h"
+#include "rawrefcount.h"
+int main(void) { return 0; }
+END
+cat >"$out/implementation.c" <<'END'
+#include "rawrefcount.h"
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"
+#include "rawrefcount.h"
+int main(void) { return rrc_version()[0] == 0; }
+END
+for name in declarations implementation; do
+    cp "$out/$name.c" "$out/$name.cc"
+done
+sed '/^#define/d' "$out/implementation.c" >"$out/static.c"
+cp "$out/static.c" "$out/static.cc"
+
+# compiles DESCRIPTION COMMAND...: as expect, but a success says nothing more.
+compiles() {
+    if "$@" -I. -o "$out/a.out.$$" >"$out/messages" 2>&1; then
+        pass "$*"
+    else
+        fail "$*"
+        cat "$out/messages"
+    fi
+}
+
+# all_units COMPILER EXTENSION FLAGS...
+all_units() {
+    compiler=$1 extension=$2
+    shift 2
+    compiles $compiler "$@" $STRICT "$out/declarations.$extension"
+    for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0'; do
+        compiles $compiler "$@" $STRICT $settings "$out/implementation.$extension"
+        [ "$QUICK" = 1 ] && return
+    done
+    compiles $compiler "$@" $STRICT -DRAWREFCOUNT_STATIC "$out/static.$extension"
+    compiles $compiler "$@" $STRICT -DRAWREFCOUNT_STATIC -DRRC_DEBUG "$out/static.$extension"
+}
+
+IFS=$NEWLINE
+for cc in $(compilers); do
+    unset IFS
+    cxx=$(cxx_of "$cc")
+    for std in c99 c11 c2x; do
+        all_units "$cc" c -std=$std -O1
+    done
+    if have "$cxx"; then
+        for std in c++11 c++14 c++17 c++20; do
+            all_units "$cxx" cc -std=$std -O1
+        done
+    else
+        skip "C++ with $cxx: not there"
+    fi
+    if echo 'int main(void) { return 0; }' >"$out/empty.c" &&
+       $cc -m32 "$out/empty.c" -o "$out/empty" 2>/dev/null; then
+        all_units "$cc" c -m32 -std=c99 -O1
+    else
+        skip "32 bits with $cc: it does not link with -m32"
+    fi
+    [ "$QUICK" = 1 ] && break
+done
+rm -f "$out/a.out.$$"
+
+# The public part must not bring other headers along.
+printf '#include "rawrefcount.h"\n' >"$out/public.c"
+expect "the public part includes only <stddef.h> and <stdint.h>" sh -c \
+    "! $CC -std=c99 -I. -M '$out/public.c' | tr ' ' '\n' | grep -E '/(stdio|stdlib|string|assert)\.h'"
+
+# A macro that is spelt wrongly is refused by name.
+for wrong in RRC_IMPLEMENTATION RRC_STATIC RAWREFCOUNT_DEBUG RRC_HOST_MOVE RRC_HOST_YOUNG; do
+    expect "$wrong is refused" sh -c \
+        "$CC -std=c99 -I. -D$wrong -c '$out/public.c' -o '$out/public.o' 2>&1 | grep -q 'the name is'"
+done
+finish

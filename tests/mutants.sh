@@ -1,0 +1,166 @@
+#!/bin/sh
+# mutants.sh [NAME...] - controls that must fail: the header with one mistake put
+# in, for which the tests must find it. A mutation that changes nothing, or does
+# not compile, is a failure too: it has lost its place in the text.
+. tests/lib.sh
+out=$BUILD/tests/mutants
+mkdir -p "$out" || exit 1
+SECONDS_PER_MUTANT=${SECONDS_PER_MUTANT:-60}
+limit=
+if have timeout; then limit="timeout $SECONDS_PER_MUTANT"; fi
+chosen=" $* "
+
+# What does not change: all but the implementing unit, once for each kind of host.
+build_host() {
+    kind=$1 defines=$2
+    for source in unit host objects random suite other_debug other_layout static_plain static_adapted \
+        $(cd tests && ls test_*.c | sed 's/\.c$//'); do
+        $CC -std=c99 -O1 -g -w -I. -Itests $defines -DUNIT_CMOCKA=0 -DQUICK_SUITE=1 \
+            -c "tests/$source.c" -o "$out/$kind-$source.o" || return 1
+    done
+}
+DICT='-DHOST_SLOT=0'
+SLOT='-DHOST_SLOT=1 -DRRC_DEBUG'
+build_host dict "$DICT" && build_host slot "$SLOT" || { fail "the tests do not build"; finish; }
+
+# attempt KIND DEFINES HEADER_FOLDER: 0 if the tests find nothing wrong.
+attempt() {
+    $CC -std=c99 -O1 -g -w -I"$3" -I. -Itests $2 -c tests/impl.c -o "$out/impl.o" || return 2
+    host="$out/$1-unit.o $out/$1-host.o $out/$1-objects.o $out/impl.o"
+    $CC "$out/$1-random.o" $host -lpthread -o "$out/random" || return 2
+    $limit "$out/random" 1 100 >"$out/log" 2>&1 || return 1
+    $CC "$out/$1-suite.o" $host "$out/$1"-other_*.o "$out/$1"-static_*.o "$out/$1"-test_*.o \
+        -lpthread -o "$out/suite" || return 2
+    $limit "$out/suite" >"$out/log" 2>&1 || return 1
+}
+
+attempt dict "$DICT" . || { fail "the header as it is does not pass"; cat "$out/log"; finish; }
+attempt slot "$SLOT" . || { fail "the header as it is does not pass"; cat "$out/log"; finish; }
+
+# mutant NAME KIND SED_SCRIPT
+mutant() {
+    case $chosen in '  ') ;; *" $1 "*) ;; *) return ;; esac
+    rm -rf "$out/mutant"
+    mkdir -p "$out/mutant"
+    if ! sed "$3" rawrefcount.h >"$out/mutant/rawrefcount.h"; then
+        fail "$1: sed does not understand: $3"
+        return
+    fi
+    if cmp -s rawrefcount.h "$out/mutant/rawrefcount.h"; then
+        fail "$1: the mutation changes nothing: $3"
+        return
+    fi
+    if [ "$2" = dict ]; then defines=$DICT; else defines=$SLOT; fi
+    attempt "$2" "$defines" "$out/mutant" 2>"$out/messages"
+    case $? in
+    0) fail "$1: no test notices" ;;
+    1) pass "$1" ;;
+    *) fail "$1: does not compile"; head -n 5 "$out/messages" ;;
+    esac
+}
+
+# in_function NAME COMMANDS: sed commands for the text of one function only.
+in_function() { printf '/^[a-zA-Z].*[ *]%s(/,/^}/{\n%s\n}' "$1" "$2"; }
+
+# The rule of a collection.
+mutant light_bias_is_not_told_apart dict "$(in_function rrci_is_held \
+    's/ && count != RRC_REFCNT_FROM_PYPY_LIGHT//')"
+mutant held_p_is_not_traced dict "$(in_function rrci_is_held 's/return .*/return 0;/')"
+mutant all_p_are_traced dict "$(in_function rrci_is_held 's/return .*/return 1;/')"
+mutant old_p_links_are_not_traced dict "$(in_function rrc_major_collection_trace '/RRCI_P_OLD/d')"
+mutant young_p_links_are_not_traced_in_a_major dict "$(in_function rrc_major_collection_trace '/RRCI_P_YOUNG/d')"
+mutant young_p_links_are_not_traced_in_a_minor dict "$(in_function rrc_minor_collection_trace \
+    '{/if (code == RRC_OK)/d;/RRCI_P_YOUNG/d;}')"
+mutant minor_traces_old_links_too dict "$(in_function rrc_minor_collection_trace \
+    's/RRCI_P_YOUNG/RRCI_P_OLD/')"
+mutant propagate_is_forgotten dict "$(in_function rrc_major_collection_trace '/RRC_HOST_PROPAGATE/d')"
+mutant bias_is_not_subtracted dict "$(in_function rrci_bury 's/count -= RRC_REFCNT_FROM_PYPY;/count -= 0;/')"
+mutant light_bias_is_not_subtracted dict "$(in_function rrci_bury \
+    's/= count - RRC_REFCNT_FROM_PYPY_LIGHT;/= count;/')"
+mutant light_obs_are_not_freed dict "$(in_function rrci_bury 's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count == 0/')"
+mutant held_light_obs_are_freed dict "$(in_function rrci_bury \
+    's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count <= RRC_REFCNT_FROM_PYPY_LIGHT + 1/')"
+mutant immortal_obs_lose_a_bias dict "$(in_function rrci_bury 's/count < RRC_REFCNT_IMMORTAL/count > 0/')"
+mutant nothing_is_queued dict "$(in_function rrci_bury '{/if (count == 0)/d;/rrci_enqueue/d;}')"
+mutant held_obs_are_queued dict "$(in_function rrci_bury '/if (count == 0)/d')"
+mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/count != 0 ? count : 1/count/')"
+mutant the_link_of_the_dead_stays dict "$(in_function rrci_bury 's/^    RRC_LINK(ob) = NULL;//')"
+
+# Movement and the tables.
+mutant a_moved_link_is_not_updated dict "$(in_function rrci_sweep_moved '/link->p = q;/d')"
+mutant a_moved_ob_is_not_told dict "$(in_function rrci_sweep_moved '/RRC_LINK(link->ob) = q;/d')"
+mutant a_moved_key_is_not_inserted dict "$(in_function rrci_sweep_moved \
+    '{/^    if (change)$/{N;s/.*rrci_dict_insert.*//;};}')"
+mutant a_moved_key_is_not_removed dict "$(in_function rrci_sweep_moved \
+    '{/^    if (change)$/{N;s/.*rrci_dict_remove.*//;};}')"
+mutant dead_links_stay_in_the_dictionary dict "$(in_function rrci_sweep_dead \
+    's/if (rrci_upkeep_change.*/if (0)/')"
+mutant the_dictionary_is_not_rebuilt dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild ||/0 \&\&/')"
+mutant free_entries_are_lost dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild || (.*$/upkeep->rebuild) {/')"
+mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_dict_insert_all/d')"
+mutant nothing_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/0/')"
+mutant all_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/1/')"
+mutant minor_forgets_o_links dict "$(in_function rrci_sweep_young 's/kind <= RRCI_O_YOUNG/kind < RRCI_O_YOUNG/')"
+mutant minor_forgets_p_links dict "$(in_function rrci_sweep_young 's/kind = RRCI_P_YOUNG/kind = RRCI_O_YOUNG/')"
+mutant major_forgets_old_o_links dict "$(in_function rrc_major_collection_free '/rrci_sweep.*O_OLD/d')"
+mutant major_forgets_old_p_links dict "$(in_function rrc_major_collection_free '/rrci_sweep.*P_OLD/d')"
+mutant major_forgets_young_links dict "$(in_function rrc_major_collection_free '/rrci_sweep_young/d')"
+mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
+    's/rrci_sweep_young(.*/&rrci_sweep(heap, \&heap->list[RRCI_O_OLD], 0, function);/')"
+mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->phase = RRCI_MUTATOR/d')"
+mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
+mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
+mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == dict->size ? 0 : next/next - RRCI_GROUP/')"
+
+# Making and dissolving links.
+mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
+mutant a_second_p_link_is_made dict "$(in_function rrci_create_link 's/kind == RRCI_P_OLD \&\&/0 \&\&/')"
+mutant youth_is_not_asked dict "$(in_function rrci_create_link 's/kind |= RRCI_YOUNG;/kind |= 0;/')"
+mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRCI_O) == 0 && RRCI_HAS_SLOT/RRCI_HAS_SLOT/')"
+mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
+mutant unlink_forgets_to_bury dict "$(in_function rrc_unlink '/rrci_bury/d')"
+mutant unlink_keeps_the_record dict "$(in_function rrc_unlink '/rrci_drop_link/d')"
+mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
+
+# Deallocation.
+mutant the_finalizer_is_skipped dict "$(in_function rrci_dealloc '/type->tp_finalize(heap, ob);/d')"
+mutant the_finalizer_sees_count_0 dict "$(in_function rrci_dealloc \
+    '{/RRC_REFCNT(ob) = 1;/d;s/--RRC_REFCNT(ob) != 0/RRC_REFCNT(ob) != 0/;}')"
+mutant resurrection_is_not_seen dict "$(in_function rrci_dealloc 's/--RRC_REFCNT(ob) != 0 ||/--RRC_REFCNT(ob) < 0 ||/')"
+mutant the_depth_is_not_bounded dict "$(in_function rrci_last_reference 's/heap->depth >= RRC_DEALLOC_DEPTH/0/')"
+mutant deallocs_run_in_collections dict "$(in_function rrci_last_reference 's/rrci_in_collection(heap) ||//')"
+mutant portions_have_no_limit dict "$(in_function rrci_last_reference 's/heap->quota == 0/0/')"
+mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference 's/while (heap->later != NULL.*/while (0)/')"
+mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
+    's/ && heap->later != waiting//')"
+mutant resurrected_obs_of_the_queue_die dict "$(in_function rrc_run_pending \
+    's/--RRC_REFCNT(ob) != 0 ||/--RRC_REFCNT(ob) < 0 ||/')"
+mutant next_dead_forgets_the_deferred dict "$(in_function rrc_next_dead 's/ob == NULL \&\& heap->later/0 \&\& heap->later/')"
+mutant pending_forgets_the_deferred dict "$(in_function rrci_pending 's/ + heap->later_count//')"
+mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
+    's/queue->head_index = 0;/queue->head_index = 1;/')"
+
+# The end of a heap.
+mutant heap_free_forgets_the_queue dict "$(in_function rrci_close_links 's/rrci_dequeue(heap)/NULL/')"
+mutant heap_free_drops_twice_what_is_linked_again dict "$(in_function rrci_close_links '/RRC_REFCNT(ob)--;/d')"
+mutant heap_free_counts_twice dict "$(in_function rrci_release_objects 's/held++/held += 2/')"
+mutant heap_free_leaves_the_bias dict "$(in_function rrci_close_links \
+    's/RRC_REFCNT(ob) = count + 1;/RRC_REFCNT(ob) += 1;/')"
+mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/((rrci_link \*)RRC_LINK(ob))->ob = NULL;/;/')"
+mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
+mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
+mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/heap->depth > 0 || heap->running/0/')"
+
+# Objects, memory, checks.
+mutant objects_are_not_zeroed dict "$(in_function rrci_new 's/memset(memory, 0, size);//')"
+mutant a_size_is_wrong dict "$(in_function rrc_del 's/: type->tp_basicsize + RRC_OBJECT_PREFIX/: type->tp_basicsize + 1/')"
+mutant a_linked_ob_is_deleted dict "$(in_function rrc_del 's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/')"
+mutant overflow_is_not_seen dict "$(in_function rrci_new 's/n > 0 && n > (SIZE_MAX/0 \&\& n > (SIZE_MAX/')"
+mutant memory_is_not_counted dict "$(in_function rrci_free_table '/heap->memory -= size;/d')"
+mutant check_believes_counts dict "$(in_function rrci_check_link 's/RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY/0/')"
+mutant check_believes_links dict "$(in_function rrci_check_link 's/RRC_LINK(ob) != link->p/0/')"
+mutant check_believes_slots slot "$(in_function rrci_check_link 's/\*RRC_HOST_SLOT(heap, link->p) != ob/0/')"
+mutant poison_is_not_seen slot "$(in_function rrci_is_freed 's/RRC_REFCNT(ob) == poison/0/;s/return ((uintptr_t).*/return 0;/')"
+mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/p == NULL ||/p != NULL ||/')"
+mutant settings_are_not_compared dict "$(in_function rrci_compare_config 's/strcmp(config, RRCI_CONFIG) == 0/1/')"
+finish

@@ -1,0 +1,16 @@
+/* Every topic in one program. Arguments: parts of the names of the tests to run. */
+
+#include "unit.h"
+
+extern const unit_group links, scenarios, movement, phases, queue, finalizers, unlinking, heap_end,
+    objects, memory, misuse, debugging, invariants, heaps, settings;
+
+static const unit_group *const groups[] = {
+    &links, &scenarios, &movement, &phases, &queue, &finalizers, &unlinking, &heap_end,
+    &objects, &memory, &misuse, &debugging, &invariants, &heaps, &settings,
+};
+
+int main(int argc, char **argv)
+{
+    return unit_main(argc, argv, groups, sizeof groups / sizeof groups[0]);
+}

@@ -1,0 +1,413 @@
+/* rrc_check finds what somebody has damaged; with RRC_DEBUG the header sees more
+ * mistakes by itself, logs each, and does the safe thing. */
+
+#include "objects.h"
+
+#include <string.h>
+
+/* ---- rrc_check, in every build ---- */
+
+typedef struct patient {
+    host *h;
+    size_t p_id, o_id;
+    rrc_object *p_ob, *o_ob;
+} patient;
+
+static patient patient_new(void)
+{
+    patient it;
+
+    it.h = host_open(NULL);
+    it.p_id = host_rooted(it.h, HOST_YOUNG);
+    it.o_id = host_rooted(it.h, HOST_OLD);
+    it.p_ob = ob_given(it.h, P, it.p_id, FULL);
+    it.o_ob = ob_given(it.h, O, it.o_id, LIGHT_OB);
+    check_int(rrc_check(it.h->heap), RRC_OK);
+    return it;
+}
+
+static void check_finds(patient *it, int code, rrc_object *ob)
+{
+    const host_log *log;
+
+    check_int(rrc_check(it->h->heap), code);
+    log = host_expect_log(it->h, code, "rrc_check");
+    check_ptr(log->ob, ob);
+    check_str(log->type_name, ob == it->p_ob ? "Node" : "Leaf");
+    check(strstr(log->text, log->detail) != NULL && log->detail[0] != '\0');
+    host_expect_silence(it->h);
+}
+
+static void check_finds_a_count_below_the_bias(void)
+{
+    patient it = patient_new();
+    intptr_t count = REFCNT(it.p_ob);
+
+    REFCNT(it.p_ob) = 3;
+    check_finds(&it, RRC_EREFCNT, it.p_ob);
+    REFCNT(it.p_ob) = BIAS - 1;
+    check_finds(&it, RRC_EREFCNT, it.p_ob);
+    REFCNT(it.p_ob) = count;
+    REFCNT(it.o_ob) -= LIGHT;
+    check_finds(&it, RRC_EREFCNT, it.o_ob);
+    REFCNT(it.o_ob) += LIGHT;
+    host_close(it.h);
+}
+
+static void check_finds_a_wrong_link_field(void)
+{
+    patient it = patient_new();
+    rrc_gcref p = RRC_LINK(it.p_ob);
+
+    RRC_LINK(it.p_ob) = NULL;
+    check_finds(&it, RRC_ELINK, it.p_ob);
+    RRC_LINK(it.p_ob) = host_at(it.h, it.o_id);
+    check_finds(&it, RRC_ELINK, it.p_ob);
+    RRC_LINK(it.p_ob) = p;
+    p = RRC_LINK(it.o_ob);
+    RRC_LINK(it.o_ob) = it.h;
+    check_finds(&it, RRC_ELINK, it.o_ob);
+    RRC_LINK(it.o_ob) = p;
+    host_close(it.h);
+}
+
+static void check_finds_all_and_returns_the_first(void)
+{
+    patient it = patient_new();
+    int first, code;
+
+    REFCNT(it.p_ob) -= BIAS;
+    RRC_LINK(it.o_ob) = it.h;
+    first = rrc_check(it.h->heap);
+    check(first == RRC_EREFCNT || first == RRC_ELINK);
+    code = first;
+    host_expect_log(it.h, code, "rrc_check");
+    host_expect_log(it.h, code == RRC_ELINK ? RRC_EREFCNT : RRC_ELINK, "rrc_check");
+    host_expect_silence(it.h);
+    REFCNT(it.p_ob) += BIAS;
+    RRC_LINK(it.o_ob) = host_at(it.h, it.o_id);
+    host_close(it.h);
+}
+
+static void check_finds_a_dropped_reference_of_the_queue(void)
+{
+    patient it = patient_new();
+    rrc_object *waiting = ob_given(it.h, O, host_new(it.h, HOST_YOUNG), FULL);
+
+    host_major(it.h);
+    REFCNT(waiting) = 0;
+    check_int(rrc_check(it.h->heap), RRC_EREFCNT);
+    check_ptr(host_expect_log(it.h, RRC_EREFCNT, "rrc_check")->ob, waiting);
+    REFCNT(waiting) = 1;
+    host_close(it.h);
+}
+
+#if HOST_SLOT
+static void check_finds_a_damaged_slot(void)
+{
+    patient it = patient_new();
+    rrc_object **slot = host_slot(it.h, host_at(it.h, it.p_id));
+
+    *slot = it.o_ob;
+    check_finds(&it, RRC_EHOOK, it.p_ob);
+    *slot = NULL;
+    check_finds(&it, RRC_EHOOK, it.p_ob);
+    *slot = it.p_ob;
+    host_close(it.h);
+}
+#else
+/* The field of a host object means nothing where the header has a dictionary. */
+static void check_finds_a_damaged_slot(void)
+{
+    patient it = patient_new();
+
+    *host_slot(it.h, host_at(it.h, it.p_id)) = it.o_ob;
+    check_int(rrc_check(it.h->heap), RRC_OK);
+    check_ptr(rrc_from_obj(it.h->heap, host_at(it.h, it.p_id)), it.p_ob);
+    host_close(it.h);
+}
+#endif
+
+#define CHECK_TESTS \
+    UNIT(check_finds_a_count_below_the_bias), \
+    UNIT(check_finds_a_wrong_link_field), \
+    UNIT(check_finds_all_and_returns_the_first), \
+    UNIT(check_finds_a_dropped_reference_of_the_queue), \
+    UNIT(check_finds_a_damaged_slot)
+
+#ifdef RRC_DEBUG
+
+/* ---- counts ---- */
+
+static void check_logged(host *h, int code, const char *function, rrc_object *ob, rrc_gcref p)
+{
+    const host_log *log = host_expect_log(h, code, function);
+
+    check_ptr(log->ob, ob);
+    if (p != NULL)
+        check_ptr(log->p, p);
+    check_str(log->type_name, "Node");
+    check(strstr(log->text, "Node") != NULL);
+}
+
+/* The maker of the link did not put the bias in: seen by each collection. */
+static void a_forgotten_bias_is_seen_in_collections(void)
+{
+    int major;
+
+    for (major = 0; major < 2; major++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        size_t id = host_rooted(h, HOST_YOUNG);
+        rrc_object *ob = ob_new(h, &Node);
+
+        unit_context("%s", major ? "major" : "minor");
+        check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_OK);
+        if (major)
+            host_major(h);
+        else
+            host_minor(h);
+        check(h->log_count > 0);
+        check_logged(h, RRC_EREFCNT,
+                     major ? "rrc_major_collection_trace" : "rrc_minor_collection_trace", ob, NULL);
+        h->log_read = h->log_count;
+        check_int(h->deallocs, 0);
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+        REFCNT(ob) += BIAS;
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_decref(h->heap, ob);
+        host_close(h);
+    }
+}
+
+static void a_forgotten_bias_is_seen_when_p_dies(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_new(h, HOST_YOUNG);
+    rrc_object *ob = ob_new(h, &Node);
+
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_OK);
+    host_minor(h);
+    check_logged(h, RRC_EREFCNT, "rrc_minor_collection_free", ob, NULL);
+    h->log_read = h->log_count;
+    check_int(h->deallocs, 0);
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* A linked object whose count drops to zero is not deallocated under its p. */
+static void a_forgotten_bias_is_seen_by_decref(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *ob = ob_new(h, &Node);
+    rrc_gcref p = host_at(h, id);
+
+    check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
+    rrc_decref(h->heap, ob);
+    check_logged(h, RRC_EREFCNT, "rrc_decref", ob, p);
+    h->log_read = h->log_count;
+    check_int(h->deallocs, 0);
+    check_ptr(rrc_from_obj(h->heap, p), ob);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
+/* C drops a reference that it does not have; the bias must not be eaten up. */
+static void a_decref_too_many_on_a_linked_ob(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *ob = ob_given(h, P, id, FULL);
+
+    rrc_decref(h->heap, ob);
+    check_logged(h, RRC_EREFCNT, "rrc_decref", ob, NULL);
+    h->log_read = h->log_count;
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), ob);
+    REFCNT(ob) = BIAS;
+    host_close(h);
+}
+
+/* ---- freed memory ---- */
+
+/* Where memory stays readable after it is freed, a late use of it is seen. */
+static void *keep_freed_memory(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    host *h = (host *)userdata;
+
+    if (new_size > 0 || old_size != sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0))
+        return host_realloc(userdata, ptr, old_size, new_size);
+    check(h->test == NULL);
+    h->test = ptr;
+    return NULL;
+}
+
+static void a_freed_ob_is_recognized(void)
+{
+    host *h = host_bare(NULL);
+    rrc_desc desc;
+    rrc_object *ob;
+    size_t id;
+    void *kept;
+
+    host_describe(h, &desc);
+    desc.realloc = keep_freed_memory;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    ob = ob_new(h, &Node);
+    id = host_rooted(h, HOST_YOUNG);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    kept = h->test;
+    check(kept != NULL);
+    check(REFCNT(ob) < 0 || REFCNT(ob) > BIAS);
+
+    rrc_decref(h->heap, ob);
+    check_ptr(host_expect_log(h, RRC_EFREED, "rrc_decref")->ob, ob);
+    rrc_incref(h->heap, ob);
+    check_ptr(host_expect_log(h, RRC_EFREED, "rrc_incref")->ob, ob);
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_EFREED);
+    host_expect_log(h, RRC_EFREED, "rrc_create_link_pypy");
+    check_int(rrc_unlink(h->heap, ob), RRC_EFREED);
+    host_expect_log(h, RRC_EFREED, "rrc_unlink");
+    rrc_del(h->heap, ob);
+    host_expect_log(h, RRC_EFREED, "rrc_del");
+    host_expect_silence(h);
+    check_int(h->deallocs, 1);
+    check_int(host_stats(h).objects, 0);
+    check_int(host_free_heap(h), 0);
+    host_realloc(h, kept, sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0), 0);
+    host_end(h);
+}
+
+/* ---- hooks that contradict each other ---- */
+
+#if !HOST_MACROS
+
+static rrc_gcref nothing_survives(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    (void)p;
+    return NULL;
+}
+
+static rrc_gcref all_at_one_place(void *userdata, rrc_gcref p)
+{
+    host *h = (host *)userdata;
+
+    return host_survivor(userdata, p) == NULL ? NULL : (rrc_gcref)h->test;
+}
+
+static host *host_with_survivor(rrc_gcref (*survivor)(void *, rrc_gcref))
+{
+    static const host_options options = {
+        .unchecked = 1, .moving = HOST_STAY, .without_generations = 1
+    };
+    host *h = host_bare(&options);
+    rrc_desc desc;
+
+    host_describe(h, &desc);
+    desc.survivor = survivor;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    return h;
+}
+
+static void a_traced_p_that_does_not_survive(void)
+{
+    host *h = host_with_survivor(nothing_survives);
+    size_t id = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_shared(h, P, id, FULL);
+
+    host_major(h);
+    check_logged(h, RRC_EHOOK, "rrc_major_collection_free", ob, host_at(h, id));
+    host_expect_silence(h);
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(REFCNT(ob), 1);
+    rrc_decref(h->heap, ob);
+    check_int(rrc_heap_free(h->heap), 0);
+    host_end(h);
+}
+
+#if HOST_MOVES
+
+/* Two p's at one address. */
+static void a_contradiction_about_moves(void)
+{
+    host *h = host_with_survivor(all_at_one_place);
+    size_t id = host_rooted(h, HOST_OLD), other = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_given(h, P, id, FULL), *second = ob_given(h, P, other, FULL);
+
+    h->test = host_at(h, id);
+    host_major(h);
+    if (HOST_SLOT) {
+        /* Only rrc_check can tell, from the slot. */
+        check_int(rrc_check(h->heap), RRC_EHOOK);
+        check_ptr(host_expect_log(h, RRC_EHOOK, "rrc_check")->ob, second);
+    } else {
+        rrc_object *named = host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free")->ob;
+
+        check(named == ob || named == second);
+    }
+    h->log_read = h->log_count;
+    rrc_heap_free(h->heap);
+    h->log_read = h->log_count;
+    host_end(h);
+}
+
+#else
+
+/* A new address where nothing moves. */
+static void a_contradiction_about_moves(void)
+{
+    host *h = host_with_survivor(all_at_one_place);
+    size_t id = host_rooted(h, HOST_OLD), other = host_new(h, HOST_OLD);
+    rrc_object *ob = ob_given(h, P, id, FULL);
+
+    h->test = host_at(h, other);
+    host_major(h);
+    check_logged(h, RRC_EHOOK, "rrc_major_collection_free", ob, host_at(h, id));
+    host_expect_silence(h);
+    check_ptr(RRC_LINK(ob), host_at(h, id));
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), ob);
+    host_close(h);
+}
+
+#endif
+
+#define HOOK_TESTS UNIT(a_traced_p_that_does_not_survive), UNIT(a_contradiction_about_moves),
+#else
+#define HOOK_TESTS
+#endif
+
+/* A host that changes its mind about youth without a collection. */
+static void check_finds_a_change_of_generation(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *ob = ob_given(h, P, id, FULL);
+
+    host_promote_by_hand(h, id);
+    check_int(rrc_check(h->heap), RRC_EHOOK);
+    check_logged(h, RRC_EHOOK, "rrc_check", ob, host_at(h, id));
+    host_major(h);
+    host_close(h);
+}
+
+UNIT_GROUP(debugging,
+    CHECK_TESTS,
+    HOOK_TESTS
+    UNIT(a_forgotten_bias_is_seen_in_collections),
+    UNIT(a_forgotten_bias_is_seen_when_p_dies),
+    UNIT(a_forgotten_bias_is_seen_by_decref),
+    UNIT(a_decref_too_many_on_a_linked_ob),
+    UNIT(a_freed_ob_is_recognized),
+    UNIT(check_finds_a_change_of_generation));
+
+#else
+
+UNIT_GROUP(debugging, CHECK_TESTS);
+
+#endif

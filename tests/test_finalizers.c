@@ -1,0 +1,199 @@
+/* tp_finalize: once for each drop to zero, on a whole object, which it may
+ * resurrect. */
+
+#include "objects.h"
+
+static rrc_object *final(host *h, int tag)
+{
+    rrc_object *ob = ob_new(h, &Final);
+
+    NODE(ob)->tag = tag;
+    return ob;
+}
+
+static rrc_object *buried_final(host *h)
+{
+    rrc_object *ob = final(h, 0);
+    size_t finalized = h->finalized;
+
+    ob_link(h, O, host_new(h, HOST_OLD), ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);
+    check_int(h->finalized, finalized);
+    return ob;
+}
+
+static void it_runs_once_before_the_dealloc(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = final(h, 1), *owner = ob_new(h, &Node);
+
+    rrc_incref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    check_int(h->finalized, 0);
+    NODE(owner)->ref[1] = ob;
+    rrc_decref(h->heap, owner);
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 2);
+    buried_final(h);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(h->finalized, 2);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* References taken and dropped inside it are nothing special. */
+static void take_and_drop(host *h, rrc_object *ob)
+{
+    int i;
+
+    for (i = 0; i < 3; i++)
+        rrc_incref(h->heap, ob);
+    for (i = 0; i < 3; i++)
+        rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), 1);
+}
+
+static void it_may_take_and_drop_references(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_finalize = take_and_drop;
+    rrc_decref(h->heap, final(h, 1));
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+static void resurrect(host *h, rrc_object *ob)
+{
+    if (h->test == NULL) {
+        rrc_incref(h->heap, ob);
+        h->test = ob;
+    }
+}
+
+static void resurrection_leaves_the_dealloc_out(void)
+{
+    int from_queue;
+
+    for (from_queue = 0; from_queue < 2; from_queue++) {
+        host *h = host_open(NULL);
+        rrc_object *ob;
+
+        h->on_finalize = resurrect;
+        if (from_queue) {
+            ob = buried_final(h);
+            check_int(rrc_run_pending(h->heap, 0), 1);
+        } else {
+            ob = final(h, 1);
+            rrc_decref(h->heap, ob);
+        }
+        check_ptr(h->test, ob);
+        check_int(h->finalized, 1);
+        check_int(h->deallocs, 0);
+        check_int(REFCNT(ob), 1);
+        check_int(host_stats(h).pending, 0);
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_decref(h->heap, ob);
+        check_int(h->finalized, 2);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
+}
+
+/* Resurrected into the arms of a new p. */
+static void link_again(host *h, rrc_object *ob)
+{
+    if (h->finalized < 3)
+        ob_link(h, h->finalized == 1 ? O : P, host_new(h, HOST_YOUNG), ob, FULL);
+}
+
+static void it_may_link_its_object(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = final(h, 1);
+
+    h->on_finalize = link_again;
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), BIAS);
+    check_int(h->finalized, 1);
+    host_minor(h);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(h->finalized, 2);
+    check_int(h->deallocs, 0);
+    check_int(REFCNT(ob), BIAS);
+    check_stats(h, 1, 0, 0, 0, 0);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(h->finalized, 3);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+static void collect(host *h, rrc_object *ob)
+{
+    (void)ob;
+    host_minor(h);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+}
+
+static void it_may_collect(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *survivor = ob_given(h, P, id, FULL);
+
+    buried_final(h);
+    ob_given(h, O, host_new(h, HOST_YOUNG), FULL);
+    h->on_finalize = collect;
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), survivor);
+    rrc_decref(h->heap, final(h, 2));
+    check_int(h->finalized, 2);
+    host_close(h);
+}
+
+/* Nested deeper than is done at once, each finalizer still runs once, and each
+   resurrects or not by itself. */
+static void resurrect_every_third(host *h, rrc_object *ob)
+{
+    if (NODE(ob)->tag % 3 == 0 && NODE(ob)->tag > 0) {
+        rrc_object **kept = (rrc_object **)h->test;
+
+        kept[NODE(ob)->tag / 3] = ob;
+        rrc_incref(h->heap, ob);
+    }
+}
+
+static void each_of_a_chain_decides_for_itself(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *kept[110] = { NULL };
+    rrc_object *first = ob_chain(h, &Final, 320);
+    int i;
+
+    h->test = kept;
+    h->on_finalize = resurrect_every_third;
+    rrc_decref(h->heap, first);
+    check_int(h->deallocs, 1);              /* 319; then 318 was kept */
+    for (i = 106; i >= 1; i--) {
+        check(kept[i] != NULL);
+        check_int(REFCNT(kept[i]), 1);
+        first = kept[i];
+        NODE(first)->tag = -1;
+        rrc_decref(h->heap, first);
+    }
+    check_int(h->deallocs, 320);
+    check_int(h->finalized, 320 + 106);
+    host_close(h);
+}
+
+UNIT_GROUP(finalizers,
+    UNIT(it_runs_once_before_the_dealloc),
+    UNIT(it_may_take_and_drop_references),
+    UNIT(resurrection_leaves_the_dealloc_out),
+    UNIT(it_may_link_its_object),
+    UNIT(it_may_collect),
+    UNIT(each_of_a_chain_decides_for_itself));

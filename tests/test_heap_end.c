@@ -1,0 +1,448 @@
+/* rrc_heap_free: what it returns, what it runs, and the husk that is left. */
+
+#include "objects.h"
+
+static void an_empty_heap(void)
+{
+    host *h = host_open(NULL);
+
+    check_int(host_free_heap(h), 0);
+    host_end(h);
+    check_int(rrc_heap_free(NULL), 0);
+}
+
+/* Every p counts as dead, be it rooted or prebuilt. */
+static void what_the_host_held_goes(void)
+{
+    host *h = host_open(NULL);
+    size_t i;
+
+    for (i = 0; i < HOST_KINDS; i++) {
+        size_t id = host_rooted(h, (host_kind)i);
+
+        ob_given(h, P, id, i % 2 == 0 ? FULL : LIGHT_OB);
+        ob_given(h, O, id, i % 2 == 0 ? LIGHT_OB : FULL);
+    }
+    check_int(host_free_heap(h), 0);
+    check_int(h->freed, 10);
+    check_int(h->deallocs, 5);
+    host_end(h);
+}
+
+static void what_c_holds_ends_with_its_true_count(void)
+{
+    int before;
+
+    for (before = 0; before < 3; before++) {
+        host *h = host_open(NULL);
+        rrc_object *obs[8];
+        size_t i;
+
+        for (i = 0; i < 8; i++) {
+            size_t id = host_rooted(h, i % 2 == 0 ? HOST_YOUNG : HOST_OLD);
+
+            obs[i] = ob_shared(h, i & 2 ? P : O, id, i & 4 ? LIGHT_OB : FULL);
+            if (i % 3 == 0)
+                rrc_incref(h->heap, obs[i]);
+        }
+        if (before == 1)
+            host_minor(h);
+        if (before == 2)
+            host_major(h);
+        check_int(host_free_heap(h), 8);
+        check_int(h->freed, 0);
+        for (i = 0; i < 8; i++) {
+            check_int(REFCNT(obs[i]), 1 + (i % 3 == 0));
+            check_ptr(RRC_LINK(obs[i]), NULL);
+            if (i % 3 == 0)
+                rrc_decref(h->heap, obs[i]);
+            rrc_decref(h->heap, obs[i]);
+        }
+        check_int(h->freed, 8);
+        host_end(h);
+    }
+}
+
+/* Objects that were neither linked nor pending are not counted, but keep the husk. */
+static void unlinked_obs_are_not_counted(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+
+    check_int(host_free_heap(h), 0);
+    check_int(h->freed, 0);
+    check(h->live_bytes > 0);
+    rrc_incref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), 1);
+    rrc_decref(h->heap, ob);
+    check_int(h->freed, 1);
+    host_end(h);
+}
+
+static void what_is_pending_runs(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *chain = ob_chain(h, &Node, 100), *held;
+    size_t id = host_new(h, HOST_OLD);
+
+    ob_link(h, O, id, chain, FULL);
+    rrc_decref(h->heap, chain);
+    held = ob_given(h, P, host_new(h, HOST_YOUNG), FULL);
+    host_major(h);
+    rrc_incref(h->heap, held);
+    check_int(rrc_run_pending(h->heap, 10), 10);
+    check(host_stats(h).pending > 0);
+    check_int(host_free_heap(h), 1);
+    check_int(h->deallocs, 100);
+    check_int(REFCNT(held), 1);
+    rrc_decref(h->heap, held);
+    host_end(h);
+}
+
+/* 0 owns 1 owns 2. Who was linked first, which of them are linked, waiting or
+   neither, and whether C holds the middle one: the result is always the number
+   of those on the heap's books that are alive in the end. */
+static void play_owners(const int *order, int states, link_kind kind, int held)
+{
+    host *h = host_open(NULL);
+    rrc_object *obs[3];
+    int i, linked = 0, top_is_held = states % 3 == 0;
+
+    for (i = 0; i < 3; i++) {
+        obs[i] = ob_new(h, &Node);
+        NODE(obs[i])->tag = i;
+    }
+    NODE(obs[0])->ref[0] = obs[1];
+    NODE(obs[1])->ref[1] = obs[2];
+    if (held)
+        rrc_incref(h->heap, obs[1]);
+    for (i = 0; i < 3; i++) {
+        int n = order[i], state = (n == 0 ? states : n == 1 ? states / 3 : states / 9) % 3;
+
+        if (state > 0)
+            ob_link(h, kind, state == 1 ? host_rooted(h, HOST_OLD) : host_new(h, HOST_OLD), obs[n], FULL);
+    }
+    if (!top_is_held)
+        rrc_decref(h->heap, obs[0]);
+    host_major(h);
+    for (i = 1; i < 3; i++)
+        linked += RRC_LINK(obs[i]) != NULL;
+    check_int(host_free_heap(h), held || top_is_held ? linked : 0);
+    check_int(h->deallocs, top_is_held ? 0 : held ? 1 : 3);
+    if (top_is_held) {
+        check_int(REFCNT(obs[0]), 1);
+        rrc_decref(h->heap, obs[0]);
+    }
+    if (held) {
+        check_int(h->deallocs, 1);
+        check_int(REFCNT(obs[1]), 1);
+        check_int(REFCNT(obs[2]), 1);
+        rrc_decref(h->heap, obs[1]);
+    }
+    check_int(h->deallocs, 3);
+    host_end(h);
+}
+
+static void owners_in_any_order(void)
+{
+    static const int orders[6][3] = {
+        { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+    };
+    int order, states, kind, held;
+
+    for (order = 0; order < 6; order++)
+        for (states = 0; states < 27; states++)
+            for (kind = P; kind <= O; kind++)
+                for (held = 0; held < 2; held++) {
+                    unit_context("order %d, states %d, %c links, held %d", order, states,
+                                 kind == P ? 'P' : 'O', held);
+                    play_owners(orders[order], states, (link_kind)kind, held);
+                }
+}
+
+/* Two objects that own each other are held from C, as far as this version looks. */
+static void a_cycle_is_held(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *a = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+    rrc_object *b = ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+
+    NODE(a)->ref[0] = b;
+    NODE(b)->ref[0] = a;
+    rrc_incref(h->heap, a);
+    rrc_incref(h->heap, b);
+    check_int(host_free_heap(h), 2);
+    check_int(REFCNT(a), 1);
+    check_int(REFCNT(b), 1);
+    check_int(h->deallocs, 0);
+    RRC_CLEAR(h->heap, NODE(a)->ref[0]);
+    check_int(h->deallocs, 2);
+    host_end(h);
+}
+
+/* ---- user code while it ends ---- */
+
+static void resurrect(host *h, rrc_object *ob)
+{
+    if (NODE(ob)->tag == 1) {
+        NODE(ob)->tag = 0;
+        rrc_incref(h->heap, ob);
+    }
+}
+
+static void finalizers_may_resurrect(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *linked = ob_new(h, &Final), *waiting = ob_new(h, &Final), *owned = ob_new(h, &Final);
+
+    ob_link(h, P, host_rooted(h, HOST_OLD), linked, FULL);
+    ob_link(h, O, host_new(h, HOST_OLD), waiting, FULL);
+    NODE(linked)->tag = NODE(waiting)->tag = NODE(owned)->tag = 1;
+    rrc_decref(h->heap, linked);
+    rrc_decref(h->heap, waiting);
+    NODE(waiting)->ref[0] = owned;
+    host_major(h);
+    h->on_finalize = resurrect;
+    check_int(host_free_heap(h), 2);
+    check_int(h->finalized, 2);
+    check_int(REFCNT(linked), 1);
+    check_int(REFCNT(waiting), 1);
+    rrc_decref(h->heap, linked);
+    rrc_decref(h->heap, waiting);
+    check_int(h->finalized, 5);
+    check_int(REFCNT(owned), 1);
+    rrc_decref(h->heap, owned);
+    check_int(h->deallocs, 3);
+    host_end(h);
+}
+
+static void try_all_sorts(host *h, rrc_object *ob)
+{
+    rrc_object *fresh;
+
+    if (h->closed)
+        return;
+    check(rrc_heap_free(h->heap) == SIZE_MAX);
+    host_expect_log(h, RRC_EPHASE, "rrc_heap_free");
+    check_int(rrc_create_link_pyobj(h->heap, h, ob), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_create_link_pyobj");
+    check_ptr(rrc_from_obj(h->heap, h), NULL);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    h->log_read = h->log_count;
+    fresh = rrc_new(h->heap, &Leaf);
+    h->log_read = h->log_count;
+    if (fresh != NULL)
+        rrc_decref(h->heap, fresh);
+    if (h->test != NULL) {
+        fresh = (rrc_object *)h->test;
+        h->test = NULL;
+        rrc_decref(h->heap, fresh);
+    }
+}
+
+/* Deallocs drop what others hold, linked or not, earlier or later. */
+static void deallocs_may_do_all_sorts(void)
+{
+    size_t dropped;
+
+    for (dropped = 0; dropped < 10; dropped++) {
+        host *h = host_open(NULL);
+        rrc_object *obs[10];
+        size_t i;
+
+        unit_context("the first dealloc drops %u", (unsigned)dropped);
+        for (i = 0; i < 10; i++) {
+            size_t id = host_new(h, HOST_OLD);
+
+            obs[i] = ob_given(h, i % 2 == 0 ? P : O, id, FULL);
+            if (i >= 5)
+                host_root(h, id);
+        }
+        host_major(h);
+        rrc_incref(h->heap, obs[dropped]);
+        h->test = obs[dropped];
+        h->on_dealloc = try_all_sorts;
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 10);
+        host_end(h);
+    }
+}
+
+static void free_the_heap(host *h, rrc_object *ob)
+{
+    (void)ob;
+    check(rrc_heap_free(h->heap) == SIZE_MAX);
+    host_expect_log(h, RRC_EPHASE, "rrc_heap_free");
+}
+
+static void a_heap_is_not_freed_by_its_own_deallocs(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Final);
+
+    h->on_dealloc = free_the_heap;
+    h->on_finalize = free_the_heap;
+    rrc_decref(h->heap, ob);
+    ob = ob_new(h, &Final);
+    ob_link(h, O, host_new(h, HOST_OLD), ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(h->deallocs, 2);
+    check_int(h->finalized, 2);
+    host_close(h);
+}
+
+static void free_the_heap_in_the_trigger(host *h)
+{
+    free_the_heap(h, NULL);
+}
+
+static void a_heap_is_not_freed_by_its_trigger(void)
+{
+    host *h = host_open(NULL);
+
+    ob_given(h, O, host_new(h, HOST_YOUNG), FULL);
+    host_minor(h);
+    h->on_trigger = free_the_heap_in_the_trigger;
+    rrc_invoke_callback(h->heap);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    host_close(h);
+}
+
+/* Waiting, and linked again: one record, whichever comes first. */
+static void linked_again_while_it_waited(void)
+{
+    int held, kind;
+
+    for (held = 0; held < 2; held++)
+        for (kind = P; kind <= O; kind++) {
+            host *h = host_open(NULL);
+            rrc_object *full = ob_new(h, &Node), *light = ob_new(h, &Leaf);
+
+            ob_link(h, O, host_new(h, HOST_OLD), full, FULL);
+            ob_link(h, O, host_new(h, HOST_OLD), light, FULL);
+            rrc_decref(h->heap, full);
+            rrc_decref(h->heap, light);
+            host_major(h);
+            check_int(host_stats(h).pending, 2);
+            ob_link(h, (link_kind)kind, host_rooted(h, HOST_YOUNG), full, FULL);
+            ob_link(h, (link_kind)kind, host_rooted(h, HOST_YOUNG), light, LIGHT_OB);
+            if (held) {
+                rrc_incref(h->heap, full);
+                rrc_incref(h->heap, light);
+            }
+            check_int(host_free_heap(h), held ? 2 : 0);
+            check_int(h->freed, held ? 0 : 2);
+            if (held) {
+                check_int(REFCNT(full), 1);
+                check_int(REFCNT(light), 1);
+                rrc_decref(h->heap, full);
+                rrc_decref(h->heap, light);
+            }
+            check_int(h->freed, 2);
+            check_int(h->deallocs, 1);
+            host_end(h);
+        }
+}
+
+/* ---- the husk ---- */
+
+static void a_husk_refuses_all_else(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+    rrc_stats stats;
+    char p;
+
+    check_int(host_free_heap(h), 0);
+#define REFUSED(call, name) \
+    do { \
+        check_int((call), RRC_ECLOSED); \
+        host_expect_log(h, RRC_ECLOSED, name); \
+    } while (0)
+    REFUSED(rrc_create_link_pypy(h->heap, &p, ob), "rrc_create_link_pypy");
+    REFUSED(rrc_create_link_pyobj(h->heap, &p, ob), "rrc_create_link_pyobj");
+    REFUSED(rrc_unlink(h->heap, ob), "rrc_unlink");
+    REFUSED(rrc_minor_collection_trace(h->heap), "rrc_minor_collection_trace");
+    REFUSED(rrc_minor_collection_free(h->heap), "rrc_minor_collection_free");
+    REFUSED(rrc_major_collection_trace(h->heap), "rrc_major_collection_trace");
+    REFUSED(rrc_major_collection_free(h->heap), "rrc_major_collection_free");
+    REFUSED(rrc_check(h->heap), "rrc_check");
+    REFUSED(rrc_get_stats(h->heap, &stats), "rrc_get_stats");
+#undef REFUSED
+    check_ptr(rrc_from_obj(h->heap, &p), NULL);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    h->log_read = h->log_count;
+    rrc_mark_deallocating(h->heap, &p, ob);
+    host_expect_log(h, RRC_ECLOSED, "rrc_mark_deallocating");
+    rrc_invoke_callback(h->heap);
+    host_expect_log(h, RRC_ECLOSED, "rrc_invoke_callback");
+    check_ptr(rrc_next_dead(h->heap), NULL);
+    host_expect_log(h, RRC_ECLOSED, "rrc_next_dead");
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    host_expect_log(h, RRC_ECLOSED, "rrc_run_pending");
+    check_ptr(rrc_new(h->heap, &Node), NULL);
+    host_expect_log(h, RRC_ECLOSED, "rrc_new");
+    check(rrc_heap_free(h->heap) == SIZE_MAX);
+    host_expect_log(h, RRC_ECLOSED, "rrc_heap_free");
+    host_expect_silence(h);
+    check_ptr(rrc_userdata(h->heap), h);
+    rrc_decref(h->heap, ob);
+    host_end(h);
+}
+
+/* Late references drop in any order, with all that hangs on them; the last one
+   frees the husk. */
+static void late_decrefs(void)
+{
+    int order;
+
+    for (order = 0; order < 2; order++) {
+        host *h = host_open(NULL);
+        rrc_object *a, *b = ob_chain(h, &Final, 200), *c = ob_new(h, &Leaf);
+
+        a = ob_shared(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        NODE(a)->ref[0] = ob_chain(h, &Node, 200);
+        ob_link(h, O, host_rooted(h, HOST_OLD), c, LIGHT_OB);
+        check_int(host_free_heap(h), 2);
+        rrc_decref(h->heap, order ? a : b);
+        check_int(h->deallocs, order ? 201 : 200);
+        rrc_decref(h->heap, c);
+        check(h->live_bytes > 0);
+        rrc_decref(h->heap, order ? b : a);
+        check_int(h->deallocs, 401);
+        check_int(h->finalized, 200);
+        host_end(h);
+    }
+}
+
+/* rrc_del is as good as a decref for one who knows that he is the last. */
+static void late_del(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Plain);
+
+    check_int(host_free_heap(h), 0);
+    rrc_del(h->heap, ob);
+    host_end(h);
+}
+
+UNIT_GROUP(heap_end,
+    UNIT(an_empty_heap),
+    UNIT(what_the_host_held_goes),
+    UNIT(what_c_holds_ends_with_its_true_count),
+    UNIT(unlinked_obs_are_not_counted),
+    UNIT(what_is_pending_runs),
+    UNIT(owners_in_any_order),
+    UNIT(a_cycle_is_held),
+    UNIT(finalizers_may_resurrect),
+    UNIT(deallocs_may_do_all_sorts),
+    UNIT(a_heap_is_not_freed_by_its_own_deallocs),
+    UNIT(a_heap_is_not_freed_by_its_trigger),
+    UNIT(linked_again_while_it_waited),
+    UNIT(a_husk_refuses_all_else),
+    UNIT(late_decrefs),
+    UNIT(late_del));

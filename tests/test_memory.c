@@ -1,0 +1,276 @@
+/* Memory: every allocation fails in turn, and what a link costs. */
+
+#include "objects.h"
+
+#include <string.h>
+
+/* ---- failure at every point ---- */
+
+enum { MANY = 700 };
+
+/* A life with links of all sorts, in which any call may run out of memory: it
+   must then have changed nothing, and be repeatable. Returns how many failed. */
+static size_t live_with_failures(size_t fail_at, int fail_on, const host_options *options)
+{
+    host *h = host_bare(options);
+    rrc_object *obs[MANY];
+    size_t ids[MANY], i, failed = 0;
+    rrc_desc desc;
+
+    host_describe(h, &desc);
+    h->fail_at = fail_at;
+    h->fail_on = fail_on;
+    h->heap = rrc_heap_new(&desc);
+    if (h->heap == NULL) {
+        check_int(h->failed, 1);
+        check_int(h->live_blocks, 0);
+        h->fail_at = 0;
+        failed = 1;
+        h->heap = rrc_heap_new(&desc);
+        check(h->heap != NULL);
+    }
+    for (i = 0; i < MANY; i++) {
+        host_kind p = i % 5 == 0 ? HOST_OLD : i % 11 == 0 ? HOST_LARGE : HOST_YOUNG;
+        link_kind kind = i % 3 == 0 ? O : P;
+        size_t before = h->failed;
+
+        do {
+            before = h->failed;
+            obs[i] = rrc_new(h->heap, i % 2 == 0 ? &Node : &Leaf);
+            check_int(obs[i] == NULL, h->failed > before);
+            failed += h->failed - before;
+            if (h->failed > before)
+                h->fail_at = 0;
+        } while (obs[i] == NULL);
+        ids[i] = host_rooted(h, p);
+        for (;;) {
+            rrc_stats stats = host_stats(h), now;
+            int code;
+
+            before = h->failed;
+            code = kind == P ? rrc_create_link_pypy(h->heap, host_at(h, ids[i]), obs[i])
+                             : rrc_create_link_pyobj(h->heap, host_at(h, ids[i]), obs[i]);
+            failed += h->failed - before;
+            if (code == RRC_OK)
+                break;
+            check_int(code, RRC_ENOMEM);
+            check(h->failed > before);
+            now = host_stats(h);
+            now.memory = stats.memory;      /* reserves may stay */
+            check(memcmp(&now, &stats, sizeof now) == 0);
+            check_ptr(RRC_LINK(obs[i]), NULL);
+            check_int(REFCNT(obs[i]), 1);
+            check_ptr(rrc_from_obj(h->heap, host_at(h, ids[i])), NULL);
+            check_int(rrc_check(h->heap), RRC_OK);
+            /* The reserves of before still do for a collection. */
+            host_minor(h);
+            host_major(h);
+            h->fail_at = 0;
+        }
+        REFCNT(obs[i]) += (i % 2 == 0 ? BIAS : LIGHT) - 1;
+        if (i % 100 == 99)
+            host_minor(h);
+        if (i % 160 == 159) {
+            size_t before_unlink = h->failed;
+
+            check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+            failed += h->failed - before_unlink;
+            obs[i] = NULL;
+            host_unroot(h, ids[i]);
+            host_major(h);
+        }
+    }
+    for (i = 0; i < MANY; i++)
+        if (obs[i] != NULL) {
+            check_ptr(rrc_to_obj(h->heap, obs[i]), host_at(h, ids[i]));
+            if (i % 3 != 0)
+                check_ptr(rrc_from_obj(h->heap, host_at(h, ids[i])), obs[i]);
+            if (i % 4 == 0)
+                host_unroot(h, ids[i]);
+        }
+    host_expect_silence(h);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    host_close(h);
+    return failed;
+}
+
+static void fail_each(int fail_on)
+{
+    static const host_options hosts[] = {
+        { .unchecked = 1 }, { .unchecked = 1, .moving = HOST_PERMUTE, .stays_young = 1 },
+    };
+    size_t which, n;
+
+    for (which = 0; which < 2; which++) {
+        size_t step = HOST_SANITIZED || HOST_DEBUG ? 7 : 1, last = 0;
+
+        for (n = 1;; n += n < 100 ? 1 : step) {
+            unit_context("host %u, allocation %u fails", (unsigned)which, (unsigned)n);
+            if (live_with_failures(n, fail_on, &hosts[which]) == 0)
+                break;
+            last = n;
+        }
+        check(last >= MANY);
+    }
+}
+
+static void each_allocation_fails_once(void) { fail_each(0); }
+static void all_allocations_fail_from_some_point_on(void) { fail_each(1); }
+
+static void rrc_new_reports_lack_of_memory(void)
+{
+    host *h = host_open(NULL);
+
+    h->fail_at = 1;
+    h->fail_on = 1;
+    check_ptr(rrc_new(h->heap, &Node), NULL);
+    check_int(host_stats(h).objects, 0);
+    host_expect_silence(h);
+    host_close(h);
+}
+
+/* rrc_unlink does without the memory that would make it fast. */
+static void unlink_needs_no_memory(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *obs[200];
+    size_t i;
+
+    for (i = 0; i < 200; i++)
+        obs[i] = ob_given(h, i % 2 == 0 ? P : O, host_rooted(h, i % 3 == 0 ? HOST_OLD : HOST_YOUNG), FULL);
+    h->fail_at = 1;
+    h->fail_on = 1;
+    for (i = 0; i < 200; i++) {
+        check_int(rrc_unlink(h->heap, obs[i * 7 % 200]), RRC_OK);
+        if (i == 90)
+            host_major(h);
+    }
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_run_pending(h->heap, 0), 200);
+    host_close(h);
+}
+
+/* ---- what a link costs ---- */
+
+/* stats.memory is what the allocator gave, without the objects. */
+static void stats_tell_the_memory(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t i;
+
+    for (i = 0; i < 5000; i++) {
+        if (i % 500 == 0)
+            check_int(host_stats(h).memory,
+                      h->live_bytes - i * (sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0)));
+        ob_given(h, i % 2 == 0 ? P : O, host_rooted(h, HOST_OLD), FULL);
+    }
+    host_close(h);
+}
+
+/* Old links of one kind, as many as fit under each limit while they grow. */
+static void a_link_costs_little(void)
+{
+    #ifdef QUICK_SUITE
+    const size_t most = 100000;
+#else
+    const size_t most = HOST_SANITIZED || HOST_DEBUG ? 100000 : 1000000;
+#endif
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        /* In tenths of a byte: half a byte is for the directories. */
+        const size_t limit = HOST_SLOT || kind == O ? 165 : 240;
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        size_t i;
+
+        for (i = 1; i <= most; i++) {
+            ob_given(h, (link_kind)kind, host_new(h, HOST_OLD), LIGHT_OB);
+            if (i >= 100000 && i % 10000 == 0) {
+                size_t memory = host_stats(h).memory;
+
+                if (memory * 10 > i * limit * (sizeof(void *) + 8) / 16)
+                    unit_fail(__FILE__, __LINE__, "%u %c links take %u bytes", (unsigned)i,
+                              kind == P ? 'P' : 'O', (unsigned)memory);
+            }
+        }
+        host_major(h);
+        check_int(host_stats(h).objects, 0);
+        host_close(h);
+    }
+}
+
+/* The usual life: links are made on young p, a few thousand between two minor
+   collections. */
+static void a_link_that_was_young_costs_little(void)
+{
+    const size_t limit = HOST_SLOT ? 170 : 245;
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t i, memory;
+
+    for (i = 1; i <= 100000; i++) {
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), LIGHT_OB);
+        if (i % 1000 == 0)
+            host_minor(h);
+    }
+    memory = host_stats(h).memory;
+    if (memory * 10 > 100000 * limit * (sizeof(void *) + 8) / 16)
+        unit_fail(__FILE__, __LINE__, "100000 links take %u bytes", (unsigned)memory);
+    host_close(h);
+}
+
+/* When most links have died, a major collection gives most of it back. */
+static void memory_is_given_back(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t i, most;
+
+    for (i = 0; i < 50000; i++)
+        ob_given(h, i % 2 == 0 ? P : O, host_new(h, HOST_OLD), LIGHT_OB);
+    most = host_stats(h).memory;
+    host_major(h);
+    ob_given(h, P, host_new(h, HOST_OLD), LIGHT_OB);
+    if (host_stats(h).memory > most / 10)
+        unit_fail(__FILE__, __LINE__, "of %u bytes %u are kept", (unsigned)most,
+                  (unsigned)host_stats(h).memory);
+    host_close(h);
+}
+
+/* Many collections later it is still the same memory. */
+static void memory_does_not_creep(void)
+{
+    host_options options = { .unchecked = 1, .moving = HOST_PERMUTE };
+    host *h = host_open(&options);
+    size_t round, i, first = 0;
+
+    for (round = 0; round < 60; round++) {
+        size_t start = h->count;
+
+        for (i = 0; i < 500; i++)
+            ob_given(h, i % 2 == 0 ? P : O, host_rooted(h, i % 3 == 0 ? HOST_YOUNG : HOST_OLD), LIGHT_OB);
+        host_minor(h);
+        for (i = 0; i < 500; i++)
+            host_unroot(h, start + i);
+        host_major(h);
+        if (round == 5)
+            first = host_stats(h).memory;
+    }
+    check_int(host_stats(h).memory, first);
+    host_close(h);
+}
+
+UNIT_GROUP(memory,
+    UNIT(each_allocation_fails_once),
+    UNIT(all_allocations_fail_from_some_point_on),
+    UNIT(rrc_new_reports_lack_of_memory),
+    UNIT(unlink_needs_no_memory),
+    UNIT(stats_tell_the_memory),
+    UNIT(a_link_costs_little),
+    UNIT(a_link_that_was_young_costs_little),
+    UNIT(memory_is_given_back),
+    UNIT(memory_does_not_creep));

@@ -1,0 +1,215 @@
+/* Mistakes that are cheap to see: their codes, and what the log says of them. */
+
+#include "objects.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void address_text(char *text, size_t size, const void *address)
+{
+    snprintf(text, size, "%p", address);
+}
+
+/* An item names all there is to know, and its text holds all of it. */
+static void check_item(const host_log *log, rrc_object *ob, rrc_gcref p, const char *type_name)
+{
+    char address[32];
+
+    check_ptr(log->ob, ob);
+    check_ptr(log->p, p);
+    check_str(log->type_name, type_name);
+    check(strstr(log->text, log->name) != NULL);
+    check(strstr(log->text, log->function) != NULL);
+    check(strstr(log->text, log->message) != NULL);
+    check(strstr(log->text, type_name) != NULL);
+    if (ob != NULL) {
+        address_text(address, sizeof address, ob);
+        check(strstr(log->text, address) != NULL);
+    }
+    if (p != NULL) {
+        address_text(address, sizeof address, p);
+        check(strstr(log->text, address) != NULL);
+    }
+}
+
+static void links_that_cannot_be(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG), other = host_rooted(h, HOST_OLD);
+    rrc_object *linked = ob_given(h, P, id, FULL), *free_ob = ob_new(h, &Final);
+    rrc_gcref p = host_at(h, id), q = host_at(h, other);
+
+    check_int(rrc_create_link_pypy(h->heap, q, linked), RRC_ELINKED);
+    check_item(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy"), linked, q, "Node");
+    check_int(rrc_create_link_pyobj(h->heap, q, linked), RRC_ELINKED);
+    check_item(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pyobj"), linked, q, "Node");
+    check_int(rrc_create_link_pypy(h->heap, p, linked), RRC_ELINKED);
+    host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy");
+    check_int(rrc_create_link_pypy(h->heap, p, free_ob), RRC_EPLINKED);
+    check_item(host_expect_log(h, RRC_EPLINKED, "rrc_create_link_pypy"), free_ob, p, "Final");
+    check_int(rrc_create_link_pypy(h->heap, NULL, free_ob), RRC_ENULL);
+    check_item(host_expect_log(h, RRC_ENULL, "rrc_create_link_pypy"), free_ob, NULL, "Final");
+    check_int(rrc_create_link_pyobj(h->heap, q, NULL), RRC_ENULL);
+    check_item(host_expect_log(h, RRC_ENULL, "rrc_create_link_pyobj"), NULL, q, "?");
+    check_int(rrc_unlink(h->heap, free_ob), RRC_EUNLINKED);
+    check_item(host_expect_log(h, RRC_EUNLINKED, "rrc_unlink"), free_ob, NULL, "Final");
+    check_int(rrc_unlink(h->heap, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_unlink");
+
+    check_stats(h, 1, 0, 0, 0, 0);
+    check_ptr(rrc_from_obj(h->heap, p), linked);
+    check_ptr(rrc_from_obj(h->heap, q), NULL);
+    check_ptr(RRC_LINK(free_ob), NULL);
+    check_int(REFCNT(free_ob), 1);
+    rrc_decref(h->heap, free_ob);
+    host_close(h);
+}
+
+/* Both generations are looked at for a second P link. */
+static void a_second_p_link_after_each_collection(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *second = ob_new(h, &Node);
+    int i;
+
+    ob_given(h, P, id, FULL);
+    for (i = 0; i < 3; i++) {
+        check_int(rrc_create_link_pypy(h->heap, host_at(h, id), second), RRC_EPLINKED);
+        host_expect_log(h, RRC_EPLINKED, NULL);
+        if (i == 0)
+            host_minor(h);
+        else
+            host_major(h);
+    }
+    rrc_decref(h->heap, second);
+    host_close(h);
+}
+
+/* Without a heap there is no log hook either. */
+static void no_heap_at_all(void)
+{
+    rrc_stats stats;
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+    char p;
+
+    check_int(rrc_create_link_pypy(NULL, &p, ob), RRC_ENULL);
+    check_int(rrc_create_link_pyobj(NULL, &p, ob), RRC_ENULL);
+    check_int(rrc_unlink(NULL, ob), RRC_ENULL);
+    check_int(rrc_minor_collection_trace(NULL), RRC_ENULL);
+    check_int(rrc_minor_collection_free(NULL), RRC_ENULL);
+    check_int(rrc_major_collection_trace(NULL), RRC_ENULL);
+    check_int(rrc_major_collection_free(NULL), RRC_ENULL);
+    check_int(rrc_check(NULL), RRC_ENULL);
+    check_int(rrc_get_stats(NULL, &stats), RRC_ENULL);
+    check_int(rrc_get_stats(h->heap, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_get_stats");
+    check_int(rrc_check_config(NULL), RRC_ENULL);
+    check_ptr(rrc_from_obj(NULL, &p), NULL);
+    check_ptr(rrc_to_obj(NULL, NULL), NULL);
+    check_ptr(rrc_next_dead(NULL), NULL);
+    check_int(rrc_run_pending(NULL, 0), 0);
+    check_ptr(rrc_new(NULL, &Node), NULL);
+    check_ptr(rrc_new_var(NULL, &Node, 0), NULL);
+    check_ptr(rrc_userdata(NULL), NULL);
+    check_int(rrc_heap_free(NULL), 0);
+    rrc_invoke_callback(NULL);
+    rrc_mark_deallocating(NULL, &p, ob);
+    rrc_del(NULL, NULL);
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+static void descriptors_that_lack_a_hook(void)
+{
+    host *h = host_bare(NULL);
+    rrc_desc desc;
+
+    check_ptr(rrc_heap_new(NULL), NULL);
+#if !HOST_MACROS
+    host_describe(h, &desc);
+    desc.trace = NULL;
+    check_ptr(rrc_heap_new(&desc), NULL);
+    host_expect_log(h, RRC_EDESC, "rrc_heap_new");
+    host_describe(h, &desc);
+    desc.survivor = NULL;
+    check_ptr(rrc_heap_new(&desc), NULL);
+    host_expect_log(h, RRC_EDESC, "rrc_heap_new");
+#else
+    /* What macros fix need not be in the descriptor. */
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = h;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    check_int(rrc_heap_free(h->heap), 0);
+#endif
+    check_int(h->calls.allocate, 0);
+    host_end(h);
+}
+
+/* The smallest host: trace and survivor are enough. */
+static void two_hooks_are_enough(void)
+{
+    host_options options = { .eager = 1, .without_generations = 1 };
+    host *h = host_bare(&options);
+    rrc_desc desc;
+    size_t id, dead;
+    rrc_object *ob;
+
+    host_describe(h, &desc);
+    desc.dealloc_trigger = NULL;
+    desc.realloc = NULL;
+    desc.log = NULL;
+    desc.slot = HOST_SLOT ? desc.slot : NULL;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    id = host_rooted(h, HOST_OLD);
+    dead = host_new(h, HOST_OLD);
+    ob = ob_given(h, P, id, FULL);
+    ob_given(h, O, dead, FULL);
+    host_minor(h);
+    host_major(h);
+    rrc_invoke_callback(h->heap);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), ob);
+    host_close(h);
+}
+
+static void each_code_has_a_name_and_a_message(void)
+{
+#define COUNT_CODE(code, message) + 1
+    static const int codes = 0 RRC_ERRORS(COUNT_CODE);
+#undef COUNT_CODE
+    int i, j;
+
+    check_int(RRC_OK, 0);
+    check_str(rrc_error_name(RRC_OK), "RRC_OK");
+    check_str(rrc_error_name(RRC_ENOMEM), "RRC_ENOMEM");
+    check_str(rrc_error_name(RRC_ELIMIT), "RRC_ELIMIT");
+    for (i = 0; i < codes; i++) {
+        check(strncmp(rrc_error_name(i), "RRC_", 4) == 0);
+        check(strlen(rrc_error_message(i)) > 5);
+        for (j = 0; j < i; j++) {
+            check(strcmp(rrc_error_name(i), rrc_error_name(j)) != 0);
+            check(strcmp(rrc_error_message(i), rrc_error_message(j)) != 0);
+        }
+    }
+    for (i = -3; i < 3; i++) {
+        int odd = i < 0 ? i : codes + i;
+
+        check(strncmp(rrc_error_name(odd), "RRC_E", 5) != 0);
+        check(strlen(rrc_error_message(odd)) > 5);
+    }
+    check(rrc_error_name(INT32_MIN) != NULL);
+    check(rrc_error_message(INT32_MAX) != NULL);
+}
+
+UNIT_GROUP(misuse,
+    UNIT(links_that_cannot_be),
+    UNIT(a_second_p_link_after_each_collection),
+    UNIT(no_heap_at_all),
+    UNIT(descriptors_that_lack_a_hook),
+    UNIT(two_hooks_are_enough),
+    UNIT(each_code_has_a_name_and_a_message));

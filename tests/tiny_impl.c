@@ -1,0 +1,2 @@
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"

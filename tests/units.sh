@@ -1,0 +1,48 @@
+#!/bin/sh
+# units.sh - programs whose units are of different languages run, as do private
+# copies of the header in each; and an implementing unit has no data that can be
+# written to, but in its heaps.
+. tests/lib.sh
+out=$BUILD/tests/units
+mkdir -p "$out" || exit 1
+
+# plays DESCRIPTION MAIN_COMPILER MAIN_FLAGS [IMPL_COMPILER IMPL_FLAGS]
+plays() {
+    description=$1
+    rm -f "$out/main.o" "$out/impl.o" "$out/program"
+    # shellcheck disable=SC2086
+    if $2 $3 $STRICT -O1 -I. -c tests/tiny_main.c -o "$out/main.o" &&
+        { [ $# -eq 3 ] || $4 $5 $STRICT -O1 -I. -c tests/tiny_impl.c -o "$out/impl.o"; } &&
+        $link "$out/main.o" $([ $# -eq 3 ] || echo "$out/impl.o") -o "$out/program"
+    then
+        expect "$description" "$out/program"
+    else
+        fail "$description: not built"
+    fi
+}
+
+for cc in $(compilers); do
+    cxx=$(cxx_of "$cc")
+    link=$cc
+    plays "$cc: a private copy in C" "$cc" "-std=c99 -DRAWREFCOUNT_STATIC"
+    plays "$cc: C, implementing unit in C" "$cc" -std=c99 "$cc" -std=c11
+    if ! have "$cxx"; then
+        skip "C++ with $cxx: not there"
+        continue
+    fi
+    link=$cxx
+    for std in c++11 c++17; do
+        plays "$cxx $std: a private copy" "$cxx" "-x c++ -std=$std -DRAWREFCOUNT_STATIC"
+        plays "$cxx $std: with debug checks" "$cxx" "-x c++ -std=$std -DRAWREFCOUNT_STATIC -DRRC_DEBUG"
+        plays "$cxx $std: implementing unit in C" "$cxx" "-x c++ -std=$std" "$cc" -std=c99
+        plays "$cxx $std: implementing unit for C" "$cc" -std=c99 "$cxx" "-x c++ -std=$std"
+    done
+done
+
+if have nm && $CC -std=c99 -I. -fno-pie -c tests/tiny_impl.c -o "$out/data.o"; then
+    expect "I7: an implementing unit has no writable data" \
+        sh -c "! nm '$out/data.o' | grep -E ' [bBcCdDgGsS] '"
+else
+    skip "I7: data of an implementing unit: no nm, or no -fno-pie"
+fi
+finish
