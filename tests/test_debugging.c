@@ -128,16 +128,7 @@ static void check_finds_a_damaged_slot(void)
 }
 #endif
 
-#define CHECK_TESTS \
-    UNIT(check_finds_a_count_below_the_bias), \
-    UNIT(check_finds_a_wrong_link_field), \
-    UNIT(check_finds_all_and_returns_the_first), \
-    UNIT(check_finds_a_dropped_reference_of_the_queue), \
-    UNIT(check_finds_a_damaged_slot)
-
-#ifdef RRC_DEBUG
-
-/* ---- counts ---- */
+/* ---- what each build notices ---- */
 
 static void check_logged(host *h, int code, const char *function, rrc_object *ob, rrc_gcref p)
 {
@@ -148,36 +139,6 @@ static void check_logged(host *h, int code, const char *function, rrc_object *ob
         check_ptr(log->p, p);
     check_str(log->type_name, "Node");
     check(strstr(log->text, "Node") != NULL);
-}
-
-/* The maker of the link did not put the bias in: seen by each collection. */
-static void a_forgotten_bias_is_seen_in_collections(void)
-{
-    int major;
-
-    for (major = 0; major < 2; major++) {
-        host_options options = { .unchecked = 1 };
-        host *h = host_open(&options);
-        size_t id = host_rooted(h, HOST_YOUNG);
-        rrc_object *ob = ob_new(h, &Node);
-
-        unit_context("%s", major ? "major" : "minor");
-        check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_OK);
-        if (major)
-            host_major(h);
-        else
-            host_minor(h);
-        check(h->log_count > 0);
-        check_logged(h, RRC_EREFCNT,
-                     major ? "rrc_major_collection_trace" : "rrc_minor_collection_trace", ob, NULL);
-        h->log_read = h->log_count;
-        check_int(h->deallocs, 0);
-        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
-        REFCNT(ob) += BIAS;
-        check_int(rrc_check(h->heap), RRC_OK);
-        rrc_decref(h->heap, ob);
-        host_close(h);
-    }
 }
 
 static void a_forgotten_bias_is_seen_when_p_dies(void)
@@ -213,6 +174,105 @@ static void a_forgotten_bias_is_seen_by_decref(void)
     check_ptr(rrc_from_obj(h->heap, p), ob);
     check_int(rrc_check(h->heap), RRC_OK);
     host_close(h);
+}
+
+/* Nor is it freed with the heap: a count that is wrong says nothing. */
+static void a_forgotten_bias_is_seen_by_heap_free(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *ob = ob_new(h, &Node);
+
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_OK);
+    host_free_heap(h);
+    check_logged(h, RRC_EREFCNT, "rrc_heap_free", ob, NULL);
+    check_int(h->deallocs, 0);
+    check_int(REFCNT(ob), 1);
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    host_end(h);
+}
+
+/* An object may lose its type; it is then leaked rather than jumped into. */
+static void a_missing_type_is_seen_by_decref(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+
+    RRC_TYPE(ob) = NULL;
+    rrc_decref(h->heap, ob);
+    check_str(host_expect_log(h, RRC_ETYPE, "rrc_decref")->type_name, "?");
+    RRC_TYPE(ob) = &Node;
+    rrc_del(h->heap, ob);
+    host_close(h);
+}
+
+/* Somebody who clears the link field can link an object twice. */
+static void check_finds_two_links_of_one_ob(void)
+{
+    patient it = patient_new();
+
+    RRC_LINK(it.o_ob) = NULL;
+    check_int(rrc_create_link_pyobj(it.h->heap, host_at(it.h, it.o_id), it.o_ob), RRC_OK);
+    check_int(rrc_check(it.h->heap), RRC_ELINKED);
+    check_ptr(host_expect_log(it.h, RRC_ELINKED, "rrc_check")->ob, it.o_ob);
+    host_expect_silence(it.h);
+    check_ptr(RRC_LINK(it.o_ob), host_at(it.h, it.o_id));
+    check_int(rrc_unlink(it.h->heap, it.p_ob), RRC_OK);
+    REFCNT(it.o_ob) += 5;
+    check_int(rrc_unlink(it.h->heap, it.o_ob), RRC_OK);
+    check_int(REFCNT(it.o_ob), 5);
+    REFCNT(it.o_ob) += LIGHT - 5;
+    RRC_LINK(it.o_ob) = host_at(it.h, it.o_id);
+    check_int(rrc_check(it.h->heap), RRC_OK);
+    host_close(it.h);
+}
+
+#define CHECK_TESTS \
+    UNIT(check_finds_a_count_below_the_bias), \
+    UNIT(check_finds_a_wrong_link_field), \
+    UNIT(check_finds_all_and_returns_the_first), \
+    UNIT(check_finds_a_dropped_reference_of_the_queue), \
+    UNIT(check_finds_a_damaged_slot), \
+    UNIT(check_finds_two_links_of_one_ob), \
+    UNIT(a_forgotten_bias_is_seen_when_p_dies), \
+    UNIT(a_forgotten_bias_is_seen_by_decref), \
+    UNIT(a_forgotten_bias_is_seen_by_heap_free), \
+    UNIT(a_missing_type_is_seen_by_decref)
+
+#ifdef RRC_DEBUG
+
+/* ---- counts ---- */
+
+/* The maker of the link did not put the bias in: seen by each collection. */
+static void a_forgotten_bias_is_seen_in_collections(void)
+{
+    int major;
+
+    for (major = 0; major < 2; major++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        size_t id = host_rooted(h, HOST_YOUNG);
+        rrc_object *ob = ob_new(h, &Node);
+
+        unit_context("%s", major ? "major" : "minor");
+        check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_OK);
+        if (major)
+            host_major(h);
+        else
+            host_minor(h);
+        check(h->log_count > 0);
+        check_logged(h, RRC_EREFCNT,
+                     major ? "rrc_major_collection_trace" : "rrc_minor_collection_trace", ob, NULL);
+        h->log_read = h->log_count;
+        check_int(h->deallocs, 0);
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+        REFCNT(ob) += BIAS;
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_decref(h->heap, ob);
+        host_close(h);
+    }
 }
 
 /* C drops a reference that it does not have; the bias must not be eaten up. */
@@ -274,12 +334,60 @@ static void a_freed_ob_is_recognized(void)
     host_expect_log(h, RRC_EFREED, "rrc_unlink");
     rrc_del(h->heap, ob);
     host_expect_log(h, RRC_EFREED, "rrc_del");
+    check_int(rrc_check(h->heap), RRC_OK);
     host_expect_silence(h);
     check_int(h->deallocs, 1);
     check_int(host_stats(h).objects, 0);
     check_int(host_free_heap(h), 0);
     host_realloc(h, kept, sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0), 0);
     host_end(h);
+}
+
+/* Somebody gave the memory of a linked object back behind the header's back. */
+static void a_linked_ob_that_was_freed(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_YOUNG);
+    rrc_object *linked = ob_given(h, P, id, FULL), *waiting = ob_given(h, O, host_new(h, HOST_OLD), FULL);
+    node saved_linked, saved_waiting;
+
+    host_major(h);
+    saved_linked = *NODE(linked);
+    saved_waiting = *NODE(waiting);
+    memset(NODE(linked), 0xDD, sizeof(node));
+    memset(NODE(waiting), 0xDD, sizeof(node));
+    check_int(rrc_check(h->heap), RRC_EFREED);
+    check_ptr(host_expect_log(h, RRC_EFREED, "rrc_check")->ob, linked);
+    check_ptr(host_expect_log(h, RRC_EFREED, "rrc_check")->ob, waiting);
+    host_expect_silence(h);
+    *NODE(linked) = saved_linked;
+    *NODE(waiting) = saved_waiting;
+    host_close(h);
+}
+
+/* A count that is 0 or less, and arguments that are NULL. */
+static void bad_counts_and_no_objects(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+    intptr_t count;
+
+    for (count = -1; count <= 0; count++) {
+        REFCNT(ob) = count;
+        rrc_decref(h->heap, ob);
+        check_logged(h, RRC_EREFCNT, "rrc_decref", ob, NULL);
+        rrc_incref(h->heap, ob);
+        check_logged(h, RRC_EREFCNT, "rrc_incref", ob, NULL);
+        check_int(REFCNT(ob), count);
+    }
+    REFCNT(ob) = 1;
+    rrc_incref(h->heap, NULL);
+    host_expect_log(h, RRC_ENULL, "rrc_incref");
+    rrc_decref(h->heap, NULL);
+    host_expect_log(h, RRC_ENULL, "rrc_decref");
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    host_close(h);
 }
 
 /* ---- hooks that contradict each other ---- */
@@ -350,6 +458,9 @@ static void a_contradiction_about_moves(void)
         rrc_object *named = host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free")->ob;
 
         check(named == ob || named == second);
+        h->log_read = h->log_count;
+        check_int(rrc_check(h->heap), RRC_EPLINKED);
+        host_expect_log(h, RRC_EPLINKED, "rrc_check");
     }
     h->log_read = h->log_count;
     rrc_heap_free(h->heap);
@@ -400,10 +511,10 @@ UNIT_GROUP(debugging,
     CHECK_TESTS,
     HOOK_TESTS
     UNIT(a_forgotten_bias_is_seen_in_collections),
-    UNIT(a_forgotten_bias_is_seen_when_p_dies),
-    UNIT(a_forgotten_bias_is_seen_by_decref),
     UNIT(a_decref_too_many_on_a_linked_ob),
     UNIT(a_freed_ob_is_recognized),
+    UNIT(a_linked_ob_that_was_freed),
+    UNIT(bad_counts_and_no_objects),
     UNIT(check_finds_a_change_of_generation));
 
 #else

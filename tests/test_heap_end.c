@@ -161,6 +161,46 @@ static void owners_in_any_order(void)
                 }
 }
 
+/* A chain of linked objects, deeper than is deallocated at once: linked from
+   either end, with C holding one of them or none. */
+static void play_linked_chain(const rrc_type *type, int last_first, int held)
+{
+    enum { LENGTH = 1000 };
+    host *h = host_open(NULL);
+    rrc_object *chain = ob_chain(h, type, LENGTH), *obs[LENGTH], *ob = chain;
+    size_t i;
+
+    for (i = 0; i < LENGTH; i++, ob = NODE(ob)->ref[0])
+        obs[i] = ob;
+    for (i = 0; i < LENGTH; i++)
+        ob_link(h, i % 2 == 0 ? P : O, host_rooted(h, i % 3 == 0 ? HOST_YOUNG : HOST_OLD),
+                obs[last_first ? LENGTH - 1 - i : i], FULL);
+    rrc_decref(h->heap, chain);
+    if (held)
+        rrc_incref(h->heap, obs[LENGTH / 4]);
+    check_int(host_free_heap(h), held ? LENGTH - LENGTH / 4 : 0);
+    check_int(h->deallocs, held ? LENGTH / 4 : LENGTH);
+    for (i = LENGTH / 4; held && i < LENGTH; i++) {
+        check_int(REFCNT(obs[i]), 1);
+        check_ptr(RRC_LINK(obs[i]), NULL);
+    }
+    if (held)
+        rrc_decref(h->heap, obs[LENGTH / 4]);
+    check_int(h->deallocs, LENGTH);
+    check_int(h->finalized, type == &Final ? LENGTH : 0);
+    host_end(h);
+}
+
+static void a_chain_of_linked_obs(void)
+{
+    int which;
+
+    for (which = 0; which < 8; which++) {
+        unit_context("which %d", which);
+        play_linked_chain(which & 1 ? &Final : &Node, which & 2, which & 4);
+    }
+}
+
 /* Two objects that own each other are held from C, as far as this version looks. */
 static void a_cycle_is_held(void)
 {
@@ -437,6 +477,7 @@ UNIT_GROUP(heap_end,
     UNIT(unlinked_obs_are_not_counted),
     UNIT(what_is_pending_runs),
     UNIT(owners_in_any_order),
+    UNIT(a_chain_of_linked_obs),
     UNIT(a_cycle_is_held),
     UNIT(finalizers_may_resurrect),
     UNIT(deallocs_may_do_all_sorts),

@@ -70,14 +70,15 @@ static size_t live_with_failures(size_t fail_at, int fail_on, const host_options
         REFCNT(obs[i]) += (i % 2 == 0 ? BIAS : LIGHT) - 1;
         if (i % 100 == 99)
             host_minor(h);
-        if (i % 160 == 159) {
+        if (i % 40 == 39) {
             size_t before_unlink = h->failed;
 
             check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
             failed += h->failed - before_unlink;
             obs[i] = NULL;
             host_unroot(h, ids[i]);
-            host_major(h);
+            if (i % 160 == 159)
+                host_major(h);
         }
     }
     for (i = 0; i < MANY; i++)

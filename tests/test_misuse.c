@@ -174,6 +174,8 @@ static void two_hooks_are_enough(void)
     rrc_invoke_callback(h->heap);
     check_int(rrc_run_pending(h->heap, 0), 1);
     check_ptr(rrc_from_obj(h->heap, host_at(h, id)), ob);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_ELINKED);
+    host_expect_silence(h);
     host_close(h);
 }
 
