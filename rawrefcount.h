@@ -370,7 +370,7 @@ struct rrc_type {
        mutator. NULL: drop the tp_members, then tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
-       light object it is called inside a collection: it must not call back then. */
+       light object it is called inside a collection, and may then call only that. */
     void (*tp_free)(rrc_heap *heap, void *self);
     /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
        inside collections, at any time while self is tracked: it must not change
@@ -504,8 +504,9 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    linked or pending C still holds; they end unlinked with their true count.
    Later rrc_incref, rrc_decref, rrc_new's and rrc_del's on this heap: decref and
    del stay legal until the last object of rrc_new is gone, which frees the last
-   of the heap; all else is refused with RRC_ECLOSED. After that no hook but
-   realloc and log is called: userdata must live as long as those need it.
+   of the heap; all else is refused with RRC_ECLOSED. No hook but realloc and log
+   is called then. userdata must live as long as those, and the deallocs of late
+   objects, need it.
    From inside a collection, a dealloc or a hook it is refused: logged, returns
    SIZE_MAX, nothing changed. NULL is ignored (returns 0).
    [mutator | frees only | calls dealloc | O(links)] */
@@ -623,7 +624,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 /* Do pending work: weak references of cyclic garbage, its finalizers, the queue's
    references, then the clearing of cyclic garbage. At most max objects are dealt
    with, counting those that go because of others; 0 = all. Returns how many.
-   0 if called from inside a dealloc or a collection.
+   0 if called from inside a dealloc or a collection: a host whose deallocs can
+   run a collection must look again for pending work when they have returned.
    [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
    O(objects); a call that clears cyclic garbage checks all of it that waits] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
@@ -631,7 +633,7 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 /* ---- objects ---- */
 
 /* A new object of tp_basicsize (+ n * tp_itemsize) bytes, zeroed but for its
-   head, unlinked, with one reference, the caller's. NULL: out of memory; or bad
+   head, unlinked, with one reference, the caller's. (n is not stored for you.) NULL: out of memory; or bad
    arguments, logged. Its memory is freed by rrc_del, by which every tp_dealloc
    and tp_free of such a type must end.
    [any but a collection | allocates | calls realloc | O(bytes)] */
