@@ -2984,9 +2984,11 @@ static void rrci_reset_scratch(rrc_heap *heap)
     size_t i;
     heap->gray = NULL;
     for (i = 0; i < list->count; i++) {
-        rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
-        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        head->is.refs = 0;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (ob == NULL)
+            continue;                   /* a hole of rrc_gc_visit_objects */
+        rrci_gc_head_of(ob)->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        rrci_gc_head_of(ob)->is.refs = 0;
     }
 }
 
@@ -3209,8 +3211,8 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
         }
     } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
+        heap->batch += (head->is.word & RRCI_GC_BATCH) == 0;
         head->is.word |= RRCI_GC_BATCH;
-        heap->batch++;
         if (type->tp_clear != NULL)
             type->tp_clear(heap, ob);
         else
