@@ -4583,17 +4583,18 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         node = &graph.nodes[edge->from];
     }
     if (node->is_reached) {
-        const char *which = node->ob == ob ? "it" : "which";
+        const char *before = node->ob == ob ? "" : "which ", *after = node->ob == ob ? "keeps it" : "keeps";
+        rrci_write(&writer, "  %s", before);
         if (RRC_REFCNT(node->ob) >= RRC_REFCNT_IMMORTAL) {
-            rrci_write(&writer, "  %s is static\n", which);
+            rrci_write(&writer, "is static\n");
         } else if (node->outside > 0 && rrci_is_queued(heap, node->ob)) {
-            rrci_write(&writer, "  %s waits in the queue for rrc_run_pending\n", which);
-        } else if (node->outside > 0) {
-            rrci_write(&writer, "  %s ", which);
-            rrci_write_count(&writer, node->outside, "reference");
-            rrci_write(&writer, " from outside keep%s alive\n", node->outside == 1 ? "s" : "");
+            rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
+        } else if (node->outside == 1) {
+            rrci_write(&writer, "1 reference from outside %s alive\n", after);
+        } else if (node->outside > 1) {
+            rrci_write(&writer, "%ld references from outside keep%s alive\n", (long)node->outside, after + 5);
         } else {
-            rrci_write(&writer, "  %s its host object p %p keeps alive for as long as that lives\n", which, node->p);
+            rrci_write(&writer, "its host object p %p %s alive for as long as that lives\n", node->p, after);
         }
     }
     rrci_free_graph(&graph);
