@@ -228,7 +228,8 @@
  *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
- *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text
+ *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
+ *                                              rrc_explain, no rrc_dump_dot
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
@@ -411,8 +412,8 @@ typedef struct rrc_log_item {
 
 /* How a heap talks to its host. Zero means the default of each field; the
    struct is copied. userdata is the first argument of every hook. No hook may
-   call back into the header, except for rrc_userdata, and for dealloc_trigger,
-   which may do all that the mutator may but rrc_heap_free. */
+   call back into the header, except for rrc_userdata and rrc_marked; but
+   dealloc_trigger and collect may do all that the mutator may but rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
@@ -546,7 +547,8 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
-   NULL takes that back. Logged and ignored if ob is linked.
+   NULL takes that back. Logged and ignored if ob is linked; ignored in and after
+   rrc_heap_free.
    [mutator | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -723,13 +725,14 @@ RRC_API int rrc_check(rrc_heap *heap);
 /* [any | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
+#ifndef RRC_NO_STDIO
+
 /* Receives text: size bytes, with a 0 after them. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
 /* Why is ob alive? Writes, in words, the shortest path of references to it from
    something that is held from outside, or else from a p, as far as the C side
-   knows; or that ob is garbage. RRC_ENOMEM: nothing was written. (Not with
-   RRC_NO_STDIO, nor rrc_dump_dot.)
+   knows; or that ob is garbage. RRC_ENOMEM: nothing was written.
    [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
    all links and tracked objects] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
@@ -739,6 +742,8 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
    held from outside, by as many references as no traverse explains. Gray: garbage.
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
+
+#endif /* RRC_NO_STDIO */
 
 /* The version of the implementation (RRC_VERSION is that of this text), and the
    name and message of a code, for any int. [any | no | nothing | O(1)] */
@@ -927,13 +932,21 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRCI_UNLIKELY(condition) (condition)
 #endif
 
+/* The head of an object, which can straddle two cache lines. */
+#define RRCI_PREFETCH_HEAD(ob) \
+    do { \
+        const char *rrci_head = (const char *)(ob); \
+        RRCI_PREFETCH_TO_WRITE(rrci_head); \
+        RRCI_PREFETCH_TO_WRITE(rrci_head + sizeof(rrc_object) - 1); \
+    } while (0)
+
 /* Passes walk a list by segments, so that the inner loop has plain pointers: to
    the segment at hand, and to the two after it, whose objects are prefetched.
    That is far ahead, but a miss takes as long as the work on a hundred records. */
 #define RRCI_SEGMENT ((size_t)64)
 
 /* How many operations are kept in flight where there is no list to look ahead. */
-#define RRCI_AHEAD ((size_t)16)
+#define RRCI_AHEAD ((size_t)64)
 
 /* ---- data ---- */
 
@@ -1131,8 +1144,10 @@ static const char *rrci_type_name(rrc_object *ob)
         return "?";
     if (rrci_is_freed(ob)) {
 #if RRCI_TAGS_FREED
+        uintptr_t poison;
+        memset(&poison, RRCI_POISON, sizeof poison);
         type = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) & ~(uintptr_t)1);
-        if (((uintptr_t)RRC_TYPE(ob) & 1) == 0)
+        if (((uintptr_t)RRC_TYPE(ob) & 1) == 0 || (uintptr_t)RRC_TYPE(ob) == poison)
 #endif
             return "?";
     } else {
@@ -1955,12 +1970,39 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     return RRC_OK;
 }
 
+/* The ob of p in a P list, or NULL. The usual cases are written out, in few
+   instructions: the processor then works on more lookups at a time, while they
+   wait for memory. */
+static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
+{
+    const rrci_dict *dict = &list->dict;
+    size_t index;
+    if (dict->size > 0) {
+        uint64_t hash = rrci_hash(p);
+        const uint32_t *group = rrci_dict_home(dict, hash);
+        uint32_t mask = rrci_dict_mask(dict);
+        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+        if (matches != 0) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
+                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
+                if (!RRCI_UNLIKELY(link->p != p))
+                    return link->ob;
+            }
+        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
+            return NULL;
+        }
+    }
+    index = rrci_dict_find(list, p);
+    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+}
+
 /* Has p a P link? `kind` is the list where it would be: that of its generation. */
 static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p) != NULL;
-    return rrci_dict_find(&heap->list[kind], p) != RRCI_NONE;
+    return rrci_ob_of(&heap->list[kind], p) != NULL;
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -2003,30 +2045,6 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
-/* The ob of p in a P list. The usual case is written out, in few instructions:
-   the processor then works on more lookups at a time, while they wait for memory. */
-static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
-{
-    const rrci_dict *dict = &list->dict;
-    size_t index;
-    if (dict->size > 0) {
-        uint64_t hash = rrci_hash(p);
-        const uint32_t *group = rrci_dict_home(dict, hash);
-        uint32_t mask = rrci_dict_mask(dict);
-        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
-        if (!RRCI_UNLIKELY(matches == 0)) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
-                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
-                if (!RRCI_UNLIKELY(link->p != p))
-                    return link->ob;
-            }
-        }
-    }
-    index = rrci_dict_find(list, p);
-    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
-}
-
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
@@ -2052,6 +2070,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 {
     const char *function = "rrc_mark_deallocating";
     size_t index;
+    if (heap != NULL && heap->phase >= RRCI_RELEASING)
+        return;                         /* rrc_to_obj would not tell anyway */
     if (rrci_need_mutator(heap, function) != RRC_OK)
         return;
     if (ob == NULL) {
@@ -2209,7 +2229,7 @@ static void rrci_add_to_burial(rrc_heap *heap, rrci_burial *burial, rrc_object *
         rrci_bury(heap, *place, function);
         burial->buried++;
     }
-    RRCI_PREFETCH_TO_WRITE(ob);
+    RRCI_PREFETCH_HEAD(ob);
     *place = ob;
     burial->added++;
 }
@@ -3061,6 +3081,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT | RRCI_GC_UNCOLLECTABLE);
+        /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
+        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0;
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         head->is.refs = 0;
@@ -3073,12 +3095,14 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
             heap->hopeless++;
         else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
             rrci_gc_move(heap, RRCI_WEAK, ob);
-        else if ((state & RRCI_GC_KEPT) == 0)
+        else if ((state & RRCI_GC_KEPT) == 0 && !is_queued)
             rrci_gc_move(heap, RRCI_CLEAR, ob);
         else if (rrci_is_finalizable(ob))
             rrci_gc_move(heap, RRCI_FINAL, ob);
         if (rrci_gc_list(head) != RRCI_WEAK)
             head->is.word &= ~RRCI_GC_KEPT;
+        else if (is_queued)
+            head->is.word |= RRCI_GC_KEPT;          /* its weak references are all there is to do */
     }
 }
 
@@ -3428,7 +3452,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD && queue->head_index + RRCI_AHEAD < RRCI_CHUNK_QUEUED)
-        RRCI_PREFETCH_TO_WRITE(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
+        RRCI_PREFETCH_HEAD(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
     heap->quota--;
     if (--RRC_REFCNT(ob) == 0 && !rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -3652,8 +3676,12 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
-    rrci_untrack(heap, ob);
     type = RRC_TYPE(ob);
+    if (type == NULL) {
+        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
+        return;
+    }
+    rrci_untrack(heap, ob);
     memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
         heap->objects--;

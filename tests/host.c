@@ -9,7 +9,7 @@
    next owner will be young. */
 struct cell {
     size_t id;
-    unsigned char kind, young, age, marked, next_young, movable;
+    unsigned char kind, young, age, marked, next_young, movable, linked;
     cell *forward;
     rrc_object *slot;
     cell *edge[HOST_EDGES];
@@ -91,6 +91,11 @@ static void mark(host *h, cell *c)
     if (c == NULL || c->marked || (in_minor(h) && !c->young))
         return;
     c->marked = 1;
+    if (!in_minor(h) && h->options.reports_marks != 0
+            && (c->linked || h->options.reports_marks == REPORT_ALL)) {
+        h->calls.reports++;
+        rrc_marked(h->heap, c);
+    }
     PUSH(h->gray, h->gray_room, h->gray_count, c);
 }
 
@@ -288,6 +293,8 @@ void host_describe(host *h, rrc_desc *desc)
     desc->slot = HOST_SLOT ? host_slot : NULL;
     desc->dealloc_trigger = host_dealloc_trigger;
 #endif
+    desc->collect = h->options.collects ? host_collect : NULL;
+    desc->reports_marks = h->options.reports_marks != 0;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }
@@ -395,6 +402,11 @@ int host_in_nursery(const host *h, size_t id)
 void host_root(host *h, size_t id)
 {
     h->objects[id].rooted = 1;
+}
+
+void host_note_link(host *h, size_t id)
+{
+    h->objects[id].at->linked = 1;
 }
 
 void host_promote_by_hand(host *h, size_t id)
@@ -704,6 +716,15 @@ void host_major(host *h)
     host_major_end(h);
 }
 
+void host_collect(void *userdata)
+{
+    host *h = (host *)userdata;
+
+    must_be(h->phase == HOST_MUTATOR, h, "collect");
+    hook(h, "collect");
+    host_major(h);
+}
+
 void host_safepoint(host *h)
 {
     if (!h->options.stress || h->phase != HOST_MUTATOR)
@@ -747,6 +768,15 @@ void host_expect_silence(host *h)
     if (h->log_read != h->log_count)
         unit_fail(__FILE__, __LINE__, "logged: %s",
                   h->log[h->log_read % (sizeof h->log / sizeof h->log[0])].text);
+}
+
+/* ---- events ---- */
+
+void host_event(host *h, char what, int tag)
+{
+    size_t used = strlen(h->events);
+
+    snprintf(h->events + used, sizeof h->events - used, "%s%c%d", used > 0 ? " " : "", what, tag);
 }
 
 rrc_stats host_stats(host *h)

@@ -76,6 +76,9 @@ typedef enum host_moving {
 typedef struct host host;
 typedef struct cell cell;
 
+/* What desc.reports_marks promises can be kept in two ways. */
+enum { REPORT_LINKED = 1, REPORT_ALL };
+
 /* How a host behaves; zero is a generational host, which moves, whose survivors
    leave the nursery at once. */
 typedef struct host_options {
@@ -88,11 +91,13 @@ typedef struct host_options {
     int unchecked;              /* no rrc_check after each collection, for big tests */
     int stress;                 /* collect whenever host_safepoint is reached */
     int plain_memory;           /* leave desc.realloc NULL */
+    int reports_marks;          /* tell the header which objects are marked: REPORT_... */
+    int collects;               /* set desc.collect: a major collection */
     host_moving moving;
 } host_options;
 
 typedef struct host_calls {
-    size_t trace, survivor, propagate, is_young, slot, trigger, allocate, release;
+    size_t trace, survivor, propagate, is_young, slot, trigger, allocate, release, reports;
 } host_calls;
 
 typedef struct host_log {
@@ -142,6 +147,7 @@ struct host {
     /* What the types of objects.h count. */
     size_t deallocs, finalized, freed;
     int last_dead;          /* tag of the node deallocated last */
+    char events[512];       /* what happened to which object: see host_event */
 };
 
 /* Make a host and its heap; NULL means the zero options. Fails the test if that
@@ -195,7 +201,19 @@ void host_major_end(host *h);
 const host_log *host_expect_log(host *h, int code, const char *function);
 void host_expect_silence(host *h);
 
+/* Note an event, for tests about order; take what was noted: "f1 f2 d2". */
+void host_event(host *h, char what, int tag);
+#define check_events(h, expected) \
+    do { \
+        check_str((h)->events, (expected)); \
+        (h)->events[0] = '\0'; \
+    } while (0)
+
+/* An object gets a link: a host that keeps a bit per object would set it now. */
+void host_note_link(host *h, size_t id);
+
 /* The hooks. */
+void host_collect(void *userdata);
 void host_trace(void *userdata, rrc_gcref p);
 rrc_gcref host_survivor(void *userdata, rrc_gcref p);
 void host_propagate(void *userdata);

@@ -83,6 +83,7 @@ void ob_link(host *h, link_kind kind, size_t id, rrc_object *ob, ob_weight weigh
         check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
     else
         check_int(rrc_create_link_pyobj(h->heap, p, ob), RRC_OK);
+    host_note_link(h, id);
     REFCNT(ob) += weight == LIGHT_OB ? LIGHT : BIAS;
 }
 

@@ -1241,6 +1241,8 @@ static cvm_value b_stats(cvm *vm, cvm_value *args, size_t n)
         || !put_stat(vm, d, "o-old", links.o_old)
         || !put_stat(vm, d, "pending", links.pending)
         || !put_stat(vm, d, "tracked", links.tracked)
+        || !put_stat(vm, d, "garbage", links.garbage)
+        || !put_stat(vm, d, "uncollectable", links.uncollectable)
         || !put_stat(vm, d, "c-objects", links.objects))
         return CVM_NONE;
     return *d;

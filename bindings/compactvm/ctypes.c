@@ -6,10 +6,16 @@
  *   point      O, light      plain data
  *   buffer     O, light      plain data of variable size
  *   widget     O, full       owns a name, children and Lisp callbacks
+ *   window     O, full       a widget with a finalizer
  *   document   O, full       outlives its proxies while C holds it
  *
- * Besides there is a registry, C code that holds objects by name, and a log in
- * which the deallocators write what they do.
+ * Widgets and documents own references, and so they can be part of cycles: their
+ * types have RRC_TPFLAGS_HAVE_GC and say by tp_traverse and tp_clear, or just by
+ * tp_members, what they own. The others own nothing and need none of that.
+ *
+ * Besides there is a registry, C code that holds objects by name: no tp_traverse
+ * tells of its references, so that what it holds is held from outside. And there
+ * is a log in which the deallocators write what they do.
  */
 #include "ctypes.h"
 #include "rrc_glue.h"
@@ -276,14 +282,34 @@ static rrc_object *buffer_make(cvm *vm, cvm_value *args, size_t n)
 typedef struct widget {
     rrc_object head;
     char *name;
-    rrc_object *on_click, *on_close;    /* views of procedures, or NULL */
+    rrc_object *on_click, *on_close, *on_finalize;      /* views of procedures, or NULL */
     rrc_object **children;
     size_t count, capacity;
 } widget;
 
+/* Let a field own ob (whose reference it takes over) in place of what it owned:
+   that is dropped last, because it may run code that comes back here. */
+static void replace(cvm *vm, rrc_object **field, rrc_object *ob)
+{
+    rrc_object *old = *field;
+
+    *field = ob;
+    if (old != NULL)
+        rrc_decref(vm->rrc, old);
+}
+
+/* The procedure behind a handler. Nil if there is none, or none any more: it died
+   in a cycle with its widget, and then somebody got hold of the widget again. */
+static cvm_value procedure_of(cvm *vm, rrc_object *handler)
+{
+    rrc_gcref p = handler != NULL ? rrc_to_obj(vm->rrc, handler) : NULL;
+
+    return p != NULL ? (cvm_value)p : CVM_NIL;
+}
+
 /* Let a handler know that self goes. Whatever goes wrong in it stays in it: a
    deallocator may run in the middle of another error. */
-static void notify_close(cvm *vm, rrc_object *handler, rrc_object *self, const char *name)
+static void notify(cvm *vm, const char *event, rrc_object *handler, rrc_object *self, const char *name)
 {
     size_t scope = cvm_open(vm);
     int failed = vm->failed, line = vm->error_line, exiting = vm->exiting;
@@ -294,17 +320,17 @@ static void notify_close(cvm *vm, rrc_object *handler, rrc_object *self, const c
     cvm_error_clear(vm);
     if (cvm_enter(vm)) {
         cvm_value *saved_file = cvm_root(vm, file);
-        cvm_value *procedure = cvm_root(vm, cvm_to_lisp(vm, handler));
+        cvm_value *procedure = cvm_root(vm, procedure_of(vm, handler));
         cvm_value *args = cvm_root(vm, cvm_to_lisp(vm, self));
-        cvm_value *text_arg = cvm_root(vm, cvm_text(vm, name));
 
-        if (*text_arg != CVM_NONE)
+        cvm_root(vm, cvm_text(vm, name));
+        if (!vm->failed && *procedure != CVM_NIL)
             cvm_call(vm, *procedure, args, 2);
         file = *saved_file;
         cvm_leave(vm);
     }
     if (vm->failed)
-        note(vm, "on-close of %.40s failed: %.80s", name, vm->message);
+        note(vm, "%s of %.40s failed: %.80s", event, name, vm->message);
     vm->failed = failed;
     vm->error_line = line;
     vm->error_file = file;
@@ -314,25 +340,50 @@ static void notify_close(cvm *vm, rrc_object *handler, rrc_object *self, const c
     cvm_close(vm, scope);
 }
 
+/* The collector asks: what do you own? Every reference, once. */
+static int widget_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    const widget *w = (const widget *)self;
+    size_t i;
+
+    for (i = 0; i < w->count; i++)
+        RRC_VISIT(w->children[i]);
+    RRC_VISIT(w->on_click);
+    RRC_VISIT(w->on_close);
+    RRC_VISIT(w->on_finalize);
+    return 0;
+}
+
+/* The collector says: you are garbage, and part of a cycle perhaps. Break it. (on_close
+   is left to the deallocator, which still calls it. That is safe because a view owns
+   nothing: no cycle is closed on this side of the border through it.) */
+static int widget_clear(rrc_heap *heap, rrc_object *self)
+{
+    widget *w = (widget *)self;
+
+    RRC_CLEAR(heap, w->on_click);
+    RRC_CLEAR(heap, w->on_finalize);
+    while (w->count > 0)
+        rrc_decref(heap, w->children[--w->count]);
+    return 0;
+}
+
 static void widget_dealloc(rrc_heap *heap, rrc_object *self)
 {
     widget *w = (widget *)self;
     cvm *vm = rrc_userdata(heap);
-    size_t i;
 
     if (w->on_close != NULL && !vm->closing) {
         /* Lisp must not get hold of self again: from now on it sees a tombstone. */
         rrc_mark_deallocating(heap, (rrc_gcref)vm->tombstone, self);
-        notify_close(vm, w->on_close, self, w->name);
+        notify(vm, "on-close", w->on_close, self, w->name);
     }
-    note(vm, "widget \"%.40s\" deallocated", w->name);
-    RRC_CLEAR(heap, w->on_click);
+    note(vm, "%s \"%.40s\" deallocated", RRC_TYPE(self)->tp_name, w->name);
+    widget_clear(heap, self);
     RRC_CLEAR(heap, w->on_close);
-    for (i = 0; i < w->count; i++)
-        rrc_decref(heap, w->children[i]);
     free(w->children);
     free(w->name);
-    rrc_del(heap, self);
+    rrc_gc_del(heap, self);
 }
 
 static cvm_value widget_name(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
@@ -409,8 +460,7 @@ static cvm_value set_handler(cvm *vm, rrc_object **handler, const char *who, cvm
         return cvm_expected(vm, who, "a procedure or nil", v);
     if (v != CVM_NIL && (ob = cvm_to_c(vm, who, v)) == NULL)
         return CVM_NONE;
-    RRC_CLEAR(vm->rrc, *handler);
-    *handler = ob;
+    replace(vm, handler, ob);
     return CVM_NIL;
 }
 
@@ -429,12 +479,9 @@ static cvm_value widget_on_close(cvm *vm, rrc_object *self, cvm_value *args, siz
 /* Call the handler with whatever arguments came. */
 static cvm_value widget_click(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
 {
-    rrc_object *handler = ((widget *)self)->on_click;
-    cvm_value procedure = handler != NULL ? cvm_to_lisp(vm, handler) : CVM_NIL;
+    cvm_value procedure = procedure_of(vm, ((widget *)self)->on_click);
 
-    if (procedure == CVM_NIL || procedure == CVM_NONE)
-        return procedure;
-    return cvm_call(vm, procedure, args, n);
+    return procedure != CVM_NIL ? cvm_call(vm, procedure, args, n) : CVM_NIL;
 }
 
 static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n);
@@ -447,28 +494,95 @@ static const cvm_method widget_methods[] = {
     { NULL, 0, 0, NULL }
 };
 
+/* As there is a tp_traverse and a tp_clear, only for the names: (explain widget)
+   then speaks of on_click. A child is named by its number. */
+static const rrc_member widget_members[] = {
+    { "on_click", offsetof(widget, on_click) },
+    { "on_close", offsetof(widget, on_close) },
+    { "on_finalize", offsetof(widget, on_finalize) },
+    { NULL, 0 }
+};
+
 static const cvm_ctype widget_type = {
     { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "widget", .tp_basicsize = sizeof(widget),
-      .tp_dealloc = widget_dealloc },
+      .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = widget_dealloc,
+      .tp_traverse = widget_traverse, .tp_clear = widget_clear, .tp_members = widget_members },
     .light = 0, .least = 1, .most = 1, .make = widget_make, .methods = widget_methods
 };
 
-static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n)
+/* From here on the collector may ask what the object owns: its fields are valid. */
+static rrc_object *track(cvm *vm, rrc_object *ob)
+{
+    if (rrc_gc_track(vm->rrc, ob) == RRC_OK)
+        return ob;
+    rrc_decref(vm->rrc, ob);
+    return no_memory(vm);
+}
+
+static rrc_object *make_widget(cvm *vm, const rrc_type *type, cvm_value name_arg)
 {
     char *name;
     widget *w;
 
-    (void)n;
-    if (!cvm_check(vm, "widget", args[0], CVM_STRING, "a string"))
+    if (!cvm_check(vm, type->tp_name, name_arg, CVM_STRING, "a string"))
         return NULL;
-    name = copy_string(args[0]);
-    w = name != NULL ? (widget *)rrc_new(vm->rrc, &widget_type.type) : NULL;
+    name = copy_string(name_arg);
+    w = name != NULL ? (widget *)rrc_gc_new(vm->rrc, type) : NULL;
     if (w == NULL) {
         free(name);
         return no_memory(vm);
     }
     w->name = name;
-    return &w->head;
+    return track(vm, &w->head);
+}
+
+static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)n;
+    return make_widget(vm, &widget_type.type, args[0]);
+}
+
+/* ---- window: a widget with a finalizer ----------------------------------
+ *
+ * on-close comes late: the widget is beyond help, and if its handler was part of
+ * the same garbage there is nothing left to call. A finalizer comes before anything
+ * is taken apart. The handler gets the window whole, and may even save it. The price
+ * is that garbage with a finalizer stays until the next collection, with all that it
+ * reaches: hence a type of its own, for those who need it. */
+
+static void window_finalize(rrc_heap *heap, rrc_object *self)
+{
+    cvm *vm = rrc_userdata(heap);
+
+    if (!vm->closing)
+        notify(vm, "on-finalize", ((widget *)self)->on_finalize, self, ((widget *)self)->name);
+}
+
+static cvm_value window_on_finalize(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    (void)n;
+    return set_handler(vm, &((widget *)self)->on_finalize, "on-finalize", args[0]);
+}
+
+static rrc_object *window_make(cvm *vm, cvm_value *args, size_t n);
+
+static const cvm_method window_methods[] = {
+    { "on-finalize", 1, 1, window_on_finalize }, { NULL, 0, 0, NULL }
+};
+
+static const cvm_ctype window_type = {
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "window", .tp_basicsize = sizeof(widget),
+      .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = widget_dealloc,
+      .tp_traverse = widget_traverse, .tp_clear = widget_clear,
+      .tp_finalize = window_finalize, .tp_members = widget_members },
+    .light = 0, .least = 1, .most = 1, .make = window_make, .methods = window_methods,
+    .base = &widget_type
+};
+
+static rrc_object *window_make(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)n;
+    return make_widget(vm, &window_type.type, args[0]);
 }
 
 /* ---- document ----------------------------------------------------------- */
@@ -477,16 +591,25 @@ typedef struct document {
     rrc_object head;
     char *title;
     cvm_buffer text;
+    rrc_object *attachment;     /* anything; or NULL */
 } document;
+
+/* All the references that a document owns stand in fields of the struct: a table
+   of them does instead of a tp_traverse and a tp_clear. */
+static const rrc_member document_members[] = {
+    { "attachment", offsetof(document, attachment) },
+    { NULL, 0 }
+};
 
 static void document_dealloc(rrc_heap *heap, rrc_object *self)
 {
     document *d = (document *)self;
 
     note(rrc_userdata(heap), "document \"%.40s\" deallocated", d->title);
+    RRC_CLEAR(heap, d->attachment);
     cvm_buffer_free(&d->text);
     free(d->title);
-    rrc_del(heap, self);
+    rrc_gc_del(heap, self);
 }
 
 static cvm_value document_title(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
@@ -518,16 +641,38 @@ static cvm_value document_text(cvm *vm, rrc_object *self, cvm_value *args, size_
     return cvm_string_new(vm, ((document *)self)->text.bytes, ((document *)self)->text.length);
 }
 
+static cvm_value document_attach(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    rrc_object *ob = NULL;
+
+    (void)n;
+    if (args[0] != CVM_NIL && (ob = cvm_to_c(vm, "attach", args[0])) == NULL)
+        return CVM_NONE;
+    replace(vm, &((document *)self)->attachment, ob);
+    return CVM_NIL;
+}
+
+static cvm_value document_attachment(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
+{
+    rrc_object *ob = ((document *)self)->attachment;
+
+    (void)args, (void)n;
+    return ob != NULL ? cvm_to_lisp(vm, ob) : CVM_NIL;
+}
+
 static rrc_object *document_make(cvm *vm, cvm_value *args, size_t n);
 
 static const cvm_method document_methods[] = {
-    { "title", 0, 0, document_title }, { "write", 1, 1, document_write },
-    { "text", 0, 0, document_text }, { NULL, 0, 0, NULL }
+    { "title", 0, 0, document_title },      { "write", 1, 1, document_write },
+    { "text", 0, 0, document_text },        { "attach", 1, 1, document_attach },
+    { "attachment", 0, 0, document_attachment },
+    { NULL, 0, 0, NULL }
 };
 
 static const cvm_ctype document_type = {
     { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "document", .tp_basicsize = sizeof(document),
-      .tp_dealloc = document_dealloc },
+      .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = document_dealloc,
+      .tp_members = document_members },
     .light = 0, .least = 1, .most = 1, .make = document_make, .methods = document_methods
 };
 
@@ -540,18 +685,20 @@ static rrc_object *document_make(cvm *vm, cvm_value *args, size_t n)
     if (!cvm_check(vm, "document", args[0], CVM_STRING, "a string"))
         return NULL;
     title = copy_string(args[0]);
-    d = title != NULL ? (document *)rrc_new(vm->rrc, &document_type.type) : NULL;
+    d = title != NULL ? (document *)rrc_gc_new(vm->rrc, &document_type.type) : NULL;
     if (d == NULL) {
         free(title);
         return no_memory(vm);
     }
     d->title = title;
-    return &d->head;
+    return track(vm, &d->head);
 }
 
 /* ---- making and calling, from Lisp -------------------------------------- */
 
-static const cvm_ctype *const types[] = { &point_type, &buffer_type, &widget_type, &document_type };
+static const cvm_ctype *const types[] = {
+    &point_type, &buffer_type, &widget_type, &window_type, &document_type
+};
 
 static int count_fits(cvm *vm, const char *name, int least, int most, size_t n)
 {
@@ -594,6 +741,18 @@ static rrc_object *get_foreign(cvm *vm, const char *who, cvm_value v)
     return NULL;
 }
 
+/* NULL if neither the type nor one that it is based on has it. */
+static const cvm_method *find_method(const cvm_ctype *type, const char *name)
+{
+    const cvm_method *m;
+
+    for (; type != NULL; type = type->base)
+        for (m = type->methods; m != NULL && m->name != NULL; m++)
+            if (strcmp(m->name, name) == 0)
+                return m;
+    return NULL;
+}
+
 /* (call object 'method args...) */
 static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 {
@@ -603,10 +762,8 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 
     if (self == NULL || !cvm_check(vm, "call", args[1], CVM_SYMBOL, "a symbol"))
         return CVM_NONE;
-    for (m = cvm_ctype_of(self)->methods; m != NULL && m->name != NULL; m++)
-        if (strcmp(m->name, cvm_symbol_text(args[1])) == 0)
-            break;
-    if (m == NULL || m->name == NULL)
+    m = find_method(cvm_ctype_of(self), cvm_symbol_text(args[1]));
+    if (m == NULL)
         return cvm_fail(vm, "call: a %s has no method %.40s", RRC_TYPE(self)->tp_name,
                         cvm_symbol_text(args[1]));
     if (!count_fits(vm, m->name, m->least, m->most, n - 2))
@@ -773,6 +930,74 @@ static cvm_value b_c_length(cvm *vm, cvm_value *args, size_t n)
     return cvm_size(vm, length);
 }
 
+/* Receives the text of rrc_explain and rrc_dump_dot. */
+static void put_text(void *out, const char *bytes, size_t length)
+{
+    cvm_put(out, bytes, length);
+}
+
+/* Why is the C object of v alive? 0: no memory. */
+static int put_explanation(cvm *vm, cvm_value v, cvm_buffer *out)
+{
+    rrc_object *ob = linked(vm, v);
+
+    if (ob == NULL)
+        cvm_put_text(out, "no C object\n");
+    else if (rrc_explain(vm->rrc, ob, put_text, out) != RRC_OK)
+        return 0;
+    return !out->full;
+}
+
+/* (explanation x): why the C object of x is alive, in words */
+static cvm_value b_explanation(cvm *vm, cvm_value *args, size_t n)
+{
+    cvm_buffer out = { 0 };
+    cvm_value v;
+
+    (void)n;
+    v = put_explanation(vm, args[0], &out) ? cvm_string_new(vm, out.bytes, out.length)
+                                           : cvm_out_of_memory(vm);
+    cvm_buffer_free(&out);
+    return v;
+}
+
+/* (explain x): prints that */
+static cvm_value b_explain(cvm *vm, cvm_value *args, size_t n)
+{
+    cvm_buffer out = { 0 };
+    int ok = put_explanation(vm, args[0], &out);
+
+    (void)n;
+    if (ok)
+        fwrite(out.bytes, 1, out.length, vm->out);
+    cvm_buffer_free(&out);
+    return ok ? CVM_NIL : cvm_out_of_memory(vm);
+}
+
+/* (dump-dot "file"): draws all C objects that are linked or tracked, for Graphviz */
+static cvm_value b_dump_dot(cvm *vm, cvm_value *args, size_t n)
+{
+    cvm_buffer out = { 0 };
+    const char *name;
+    FILE *file;
+    int ok;
+
+    (void)n;
+    if (!cvm_check(vm, "dump-dot", args[0], CVM_STRING, "a string"))
+        return CVM_NONE;
+    name = CVM_STRING_OF(args[0])->bytes;       /* nothing is allocated in Lisp from here on */
+    if (rrc_dump_dot(vm->rrc, put_text, &out) != RRC_OK || out.full) {
+        cvm_buffer_free(&out);
+        return cvm_out_of_memory(vm);
+    }
+    file = fopen(name, "w");
+    ok = file != NULL && fwrite(out.bytes, 1, out.length, file) == out.length;
+    if (file != NULL && fclose(file) != 0)
+        ok = 0;
+    cvm_buffer_free(&out);
+    return ok ? CVM_NIL : cvm_fail(vm, "cannot write %.200s", name);
+}
+
 /* (c-log): what the deallocators wrote since the last time, a list of lines */
 static cvm_value b_c_log(cvm *vm, cvm_value *args, size_t n)
 {
@@ -835,6 +1060,14 @@ static cvm_value b_next_dead(cvm *vm, cvm_value *args, size_t n)
     return *v;
 }
 
+/* (gc-collect): collect, deallocate what waits, and once more if finalizers ran, for
+   what they let go; how much cyclic garbage was there? */
+static cvm_value b_gc_collect(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)args, (void)n;
+    return cvm_size(vm, rrc_gc_collect(vm->rrc));
+}
+
 /* (check-links): do all invariants of the links hold? */
 static cvm_value b_check_links(cvm *vm, cvm_value *args, size_t n)
 {
@@ -856,6 +1089,8 @@ const cvm_builtin_def cvm_ctype_builtins[] = {
     { "c-log", 0, 0, b_c_log },             { "pending", 0, 0, b_pending },
     { "run-pending", 0, 1, b_run_pending }, { "auto-pending", 1, 1, b_auto_pending },
     { "next-dead", 0, 0, b_next_dead },     { "check-links", 0, 0, b_check_links },
+    { "explain", 1, 1, b_explain },         { "explanation", 1, 1, b_explanation },
+    { "dump-dot", 1, 1, b_dump_dot },       { "gc-collect", 0, 0, b_gc_collect },
     { NULL, 0, 0, NULL }
 };
 

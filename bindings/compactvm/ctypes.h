@@ -13,6 +13,7 @@ typedef struct cvm_ctype {
     int least, most;            /* arguments of `make` */
     rrc_object *(*make)(cvm *vm, cvm_value *args, size_t n);    /* for (new ...); NULL: not from Lisp */
     const struct cvm_method *methods;                           /* for (call ...) */
+    const struct cvm_ctype *base;                               /* whose methods it has too; or NULL */
 } cvm_ctype;
 
 typedef struct cvm_method {

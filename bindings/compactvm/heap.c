@@ -92,6 +92,8 @@ static cvm_object *reach(cvm_heap *h, cvm_object *p)
     if (!(p->flags & CVM_FIXED))
         h->live += p->size;
     push_gray(h, p);
+    if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
+        h->phases->marked(h->arg, p);
     return p;
 }
 

@@ -32,13 +32,16 @@
  *
  * A major collection is always preceded by a minor one, so it finds no young
  * objects. `roots` must call cvm_heap_visit for every slot that holds a value;
- * it runs twice in a major collection: to mark, and to store new addresses. */
+ * it runs twice in a major collection: to mark, and to store new addresses.
+ * `marked` is called for each object with the flag CVM_LINKED, at the moment when
+ * a major collection finds that it is alive. */
 typedef struct cvm_phases {
     void (*roots)(void *arg);
     void (*minor_trace)(void *arg);
     void (*minor_free)(void *arg);
     void (*major_trace)(void *arg);
     void (*major_free)(void *arg);
+    void (*marked)(void *arg, cvm_object *p);
 } cvm_phases;
 
 typedef enum cvm_phase {

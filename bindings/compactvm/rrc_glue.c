@@ -24,6 +24,7 @@
  *            links apart, and so a minor collection costs nothing for the rest.
  * slot       A word in each object for its C object, if the VM can afford one.
  *            Without it the header keeps a dictionary from p to ob.
+ * collect    "Run a full collection of your own."
  *
  * An rrc_gcref is simply the address of a cvm_object.
  */
@@ -77,15 +78,30 @@ static rrc_object **slot(void *vm, rrc_gcref p)
 
 /* "C objects wait to be deallocated." This comes from rrc_invoke_callback in
    part 3, not from a collection, so it may do the work. It does so in portions:
-   a thousand dead objects need not make one long pause. */
+   a thousand dead objects need not make one long pause. (The more there is to do,
+   the larger a portion: each begins with a look at all cyclic garbage that waits,
+   and the sum of these looks must stay in proportion.) */
 enum { PORTION = 100 };
 
 static void dealloc_trigger(void *userdata)
 {
     cvm *vm = userdata;
+    rrc_stats stats;
+    size_t portion;
 
-    if (vm->auto_pending && rrc_run_pending(vm->rrc, PORTION) == PORTION)
+    if (!vm->auto_pending)
+        return;
+    rrc_get_stats(vm->rrc, &stats);
+    portion = PORTION + stats.pending / 8;
+    if (rrc_run_pending(vm->rrc, portion) == portion)
         vm->attention = 1;      /* there may be more: go on at the next safe point */
+}
+
+/* "Collect all that can be collected, now." Only rrc_gc_collect asks for it: a
+   program's explicit wish. */
+static void collect(void *vm)
+{
+    cvm_heap_major(&((cvm *)vm)->heap);
 }
 
 /* A mistake in the use of the header was found. */
@@ -104,6 +120,8 @@ int cvm_glue_open(cvm *vm)
 
     desc.userdata = vm;
     desc.log = log_mistake;
+    desc.collect = collect;
+    desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
 #if !CVM_HOOK_MACROS
     desc.trace = trace;
     desc.survivor = survivor;
@@ -133,6 +151,18 @@ int cvm_glue_open(cvm *vm)
  *
  * A light C object whose p died is freed right there. Any other is queued: its
  * deallocator may run Lisp code, which has no place in a collection.
+ *
+ * Cycles through both heaps: rrc_major_collection_trace takes as roots only the C
+ * objects that are held by something it cannot see. From these it follows the
+ * references of C objects (tp_traverse), as we follow those of Lisp objects, and
+ * where the two meet each tells the other: it calls trace, and we say, wherever
+ * in the marking it happens, that a linked object is
+ *
+ *   marked               -> rrc_marked: its C object is alive too
+ *
+ * We know a linked object by a bit in its header, set when the link is made (part
+ * 4). The bit may stay when the link is gone: p is then looked up in vain. A host
+ * that cannot do this leaves reports_marks 0, and is asked by survivor instead.
  */
 static void minor_trace(void *vm)
 {
@@ -156,8 +186,13 @@ static void major_free(void *vm)
     ((cvm *)vm)->attention = 1;
 }
 
+static void marked(void *vm, cvm_object *p)
+{
+    rrc_marked(((cvm *)vm)->rrc, p);
+}
+
 const cvm_phases cvm_glue_phases = {
-    cvm_visit_roots, minor_trace, minor_free, major_trace, major_free
+    cvm_visit_roots, minor_trace, minor_free, major_trace, major_free, marked
 };
 
 /* ---- 3. After a collection, at a safe point of the mutator --------------
@@ -188,10 +223,11 @@ size_t cvm_glue_close(cvm *vm)
  * two, and none does: nothing is allocated there. The light bias promises that
  * ob owns nothing but its memory.
  */
-static void add_bias(rrc_object *ob)
+static void complete_link(cvm_value p, rrc_object *ob)
 {
     RRC_REFCNT(ob) += cvm_ctype_of(ob)->light ? RRC_REFCNT_FROM_PYPY_LIGHT
                                               : RRC_REFCNT_FROM_PYPY;
+    cvm_object_of(p)->flags |= CVM_LINKED;
 }
 
 /* From C to Lisp. An object made in C gets a proxy, by an O link: the proxy may
@@ -208,7 +244,7 @@ cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob)
         return CVM_NONE;
     if (rrc_create_link_pyobj(vm->rrc, proxy, ob) != RRC_OK)
         return cvm_out_of_memory(vm);
-    add_bias(ob);
+    complete_link((cvm_value)proxy, ob);
     proxy->ob = ob;
     return (cvm_value)proxy;
 }
@@ -239,6 +275,6 @@ rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
         cvm_out_of_memory(vm);
         return NULL;
     }
-    add_bias(ob);
+    complete_link(v, ob);
     return ob;
 }

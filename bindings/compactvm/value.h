@@ -46,6 +46,7 @@ enum {                      /* cvm_object.flags */
     CVM_REMEMBERED = 8,     /* old, and may refer to young objects */
     CVM_REACHED = 16,       /* alive, as far as this collection knows */
     CVM_PRINTING = 32,      /* the printer is inside it: a second visit is a cycle */
+    CVM_LINKED = 64,        /* has a link, or had one: tell when it is marked */
     CVM_FIXED = CVM_LARGE | CVM_PREBUILT
 };
 
