@@ -1529,8 +1529,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    two cache misses (entry, record) overlap with those of the lookups around it.
 
    P lists of a host without `slot` have a dictionary by p, and so have all lists
-   of a host that reports marks. A list that cannot be searched by p gets one by ob when rrc_unlink first needs it, and drops it when
-   keeping it up would cost a collection time. */
+   of a host that reports marks. A list that cannot be searched by p gets one by
+   ob when rrc_unlink first needs it, and drops it when keeping it up would cost a
+   collection time. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -2116,12 +2117,13 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 /* Enter (or go on in) a phase; the code says why not. */
 static int rrci_begin_phase(rrc_heap *heap, rrci_phase phase, const char *function)
 {
+    int code;
     if (heap != NULL && heap->phase == phase)
         return RRC_OK;
-    if (rrci_need_mutator(heap, function) != RRC_OK)
-        return heap == NULL ? RRC_ENULL : heap->phase == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE;
-    heap->phase = phase;
-    return RRC_OK;
+    code = rrci_need_mutator(heap, function);
+    if (code == RRC_OK)
+        heap->phase = phase;
+    return code;
 }
 
 static int rrci_need_phase(rrc_heap *heap, rrci_phase phase, const char *function)
@@ -2155,7 +2157,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
 {
     size_t first, i;
     (void)function;
-    for (i = 0; i < rrci_segment_count(list, 0); i++)
+    for (i = 0; i < list->count && i < 2 * RRCI_SEGMENT; i++)
         RRCI_PREFETCH(rrci_at(list, i)->ob);
     for (first = 0; first < list->count; first += RRCI_SEGMENT) {
         size_t count = rrci_segment_count(list, first);
