@@ -475,7 +475,8 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
-    size_t garbage;                             /* cyclic garbage freed since rrc_heap_new */
+    size_t garbage;                             /* tracked objects that were found to be unreachable
+                                                   over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t memory;                              /* bytes of tables, without objects */
 } rrc_stats;
@@ -696,8 +697,8 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 /* Collect cycles now: the host's full collection through `collect`, or, without
    that hook, a search among C objects that takes whatever is linked as held; then
    all pending work; and, if finalizers ran, the same once more for what they let
-   go. Returns how many objects of cyclic garbage were freed or found to be
-   uncollectable. 0 at once if disabled, or if a collection, a dealloc or pending
+   go. Returns how many tracked objects were found to be unreachable and were
+   freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc or pending
    work is going on. [mutator | no | calls collect, dealloc | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -1057,8 +1058,8 @@ struct rrc_heap {
                                    through the GC heads; empty outside rrc_major_collection_trace */
     size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
-    size_t        batch;        /* objects with RRCI_GC_BATCH */
-    size_t        garbage;      /* objects of batches that were freed */
+    size_t        batch;        /* tracked objects with RRCI_GC_BATCH */
+    size_t        garbage;      /* those that were freed */
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
     char          searched;     /* this major collection has looked for cycles */
@@ -1417,7 +1418,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
 #define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
-#define RRCI_GC_BATCH         ((uintptr_t)1 << 8)   /* it was cleared; is it still there at the end? */
+#define RRCI_GC_BATCH         ((uintptr_t)1 << 8)   /* garbage being cleared: is it still there at the end? */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
 #define RRCI_GC_SHIFT 10
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
@@ -1503,6 +1504,19 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
+/* Is ob one of the garbage being cleared, whose end is awaited? */
+static void rrci_set_batch(rrc_heap *heap, rrci_gc_head *head, int on)
+{
+    int was = (head->is.word & RRCI_GC_BATCH) != 0;
+    if (was == on)
+        return;
+    head->is.word ^= RRCI_GC_BATCH;
+    if (on)
+        heap->batch++;
+    else
+        heap->batch--;
+}
+
 /* The search for cycles must not see ob any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
@@ -1513,11 +1527,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
-    if ((head->is.word & RRCI_GC_BATCH) != 0) {
-        heap->batch--;
-        heap->garbage++;
-    }
-    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT | RRCI_GC_BATCH);
+    heap->garbage += (head->is.word & RRCI_GC_BATCH) != 0;
+    rrci_set_batch(heap, head, 0);
+    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
     head->is.refs = 0;
     rrci_gc_remove(heap, ob);
 }
@@ -2995,6 +3007,7 @@ static void rrci_take_back_garbage(rrc_heap *heap)
         while (heap->gc[kind].count > 0) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
             rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_KEPT;
+            rrci_set_batch(heap, rrci_gc_head_of(ob), 0);
             rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
 }
@@ -3101,6 +3114,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
             rrci_gc_move(heap, RRCI_CLEAR, ob);
         else if (rrci_is_finalizable(ob))
             rrci_gc_move(heap, RRCI_FINAL, ob);
+        if (is_queued)
+            rrci_set_batch(heap, head, 1);
         if (rrci_gc_list(head) != RRCI_WEAK)
             head->is.word &= ~RRCI_GC_KEPT;
         else if (is_queued)
@@ -3192,6 +3207,7 @@ static void rrci_recheck_garbage(rrc_heap *heap)
         int alive = search.is_wrong || (head->is.word & RRCI_GC_ALIVE) != 0;
         head->is.word &= ~RRCI_GC_ALIVE;
         head->is.refs = 0;
+        rrci_set_batch(heap, head, !alive);
         if (alive)
             rrci_gc_move(heap, RRCI_TRACKED, ob);
     }
@@ -3237,8 +3253,6 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
         }
     } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
-        heap->batch += (head->is.word & RRCI_GC_BATCH) == 0;
-        head->is.word |= RRCI_GC_BATCH;
         if (type->tp_clear != NULL)
             type->tp_clear(heap, ob);
         else
@@ -3262,16 +3276,14 @@ static void rrci_end_batch(rrc_heap *heap)
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        if ((head->is.word & RRCI_GC_BATCH) != 0) {
-            head->is.word &= ~RRCI_GC_BATCH;
+        if ((head->is.word & RRCI_GC_BATCH) != 0)
             rrci_gc_move(heap, RRCI_CLEAR, ob);
-        }
     }
-    heap->batch = 0;
     rrci_recheck_garbage(heap);
     while (left->count > 0) {
         rrc_object *ob = *rrci_ob_at(left, left->count - 1);
         rrci_gc_move(heap, RRCI_TRACKED, ob);
+        rrci_set_batch(heap, rrci_gc_head_of(ob), 0);
         rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 1);
         heap->hopeless++;
         rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
