@@ -2808,7 +2808,20 @@ static void rrci_reach(rrci_search *search, rrc_object *ob)
     }
 }
 
+/* The visitor of the scan. What ob refers to must be known to be alive before the
+   scan gets there, so that nothing is delayed. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    rrci_reach(search, ob);
+    return 0;
+}
+
+/* The visitor for gray objects, which come in the order of references: only a
+   delay hides that they are spread over memory. */
+static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
     if (ob == search->type_ob)
@@ -2821,11 +2834,11 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
 }
 
 /* ob is alive: so is what it refers to, and the p of its P link. */
-static void rrci_blacken(rrci_search *search, rrc_object *ob)
+static void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
-    rrci_traverse(search, ob, rrci_visit_reach);
+    rrci_traverse(search, ob, visit);
 }
 
 static void rrci_drain_gray(rrci_search *search)
@@ -2835,7 +2848,7 @@ static void rrci_drain_gray(rrci_search *search)
     for (;;) {
         while ((ob = heap->gray) != NULL) {
             heap->gray = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-            rrci_blacken(search, ob);
+            rrci_blacken(search, ob, rrci_visit_reach_later);
         }
         ob = rrci_from_ring(search);
         if (ob == NULL)
@@ -2906,7 +2919,7 @@ static void rrci_scan(rrci_search *search)
                 continue;
             head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
         }
-        rrci_blacken(search, ob);
+        rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
 }
