@@ -3246,6 +3246,11 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
     if (list->count == 0 || heap->gc_walking > 0)
         return 0;
     ob = *rrci_ob_at(list, list->count - 1);
+    if (list->count > RRCI_AHEAD) {
+        const char *ahead = (const char *)*rrci_ob_at(list, list->count - 1 - RRCI_AHEAD);
+        RRCI_PREFETCH_TO_WRITE(ahead - sizeof(rrci_gc_head));
+        RRCI_PREFETCH_TO_WRITE(ahead - sizeof(rrci_gc_head) + 63);
+    }
     head = rrci_gc_head_of(ob);
     type = RRC_TYPE(ob);
     RRC_REFCNT(ob)++;
