@@ -1053,6 +1053,7 @@ struct rrc_heap {
 
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
+    uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
     rrc_object   *gray;         /* those it passed, and that were found alive later; threaded
                                    through the GC heads; empty outside rrc_major_collection_trace */
@@ -2511,7 +2512,6 @@ typedef struct rrci_search {
     rrc_heap   *heap;
     uintptr_t   list;           /* the objects concerned: RRCI_TRACKED or RRCI_CLEAR */
     int         with_host;      /* over both heaps; else links hold their objects */
-    uintptr_t   keeping;        /* step 4: RRCI_GC_KEPT */
     int         is_wrong;       /* a traverse is: nothing found counts */
     const char *function;
     rrc_object *parent;         /* whose traverse is running */
@@ -2775,10 +2775,10 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ob was found alive: visit what it refers to, when the scan gets there or, if it
    has passed ob, after it. */
-static void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_t kept)
+static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | kept;
+    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | heap->keeping;
     if (head->is.word >> RRCI_GC_SHIFT < heap->scan) {
         head->is.refs = (uintptr_t)heap->gray;
         heap->gray = ob;
@@ -2794,7 +2794,7 @@ static void rrci_reach(rrci_search *search, rrc_object *ob)
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
             if ((head->is.word & RRCI_GC_ALIVE) == 0)
-                rrci_make_alive(search->heap, ob, search->keeping);
+                rrci_make_alive(search->heap, ob);
             return;
         }
     }
@@ -2875,8 +2875,8 @@ static int rrci_ask_host(rrci_search *search)
         if ((state & RRCI_GC_ALIVE) != 0)
             continue;
         /* (What an earlier trace call kept has its p marked for that alone.) */
-        if (state <= search->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
-            rrci_make_alive(heap, link.ob, search->keeping);
+        if (state <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
+            rrci_make_alive(heap, link.ob);
             reached = 1;
         } else {
             *rrci_at(asked, left++) = link;
@@ -3063,15 +3063,16 @@ static void rrci_keep_finalizable(rrci_search *search)
     size_t i;
     if (heap->finalizable == 0 && !heap->searched)
         return;
-    search->keeping = RRCI_GC_KEPT;
+    heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
         if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
             && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
-            rrci_make_alive(heap, ob, RRCI_GC_KEPT);
+            rrci_make_alive(heap, ob);
     }
     rrci_mark(search);
+    heap->keeping = 0;
 }
 
 /* Find the garbage among the tracked objects: afterwards what is not alive is.
@@ -3187,7 +3188,7 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
                 continue;
             if (rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED)
                 rrci_gc_move(heap, RRCI_TRACKED, ob);       /* it waits, but its p is alive again */
-            rrci_make_alive(heap, ob, 0);
+            rrci_make_alive(heap, ob);
             heap->reported = 1;
         }
     }
