@@ -3,7 +3,7 @@
 # else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang libcmocka-dev pkg-config valgrind'
+packages='make g++ clang libcmocka-dev pkg-config'
 cpu=$(dpkg --print-architecture 2>/dev/null)
 if [ "$cpu" = amd64 ]; then
     packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
@@ -11,16 +11,26 @@ fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
-    echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, valgrind"
+    echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config"
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi
 
+installed() {
+    dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed'
+}
+
 missing=
 for package in $packages; do
-    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
-        missing="$missing $package"
+    installed "$package" || missing="$missing $package"
 done
+# Where clang's sanitizers are a package of their own, it only recommends them.
+add_sanitizers() {
+    if apt-cache show libclang-rt-dev >/dev/null 2>&1 && ! installed libclang-rt-dev; then
+        missing="$missing libclang-rt-dev"
+    fi
+}
+[ -n "$missing" ] || add_sanitizers
 if [ -z "$missing" ]; then
     echo "deps: all there:" $packages
     exit 0
@@ -34,12 +44,13 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     root=sudo
 fi
-echo "deps: installing$missing"
 install_packages() {
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
 }
 # An old package list names versions that are gone: refresh it first.
 $root apt-get update -q || echo "deps: apt-get update failed; trying with the lists that are there" >&2
+case $missing in *libclang-rt-dev*) ;; *) add_sanitizers ;; esac
+echo "deps: installing$missing"
 install_packages $missing && exit 0
 status=0
 for package in $missing; do

@@ -7,12 +7,14 @@
 
 #if HOST_FRONT
 #define OB_HEAD front_head head;
+#define OB_PREFIX sizeof(front_prefix)
 #define STATIC_OB(name, type_) \
     struct { front_prefix prefix; node ob; } name = { \
         { { NULL, NULL } }, { { (type_), 0, 0, RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16 }, { NULL, NULL }, 0 } }
 #define STATIC_PTR(name) ((rrc_object *)(void *)&(name).ob)
 #else
 #define OB_HEAD rrc_object head;
+#define OB_PREFIX ((size_t)0)
 #define STATIC_OB(name, type_) \
     struct { node ob; } name = { { RRC_OBJECT_HEAD_INIT(type_), { NULL, NULL }, 0 } }
 #define STATIC_PTR(name) ((rrc_object *)(void *)&(name).ob)

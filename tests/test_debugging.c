@@ -297,7 +297,7 @@ static void *keep_freed_memory(void *userdata, void *ptr, size_t old_size, size_
 {
     host *h = (host *)userdata;
 
-    if (new_size > 0 || old_size != sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0))
+    if (new_size > 0 || old_size != sizeof(node) + OB_PREFIX)
         return host_realloc(userdata, ptr, old_size, new_size);
     check(h->test == NULL);
     h->test = ptr;
@@ -339,7 +339,7 @@ static void a_freed_ob_is_recognized(void)
     check_int(h->deallocs, 1);
     check_int(host_stats(h).objects, 0);
     check_int(host_free_heap(h), 0);
-    host_realloc(h, kept, sizeof(node) + (HOST_FRONT ? 2 * sizeof(void *) : 0), 0);
+    host_realloc(h, kept, sizeof(node) + OB_PREFIX, 0);
     host_end(h);
 }
 

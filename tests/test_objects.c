@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-#if HOST_FRONT
-#define PREFIX sizeof(front_prefix)
-#else
-#define PREFIX ((size_t)0)
-#endif
-
 typedef struct text {
     OB_HEAD
     size_t length;
@@ -40,7 +34,7 @@ static void a_new_object_is_zeroed_but_for_its_head(void)
     check_ptr(RRC_TYPE(ob), &Node);
     check(all_zero(NODE(ob)->ref, sizeof NODE(ob)->ref));
     check_int(NODE(ob)->tag, 0);
-    check_int(h->live_bytes, bytes + sizeof(node) + PREFIX);
+    check_int(h->live_bytes, bytes + sizeof(node) + OB_PREFIX);
     check_int((uintptr_t)ob % sizeof(void *), 0);
     check_int(host_stats(h).objects, 1);
     rrc_decref(h->heap, ob);
@@ -63,7 +57,7 @@ static void a_var_object_has_room_for_its_items(void)
         check(ob != NULL && wide != NULL);
         check_int(REFCNT(ob), 1);
         check_ptr(RRC_TYPE(wide), &Wide);
-        check(h->live_bytes >= bytes + sizeof(text) + sizeof(node) + 25 * counts[i] + 2 * PREFIX);
+        check(h->live_bytes >= bytes + sizeof(text) + sizeof(node) + 25 * counts[i] + 2 * OB_PREFIX);
         check(all_zero((char *)ob + offsetof(text, length), sizeof(text) + counts[i] - offsetof(text, length)));
         check(all_zero((char *)wide + offsetof(node, ref), sizeof(node) + 24 * counts[i] - offsetof(node, ref)));
         check_int((uintptr_t)ob % sizeof(void *), 0);
@@ -237,10 +231,10 @@ static void objects_of_the_allocator(void)
 
     h->may_be_unsized = 1;
     for (i = 0; i < 3; i++) {
-        char *memory = (char *)host_realloc(h, NULL, 0, PREFIX + sizeof(node));
-        rrc_object *ob = (rrc_object *)(void *)(memory + PREFIX);
+        char *memory = (char *)host_realloc(h, NULL, 0, OB_PREFIX + sizeof(node));
+        rrc_object *ob = (rrc_object *)(void *)(memory + OB_PREFIX);
 
-        memset(memory, 0, PREFIX + sizeof(node));
+        memset(memory, 0, OB_PREFIX + sizeof(node));
         RRC_TYPE(ob) = &Unsized;
         REFCNT(ob) = 1;
         if (i > 0)

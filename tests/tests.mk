@@ -28,14 +28,14 @@ OTHER_VARIANTS := front-dict-desc-moves front-slot-macros-moves-debug \
                   m32-dict-desc-moves m32-slot-macros-fixed-debug m32-front-small-dict-desc-moves
 TEST_VARIANTS := $(COMMON_VARIANTS) $(OTHER_VARIANTS) \
                  $(addsuffix -asan,$(COMMON_VARIANTS) $(filter-out m32-%,$(OTHER_VARIANTS))) \
-                 $(addprefix clang-,$(filter %-moves %-fixed-debug,$(COMMON_VARIANTS)) \
-                     dict-desc-moves-debug-asan slot-macros-moves-asan) \
+                 $(addprefix clang-,dict-desc-moves slot-macros-moves dict-macros-fixed-debug \
+                     slot-desc-fixed-debug dict-desc-moves-debug-asan slot-macros-moves-asan) \
                  dict-desc-moves-tsan slot-macros-fixed-tsan
 
 $(foreach variant,$(TEST_VARIANTS),\
     $(eval $(call run,suite-$(variant),$(BUILD)/tests/suite-$(variant),$(BUILD)/tests/suite-$(variant)))\
     $(eval $(call run,random-$(variant),$(BUILD)/tests/random-$(variant),\
-        $(BUILD)/tests/random-$(variant) $(if $(QUICK),1 100,1 400))))
+        $(BUILD)/tests/random-$(variant) 1 $(if $(QUICK)$(filter %-asan %-tsan,$(variant)),100,250))))
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
 
 $(eval $(call run,units,,sh tests/units.sh))
@@ -54,5 +54,5 @@ $(BUILD)/tests/fuzz-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 fuzz: $(BUILD)/tests/fuzz-dict-desc-moves-debug $(BUILD)/tests/fuzz-slot-macros-fixed-small ## random bytes drive the operations of tests/random.c (needs clang); FUZZ_SECONDS=60
 	@mkdir -p $(BUILD)/corpus
 	@for program in $^; do \
-	    $$program -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
+	    $$program -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/corpus- $(BUILD)/corpus || exit 1; done

@@ -20,25 +20,47 @@ static const struct {
     { "slot, macro", rows_slot_macro }
 };
 
+/* One line of a file without its end; "" if there is none. */
+static void first_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "r");
+
+    line[0] = '\0';
+    if (file != NULL) {
+        if (fgets(line, size, file) != NULL)
+            line[strcspn(line, "\n")] = '\0';
+        fclose(file);
+    }
+}
+
 static void print_machine(void)
 {
     FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
     struct utsname system;
-    char line[512], model[256] = "a processor of unknown name", cache[64] = "";
+    char line[512], model[256] = "a processor of unknown name";
+    int i;
 
     while (cpuinfo != NULL && fgets(line, sizeof line, cpuinfo) != NULL) {
         const char *value = strchr(line, ':');
 
-        if (value == NULL)
-            continue;
-        if (strncmp(line, "model name", 10) == 0)
+        if (value != NULL && strncmp(line, "model name", 10) == 0)
             snprintf(model, sizeof model, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
-        if (strncmp(line, "cache size", 10) == 0)
-            snprintf(cache, sizeof cache, ", cache %.*s", (int)strcspn(value + 2, "\n"), value + 2);
     }
     if (cpuinfo != NULL)
         fclose(cpuinfo);
-    printf("machine   %s%s", model, cache);
+    printf("machine   %s", model);
+    for (i = 0; i < 5; i++) {
+        char path[64], level[16], type[32], bytes[16];
+
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
+        first_line(path, level, sizeof level);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+        first_line(path, type, sizeof type);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+        first_line(path, bytes, sizeof bytes);
+        if (bytes[0] != '\0' && strcmp(type, "Instruction") != 0)
+            printf(", L%s %s", level, bytes);
+    }
     if (uname(&system) == 0)
         printf(", %s %s", system.sysname, system.machine);
     printf("\ncompiler  ");
