@@ -1004,14 +1004,16 @@ typedef struct rrci_list {
 enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 
-/* The lists of the cycle search. A tracked object is in one of the middle four,
-   which its head names. Garbage waits in the last three for rrc_run_pending. */
+/* The lists of the cycle search. A tracked object is in one from RRCI_TRACKED to
+   RRCI_CLEARED, which its head names. Garbage waits in all but the first of these
+   until rrc_run_pending has dealt with it. */
 enum {
     RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
     RRCI_TRACKED,               /* objects: all but those below */
     RRCI_WEAK,                  /* its weak references are to be cleared */
     RRCI_FINAL,                 /* its finalizer is to be run */
     RRCI_CLEAR,                 /* it is to be cleared */
+    RRCI_CLEARED,               /* it was cleared: does it go by its count now? */
     RRCI_ASKED,                 /* links of tracked objects: has p survived? */
     RRCI_GC_LISTS
 };
@@ -1059,8 +1061,7 @@ struct rrc_heap {
                                    through the GC heads; empty outside rrc_major_collection_trace */
     size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
-    size_t        batch;        /* tracked objects with RRCI_GC_BATCH */
-    size_t        garbage;      /* those that were freed */
+    size_t        garbage;      /* tracked objects that searches found to be garbage and that were freed */
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
     char          searched;     /* this major collection has looked for cycles */
@@ -1274,7 +1275,7 @@ static size_t rrci_count_links(const rrc_heap *heap)
 static size_t rrci_count_tracked(const rrc_heap *heap)
 {
     return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
-         + heap->gc[RRCI_CLEAR].count;
+         + heap->gc[RRCI_CLEAR].count + heap->gc[RRCI_CLEARED].count;
 }
 
 /* I5: so many chunks hold `links` links and `tracked` objects however they are
@@ -1413,13 +1414,13 @@ typedef union rrci_gc_head {
     char alignment[16];         /* keeps the allocator's alignment for the object */
 } rrci_gc_head;
 
-#define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEAR */
+#define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
 #define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
-#define RRCI_GC_BATCH         ((uintptr_t)1 << 8)   /* garbage being cleared: is it still there at the end? */
+#define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
 #define RRCI_GC_SHIFT 10
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
@@ -1505,19 +1506,6 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
-/* Is ob one of the garbage being cleared, whose end is awaited? */
-static void rrci_set_batch(rrc_heap *heap, rrci_gc_head *head, int on)
-{
-    int was = (head->is.word & RRCI_GC_BATCH) != 0;
-    if (was == on)
-        return;
-    head->is.word ^= RRCI_GC_BATCH;
-    if (on)
-        heap->batch++;
-    else
-        heap->batch--;
-}
-
 /* The search for cycles must not see ob any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
@@ -1528,8 +1516,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
-    heap->garbage += (head->is.word & RRCI_GC_BATCH) != 0;
-    rrci_set_batch(heap, head, 0);
+    heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
     head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
     head->is.refs = 0;
     rrci_gc_remove(heap, ob);
@@ -2488,7 +2475,8 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
  *                time, with all it reaches.
  *
  * The rest is garbage. rrc_major_collection_free sets it aside, and
- * rrc_run_pending clears it.
+ * rrc_run_pending clears it. As long as garbage waits, later searches take it as
+ * alive: its references are not explained, and its P links hold.
  *
  * A tracked object's scratch is in its GC head. A linked object without one gets
  * a record of its own, which its link field names during the search, so that no
@@ -2609,6 +2597,8 @@ static void rrci_explain_one(rrci_search *search, rrc_object *ob)
                 head->is.refs++;
             return;
         }
+        if (rrci_gc_list(head) != RRCI_UNTRACKED)
+            return;                     /* it waits, and is alive till then */
     }
     if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
         ((rrci_side *)RRC_LINK(ob))->explained++;
@@ -2639,7 +2629,7 @@ static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
         const rrci_list *list = &search->heap->gc[rrci_gc_list(head)];
         size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
         if (rrci_gc_list(head) != RRCI_UNTRACKED
-            && (rrci_gc_list(head) > RRCI_CLEAR || index >= list->count || *rrci_ob_at(list, index) != ob)) {
+            && (rrci_gc_list(head) > RRCI_CLEARED || index >= list->count || *rrci_ob_at(list, index) != ob)) {
             rrci_wrong_traverse(search, RRC_ETRAVERSE, search->parent,
                                 "the tp_traverse of this object's type visits an object of another heap");
             return 0;
@@ -2797,6 +2787,8 @@ static void rrci_reach(rrci_search *search, rrc_object *ob)
                 rrci_make_alive(search->heap, ob);
             return;
         }
+        if (rrci_gc_list(head) != RRCI_UNTRACKED)
+            return;
     }
     if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL) {
         rrci_side *side = (rrci_side *)RRC_LINK(ob);
@@ -2942,6 +2934,11 @@ static void rrci_enter_links(rrc_heap *heap)
                 RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (rrci_is_tracked(ob)) {
                 rrci_gc_head *head = rrci_gc_head_of(ob);
+                if (rrci_gc_list(head) != RRCI_TRACKED) {
+                    if ((kind & RRCI_O) == 0)
+                        RRC_HOST_TRACE(heap, link->p);
+                    continue;
+                }
                 head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
                 rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
                 continue;
@@ -3012,19 +3009,6 @@ static void rrci_leave_links(rrc_heap *heap)
 
 /* ---- the search ---- */
 
-/* Garbage that still waits is looked at anew: nothing was done to it. */
-static void rrci_take_back_garbage(rrc_heap *heap)
-{
-    int kind;
-    for (kind = RRCI_WEAK; kind <= RRCI_CLEAR; kind++)
-        while (heap->gc[kind].count > 0) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
-            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_KEPT;
-            rrci_set_batch(heap, rrci_gc_head_of(ob), 0);
-            rrci_gc_move(heap, RRCI_TRACKED, ob);
-        }
-}
-
 /* Forget what the search noted. */
 static void rrci_reset_scratch(rrc_heap *heap)
 {
@@ -3081,7 +3065,6 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
 {
     rrci_search search;
     rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
-    rrci_take_back_garbage(heap);
     if (with_host)
         rrci_enter_links(heap);
     rrci_explain_all(&search);
@@ -3109,27 +3092,22 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT | RRCI_GC_UNCOLLECTABLE);
+        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
         /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
         int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0;
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         head->is.refs = 0;
         head->is.word &= ~RRCI_GC_ALIVE;
-        if (state == RRCI_GC_ALIVE)
-            continue;
-        if ((state & RRCI_GC_KEPT) == 0 && ((state & RRCI_GC_ALIVE) != 0 || rrci_is_linked_ob(ob)))
-            rrci_set_uncollectable(heap, head, 0);  /* alive (if it is linked, the host found p late) */
-        else if ((state & RRCI_GC_UNCOLLECTABLE) != 0)
-            heap->hopeless++;
+        if (state == RRCI_GC_ALIVE || (state == 0 && rrci_is_linked_ob(ob)))
+            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
         else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
             rrci_gc_move(heap, RRCI_WEAK, ob);
         else if ((state & RRCI_GC_KEPT) == 0 && !is_queued)
             rrci_gc_move(heap, RRCI_CLEAR, ob);
         else if (rrci_is_finalizable(ob))
             rrci_gc_move(heap, RRCI_FINAL, ob);
-        if (is_queued)
-            rrci_set_batch(heap, head, 1);
+        heap->garbage += (size_t)is_queued;
         if (rrci_gc_list(head) != RRCI_WEAK)
             head->is.word &= ~RRCI_GC_KEPT;
         else if (is_queued)
@@ -3177,17 +3155,16 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
     if (heap == NULL || p == NULL || (heap->phase != RRCI_MUTATOR && heap->phase != RRCI_MAJOR)
-        || rrci_count_tracked(heap) == 0)
+        || heap->gc[RRCI_TRACKED].count == 0)
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
         size_t index = list->dict.on && !list->dict.by_ob && list->count > 0 ? rrci_dict_find(list, p) : RRCI_NONE;
         for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index)) {
             rrc_object *ob = rrci_at(list, index)->ob;
-            if (!rrci_is_tracked(ob) || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
+            if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
+                || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
                 continue;
-            if (rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED)
-                rrci_gc_move(heap, RRCI_TRACKED, ob);       /* it waits, but its p is alive again */
             rrci_make_alive(heap, ob);
             heap->reported = 1;
         }
@@ -3197,13 +3174,19 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 /* ---- garbage in rrc_run_pending ---- */
 
 /* Just before garbage is cleared: C may have got hold of some of it since the
-   collection. That, and what it reaches, is left alone. */
+   collection. That, and what it reaches, is left alone. What was cleared already
+   takes part, for the references that it still has. */
 static void rrci_recheck_garbage(rrc_heap *heap)
 {
     rrci_search search;
-    const rrci_list *list = &heap->gc[RRCI_CLEAR];
+    rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
     rrci_phase phase = heap->phase;
-    size_t i = list->count;
+    size_t i;
+    while (cleared->count > 0) {
+        rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
+        rrci_gc_move(heap, RRCI_CLEAR, ob);
+    }
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     heap->phase = RRCI_MAJOR;
     rrci_explain_all(&search);
@@ -3218,12 +3201,13 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        int alive = search.is_wrong || (head->is.word & RRCI_GC_ALIVE) != 0;
-        head->is.word &= ~RRCI_GC_ALIVE;
+        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
+        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
         head->is.refs = 0;
-        rrci_set_batch(heap, head, !alive);
-        if (alive)
+        if (search.is_wrong || (state & RRCI_GC_ALIVE) != 0)
             rrci_gc_move(heap, RRCI_TRACKED, ob);
+        else if (state != 0)
+            rrci_gc_move(heap, RRCI_CLEARED, ob);
     }
 }
 
@@ -3254,6 +3238,10 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
     }
     head = rrci_gc_head_of(ob);
     type = RRC_TYPE(ob);
+    if (RRC_REFCNT(ob) == 0) {          /* it waits for its dealloc: that is enough */
+        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        return 1;
+    }
     RRC_REFCNT(ob)++;
     if (kind == RRCI_WEAK) {
         rrci_gc_move(heap, (head->is.word & RRCI_GC_KEPT) == 0 ? RRCI_CLEAR
@@ -3271,7 +3259,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             type->tp_finalize(heap, ob);
         }
     } else {
-        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        rrci_gc_move(heap, RRCI_CLEARED, ob);
         if (type->tp_clear != NULL)
             type->tp_clear(heap, ob);
         else
@@ -3285,27 +3273,22 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
 }
 
 /* All garbage is cleared: what is still there, and not held from outside by
-   now, is uncollectable. */
-static void rrci_end_batch(rrc_heap *heap)
+   now, is uncollectable. (The next search tries it again, but does not log it.) */
+static void rrci_end_clearing(rrc_heap *heap)
 {
-    rrci_list *tracked = &heap->gc[RRCI_TRACKED], *left = &heap->gc[RRCI_CLEAR];
-    size_t i = tracked->count;
-    if (heap->batch == 0 || heap->gc_walking > 0)
+    rrci_list *cleared = &heap->gc[RRCI_CLEARED];
+    if (cleared->count == 0 || heap->gc_walking > 0)
         return;
-    while (i-- > 0) {
-        rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        if ((head->is.word & RRCI_GC_BATCH) != 0)
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-    }
     rrci_recheck_garbage(heap);
-    while (left->count > 0) {
-        rrc_object *ob = *rrci_ob_at(left, left->count - 1);
+    while (cleared->count > 0) {
+        rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
         rrci_gc_move(heap, RRCI_TRACKED, ob);
-        rrci_set_batch(heap, rrci_gc_head_of(ob), 0);
-        rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 1);
         heap->hopeless++;
-        rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
+        if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
+            rrci_set_uncollectable(heap, head, 1);
+            rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
+        }
     }
 }
 
@@ -3322,8 +3305,6 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
         heap->again = record;
         return;
     }
-    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED && !rrci_in_collection(heap))
-        rrci_gc_move(heap, RRCI_TRACKED, ob);   /* it goes by its count, not as cyclic garbage */
     RRC_LINK(ob) = heap->later;
     heap->later = ob;
     heap->later_count++;
@@ -3367,6 +3348,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
             if (rrci_is_tracked(ob))
                 heap->finalizable--;
             rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+            if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_FINAL && heap->gc_walking == 0)
+                rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
         RRC_REFCNT(ob) = 1;
         type->tp_finalize(heap, ob);
@@ -3532,7 +3515,7 @@ static void rrci_do_pending(rrc_heap *heap, size_t quota)
     while (heap->quota > 0) {
         if (!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL) && !rrci_do_again(heap)
             && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap)) {
-            rrci_end_batch(heap);
+            rrci_end_clearing(heap);
             break;
         }
     }
@@ -3875,9 +3858,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         return;
     }
     heap->gc_walking++;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         counts[kind] = heap->gc[kind].count;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (ob == NULL || RRC_REFCNT(ob) == 0)
@@ -3888,7 +3871,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         }
     heap->gc_walking--;
     if (heap->gc_walking == 0)
-        for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+        for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
             rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
@@ -4050,7 +4033,7 @@ static void rrci_free_tables(rrc_heap *heap)
             rrci_remove(heap, list, list->count - 1);
         rrci_dict_drop(heap, &list->dict);
     }
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         while (heap->gc[kind].count > 0)
             rrci_gc_remove(heap, *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1));
     while (heap->pool != NULL)
@@ -4083,11 +4066,13 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_close_links(heap);
     heap->phase = RRCI_RELEASING;
     rrci_release_objects(heap);
-    for (round = 0; round < 2; round++) {       /* the second for what finalizers kept */
-        size_t finalized = heap->finalized;
+    /* Again for what finalizers kept, and for what only other garbage held from
+       outside; but not for ever, if finalizers go on making garbage. */
+    for (round = 0; round < 10000; round++) {
+        size_t finalized = heap->finalized, garbage = heap->garbage;
         rrci_collect_c(heap, function);
         rrci_do_pending(heap, SIZE_MAX);
-        if (heap->finalized == finalized)
+        if (heap->finalized == finalized && heap->garbage == garbage)
             break;
     }
     held = rrci_count_held(heap);
@@ -4239,7 +4224,7 @@ static void rrci_check_tracked(rrci_checker *checker)
     rrci_search search;
     size_t i, finalizable = 0;
     uintptr_t kind;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             const rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4255,7 +4240,7 @@ static void rrci_check_tracked(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
     if (checker->code != RRC_OK || heap->reported)
         return;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++) {
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++) {
         const rrci_list *list = &heap->gc[kind];
         rrci_begin_search(&search, heap, kind, 0, "rrc_check");
         rrci_explain_all(&search);
@@ -4487,7 +4472,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
     int kind;
     memset(graph, 0, sizeof *graph);
     graph->heap = heap;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEAR; kind++)
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
                 rrci_add_node(graph, *rrci_ob_at(&heap->gc[kind], i), NULL, -1);
