@@ -3433,7 +3433,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 static size_t rrci_pending(const rrc_heap *heap)
 {
     return heap->queue.count + heap->later_count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
-         + heap->gc[RRCI_CLEAR].count;
+         + heap->gc[RRCI_CLEAR].count + heap->gc[RRCI_CLEARED].count;
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
