@@ -1282,10 +1282,10 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
    spread over the lists and the queue. Each list can have one partly filled
    chunk, the queue two. (An ob in the queue takes half of what it took as a
    link.) The cycle search notes one record for each link. */
-static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
+static size_t rrci_chunks_needed(size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
-    if (tracked > 0 || heap->gc_directory.block != NULL)
+    if (tracked > 0)
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
 }
@@ -1325,11 +1325,11 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
    links and tracked objects, but for dictionaries. */
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(heap, links, tracked);
+    size_t chunks = rrci_chunks_needed(links, tracked);
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
-    if ((tracked > 0 || heap->gc_directory.block != NULL)
+    if (tracked > 0
         && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
                                   rrci_directory_needed(links, tracked)) != RRC_OK)
         return RRC_ENOMEM;
@@ -1346,7 +1346,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 /* Give back what is far above the need. */
 static void rrci_trim_chunks(rrc_heap *heap)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
+    size_t enough = rrci_chunks_needed(rrci_count_links(heap) + heap->queue.count,
                                        rrci_count_tracked(heap));
     enough += enough / 4;
     while (heap->pool != NULL && heap->chunk_count > enough) {
@@ -4267,7 +4267,7 @@ static void rrci_check_reserves(rrci_checker *checker)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
+    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))
