@@ -3094,7 +3094,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
         /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
-        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0;
+        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0 && !rrci_is_linked_ob(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         head->is.refs = 0;
