@@ -52,6 +52,9 @@ $(BUILD)/examples/%: examples/%.c $(HEADER)
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 	@$(CVM) bindings/compactvm/demo.lisp
+	@if ! command -v dot >/dev/null; then echo "(There is no Graphviz to draw it: see $(BUILD)/demo.dot.)"; \
+	elif dot -Tsvg $(BUILD)/demo.dot -o $(BUILD)/demo.svg; then echo "It is drawn in $(BUILD)/demo.svg."; \
+	else echo "(Graphviz could not draw it.)"; fi
 
 # ---- tests -------------------------------------------------------------------
 
@@ -84,8 +87,8 @@ run-and-count:
 # ---- benchmarks --------------------------------------------------------------
 
 BENCH_CFLAGS ?= -O2
-BENCH_ARGS   ?= --csv $(BUILD)/bench.csv
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o \
+BENCH_ARGS   ?= --csv $(BUILD)/bench.csv --python tests/bench/cycles.py
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o \
                    rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
 BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
 

@@ -949,6 +949,9 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 /* How many operations are kept in flight where there is no list to look ahead. */
 #define RRCI_AHEAD ((size_t)64)
 
+/* How many queues the gray objects of a search are dealt out to. */
+#define RRCI_STRIPES ((size_t)64)
+
 /* ---- data ---- */
 
 typedef struct rrci_link {
@@ -1057,8 +1060,8 @@ struct rrc_heap {
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
     uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
-    rrc_object   *gray;         /* those it passed, and that were found alive later; threaded
-                                   through the GC heads; empty outside rrc_major_collection_trace */
+    size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
+    rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
     size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;      /* tracked objects that searches found to be garbage and that were freed */
@@ -2494,7 +2497,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
  * what lies behind it is gray, and is visited after it. No recursion: gray objects
  * are threaded through their scratch word. */
 
-#define RRCI_RING 16
+#define RRCI_RING 64
 
 typedef struct rrci_search {
     rrc_heap   *heap;
@@ -2520,6 +2523,20 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t lis
     search->with_host = with_host;
     search->function = function;
 }
+
+/* What is read of a visited object, its two heads; and what is read when it is
+   traversed: the first fields too. These may lie in two cache lines. (Macros: gcc
+   drops calls of functions that do nothing but prefetch.) */
+#define RRCI_PREFETCH_HEADS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
+        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
+    } while (0)
+#define RRCI_PREFETCH_FIELDS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
+        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
+    } while (0)
 
 /* Delay a visited object until its head has been fetched; returns one that was
    visited some time ago, or NULL. */
@@ -2678,7 +2695,7 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     rrci_search *search = (rrci_search *)arg;
     if (ob == search->type_ob)
         search->type_ob = NULL;
-    RRCI_PREFETCH_TO_WRITE(ob);
+    RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(search, ob);
     if (ob != NULL)
         rrci_explain_one(search, ob);
@@ -2765,14 +2782,46 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ob was found alive: visit what it refers to, when the scan gets there or, if it
    has passed ob, after it. */
+/* Gray objects are threaded through their scratch words, first in, first out. With one
+   such queue only the next address would be known, and each object would be waited
+   for. So there are many queues, and each gets every 64th object: when one is taken
+   off, its successor is prefetched, and has the time of 63 others to arrive. */
+static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
+{
+    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
+    rrci_gc_head_of(ob)->is.refs = 0;
+    if (heap->gray_first[stripe] == NULL)
+        heap->gray_first[stripe] = ob;
+    else
+        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
+    heap->gray_last[stripe] = ob;
+}
+
+static rrc_object *rrci_pop_gray(rrc_heap *heap)
+{
+    rrc_object **first, *ob;
+    if (heap->gray_out == heap->gray_in)
+        return NULL;
+    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
+    ob = *first;
+    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    if (*first != NULL)
+        RRCI_PREFETCH_FIELDS(*first);
+    return ob;
+}
+
+static void rrci_forget_gray(rrc_heap *heap)
+{
+    memset(heap->gray_first, 0, sizeof heap->gray_first);
+    heap->gray_in = heap->gray_out = 0;
+}
+
 static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | heap->keeping;
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan) {
-        head->is.refs = (uintptr_t)heap->gray;
-        heap->gray = ob;
-    }
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
+        rrci_push_gray(heap, ob);
 }
 
 /* An alive object refers to ob. */
@@ -2818,7 +2867,7 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
     rrci_search *search = (rrci_search *)arg;
     if (ob == search->type_ob)
         search->type_ob = NULL;
-    RRCI_PREFETCH_TO_WRITE(ob);
+    RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(search, ob);
     if (ob != NULL)
         rrci_reach(search, ob);
@@ -2838,10 +2887,8 @@ static void rrci_drain_gray(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrc_object *ob;
     for (;;) {
-        while ((ob = heap->gray) != NULL) {
-            heap->gray = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+        while ((ob = rrci_pop_gray(heap)) != NULL)
             rrci_blacken(search, ob, rrci_visit_reach_later);
-        }
         ob = rrci_from_ring(search);
         if (ob == NULL)
             return;
@@ -2887,7 +2934,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray != NULL || rrci_ask_host(search));
+    } while (heap->gray_in != heap->gray_out || rrci_ask_host(search));
 }
 
 /* Step 2, and of step 3 what lies ahead: find the objects that are held from
@@ -2931,7 +2978,7 @@ static void rrci_enter_links(rrc_heap *heap)
             rrc_object *ob = link->ob;
             rrci_side *side;
             if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (rrci_is_tracked(ob)) {
                 rrci_gc_head *head = rrci_gc_head_of(ob);
                 if (rrci_gc_list(head) != RRCI_TRACKED) {
@@ -2965,7 +3012,12 @@ static void rrci_find_link_roots(rrci_search *search)
             rrc_object *ob = rrci_at(list, i)->ob;
             intptr_t external;
             if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
+                if ((kind & RRCI_O) == 0)
+                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a P link on it keeps its p */
+                continue;
+            }
             if (rrci_is_tracked(ob))
                 continue;
             external = rrci_true_count(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
@@ -2973,15 +3025,6 @@ static void rrci_find_link_roots(rrci_search *search)
                 rrci_too_many_visits(search, ob);
             else if (external > 0)
                 rrci_reach(search, ob);
-        }
-    }
-    /* rrci_reach leaves out static objects: a P link on one keeps its p. */
-    for (kind = 0; kind < RRCI_LISTS; kind += RRCI_YOUNG) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            const rrci_link *link = rrci_at(list, i);
-            if (RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL)
-                RRC_HOST_TRACE(heap, link->p);
         }
     }
 }
@@ -2996,7 +3039,7 @@ static void rrci_leave_links(rrc_heap *heap)
         for (i = 0; i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
             if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (!rrci_is_tracked(link->ob))
                 RRC_LINK(link->ob) = link->p;
         }
@@ -3014,7 +3057,7 @@ static void rrci_reset_scratch(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    heap->gray = NULL;
+    rrci_forget_gray(heap);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         if (ob == NULL)
@@ -3197,7 +3240,7 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     heap->phase = phase;
     heap->scan = 0;
     if (search.is_wrong)
-        heap->gray = NULL;
+        rrci_forget_gray(heap);
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);

@@ -299,7 +299,7 @@ static void replace(cvm *vm, rrc_object **field, rrc_object *ob)
 }
 
 /* The procedure behind a handler. Nil if there is none, or none any more: it died
-   in a cycle with its widget, and then somebody got hold of the widget again. */
+   together with its widget, and then somebody got hold of the widget again. */
 static cvm_value procedure_of(cvm *vm, rrc_object *handler)
 {
     rrc_gcref p = handler != NULL ? rrc_to_obj(vm->rrc, handler) : NULL;
@@ -307,8 +307,10 @@ static cvm_value procedure_of(cvm *vm, rrc_object *handler)
     return p != NULL ? (cvm_value)p : CVM_NIL;
 }
 
-/* Let a handler know that self goes. Whatever goes wrong in it stays in it: a
-   deallocator may run in the middle of another error. */
+/* Let a handler know that self goes. If the handler's only holder was self, it has
+   died in the same collection: a deallocator cannot count on the other heap's part
+   of what self owns. (A finalizer can: see window.) Whatever goes wrong in it stays
+   in it: a deallocator may run in the middle of another error. */
 static void notify(cvm *vm, const char *event, rrc_object *handler, rrc_object *self, const char *name)
 {
     size_t scope = cvm_open(vm);
@@ -544,11 +546,11 @@ static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n)
 
 /* ---- window: a widget with a finalizer ----------------------------------
  *
- * on-close comes late: the widget is beyond help, and if its handler was part of
- * the same garbage there is nothing left to call. A finalizer comes before anything
- * is taken apart. The handler gets the window whole, and may even save it. The price
- * is that garbage with a finalizer stays until the next collection, with all that it
- * reaches: hence a type of its own, for those who need it. */
+ * on-close comes late: the widget is beyond help, and a handler that nothing else
+ * kept has died before it. A finalizer comes before anything is taken apart: the
+ * handler gets the window whole, and may even save it. The price is that garbage
+ * with a finalizer stays until the next collection, with all that it reaches: hence
+ * a type of its own, for those who need it. */
 
 static void window_finalize(rrc_heap *heap, rrc_object *self)
 {

@@ -3,7 +3,9 @@
  *     main.c     options, the machine, the table
  *     data.c     objects at random addresses, the clock, medians
  *     plain.c    for each row a loop that does only the unavoidable memory traffic
- *     rows.c     the rows; built four times, once for each way to set up the header
+ *     rows.c     the rows about links; built four times, once for each way to set up the header
+ *     cycles.c   the rows about cyclic garbage of C objects
+ *     cycles.py  the same graphs in CPython
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -141,5 +143,7 @@ void rows_dict_desc(bench *b);
 void rows_dict_macro(bench *b);
 void rows_slot_desc(bench *b);
 void rows_slot_macro(bench *b);
+
+void rows_cycles(bench *b);
 
 #endif

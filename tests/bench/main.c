@@ -17,7 +17,8 @@ static const struct {
     { "dict, desc",  rows_dict_desc },
     { "dict, macro", rows_dict_macro },
     { "slot, desc",  rows_slot_desc },
-    { "slot, macro", rows_slot_macro }
+    { "slot, macro", rows_slot_macro },
+    { "C objects",   rows_cycles }
 };
 
 /* One line of a file without its end; "" if there is none. */
@@ -128,20 +129,49 @@ void bench_row(bench *b, const char *row, const char *unit, const samples *s,
                 (unsigned long)b->d->n, value, unit, limit, ratio, goal, goal_ratio);
 }
 
+/* The rows of cycles.py, which is run by the python3 there is. */
+static void rows_python(bench *b, const char *script)
+{
+    char command[512], line[128], row[64], version[32] = "CPython";
+    double value;
+    FILE *output;
+
+    if (!bench_wants(b, "cycles"))
+        return;
+    snprintf(command, sizeof command, "command -v python3 >/dev/null && python3 '%s' %lu",
+             script, (unsigned long)b->d->n);
+    fflush(stdout);
+    output = popen(command, "r");
+    b->variant = version;
+    while (output != NULL && fgets(line, sizeof line, output) != NULL) {
+        samples s = { 2, { 0 }, { 0 } };    /* one that counts: the script takes the median */
+
+        if (sscanf(line, "version %15s", row) == 1) {
+            snprintf(version, sizeof version, "CPython %.4s", row);
+        } else if (sscanf(line, "%63[^\t]\t%lf", row, &value) == 2) {
+            s.value[0] = value;
+            bench_row(b, row, "ns", &s, 0, 0);
+        }
+    }
+    if (output == NULL || pclose(output) != 0)
+        puts("skipped: CPython's rows: there is no python3 that runs their script");
+}
+
 static int usage(void)
 {
-    fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--repeats N] [--csv FILE]\n"
+    fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--repeats N] [--csv FILE] [--python FILE]\n"
           "  --rows     only rows whose name contains TEXT\n"
-          "  --n        numbers of links; default 100000,1000000,4000000\n"
+          "  --n        numbers of links, or objects; default 100000,1000000,4000000\n"
           "  --variant  only variants whose name contains TEXT, such as \"slot\"\n"
           "  --repeats  how often each row is measured, at most 63\n"
-          "  --csv      write the table to FILE too\n", stderr);
+          "  --csv      write the table to FILE too\n"
+          "  --python   run this script for CPython's rows\n", stderr);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    const char *sizes = "100000,1000000,4000000", *variant = "", *csv = NULL;
+    const char *sizes = "100000,1000000,4000000", *variant = "", *csv = NULL, *python = NULL;
     int repeats = 0, i;
     bench b = { 0 };
 
@@ -160,6 +190,8 @@ int main(int argc, char **argv)
             repeats = atoi(value);
         else if (strcmp(option, "--csv") == 0)
             csv = value;
+        else if (strcmp(option, "--python") == 0)
+            python = value;
         else
             return usage();
     }
@@ -173,9 +205,9 @@ int main(int argc, char **argv)
         fputs("row,variant,n,value,unit,limit,ratio,goal,goal_ratio\n", b.csv);
     }
     print_machine();
-    puts("value     median of several turns, for one link unless the row says otherwise\n"
+    puts("value     median of several turns, for one link (cycles: object) unless the row says otherwise\n"
          "limit     a plain loop that does only the unavoidable memory traffic, same data, same run\n");
-    printf("%-34s %-11s %8s %8s %-5s %7s %6s  %s\n", "row", "variant", "links", "value", "",
+    printf("%-34s %-11s %8s %8s %-5s %7s %6s  %s\n", "row", "variant", "number", "value", "",
            "limit", "ratio", "goal");
 
     while (*sizes != '\0') {
@@ -199,6 +231,8 @@ int main(int argc, char **argv)
             b.variant = variants[v].name;
             variants[v].rows(&b);
         }
+        if (python != NULL && n <= 2000000)
+            rows_python(&b, python);
         data_free(&d);
     }
     printf("\n%d goals missed; %d more where the limit itself is above the goal\n",

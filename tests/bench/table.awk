@@ -19,7 +19,7 @@ NR > 1 {
     row = part[2]
     variant = part[4]
     split(part[5], field, ",")      # "", n, value, unit, limit, ratio, goal, goal_ratio
-    if (variant !~ /desc/)
+    if (variant ~ /macro/)
         next
     sub(/, desc/, "", variant)
     name = row " | " variant
@@ -45,9 +45,9 @@ NR > 1 {
 }
 
 END {
-    printf "| row | p to ob by | goal |"
+    printf "| row | variant | goal |"
     for (i = 1; i <= sizes; i++)
-        printf " %d links |", size[i]
+        printf " %d |", size[i]
     printf "\n|---|---|---|"
     for (i = 1; i <= sizes; i++)
         printf "--:|"

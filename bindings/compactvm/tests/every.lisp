@@ -12,10 +12,10 @@
         dict dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values
         try error eval load read gc-minor address where stats
         new call dispose hold held release c-address c-sees c-refs c-length c-log
-        pending run-pending next-dead check-links))
+        explanation pending run-pending next-dead check-links gc-collect))
 (define (samples)
   (list nil 0 -1 2.5 1e300 "text" 'car '(1 2) '(1 . 2) [1 2] (dict 1 2) car (lambda x x)
-        (new 'point 1 2) (new 'widget "sample")))
+        (new 'point 1 2) (new 'widget "sample") (new 'document "sample")))
 (define tried 0)
 (define (quietly f . args)
   (set! tried (+ tried 1))

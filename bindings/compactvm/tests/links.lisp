@@ -279,7 +279,12 @@
 (settle)
 (assert (equal? seen '("w" "#<disposed>")))
 (log-is "widget \"w\" deallocated")
-(define (with-close name f) (let ((w (new 'widget name))) (call w 'on-close f) nil))
+(define handlers nil)                   ; nobody else would keep one whose widget dies
+(define (with-close name f)
+  (let ((w (new 'widget name)))
+    (set! handlers (cons f handlers))
+    (call w 'on-close f)
+    nil))
 (with-close "fails" (lambda (self name) (error "no way")))
 (settle)
 (log-is "on-close of fails failed: no way" "widget \"fails\" deallocated")

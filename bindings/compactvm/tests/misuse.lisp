@@ -65,6 +65,14 @@
 (fails "add: expected an object on the heap, got 5" (lambda () (call w 'add 5)))
 (fails "child: index 0 is out of range, there are 0" (lambda () (call w 'child 0)))
 (fails "on-click: expected a procedure or nil, got 5" (lambda () (call w 'on-click 5)))
+(fails "call: a widget has no method on-finalize" (lambda () (call w 'on-finalize car)))
+(fails "on-finalize: expected a procedure or nil, got 5"
+       (lambda () (call (new 'window "v") 'on-finalize 5)))
+(fails "window: expected a string, got 5" (lambda () (new 'window 5)))
+(fails "attach: expected an object on the heap, got 5"
+       (lambda () (call (new 'document "d") 'attach 5)))
+(fails "dump-dot: expected a string, got 5" (lambda () (dump-dot 5)))
+(fails "cannot write /nowhere/at/all" (lambda () (dump-dot "/nowhere/at/all")))
 (define b (new 'buffer 3))
 (fails "buffer: index 3 is out of range, the length is 3" (lambda () (call b 'get 3)))
 (fails "buffer: expected a byte, got 256" (lambda () (call b 'set 0 256)))
