@@ -276,6 +276,9 @@
 #  define RRC_INLINE static inline
 #endif
 
+#if defined(RRC_REFCNT) || defined(RRC_LINK) || defined(RRC_TYPE)
+#define RRCI_ADAPTED_LAYOUT
+#endif
 #ifndef RRC_REFCNT
 #define RRC_REFCNT(ob) ((ob)->ob_refcnt)
 #endif
@@ -368,7 +371,8 @@ struct rrc_type {
     /* The last reference is gone: drop the references that self owns, release
        what it holds, and end with the type's tp_free (rrc_del, rrc_gc_del).
        Count 0, link NULL, untracked on entry. May call any function of the
-       mutator. NULL: drop the tp_members, then tp_free. */
+       mutator. What self owns may have lost its p in the same collection as self
+       did: only what a tp_finalize sees is whole. NULL: drop the tp_members, then tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
        light object it is called inside a collection, and may then call only that. */
@@ -1074,7 +1078,8 @@ struct rrc_heap {
     char          gc_collecting;    /* inside rrc_gc_collect */
     unsigned      gc_walking;   /* inside rrc_gc_visit_objects: removed objects leave holes */
 
-    rrc_object   *later;        /* count 0, waiting for dealloc; threaded through the link field */
+    rrc_object   *later;        /* wait for their dealloc, with a reference as in the queue;
+                                   threaded through the link field: see rrci_defer */
     size_t        later_count;
     rrci_link    *again;        /* RRCI_RELEASING: records to release once more, threaded through p */
     unsigned      depth;        /* nested deallocs */
@@ -1083,6 +1088,7 @@ struct rrc_heap {
     size_t        quota;        /* while running: how many objects may still be dealt with */
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
+    char          many_markers; /* there were others */
     ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
     size_t        memory;
     size_t        minor_collections, major_collections;
@@ -1430,7 +1436,7 @@ typedef union rrci_gc_head {
 
 static int rrci_is_gc_type(const rrc_type *type)
 {
-    return (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+    return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
 }
 
 /* Has ob a GC head? Static objects have none, whatever their type says. */
@@ -1947,6 +1953,57 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
 }
 
+/* ---- what link fields hold beside links ---- */
+
+/* Does ob wait for its dealloc in heap->later? */
+static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
+{
+    return heap->later_count > 0 && ((uintptr_t)RRC_LINK(ob) & 1) != 0 && RRC_LINK(ob) != heap->marker
+        && RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY;
+}
+
+/* The one that waits behind ob. */
+static rrc_object *rrci_next_deferred(rrc_object *ob)
+{
+    return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~(uintptr_t)1);
+}
+
+/* Code found ob while it waits, and links it: it needs not wait any more. */
+static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *before = heap->later;
+    if (before == ob) {
+        heap->later = rrci_next_deferred(ob);
+    } else {
+        while (rrci_next_deferred(before) != ob)
+            before = rrci_next_deferred(before);
+        RRC_LINK(before) = RRC_LINK(ob);
+    }
+    heap->later_count--;
+    RRC_LINK(ob) = NULL;
+    RRC_REFCNT(ob)--;
+}
+
+/* While rrc_heap_free releases objects: the record that the link field of ob names,
+   or NULL. (It may hold a marker. Only the last one is known by its value.) */
+static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
+{
+    rrci_link *record = (rrci_link *)RRC_LINK(ob);
+    size_t i;
+    int kind;
+    if (heap->phase != RRCI_RELEASING || record == NULL || RRC_LINK(ob) == heap->marker)
+        return NULL;
+    if (!heap->many_markers)
+        return record;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i += RRC_CHUNK_LINKS) {
+            uintptr_t offset = (uintptr_t)record - (uintptr_t)rrci_at(&heap->list[kind], i);
+            if (offset < RRC_CHUNK_LINKS * sizeof *record)
+                return record;
+        }
+    return NULL;
+}
+
 /* ---- links ---- */
 
 /* I5: all that collections and rrc_unlink can need from now on, if one more link
@@ -2019,7 +2076,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
-    if (RRC_LINK(ob) != NULL)
+    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p, "");
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
@@ -2030,6 +2087,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return code;
     if (code != RRC_OK)
         return rrci_error(heap, code, function, ob, p, "");
+    if (RRC_LINK(ob) != NULL)
+        rrci_take_back_deferred(heap, ob);
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
@@ -2065,7 +2124,8 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
    serves it and is no link. */
 RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || heap->phase == RRCI_RELEASING)
+    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || heap->phase == RRCI_RELEASING
+        || rrci_is_deferred(heap, ob))
         return NULL;
     return RRC_LINK(ob);
 }
@@ -2083,14 +2143,16 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         return;
     }
     if (RRC_LINK(ob) != NULL
-        && (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
+        && (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(heap, ob)
             || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
     }
     RRC_LINK(ob) = marker;
-    if (marker != NULL)
+    if (marker != NULL) {
+        heap->many_markers |= heap->marker != NULL && heap->marker != marker;
         heap->marker = marker;
+    }
 }
 
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
@@ -2105,9 +2167,9 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
+    list = RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob) ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
-        return rrci_error(heap, RRC_EUNLINKED, function, ob, RRC_LINK(ob), "");
+        return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
     if (RRCI_HAS_SLOT(heap) && (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]))
         *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
@@ -2426,6 +2488,7 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 }
 
 static int rrci_wants_search(const rrc_heap *heap);
+static void rrci_trace_waiting(rrc_heap *heap);
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
 static void rrci_free_with_cycles(rrc_heap *heap);
 
@@ -2437,6 +2500,7 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap)
         return code;
     if (rrci_wants_search(heap) && rrci_trace_with_cycles(heap, function))
         return RRC_OK;
+    rrci_trace_waiting(heap);
     rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
     rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
     RRC_HOST_PROPAGATE(heap);
@@ -2780,8 +2844,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-/* ob was found alive: visit what it refers to, when the scan gets there or, if it
-   has passed ob, after it. */
 /* Gray objects are threaded through their scratch words, first in, first out. With one
    such queue only the next address would be known, and each object would be waited
    for. So there are many queues, and each gets every 64th object: when one is taken
@@ -2816,6 +2878,8 @@ static void rrci_forget_gray(rrc_heap *heap)
     heap->gray_in = heap->gray_out = 0;
 }
 
+/* ob was found alive: visit what it refers to, when the scan gets there or, if it
+   has passed ob, after it. */
 static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -2953,8 +3017,7 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            /* A count of 0 is that of an object which waits for its dealloc. */
-            if (outside <= 0 && RRC_REFCNT(ob) != 0 && (search->with_host || !rrci_is_linked_ob(ob)))
+            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob)))
                 continue;
             head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
         }
@@ -3132,6 +3195,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i = list->count;
+    heap->rechecked = 0;
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -3172,6 +3236,20 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
 static int rrci_wants_search(const rrc_heap *heap)
 {
     return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
+}
+
+/* A major collection without a search: the p of what is kept for its finalizer
+   must live all the same. */
+static void rrci_trace_waiting(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = RRCI_WEAK; kind <= RRCI_FINAL; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (ob != NULL && rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0)
+                RRC_HOST_TRACE(heap, RRC_LINK(ob));
+        }
 }
 
 /* The trace function of a major collection with tracked objects. 0: the search
@@ -3281,10 +3359,6 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
     }
     head = rrci_gc_head_of(ob);
     type = RRC_TYPE(ob);
-    if (RRC_REFCNT(ob) == 0) {          /* it waits for its dealloc: that is enough */
-        rrci_gc_move(heap, RRCI_TRACKED, ob);
-        return 1;
-    }
     RRC_REFCNT(ob)++;
     if (kind == RRCI_WEAK) {
         rrci_gc_move(heap, (head->is.word & RRCI_GC_KEPT) == 0 ? RRCI_CLEAR
@@ -3338,17 +3412,19 @@ static void rrci_end_clearing(rrc_heap *heap)
 /* >>deallocation
  * --------------------------------------------------------------------------- */
 
-/* Let ob, whose count is 0, wait. */
+/* Let ob, whose count is 0, wait. No memory is reserved for it, as it may never
+   have had a link: it waits in a list that is threaded through its link field, in
+   words that are odd, so that they are no address of an object. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap->phase == RRCI_RELEASING && RRC_LINK(ob) != NULL) {
-        rrci_link *record = (rrci_link *)RRC_LINK(ob);
-        RRC_REFCNT(ob) = 1;
+    rrci_link *record = rrci_closing_record(heap, ob);
+    RRC_REFCNT(ob) = 1;
+    if (record != NULL) {
         record->p = heap->again;
         heap->again = record;
         return;
     }
-    RRC_LINK(ob) = heap->later;
+    RRC_LINK(ob) = (rrc_gcref)((uintptr_t)heap->later | 1);
     heap->later = ob;
     heap->later_count++;
 }
@@ -3356,7 +3432,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
 {
     rrc_object *ob = heap->later;
-    heap->later = (rrc_object *)RRC_LINK(ob);
+    heap->later = rrci_next_deferred(ob);
     heap->later_count--;
     RRC_LINK(ob) = NULL;
     return ob;
@@ -3369,7 +3445,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     size_t index;
     rrc_gcref p = RRC_LINK(ob);
     if (p == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || p == heap->marker
-        || rrci_find_link(heap, ob, &index) == NULL)
+        || rrci_is_deferred(heap, ob) || rrci_find_link(heap, ob, &index) == NULL)
         return 0;
     RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
     rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, p,
@@ -3381,6 +3457,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
+    rrci_link *record;
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
@@ -3401,8 +3478,9 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
             return;
         }
     }
-    if (heap->phase == RRCI_RELEASING && RRC_LINK(ob) != NULL)
-        ((rrci_link *)RRC_LINK(ob))->ob = NULL;
+    record = rrci_closing_record(heap, ob);
+    if (record != NULL)
+        record->ob = NULL;
     RRC_LINK(ob) = NULL;
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
@@ -3441,8 +3519,11 @@ RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
         return;
     /* The outermost: do what waited for it, but not what was left over by the
        limit of an earlier rrc_run_pending. */
-    while (heap->later != NULL && heap->later != waiting)
-        rrci_dealloc(heap, rrci_take_deferred(heap));
+    while (heap->later != NULL && heap->later != waiting) {
+        ob = rrci_take_deferred(heap);
+        if (--RRC_REFCNT(ob) == 0)
+            rrci_dealloc(heap, ob);
+    }
     rrci_end_husk(heap);
 }
 
@@ -3496,10 +3577,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     if (rrci_need_mutator(heap, "rrc_next_dead") != RRC_OK)
         return NULL;
     ob = rrci_dequeue(heap);
-    if (ob == NULL && heap->later != NULL) {
+    if (ob == NULL && heap->later != NULL)
         ob = rrci_take_deferred(heap);
-        RRC_REFCNT(ob) = 1;
-    }
     return ob;
 }
 
@@ -3520,10 +3599,13 @@ static int rrci_do_queued(rrc_heap *heap)
 
 static int rrci_do_deferred(rrc_heap *heap)
 {
+    rrc_object *ob;
     if (heap->later == NULL)
         return 0;
     heap->quota--;
-    rrci_dealloc(heap, rrci_take_deferred(heap));
+    ob = rrci_take_deferred(heap);
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_dealloc(heap, ob);
     return 1;
 }
 
@@ -3582,6 +3664,12 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
  *
  * The size is kept because the allocator hook is told it when the memory is freed. */
 
+#ifdef RRCI_ADAPTED_LAYOUT
+#define RRCI_SMALLEST_OBJECT ((size_t)1)
+#else
+#define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
+#endif
+
 typedef union rrci_var_head {
     size_t size;                        /* of the whole block */
     char   alignment[16];
@@ -3622,8 +3710,8 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     }
     if (type == NULL)
         wrong = "type is NULL";
-    else if (type->tp_basicsize == 0)
-        wrong = "tp_basicsize is 0";
+    else if (type->tp_basicsize < RRCI_SMALLEST_OBJECT)
+        wrong = "tp_basicsize is smaller than the head of an object";
     else if (n > 0 && item == 0)
         wrong = "items are asked for, but tp_itemsize is 0";
     else if (is_gc && !rrci_is_gc_type(type))
@@ -3906,7 +3994,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (ob == NULL || RRC_REFCNT(ob) == 0)
+            if (ob == NULL)
                 continue;
             RRC_REFCNT(ob)++;
             go_on = callback(ob, arg);
@@ -4103,8 +4191,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     }
     heap->running = 1;
     heap->quota = SIZE_MAX;
-    while (heap->later != NULL)
-        rrci_dealloc(heap, rrci_take_deferred(heap));
+    while (rrci_do_deferred(heap))
+        ;
     heap->phase = RRCI_CLOSING;
     rrci_close_links(heap);
     heap->phase = RRCI_RELEASING;
@@ -4253,9 +4341,9 @@ static void rrci_check_queue(rrci_checker *checker)
         else if (RRC_REFCNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
-    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = (rrc_object *)RRC_LINK(ob), i++)
-        if (RRC_REFCNT(ob) != 0)
-            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the object waits for its dealloc, but has references");
+    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
+        if (RRC_REFCNT(ob) < 1)
+            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the reference of an object that waits for its dealloc was dropped");
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 }

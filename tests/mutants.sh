@@ -14,7 +14,7 @@ chosen=" $* "
 build_host() {
     kind=$1 defines=$2
     for source in unit host objects random suite other_debug other_layout static_plain static_adapted \
-        $(cd tests && ls test_*.c | sed 's/\.c$//'); do
+        knots world cycles random_cycles small_graphs graphs $(cd tests && ls test_*.c | sed 's/\.c$//'); do
         $CC -std=c99 -O1 -g -w -I. -Itests $defines -DUNIT_CMOCKA=0 -DQUICK_SUITE=1 \
             -c "tests/$source.c" -o "$out/$kind-$source.o" || return 1
     done
@@ -23,19 +23,30 @@ DICT='-DHOST_SLOT=0'
 SLOT='-DHOST_SLOT=1 -DRRC_DEBUG'
 build_host dict "$DICT" && build_host slot "$SLOT" || { fail "the tests do not build"; finish; }
 
-# attempt KIND DEFINES HEADER_FOLDER: 0 if the tests find nothing wrong.
+# attempt KIND DEFINES HEADER_FOLDER TOPIC: 0 if the tests find nothing wrong. The
+# tests of the topic, links or cycles, come first.
 attempt() {
     $CC -std=c99 -O1 -g -w -I"$3" -I. -Itests $2 -c tests/impl.c -o "$out/impl.o" || return 2
     host="$out/$1-unit.o $out/$1-host.o $out/$1-objects.o $out/impl.o"
-    $CC "$out/$1-random.o" $host -lpthread -o "$out/random" || return 2
-    $limit "$out/random" 1 100 >"$out/log" 2>&1 || return 1
-    $CC "$out/$1-suite.o" $host "$out/$1"-other_*.o "$out/$1"-static_*.o "$out/$1"-test_*.o \
+    if [ "$4" = links ]; then
+        $CC "$out/$1-random.o" $host -lpthread -o "$out/random" || return 2
+        $limit "$out/random" 1 100 >"$out/log" 2>&1 || return 1
+    else
+        $CC "$out/$1-cycles.o" "$out/$1-world.o" "$out/$1-random_cycles.o" "$out/$1-small_graphs.o" \
+            "$out/$1-graphs.o" $host -lpthread -o "$out/cycles" || return 2
+        $limit "$out/cycles" graphs tests/graphs/*.graph >"$out/log" 2>&1 || return 1
+        $limit "$out/cycles" random 1 100 300 >"$out/log" 2>&1 || return 1
+        $limit "$out/cycles" small 4003 >"$out/log" 2>&1 || return 1
+    fi
+    $CC "$out/$1-suite.o" "$out/$1-knots.o" $host "$out/$1"-other_*.o "$out/$1"-static_*.o "$out/$1"-test_*.o \
         -lpthread -o "$out/suite" || return 2
     $limit "$out/suite" >"$out/log" 2>&1 || return 1
 }
 
-attempt dict "$DICT" . || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
-attempt slot "$SLOT" . || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+attempt dict "$DICT" . cycles || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+attempt slot "$SLOT" . links || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+
+topic=links
 
 # mutant NAME KIND SED_SCRIPT
 mutant() {
@@ -51,7 +62,7 @@ mutant() {
         return
     fi
     if [ "$2" = dict ]; then defines=$DICT; else defines=$SLOT; fi
-    attempt "$2" "$defines" "$out/mutant" 2>"$out/messages"
+    attempt "$2" "$defines" "$out/mutant" $topic 2>"$out/messages"
     case $? in
     0) fail "$1: no test notices" ;;
     1) pass "$1" ;;
@@ -165,4 +176,110 @@ mutant a_mistake_is_not_logged dict "$(in_function rrci_report '/desc->log(desc-
 mutant poison_is_not_seen slot "$(in_function rrci_is_freed 's/RRC_REFCNT(ob) == poison/0/;s/return ((uintptr_t).*/return 0;/')"
 mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/p == NULL ||/p != NULL ||/')"
 mutant settings_are_not_compared dict "$(in_function rrci_compare_config 's/strcmp(config, RRCI_CONFIG) == 0/1/')"
+
+# The search for cycles.
+topic=cycles
+mutant references_do_not_explain dict "$(in_function rrci_explain_one 's/head->is.refs++;/;/')"
+mutant headerless_obs_are_not_explained dict "$(in_function rrci_explain_one 's/->explained++;/->explained += 0;/')"
+mutant waiting_obs_are_explained dict "$(in_function rrci_explain_one \
+    's/if (rrci_gc_list(head) == search->list)/if (rrci_gc_list(head) != RRCI_UNTRACKED)/')"
+mutant the_bias_explains_nothing dict "$(in_function rrci_true_count 's/count - RRC_REFCNT_FROM_PYPY : count/count : count/')"
+mutant the_type_of_an_instance_is_not_visited dict "$(in_function rrci_traverse \
+    's/if (search->type_ob != NULL)/if (0)/')"
+mutant the_type_is_visited_twice dict "$(in_function rrci_visit_explain '/search->type_ob = NULL;/s/.*/;/')"
+mutant members_are_not_traversed dict "$(in_function rrci_traverse_members 's/if (target != NULL)/if (0)/')"
+mutant only_the_first_member_is_traversed dict "$(in_function rrci_traverse_members \
+    's/member->name != NULL; member++/member->name != NULL; member = NULL/')"
+mutant o_links_keep_their_p dict "$(in_function rrci_blacken 's/& RRCI_GC_P_LINKED) != 0/\& RRCI_GC_LIST) != 0/')"
+mutant p_links_do_not_keep_their_p dict "$(in_function rrci_blacken 's/if (search->with_host/if (0/')"
+mutant o_links_of_headerless_obs_keep_their_p dict "$(in_function rrci_enter_links \
+    's/side->p = (kind & RRCI_O) == 0 ? link->p : NULL;/side->p = link->p;/')"
+mutant headerless_p_links_do_not_keep_their_p dict "$(in_function rrci_enter_links \
+    's/side->p = (kind & RRCI_O) == 0 ? link->p : NULL;/side->p = NULL;/')"
+mutant waiting_obs_do_not_keep_their_p dict "$(in_function rrci_enter_links 's/if ((kind & RRCI_O) == 0)/if (0)/')"
+mutant the_kind_of_a_link_is_remembered_wrong dict "$(in_function rrci_enter_links \
+    's/& ~RRCI_GC_P_LINKED/\& ~(uintptr_t)0/')"
+mutant headerless_obs_held_from_outside_are_missed dict "$(in_function rrci_find_link_roots 's/external > 0/external > 1/')"
+mutant headerless_obs_are_all_held dict "$(in_function rrci_find_link_roots 's/external > 0/external >= 0/')"
+mutant static_obs_lose_their_p dict "$(in_function rrci_find_link_roots 's/RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL/0/')"
+mutant link_fields_are_not_restored dict "$(in_function rrci_leave_links 's/RRC_LINK(link->ob) = link->p;/;/')"
+mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
+mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
+mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan \
+    's/(search->with_host || !rrci_is_linked_ob(ob))/1/')"
+mutant what_is_due_is_garbage dict "$(in_function rrci_scan 's/ && RRC_REFCNT(ob) != 0//')"
+mutant what_the_scan_has_passed_is_not_visited dict "$(in_function rrci_make_alive 's/< heap->scan/< 0 * heap->scan/')"
+mutant alive_obs_do_not_reach dict "$(in_function rrci_reach 's/rrci_make_alive(search->heap, ob);/;/')"
+mutant alive_obs_do_not_reach_headerless dict "$(in_function rrci_reach 's/RRC_HOST_TRACE(search->heap, p);/;/')"
+mutant the_host_is_not_asked dict "$(in_function rrci_mark 's/|| rrci_ask_host(search)/|| 0/')"
+mutant the_host_is_asked_once dict "$(in_function rrci_mark 's/|| rrci_ask_host(search)/|| (rrci_ask_host(search), 0)/')"
+mutant an_answer_is_not_visited dict "$(in_function rrci_ask_host 's/rrci_make_alive(heap, link.ob);/;/')"
+mutant the_search_does_not_propagate dict "$(in_function rrci_mark '/RRC_HOST_PROPAGATE/d')"
+mutant reports_are_ignored dict "$(in_function rrc_marked 's/rrci_make_alive(heap, ob);/;/')"
+mutant reports_make_the_kept_alive dict "$(in_function rrci_keep_finalizable 's/heap->keeping = RRCI_GC_KEPT;/heap->keeping = 0;/')"
+mutant repetition_keeps_the_kept dict "$(in_function rrci_prepare_repetition 's/head->is.word &= ~RRCI_GC_ALIVE;/;/')"
+mutant repetition_counts_twice dict "$(in_function rrci_prepare_repetition 's/head->is.refs = 0;/;/')"
+mutant alive_is_not_cleared dict "$(in_function rrci_set_garbage_aside 's/head->is.word &= ~RRCI_GC_ALIVE;/;/')"
+mutant refs_are_not_cleared dict "$(in_function rrci_set_garbage_aside 's/head->is.refs = 0;/;/')"
+mutant scratch_is_not_reset dict "$(in_function rrci_reset_scratch 's/head->is.refs = 0;/;/')"
+mutant marks_are_not_reset dict "$(in_function rrci_reset_scratch 's/head->is.word &= .*/;/')"
+mutant finalizers_keep_nothing dict "$(in_function rrci_find_garbage 's/rrci_keep_finalizable(&search);/;/')"
+mutant finalizers_keep_only_themselves dict "$(in_function rrci_keep_finalizable 's/rrci_mark(search);/;/')"
+mutant finalizers_keep_all_garbage dict "$(in_function rrci_keep_finalizable 's/ || rrci_is_finalizable(ob))/ || 1)/')"
+mutant a_wrong_traverse_is_believed dict "$(in_function rrci_scan 's/if (outside < 0)/if (0)/')"
+mutant a_wrong_traverse_does_not_stop_it dict "$(in_function rrci_wrong_traverse 's/search->is_wrong = 1;/;/')"
+mutant traverses_are_not_compared slot "$(in_function rrci_compare_traverses 's/visits != search->visits || sum != search->sum/0/')"
+mutant changed_counts_are_not_seen slot "$(in_function rrci_compare_traverses 's/counts != search->counts/0/')"
+mutant freed_visits_are_not_seen slot "$(in_function rrci_debug_visit 's/rrci_is_freed(ob)/0/g')"
+mutant the_blame_is_given_to_any dict "$(in_function rrci_too_many_visits 's/blame.visits > most/i == 0/')"
+mutant a_disabled_search_goes_on dict "$(in_function rrci_wants_search 's/!heap->gc_disabled/1/')"
+mutant a_walk_does_not_stop_searches dict "$(in_function rrci_wants_search 's/heap->gc_walking == 0/1/')"
+
+# What is done with garbage.
+mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_clear 's/rrci_recheck_garbage(heap);/;/')"
+mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_do_pending 's/heap->rechecked = 0;/;/')"
+mutant what_was_cleared_does_not_explain dict "$(in_function rrci_recheck_garbage \
+    's/while (cleared->count > 0)/while (0)/')"
+mutant the_cleared_are_cleared_again dict "$(in_function rrci_recheck_garbage 's/else if (state != 0)/else if (0)/')"
+mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
+    's/!rrci_do_queued(heap) && !rrci_do_clear(heap)/!rrci_do_clear(heap) \&\& !rrci_do_queued(heap)/')"
+mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_pending \
+    's/!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL)/!rrci_do_garbage(heap, RRCI_FINAL) \&\& !rrci_do_garbage(heap, RRCI_WEAK)/')"
+mutant garbage_is_not_held_while_cleared dict "$(in_function rrci_do_garbage 's/^    RRC_REFCNT(ob)++;/;/')"
+mutant cleared_garbage_is_leaked dict "$(in_function rrci_do_garbage 's/if (--RRC_REFCNT(ob) == 0)/if (--RRC_REFCNT(ob) < 0)/')"
+mutant finalizers_run_twice dict "$(in_function rrci_do_garbage 's/head->is.word |= RRCI_GC_FINALIZED;/;/')"
+mutant finalizers_run_again_by_the_count dict "$(in_function rrci_dealloc 's/->is.word |= RRCI_GC_FINALIZED;/->is.word |= 0;/')"
+mutant members_are_not_cleared dict "$(in_function rrci_clear_members 's/RRC_CLEAR(heap, \*field);/(void)field;/')"
+mutant weakrefs_of_the_kept_are_not_cleared dict "$(in_function rrci_set_garbage_aside \
+    's/RRC_TYPE(ob)->tp_clear_weakrefs != NULL/RRC_TYPE(ob)->tp_clear_weakrefs != NULL \&\& state == 0/')"
+mutant the_uncollectable_are_silent dict "$(in_function rrci_end_clearing '/rrci_error(heap, RRC_EUNCOLLECTABLE/d')"
+mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clearing \
+    's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
+mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_recheck_garbage(heap);/;/')"
+mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
+    's/rrci_set_uncollectable(heap, head, 0);/;/')"
+mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
+mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
+mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/round < [0-9]*/round < 1/')"
+
+# The protocol of the cyclic GC.
+mutant extra_bytes_are_lost dict "$(in_function rrc_gc_new_with_extra_data 's/extra, 1, 1, 1,/0, 1, 1, 1,/')"
+mutant a_resized_object_is_not_zeroed dict "$(in_function rrc_gc_resize 's/if (size > old_size)/if (0)/')"
+mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/RRC_LINK(ob) != NULL/')"
+mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/rrci_is_tracked(ob)/')"
+mutant an_object_is_tracked_twice dict "$(in_function rrc_gc_track 's/if (rrci_is_tracked(ob))/if (0)/')"
+mutant untracking_forgets_finalizers dict "$(in_function rrci_untrack 's/heap->finalizable--;/;/')"
+mutant tracking_reserves_nothing dict "$(in_function rrc_gc_track 's/if (rrci_reserve_lists(.*/if (0)/')"
+mutant collections_nest dict "$(in_function rrc_gc_collect 's/|| heap->running || heap->depth > 0//;s/heap->running || heap->depth > 0/0/')"
+mutant collect_forgets_what_finalizers_let_go dict "$(in_function rrc_gc_collect 's/round < 2/round < 1/')"
+mutant collect_ignores_the_switch dict "$(in_function rrc_gc_collect 's/heap->gc_disabled ||/0 ||/')"
+mutant instances_do_not_hold_their_type dict "$(in_function rrci_new \
+    's/RRC_REFCNT((rrc_object \*)(uintptr_t)type)++;/;/')"
+mutant instances_do_not_drop_their_type dict "$(in_function rrci_del \
+    's/--RRC_REFCNT((rrc_object \*)(uintptr_t)type) == 0/0/')"
+mutant walks_do_not_stop dict "$(in_function rrc_gc_visit_objects 's/ && go_on;/;/')"
+mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT(ob)++;/;/;s/rrc_decref(heap, ob);/;/;}')"
+mutant holes_stay dict "$(in_function rrc_gc_visit_objects 's/rrci_fill_holes(.*/;/')"
+mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
+mutant explain_forgets_the_queue dict "$(in_function rrci_is_queued 's/return 1;/return 0;/')"
 finish

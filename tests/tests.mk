@@ -1,16 +1,20 @@
 # The part of the Makefile that is about the tests of the header. It needs BUILD,
 # CC, CFLAGS and $(call run,NAME,PREREQUISITES,COMMAND), which announces a test.
 #
-#   suite-VARIANT    every topic (tests/test_*.c) in one program
-#   random-VARIANT   random operations against an oracle
+#   suite-VARIANT          every topic (tests/test_*.c) in one program
+#   random-VARIANT         random operations against an oracle
+#   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
 TEST_HEADERS := $(HEADER) $(wildcard tests/*.h) tests/variant.sh
 HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/impl.c
-SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/other_debug.c tests/other_layout.c \
+SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
+WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
+CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
+GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
 $(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
@@ -18,6 +22,9 @@ $(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
 
 $(BUILD)/tests/random-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $(RANDOM_SRCS)
+
+$(BUILD)/tests/cycles-%: $(CYCLES_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $(CYCLES_SRCS)
 
 # The quick subset, and everything.
 CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
@@ -38,6 +45,24 @@ $(foreach variant,$(TEST_VARIANTS),\
         $(BUILD)/tests/random-$(variant) 1 $(if $(QUICK)$(filter %-asan %-tsan,$(variant)),100,250))))
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
 
+# Cycles. Each of the common variants takes its share of the small graphs: together
+# all. The others, and the quick subset, take a sample. Sanitizers take long.
+slow = $(QUICK)$(filter %-asan %-tsan,$(1))
+SHARES := $(words $(COMMON_VARIANTS))
+SHARES_TAKEN :=
+define run_cycles
+$(call run,random_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
+    $(BUILD)/tests/cycles-$(1) random 1 $(if $(call slow,$(1)),150 300,800 400))
+$(call run,graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) graphs $(GRAPHS))
+$(call run,small_graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) small \
+    $(if $(call slow,$(1)),2003 1,$(if $(filter $(1),$(COMMON_VARIANTS)),$(SHARES) $(words $(SHARES_TAKEN)),211 2)))
+SHARES_TAKEN += $(filter $(1),$(COMMON_VARIANTS))
+endef
+CYCLE_VARIANTS := $(filter-out %-tsan,$(filter-out %-asan,$(TEST_VARIANTS))) \
+                  dict-desc-moves-asan slot-macros-fixed-debug-asan small-dict-desc-moves-asan
+$(foreach variant,$(CYCLE_VARIANTS),$(eval $(call run_cycles,$(variant))))
+CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
+
 $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units
 
@@ -51,7 +76,10 @@ FUZZ_SECONDS ?= 60
 $(BUILD)/tests/fuzz-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ clang-fuzz-$* $(RANDOM_SRCS)
 
-fuzz: $(BUILD)/tests/fuzz-dict-desc-moves-debug $(BUILD)/tests/fuzz-slot-macros-fixed-small ## random bytes drive the operations of tests/random.c (needs clang); FUZZ_SECONDS=60
+$(BUILD)/tests/fuzz_cycles-%: $(WORLD_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ clang-fuzz-$* $(WORLD_SRCS)
+
+fuzz: $(BUILD)/tests/fuzz-dict-desc-moves-debug $(BUILD)/tests/fuzz-slot-macros-fixed-small $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug ## random bytes drive the operations of tests/random*.c (needs clang); FUZZ_SECONDS=60
 	@mkdir -p $(BUILD)/corpus
 	@for program in $^; do \
 	    $$program -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -print_final_stats=1 \

@@ -37,6 +37,22 @@ void unit_context(const char *format, ...)
     va_end(args);
 }
 
+const char *unit_name(void)
+{
+    return test_name;
+}
+
+int unit_is_quick(void)
+{
+#ifdef QUICK_SUITE
+    return 1;
+#else
+    const char *quick = getenv("QUICK");
+
+    return quick != NULL && strcmp(quick, "1") == 0;
+#endif
+}
+
 void unit_fail(const char *file, int line, const char *format, ...)
 {
     char reason[600];

@@ -32,6 +32,12 @@ typedef struct unit_group {
 /* Says, in front of a failure's message, which round of a loop it came from. */
 void unit_context(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The name of the running test, for one that does what its name says. */
+const char *unit_name(void);
+
+/* Is only the quick subset wanted? Then big tests are smaller. */
+int unit_is_quick(void);
+
 /* Ends the running test. Only for the thread that runs the tests. */
 void unit_fail(const char *file, int line, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
