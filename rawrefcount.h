@@ -2622,11 +2622,16 @@ static rrc_object *rrci_from_ring(rrci_search *search)
     return NULL;
 }
 
+static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
+{
+    return *(rrc_object **)(void *)((char *)ob + member->offset);
+}
+
 static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
 {
     const rrc_member *member = RRC_TYPE(ob)->tp_members;
     for (; member != NULL && member->name != NULL; member++) {
-        rrc_object *target = *(rrc_object **)(void *)((char *)ob + member->offset);
+        rrc_object *target = rrci_member_value(ob, member);
         if (target != NULL)
             visit(target, arg);
     }
@@ -2692,6 +2697,8 @@ static int rrci_looks_like_object(rrc_object *ob)
     const rrc_type *type;
     if ((uintptr_t)ob % sizeof(void *) != 0 || RRC_REFCNT(ob) <= 0)
         return 0;
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return 1;
     type = RRC_TYPE(ob);
     return type != NULL && (uintptr_t)type % sizeof(void *) == 0 && type->tp_basicsize < (size_t)1 << 30;
 }
@@ -4445,6 +4452,7 @@ typedef struct rrci_node {
     rrc_gcref   p;              /* of its link, or NULL */
     int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
     int         is_reached;     /* from a root */
+    int         is_queued;      /* waits in the dealloc queue, or behind it */
     intptr_t    outside;        /* references that no traverse explains */
     size_t      first_edge;     /* edges of this node: up to the first of the next */
     size_t      by;             /* the edge by which it was reached first, or RRCI_NONE: a root */
@@ -4595,6 +4603,30 @@ static void rrci_spread_from_roots(rrci_graph *graph)
     rrci_spread(graph, tail);
 }
 
+static void rrci_mark_queued_node(rrci_graph *graph, const rrc_object *ob)
+{
+    size_t index = rrci_node_index(graph, ob);
+    if (index != RRCI_NONE)
+        graph->nodes[index].is_queued = 1;
+}
+
+static void rrci_mark_queued_nodes(rrci_graph *graph)
+{
+    const rrc_heap *heap = graph->heap;
+    const rrci_chunk *chunk = heap->queue.head;
+    size_t index = heap->queue.head_index, i;
+    rrc_object *ob;
+    for (i = 0; i < heap->queue.count; i++) {
+        if (index == RRCI_CHUNK_QUEUED) {
+            chunk = chunk->queue.next;
+            index = 0;
+        }
+        rrci_mark_queued_node(graph, chunk->queue.ob[index++]);
+    }
+    for (ob = heap->later; ob != NULL; ob = rrci_next_deferred(ob))
+        rrci_mark_queued_node(graph, ob);
+}
+
 /* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is
    neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
@@ -4639,6 +4671,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
         if (RRC_REFCNT(edge->to_ob) < RRC_REFCNT_IMMORTAL)
             graph->nodes[edge->to].outside--;
     }
+    rrci_mark_queued_nodes(graph);
     /* Edges are in the order of their nodes. */
     for (i = graph->node_count, known = graph->edge_count; i-- > 0;) {
         while (known > 0 && graph->edges[known - 1].from >= i)
@@ -4677,12 +4710,13 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
         snprintf(name, size, ".tp_type");
         return;
     }
-    while (i > 0 && graph->edges[i - 1].from_ob == edge->from_ob) {
-        i--;
-        before += graph->edges[i].to_ob == edge->to_ob;
-    }
+    while (member != NULL && member->name != NULL && rrci_member_value(edge->from_ob, member) != edge->to_ob)
+        member++;
+    if (member != NULL && member->name != NULL)
+        for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
+            before += graph->edges[i - 1].to_ob == edge->to_ob;
     for (; member != NULL && member->name != NULL; member++)
-        if (*(rrc_object **)(void *)((char *)edge->from_ob + member->offset) == edge->to_ob && before-- == 0) {
+        if (rrci_member_value(edge->from_ob, member) == edge->to_ob && before-- == 0) {
             snprintf(name, size, ".%.60s", member->name);
             return;
         }
@@ -4698,21 +4732,6 @@ static void rrci_write_count(const rrci_writer *writer, intptr_t count, const ch
 static int rrci_is_waiting(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
-}
-
-static int rrci_is_queued(const rrc_heap *heap, const rrc_object *ob)
-{
-    const rrci_chunk *chunk = heap->queue.head;
-    size_t index = heap->queue.head_index, i;
-    for (i = 0; i < heap->queue.count; i++) {
-        if (index == RRCI_CHUNK_QUEUED) {
-            chunk = chunk->queue.next;
-            index = 0;
-        }
-        if (chunk->queue.ob[index++] == ob)
-            return 1;
-    }
-    return 0;
 }
 
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
@@ -4764,7 +4783,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         rrci_write(&writer, "  %s", before);
         if (RRC_REFCNT(node->ob) >= RRC_REFCNT_IMMORTAL) {
             rrci_write(&writer, "is static\n");
-        } else if (node->outside > 0 && rrci_is_queued(heap, node->ob)) {
+        } else if (node->outside == 1 && node->is_queued) {
             rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
         } else if (node->outside == 1) {
             rrci_write(&writer, "1 reference from outside %s alive\n", after);
@@ -4790,7 +4809,8 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     const rrci_node *node = &graph->nodes[index];
     rrc_object *ob = node->ob;
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    const char *fill = !node->is_reached || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
+    int is_dying = node->is_queued && node->outside == 1;
+    const char *fill = !node->is_reached || is_dying || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
                      : node->outside > 0 ? "#ffd9b3"                            /* a root */
                      : "#ffffff";
     rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
@@ -4803,8 +4823,9 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
         rrci_write_count(writer, rrci_true_count(ob), "reference");
     rrci_write(writer, "%s%s\"];\n",
                RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
-               rrci_is_waiting(ob) ? "\\ngarbage, waits" : !node->is_reached ? "\\ngarbage" : "");
-    if (node->outside > 0 && !is_static) {
+               is_dying ? "\\nin the queue" : rrci_is_waiting(ob) ? "\\ngarbage, waits"
+               : !node->is_reached ? "\\ngarbage" : "");
+    if (node->outside > 0 && !is_static && !is_dying) {
         rrci_write(writer, "  o%lu [shape=plaintext, label=\"%ld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
                    (unsigned long)index, (long)node->outside, (unsigned long)index, (unsigned long)index);
     }

@@ -85,7 +85,7 @@ static int count_of(const world *w, int i)
     return count;
 }
 
-/* Waiting for a dealloc that a limit put off. */
+/* Waiting for a dealloc that a limit put off, which has a reference like that of the queue. */
 static int is_due(const world *w, int i)
 {
     return w->ob[i].life == ALIVE && w->ob[i].p < 0 && count_of(w, i) == 0;
@@ -236,7 +236,7 @@ static void compare(world *w)
         objects += o->life != ABSENT;
         if (o->life != ALIVE)
             continue;
-        check_int(REFCNT(o->ob), count_of(w, i) + bias_of(o));
+        check_int(REFCNT(o->ob), count_of(w, i) + bias_of(o) + is_due(w, i));
         pending += o->queued > 0 || is_due(w, i);
         if (o->p >= 0) {
             rrc_gcref p = host_at(w->h, (size_t)o->p);
