@@ -16,7 +16,7 @@
  *     rrc_heap *h = rrc_heap_new(&(rrc_desc){ .userdata = vm, .trace = trace, .survivor = survivor });
  *     rrc_object *ob = rrc_new(h, &File);              // one reference, ours
  *     rrc_create_link_pyobj(h, p, ob);                 // the VM's object p is now ob's proxy ...
- *     ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;       // ... and holds ob in our place
+ *     ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;       // ... and holds ob: + the bias, - our reference
  *
  *     vm_mark_roots(vm);                               // the VM's full collection:
  *     rrc_major_collection_trace(h);                   //   keep what C holds
@@ -28,6 +28,7 @@
  * move objects, or allocate during a collection. License at the end.
  *
  * CONTENTS (search for the tag)
+ *     >>caveats       what to know before the first crash
  *     >>concepts      what a link is, the rule of a collection, the queue
  *     >>invariants    I1 to I7
  *     >>protocol      which call goes where in the host's collector
@@ -42,7 +43,19 @@
  *     >>license
  */
 
-/* >>concepts
+/* >>caveats
+ * ---------------------------------------------------------------------------
+ * - The maker of a link puts in the bias; no collection may come in between.
+ * - rrc_from_obj and rrc_to_obj give borrowed references: take your own, or root p,
+ *   before anything can collect, deallocate or run.
+ * - Nothing is deallocated if nobody calls rrc_run_pending.
+ * - tp_dealloc can run in any rrc_decref, and can call anything: make your fields
+ *   consistent first (RRC_CLEAR does).
+ * - The link field belongs to the header. It holds p, a marker, or, while an object
+ *   waits or the heap ends, what the header needs there: ask rrc_to_obj.
+ * - An object of rrc_gc_new that is never tracked is never collected in a cycle.
+ *
+ * >>concepts
  * ---------------------------------------------------------------------------
  * Two heaps in one process:
  *
@@ -185,6 +198,8 @@
  * to the log hook, with the function, the type's name and the addresses; with
  * RRC_DEBUG and no log hook, to stderr. RRC_ENOMEM is only returned: lack of
  * memory is not a mistake.
+ *
+ * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
  * A collection does not stop for an error: it logs it and does the safe thing
  * for that one link, which its item tells.
@@ -367,7 +382,8 @@ struct rrc_type {
     const char   *tp_name;
     size_t        tp_basicsize;         /* bytes of an object, with its head */
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
-    unsigned long tp_flags;
+    unsigned long tp_flags;             /* RRC_TPFLAGS_..; with an adapted layout no HEAPTYPE, and
+                                           types are not visited: they have the layout above */
     /* The last reference is gone: drop the references that self owns, release
        what it holds, and end with the type's tp_free (rrc_del, rrc_gc_del).
        Count 0, link NULL, untracked on entry. May call any function of the
@@ -379,7 +395,7 @@ struct rrc_type {
     void (*tp_free)(rrc_heap *heap, void *self);
     /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
        inside collections, at any time while self is tracked: it must not change
-       anything or call anything else. A reference that it leaves out counts as
+       anything or call anything else. All it visits must be objects of this heap. A reference that it leaves out counts as
        held from outside: what it leads to is leaked if it is part of a cycle, but
        never lost. (The reference to a heap type is visited for it if it does not
        do so itself.) NULL: visits the tp_members. */
@@ -439,7 +455,8 @@ typedef struct rrc_desc {
 
     /* Is p in the young generation? Called when a link is made, and by the free
        functions with the new address of each young survivor: where it still
-       says yes, the link stays young. NULL: no generations. */
+       says yes, the link stays young. Between collections the answer for a
+       linked p must not change. NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
     /* A field of p that the header owns and reads as "the ob of p's P link"; the
@@ -457,7 +474,8 @@ typedef struct rrc_desc {
 
     /* Not zero: the host calls rrc_marked for each linked p that it marks in a
        major collection. Cycles are then found in linear time, and links cost 8
-       bytes more where there would be no dictionary. */
+       bytes more where there would be no dictionary. (One p should then not be the
+       proxy of very many objects at a time: they are searched one by one.) */
     int reports_marks;
 
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
@@ -508,10 +526,11 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 /* End a heap: every p counts as dead, so that each link is dissolved by the
    rule; then all that is pending is run. Returns how many of the obs that were
    linked or pending C still holds; they end unlinked with their true count.
-   Later rrc_incref, rrc_decref, rrc_new's and rrc_del's on this heap: decref and
-   del stay legal until the last object of rrc_new is gone, which frees the last
-   of the heap; all else is refused with RRC_ECLOSED. No hook but realloc and log
-   is called then. userdata must live as long as those, and the deallocs of late
+   Slots of p's that still exist are left as they are.
+   What is left of the heap lives on until the last object of rrc_new and
+   rrc_gc_new is gone: till then rrc_incref, rrc_decref and rrc_del stay legal, and
+   every other call is refused with RRC_ECLOSED. No hook but realloc and log is
+   called then. userdata must live as long as those, and the deallocs of late
    objects, need it.
    From inside a collection, a dealloc or a hook it is refused: logged, returns
    SIZE_MAX, nothing changed. NULL is ignored (returns 0).
@@ -640,9 +659,9 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 /* ---- objects ---- */
 
 /* A new object of tp_basicsize (+ n * tp_itemsize) bytes, zeroed but for its
-   head, unlinked, with one reference, the caller's. (n is not stored for you.) NULL: out of memory; or bad
-   arguments, logged. Its memory is freed by rrc_del, by which every tp_dealloc
-   and tp_free of such a type must end.
+   head, unlinked, with one reference, the caller's. (n is not stored for you.)
+   NULL: out of memory; or bad arguments, logged. Its memory is freed by rrc_del,
+   by which every tp_dealloc and tp_free of such a type must end.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
@@ -672,9 +691,10 @@ RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra);
 
-/* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. Returns
-   it, perhaps at a new address, or NULL with the old one intact: no memory; or
-   logged: it is tracked, linked, or not such an object.
+/* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. The
+   caller must hold the only reference, as the address may change. Returns the
+   object, or NULL with the old one intact: no memory; or logged: it is tracked,
+   linked, or of a type without tp_itemsize.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -724,7 +744,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* Walk all invariants that memory can show. RRC_OK, or the first error's code;
    each is logged. Changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, log | O(links)] */
+   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
+   objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
 /* [any | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
@@ -732,7 +753,8 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
 #ifndef RRC_NO_STDIO
 
-/* Receives text: size bytes, with a 0 after them. */
+/* Receives text: size bytes, with a 0 after them. It must not call back into the
+   header, nor free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
 /* Why is ob alive? Writes, in words, the shortest path of references to it from
@@ -1955,17 +1977,24 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 
 /* ---- what link fields hold beside links ---- */
 
-/* Does ob wait for its dealloc in heap->later? */
-static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
-{
-    return heap->later_count > 0 && ((uintptr_t)RRC_LINK(ob) & 1) != 0 && RRC_LINK(ob) != heap->marker
-        && RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY;
-}
-
 /* The one that waits behind ob. */
 static rrc_object *rrci_next_deferred(rrc_object *ob)
 {
     return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~(uintptr_t)1);
+}
+
+/* Does ob wait for its dealloc in heap->later? */
+static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *waiting = heap->later;
+    if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker
+        || RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
+        return 0;
+    if (!heap->many_markers)
+        return 1;
+    while (waiting != NULL && waiting != ob)        /* it may hold a marker, which may be odd */
+        waiting = rrci_next_deferred(waiting);
+    return waiting == ob;
 }
 
 /* Code found ob while it waits, and links it: it needs not wait any more. */
@@ -2077,7 +2106,9 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
     if (RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob))
-        return rrci_error(heap, RRC_ELINKED, function, ob, p, "");
+        return rrci_error(heap, RRC_ELINKED, function, ob, p,
+                          RRC_LINK(ob) != heap->marker ? ""
+                          : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
     if ((kind & RRCI_O) == 0 && rrci_p_is_linked(heap, p, kind))
@@ -2948,7 +2979,8 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 /* ob is alive: so is what it refers to, and the p of its P link. */
 static void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
-    if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob))
+    if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
+        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
 }
@@ -3818,18 +3850,24 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrc_type *type;
+    rrci_link *record;
     char *memory;
-    size_t size = 0;
+    size_t size = 0, index;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return;
     }
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
+        || (heap->phase < RRCI_RELEASING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+            && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
+    record = rrci_closing_record(heap, ob);
+    if (record != NULL)
+        record->ob = NULL;
     type = RRC_TYPE(ob);
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
@@ -3935,10 +3973,16 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     for (round = 0; round < 2; round++) {
         hopeless = heap->hopeless;
         finalized = heap->finalized;
-        if (heap->desc.collect != NULL)
+        if (heap->desc.collect != NULL) {
             heap->desc.collect(heap->desc.userdata);
-        else
+            if (heap->phase != RRCI_MUTATOR) {
+                rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
+                           "collect returned, but the free function of its collection was not called");
+                break;
+            }
+        } else {
             rrci_collect_c(heap, "rrc_gc_collect");
+        }
         rrci_do_pending(heap, SIZE_MAX);
         if (heap->finalized == finalized)
             break;
@@ -4156,7 +4200,7 @@ static size_t rrci_count_held(rrc_heap *heap)
             if (ob == NULL)
                 continue;
             RRC_LINK(ob) = NULL;
-            held++;
+            held += !rrc_gc_is_uncollectable(heap, ob);     /* that holds itself */
         }
     }
     return held;
@@ -4185,8 +4229,8 @@ static void rrci_free_tables(rrc_heap *heap)
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
-    size_t held;
-    int round;
+    size_t held, finalized, garbage;
+    int rounds_left = 10000;
     if (heap == NULL)
         return 0;
     if (rrci_need_mutator(heap, function) != RRC_OK)
@@ -4206,13 +4250,13 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_release_objects(heap);
     /* Again for what finalizers kept, and for what only other garbage held from
        outside; but not for ever, if finalizers go on making garbage. */
-    for (round = 0; round < 10000; round++) {
-        size_t finalized = heap->finalized, garbage = heap->garbage;
+    do {
+        finalized = heap->finalized;
+        garbage = heap->garbage;
         rrci_collect_c(heap, function);
         rrci_do_pending(heap, SIZE_MAX);
-        if (heap->finalized == finalized && heap->garbage == garbage)
-            break;
-    }
+        rounds_left -= heap->finalized != finalized;
+    } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
     held = rrci_count_held(heap);
     rrci_free_tables(heap);
     heap->running = 0;

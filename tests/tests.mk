@@ -61,7 +61,9 @@ endef
 CYCLE_VARIANTS := $(filter-out %-tsan,$(filter-out %-asan,$(TEST_VARIANTS))) \
                   dict-desc-moves-asan slot-macros-fixed-debug-asan small-dict-desc-moves-asan
 $(foreach variant,$(CYCLE_VARIANTS),$(eval $(call run_cycles,$(variant))))
-CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
+$(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS)),\
+    sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
+CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
 
 $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units

@@ -1,0 +1,816 @@
+/* What is done to garbage, and in which order: weak references, finalizers, clears
+ * (PEP 442); resurrection; what cannot be cleared; what C gets hold of again. */
+
+#include "knots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Are all events of one kind before all of another? */
+static int all_before(const char *events, char first, char then)
+{
+    const char *last_first = strrchr(events, first), *first_then = strchr(events, then);
+
+    return last_first == NULL || first_then == NULL || last_first < first_then;
+}
+
+static int count_events(const char *events, char what)
+{
+    int n = 0;
+
+    for (; *events != '\0'; events++)
+        n += *events == what;
+    return n;
+}
+
+static void forget_events(host *h)
+{
+    h->events[0] = '\0';
+}
+
+static void the_order_is_that_of_pep_442(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[4], *other[3];
+
+    knot_ring(h, &KnotFull, 4, ring);
+    knot_ring(h, &KnotWeak, 3, other);
+    KNOT(other[0])->tag = 5;
+    KNOT(other[1])->tag = 6;
+    KNOT(other[2])->tag = 7;
+    knot_tie(h, ring[0], 1, other[0]);
+    host_major(h);
+    check_events(h, "");
+    rrc_run_pending(h->heap, 0);
+    check_int(count_events(h->events, 'w'), 7);
+    check_int(count_events(h->events, 'f'), 4);
+    check_int(count_events(h->events, 'c'), 0);
+    check(all_before(h->events, 'w', 'f'));
+    forget_events(h);
+    knot_collect(h);
+    check_int(count_events(h->events, 'f'), 0);
+    check_int(count_events(h->events, 'd'), 7);
+    check(all_before(h->events, 'w', 'c'));
+    check_int(host_stats(h).garbage, 7);
+    forget_events(h);
+    host_close(h);
+}
+
+/* In portions of every size, with collections in between, however little of the
+   garbage clears itself. */
+static void portions_make_progress(void)
+{
+    size_t max;
+    int majors, type;
+    static const rrc_type *const types[] = { &Knot, &KnotFull, &KnotTable };
+
+    for (max = 1; max < 12; max += 2)
+        for (majors = 0; majors < 3; majors++)
+            for (type = 0; type < 3; type++) {
+                host *h = host_open(NULL);
+                rrc_object *ring[7], *stiff;
+                int rounds = 0, i;
+
+                unit_context("portions of %u, %d collections, type %d", (unsigned)max, majors, type);
+                knot_ring(h, types[type], 7, ring);
+                for (i = 1; i < 7; i++)
+                    knot_tie(h, ring[i], 1, ring[i - 1]);
+                /* One that cannot clear itself: the others must. */
+                stiff = knot_new(h, &KnotStiff, 8);
+                knot_tie(h, stiff, 0, ring[3]);
+                knot_tie(h, ring[5], 2, stiff);
+                rrc_decref(h->heap, stiff);
+                host_major(h);
+                while (host_stats(h).objects > 0 && rounds++ < 200) {
+                    check(rrc_run_pending(h->heap, max) <= max);
+                    for (i = 0; i < majors; i++)
+                        host_major(h);
+                    if (host_stats(h).pending == 0)
+                        host_major(h);
+                    forget_events(h);
+                }
+                check_int(host_stats(h).objects, 0);
+                check_int(h->finalized, type == 1 ? 7 : 0);
+                forget_events(h);
+                host_close(h);
+            }
+}
+
+/* However small the portion: what is cleared without effect is not in the way. */
+static void one_that_does_not_clear_itself_is_not_in_the_way(void)
+{
+    int order, i;
+
+    for (order = 0; order < 2; order++) {
+        host *h = host_open(NULL);
+        rrc_object *stiff = order ? knot_new(h, &KnotStiff, 1) : NULL, *ob = knot_new(h, &Knot, 2);
+
+        unit_context("order %d", order);
+        if (stiff == NULL)
+            stiff = knot_new(h, &KnotStiff, 1);
+        knot_tie(h, stiff, 0, ob);
+        knot_tie(h, ob, 0, stiff);
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, stiff);
+        host_major(h);
+        for (i = 0; i < 4; i++)
+            check(rrc_run_pending(h->heap, 1) <= 1);
+        check_int(host_stats(h).objects, 0);
+        check_int(host_stats(h).pending, 0);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* What waits for a dealloc that a portion put off is no cyclic garbage, nor is what
+   it owns. */
+static void what_is_put_off_is_no_garbage(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *first = knot_new(h, &KnotWeak, 1), *second = knot_new(h, &KnotWeak, 2);
+    rrc_object *third = knot_new(h, &KnotWeak, 3), *owner = ob_new(h, &Node);
+    size_t i;
+
+    KNOT(first)->ref[0] = second;
+    KNOT(second)->ref[0] = third;
+    NODE(owner)->ref[0] = first;
+    ob_link(h, O, host_new(h, HOST_OLD), owner, FULL);
+    rrc_decref(h->heap, owner);
+    host_major(h);
+    check_int(host_stats(h).pending, 1);
+    for (i = 1; i <= 3; i++) {
+        check_int(rrc_run_pending(h->heap, 1), 1);
+        check_int(host_stats(h).pending, 1);
+        host_major(h);
+        check_int(host_stats(h).pending, 1);
+        check_int(h->deallocs, i);
+    }
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_events(h, "d1 d2 d3");
+    host_close(h);
+}
+
+/* C gets hold of garbage between two portions. */
+static void each_portion_looks_again(void)
+{
+    enum { N = 6 };
+    host *h = host_open(NULL);
+    rrc_object *rings[N][2];
+    int i, whole = 0;
+
+    for (i = 0; i < N; i++)
+        knot_ring(h, &Knot, 2, rings[i]);
+    host_major(h);
+    rrc_run_pending(h->heap, 2);
+    check_int(h->deallocs, 2);
+    forget_events(h);
+    /* The rest is all there: hold what was not touched. */
+    rrc_gc_disable(h->heap);
+    for (i = 0; i < N; i++)
+        if (i != 0 && i != N - 1) {
+            rrc_incref(h->heap, rings[i][1]);
+            whole++;
+        }
+    rrc_run_pending(h->heap, 0);
+    for (i = 1; i < N - 1; i++) {
+        check_ptr(KNOT(rings[i][0])->ref[0], rings[i][1]);
+        check_ptr(KNOT(rings[i][1])->ref[0], rings[i][0]);
+        rrc_decref(h->heap, rings[i][1]);
+    }
+    check_int(h->deallocs, 2 * (N - whole));
+    rrc_gc_enable(h->heap);
+    knot_collect(h);
+    check_int(h->deallocs, 2 * N);
+    forget_events(h);
+    host_close(h);
+}
+
+static void a_finalizer_keeps_what_it_reaches(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *final = knot_new(h, &KnotFinal, 1), *reached = knot_new(h, &KnotWeak, 2);
+    rrc_object *beside = knot_new(h, &Knot, 3), *view = knot_new(h, &Knot, 4);
+    size_t p = host_new(h, HOST_OLD), below = host_new(h, HOST_OLD);
+
+    /* 3 -> 1 -> 2, each with itself; 2 is linked, and its p leads to that of 4. */
+    knot_tie(h, final, 0, final);
+    knot_tie(h, final, 1, reached);
+    knot_tie(h, beside, 0, beside);
+    knot_tie(h, beside, 1, final);
+    ob_link(h, P, p, reached, FULL);
+    host_point(h, p, 0, below);
+    ob_link(h, P, below, view, FULL);
+    rrc_decref(h->heap, final);
+    rrc_decref(h->heap, reached);
+    rrc_decref(h->heap, beside);
+    rrc_decref(h->heap, view);
+    knot_collect(h);
+    check_events(h, "w2 f1 c3 d3");
+    check(host_is_alive(h, p) && host_is_alive(h, below));
+    check(rrc_gc_is_finalized(h->heap, final));
+    check(!rrc_gc_is_finalized(h->heap, reached));
+    knot_collect(h);
+    check_int(count_events(h->events, 'd'), 3);
+    check_int(count_events(h->events, 'f'), 0);
+    check(!host_is_alive(h, p) && !host_is_alive(h, below));
+    forget_events(h);
+    host_close(h);
+}
+
+/* ---- resurrection ---- */
+
+static void save_self(host *h, rrc_object *ob)
+{
+    h->test = ob;
+    rrc_incref(h->heap, ob);
+}
+
+static void save_next(host *h, rrc_object *ob)
+{
+    save_self(h, KNOT(ob)->ref[0]);
+}
+
+static void a_finalizer_resurrects(void)
+{
+    int next;
+
+    for (next = 0; next < 2; next++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[3];
+        int i;
+
+        knot_ring(h, &Knot, 2, &ring[1]);
+        ring[0] = knot_new(h, &KnotFinal, 3);
+        knot_tie(h, ring[0], 0, ring[1]);
+        knot_tie(h, ring[2], 1, ring[0]);
+        rrc_decref(h->heap, ring[0]);
+        h->on_finalize = next ? save_next : save_self;
+        knot_collect(h);
+        check_events(h, "f3");
+        for (i = 0; i < 3; i++) {
+            knot_collect(h);
+            check_events(h, "");
+        }
+        rrc_decref(h->heap, (rrc_object *)h->test);
+        knot_collect(h);
+        check_int(count_events(h->events, 'f'), 0);
+        check_int(count_events(h->events, 'd'), 3);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* Once per object, however it goes. */
+static void by_the_count_or_as_garbage_but_once(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &KnotFinal, 1);
+
+    h->on_finalize = save_self;
+    rrc_decref(h->heap, ob);
+    check_events(h, "f1");
+    check(rrc_gc_is_finalized(h->heap, ob));
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    knot_collect(h);
+    check_events(h, "c1 d1");
+    host_close(h);
+}
+
+static void an_untracked_object_is_finalized_too(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &KnotFinal, 1);
+
+    rrc_gc_untrack(h->heap, ob);
+    h->on_finalize = save_self;
+    rrc_decref(h->heap, ob);
+    check_events(h, "f1");
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    check(rrc_gc_is_finalized(h->heap, ob));
+    rrc_decref(h->heap, ob);
+    check_events(h, "d1");
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
+static void free_the_ring(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->ref[0] != NULL)
+        RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+}
+
+/* Finalizers that free others of the garbage, whose own are then run by their
+   counts; twice never. */
+static void finalizers_that_free_each_other(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_finalize = free_the_ring;
+    knot_ring(h, &KnotFull, 6, NULL);
+    knot_collect(h);
+    check_int(count_events(h->events, 'f'), 6);
+    check_int(count_events(h->events, 'd'), 6);
+    check_int(count_events(h->events, 'c'), 0);
+    forget_events(h);
+    host_close(h);
+}
+
+static void collect_in_a_finalizer(host *h, rrc_object *ob)
+{
+    (void)ob;
+    host_major(h);
+    host_minor(h);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+}
+
+static void finalizers_that_collect(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_finalize = h->on_dealloc = collect_in_a_finalizer;
+    knot_ring(h, &KnotFull, 5, NULL);
+    knot_ring(h, &Knot, 3, NULL);
+    knot_collect(h);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->finalized, 5);
+    check_int(h->deallocs, 8);
+    forget_events(h);
+    h->on_finalize = h->on_dealloc = NULL;
+    host_close(h);
+}
+
+/* A clear whose deallocs take hold of what still waits: the counts keep it, and it
+   stays whole enough to be cleared. */
+static void hold_the_saved(host *h, rrc_object *ob)
+{
+    (void)ob;
+    if (h->test != NULL) {
+        rrc_incref(h->heap, (rrc_object *)h->test);
+        h->on_dealloc = NULL;
+    }
+}
+
+static void a_dealloc_takes_hold_of_garbage(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3];
+
+    knot_ring(h, &Knot, 3, ring);
+    h->on_dealloc = hold_the_saved;
+    h->test = ring[1];
+    rrc_decref(h->heap, knot_new(h, &Knot, 0));
+    check_int(REFCNT(ring[1]), 2);
+    knot_collect(h);
+    check_int(h->deallocs, 1);
+    rrc_decref(h->heap, ring[1]);
+    forget_events(h);
+    knot_collect(h);
+    check_int(h->deallocs, 4);
+    forget_events(h);
+    host_close(h);
+}
+
+/* What was cleared, and is held by somebody since, is not uncollectable. */
+static void hold_the_other(host *h, rrc_object *ob)
+{
+    rrc_object **ring = (rrc_object **)h->test;
+
+    h->on_dealloc = NULL;
+    ring[2] = ring[ob == ring[0]];
+    rrc_incref(h->heap, ring[2]);
+}
+
+static void what_was_cleared_and_is_held_is_alive(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3];
+
+    knot_ring(h, &Knot, 2, ring);
+    h->test = ring;
+    h->on_dealloc = hold_the_other;
+    knot_collect(h);
+    check_int(h->deallocs, 1);
+    check_int(REFCNT(ring[2]), 1);
+    check_int(host_stats(h).uncollectable, 0);
+    check(!rrc_gc_is_uncollectable(h->heap, ring[2]));
+    check(rrc_gc_is_tracked(h->heap, ring[2]));
+    rrc_decref(h->heap, ring[2]);
+    check_int(h->deallocs, 2);
+    forget_events(h);
+    host_close(h);
+}
+
+/* Garbage that a collection inside of rrc_run_pending sets aside is checked again as
+   well, if C got hold of it meanwhile. */
+typedef struct story {
+    rrc_object *late[2];
+    int step;
+} story;
+
+static void find_more_and_hold_it(host *h, rrc_object *ob)
+{
+    story *s = (story *)h->test;
+
+    if (KNOT(ob)->tag != 1 || s->step++ > 0)
+        return;
+    host_major(h);
+    rrc_incref(h->heap, s->late[1]);
+}
+
+static void garbage_found_meanwhile_is_checked_again(void)
+{
+    host *h = host_open(NULL);
+    story s = { { NULL, NULL }, 0 };
+    rrc_object *first[2];
+
+    h->test = &s;
+    h->on_dealloc = find_more_and_hold_it;
+    knot_ring(h, &Knot, 2, first);
+    host_major(h);
+    knot_ring(h, &Knot, 2, s.late);
+    KNOT(s.late[0])->tag = 3;
+    KNOT(s.late[1])->tag = 4;
+    rrc_run_pending(h->heap, 0);
+    check_int(s.step, 1);
+    check_int(REFCNT(s.late[1]), 2);
+    check_ptr(KNOT(s.late[0])->ref[0], s.late[1]);
+    check_ptr(KNOT(s.late[1])->ref[0], s.late[0]);
+    rrc_decref(h->heap, s.late[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 4);
+    forget_events(h);
+    host_close(h);
+}
+
+/* ---- what cannot be cleared ---- */
+
+static void what_cannot_be_cleared_is_reported(void)
+{
+    static const rrc_type *const with[] = { &KnotStiff, &KnotFinal, &KnotTable, &KnotWeak };
+    size_t i;
+
+    for (i = 0; i < sizeof with / sizeof with[0]; i++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[3];
+        size_t expected = i == 0 ? 3 : 0, k;
+
+        unit_context("with type %s", with[i]->tp_name);
+        knot_ring(h, &KnotStiff, 2, ring);
+        ring[2] = knot_new(h, with[i], 3);
+        KNOT(ring[2])->ref[0] = KNOT(ring[1])->ref[0];
+        KNOT(ring[1])->ref[0] = ring[2];
+        knot_collect(h);
+        knot_collect(h);
+        check_int(host_stats(h).uncollectable, expected);
+        check_int(host_stats(h).objects, expected);
+        for (k = 0; k < expected; k++) {
+            check(rrc_gc_is_uncollectable(h->heap, ring[k]));
+            check_str(host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending")->type_name, "KnotStiff");
+        }
+        host_expect_silence(h);
+        forget_events(h);
+        if (expected > 0) {
+            knot_collect(h);
+            check_int(host_stats(h).uncollectable, expected);
+            host_expect_silence(h);
+            /* Held again, it is alive again, and not uncollectable any more. */
+            rrc_incref(h->heap, ring[1]);
+            knot_collect(h);
+            check_int(host_stats(h).uncollectable, 0);
+            check(!rrc_gc_is_uncollectable(h->heap, ring[0]));
+            RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+            rrc_decref(h->heap, ring[1]);
+        }
+        check_int(host_stats(h).objects, 0);
+        check_int(host_stats(h).uncollectable, 0);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* A tp_clear that forgets a field, in the middle of garbage that others can clear. */
+static int clear_nothing(rrc_heap *heap, rrc_object *self)
+{
+    host_event(HOST(heap), 'c', KNOT(self)->tag);
+    return 0;
+}
+
+static const rrc_type Lazy = {
+    .tp_name = "Lazy", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_nothing,
+};
+
+static void a_lazy_clear_is_named(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Lazy, 1);
+    int i;
+
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    check_int(rrc_gc_collect(h->heap), 1);
+    check_str(host_expect_log(h, RRC_EUNCOLLECTABLE, NULL)->type_name, "Lazy");
+    /* It is tried again each time, and logged once. */
+    forget_events(h);
+    for (i = 0; i < 3; i++) {
+        check_int(rrc_gc_collect(h->heap), 1);
+        host_expect_silence(h);
+    }
+    forget_events(h);
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    check_events(h, "d1");
+    host_close(h);
+}
+
+static void uncollectable_objects_can_be_listed(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *stiff = knot_ring(h, &KnotStiff, 4, NULL), *ob = stiff;
+    int i;
+
+    knot_ring(h, &Knot, 4, NULL);
+    knot_collect(h);
+    for (i = 0; i < 4; i++, ob = KNOT(ob)->ref[0]) {
+        check(rrc_gc_is_uncollectable(h->heap, ob));
+        host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);
+    }
+    /* rrc_heap_free says so once more of none, and leaves them to C. */
+    forget_events(h);
+    rrc_incref(h->heap, stiff);
+    check_int(host_free_heap(h), 0);
+    RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
+    rrc_decref(h->heap, stiff);
+    host_end(h);
+}
+
+/* An object that waits in the queue and is put into a cycle was never cleared: it is
+   not uncollectable, but goes the next time. */
+static void what_was_never_cleared_is_not_uncollectable(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    ob_link(h, O, host_new(h, HOST_OLD), ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);
+    knot_tie(h, ob, 0, ob);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    check_int(host_stats(h).uncollectable, 0);
+    knot_collect(h);
+    check_events(h, "c1 d1");
+    host_close(h);
+}
+
+/* ---- what C gets hold of again ---- */
+
+/* Between the collection and rrc_run_pending, in every way; of a ring of two with
+   another object below it, and a ring that reaches this one. */
+enum { BY_A_REFERENCE, FROM_THE_QUEUE, FROM_THE_QUEUE_AND_LINKED, BY_A_NEW_LINK, BY_A_NEW_OWNER, WAYS };
+
+static void garbage_that_is_held_again_is_left_alone(void)
+{
+    int way, kind;
+
+    for (way = 0; way < WAYS; way++)
+        for (kind = P; kind <= O; kind++) {
+            host_options options = { .reports_marks = kind };
+            host *h = host_open(&options);
+            rrc_object *ring[2], *below = knot_new(h, &KnotWeak, 3), *above = knot_new(h, &Knot, 4), *owner;
+            rrc_object *taken = NULL;
+            size_t p = host_new(h, HOST_OLD), home = host_rooted(h, HOST_OLD);
+
+            unit_context("way %d, kind %d", way, kind);
+            knot_ring(h, &Knot, 2, ring);
+            knot_tie(h, ring[1], 1, below);
+            knot_tie(h, above, 0, above);
+            rrc_decref(h->heap, below);
+            if (way == FROM_THE_QUEUE || way == FROM_THE_QUEUE_AND_LINKED) {
+                /* Garbage that the queue holds, and that refers to the ring. */
+                owner = knot_new(h, &Knot, 5);
+                knot_tie(h, owner, 0, ring[0]);
+                ob_link(h, (link_kind)kind, p, owner, FULL);
+                rrc_decref(h->heap, owner);
+            } else {
+                owner = NULL;
+                knot_tie(h, above, 1, ring[0]);
+            }
+            rrc_decref(h->heap, above);
+            host_major(h);
+            check(!host_is_alive(h, p));
+            switch (way) {
+            case BY_A_REFERENCE:
+                taken = ring[1];
+                rrc_incref(h->heap, taken);
+                break;
+            case FROM_THE_QUEUE:
+            case FROM_THE_QUEUE_AND_LINKED:
+                taken = rrc_next_dead(h->heap);
+                check_ptr(taken, owner);
+                check_ptr(RRC_LINK(taken), NULL);
+                if (way == FROM_THE_QUEUE_AND_LINKED) {
+                    ob_link(h, (link_kind)kind, home, taken, FULL);
+                    rrc_decref(h->heap, taken);
+                }
+                break;
+            case BY_A_NEW_LINK:
+                ob_link(h, (link_kind)kind, home, ring[0], FULL);
+                taken = ring[0];
+                break;
+            default:
+                taken = knot_new(h, &Knot, 6);
+                knot_tie(h, taken, 0, ring[0]);
+            }
+            rrc_run_pending(h->heap, 0);
+            check_int(h->deallocs, 1);
+            check(strstr(h->events, "d4") != NULL);
+            check(KNOT(ring[0])->ref[0] == ring[1] && KNOT(ring[1])->ref[0] == ring[0]);
+            check_ptr(KNOT(ring[1])->ref[1], below);
+            forget_events(h);
+            knot_collect(h);
+            check_events(h, "");
+            if (way == BY_A_NEW_LINK || way == FROM_THE_QUEUE_AND_LINKED)
+                host_unroot(h, home);
+            else
+                rrc_decref(h->heap, taken);
+            knot_collect(h);
+            check_int(host_stats(h).objects, 0);
+            forget_events(h);
+            host_close(h);
+        }
+}
+
+static void borrow_again(host *h, rrc_object *ob)
+{
+    rrc_gcref p = h->test == NULL ? NULL : ((rrc_gcref *)h->test)[0];
+
+    (void)ob;
+    check_ptr(rrc_from_obj(h->heap, p), NULL);
+}
+
+/* The p of a link that was dissolved stays lost. */
+static void the_link_of_garbage_is_gone(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+    size_t p = host_new(h, HOST_OLD);
+
+    knot_tie(h, ob, 0, ob);
+    ob_link(h, P, p, ob, FULL);
+    rrc_decref(h->heap, ob);
+    h->on_dealloc = borrow_again;
+    host_major(h);
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(REFCNT(ob), 1);
+    check(!host_is_alive(h, p));
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "c1 d1");
+    host_close(h);
+}
+
+/* Majors come before rrc_run_pending was called: nothing is done twice. */
+static void garbage_waits_for_long(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    knot_ring(h, &KnotFull, 3, NULL);
+    knot_ring(h, &Knot, 4, NULL);
+    for (i = 0; i < 5; i++) {
+        host_major(h);
+        host_minor(h);
+        check_int(host_stats(h).pending, 7);
+        check_events(h, "");
+    }
+    rrc_run_pending(h->heap, 0);
+    check_int(count_events(h->events, 'w'), 3);
+    check_int(count_events(h->events, 'f'), 3);
+    check_int(count_events(h->events, 'd'), 4);
+    check_int(host_stats(h).pending, 0);
+    for (i = 0; i < 3; i++)
+        knot_collect(h);
+    check_int(h->finalized, 3);
+    check_int(h->deallocs, 7);
+    check_int(host_stats(h).garbage, 7);
+    forget_events(h);
+    host_close(h);
+}
+
+static void pending_garbage_calls_the_trigger(void)
+{
+    host *h = host_open(NULL);
+
+    knot_ring(h, &KnotFinal, 2, NULL);
+    rrc_invoke_callback(h->heap);
+    check_int(h->calls.trigger, 0);
+    host_major(h);
+    rrc_invoke_callback(h->heap);
+    check_int(h->calls.trigger, 1);
+    rrc_run_pending(h->heap, 0);
+    rrc_invoke_callback(h->heap);
+    check_int(h->calls.trigger, 1);
+    knot_collect(h);
+    forget_events(h);
+    host_close(h);
+}
+
+/* ---- the end of a heap ---- */
+
+static void heap_free_collects_cycles(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotFull, &KnotTable };
+    int kind, waiting;
+    size_t type;
+
+    for (type = 0; type < 3; type++)
+        for (kind = -1; kind <= O; kind++)
+            for (waiting = 0; waiting < 2; waiting++) {
+                host *h = host_open(NULL);
+                rrc_object *ring[4];
+
+                unit_context("type %u, link %d, waiting %d", (unsigned)type, kind, waiting);
+                knot_ring(h, types[type], 4, ring);
+                if (kind >= 0)
+                    ob_link(h, (link_kind)kind, host_rooted(h, HOST_OLD), ring[2], FULL);
+                if (waiting)
+                    host_major(h);
+                check_int(host_free_heap(h), 0);
+                check_int(count_events(h->events, 'f'), type == 1 ? 4 : 0);
+                check_int(h->deallocs, type == 2 ? 0 : 4);
+                host_end(h);
+            }
+}
+
+/* What an object without a header held from outside is found one by one. */
+static void heap_free_goes_on_until_nothing_is_left(void)
+{
+    enum { N = 12 };
+    host *h = host_open(NULL);
+    rrc_object *below = NULL;
+    int i;
+
+    for (i = 0; i < N; i++) {
+        rrc_object *ring = knot_new(h, &Knot, 0), *bare;
+
+        knot_tie(h, ring, 0, ring);
+        KNOT(ring)->ref[1] = below;
+        bare = ob_new(h, &Node);
+        NODE(bare)->ref[0] = ring;
+        below = bare;
+    }
+    rrc_decref(h->heap, below);
+    check_int(h->deallocs, 1);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 2 * N);
+    host_end(h);
+}
+
+static void heap_free_leaves_what_is_held(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3];
+
+    knot_ring(h, &KnotFinal, 3, ring);
+    rrc_incref(h->heap, ring[1]);
+    ob_link(h, P, host_rooted(h, HOST_OLD), ring[0], FULL);
+    check_int(host_free_heap(h), 1);
+    check_events(h, "");
+    check_int(REFCNT(ring[0]), 1);
+    check_int(REFCNT(ring[1]), 2);
+    check_ptr(RRC_LINK(ring[0]), NULL);
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    rrc_decref(h->heap, ring[1]);
+    check_int(count_events(h->events, 'd'), 3);
+    check_int(count_events(h->events, 'f'), 3);
+    host_end(h);
+}
+
+UNIT_GROUP(gc_finalizers,
+    UNIT(the_order_is_that_of_pep_442),
+    UNIT(portions_make_progress),
+    UNIT(one_that_does_not_clear_itself_is_not_in_the_way),
+    UNIT(what_is_put_off_is_no_garbage),
+    UNIT(each_portion_looks_again),
+    UNIT(a_finalizer_keeps_what_it_reaches),
+    UNIT(a_finalizer_resurrects),
+    UNIT(by_the_count_or_as_garbage_but_once),
+    UNIT(an_untracked_object_is_finalized_too),
+    UNIT(finalizers_that_free_each_other),
+    UNIT(finalizers_that_collect),
+    UNIT(a_dealloc_takes_hold_of_garbage),
+    UNIT(what_was_cleared_and_is_held_is_alive),
+    UNIT(garbage_found_meanwhile_is_checked_again),
+    UNIT(what_cannot_be_cleared_is_reported),
+    UNIT(a_lazy_clear_is_named),
+    UNIT(uncollectable_objects_can_be_listed),
+    UNIT(what_was_never_cleared_is_not_uncollectable),
+    UNIT(garbage_that_is_held_again_is_left_alone),
+    UNIT(the_link_of_garbage_is_gone),
+    UNIT(garbage_waits_for_long),
+    UNIT(pending_garbage_calls_the_trigger),
+    UNIT(heap_free_collects_cycles),
+    UNIT(heap_free_goes_on_until_nothing_is_left),
+    UNIT(heap_free_leaves_what_is_held),
+);

@@ -1,0 +1,449 @@
+/* rrc_explain and rrc_dump_dot: their exact words, with names in place of addresses. */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "knots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 12, MOST_TEXT = 20000 };
+
+typedef struct text {
+    host *h;
+    struct {
+        const void *address;
+        const char *name;
+    } names[MOST_NAMES];
+    size_t count, size;
+    char written[MOST_TEXT], readable[MOST_TEXT];
+} text;
+
+static void name_it(text *t, const void *address, const char *name)
+{
+    check(t->count < MOST_NAMES);
+    t->names[t->count].address = address;
+    t->names[t->count++].name = name;
+}
+
+static void write_text(void *arg, const char *bytes, size_t size)
+{
+    text *t = (text *)arg;
+
+    check_int(strlen(bytes), size);
+    check(t->size + size < MOST_TEXT);
+    memcpy(t->written + t->size, bytes, size + 1);
+    t->size += size;
+}
+
+/* The text with a name for each address. */
+static const char *readable(text *t)
+{
+    const char *from = t->written;
+    char *to = t->readable;
+
+    while (*from != '\0') {
+        char address[40];
+        size_t i;
+
+        for (i = 0; i < t->count; i++) {
+            snprintf(address, sizeof address, "%p", t->names[i].address);
+            if (strncmp(from, address, strlen(address)) == 0 && t->names[i].address != NULL)
+                break;
+        }
+        if (i < t->count) {
+            from += strlen(address);
+            to += sprintf(to, "%s", t->names[i].name);
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+    return t->readable;
+}
+
+static void clear_text(text *t)
+{
+    t->size = 0;
+    t->written[0] = '\0';
+}
+
+#define check_explained(t, ob, expected) \
+    do { \
+        clear_text(t); \
+        check_int(rrc_explain((t)->h->heap, (ob), write_text, (t)), RRC_OK); \
+        check_str(readable(t), (expected)); \
+    } while (0)
+
+static text *text_open(host *h)
+{
+    text *t = (text *)calloc(1, sizeof *t);
+
+    if (t == NULL)
+        abort();
+    t->h = h;
+    return t;
+}
+
+static int mentions(const char *where, const char *what)
+{
+    int n = 0;
+
+    for (; (where = strstr(where, what)) != NULL; where++)
+        n++;
+    return n;
+}
+
+/* ---- in words ---- */
+
+static void held_from_outside(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *a = knot_new(h, &KnotTable, 0), *b = knot_new(h, &Knot, 0), *c = knot_new(h, &Knot, 0);
+
+    name_it(t, a, "A");
+    name_it(t, b, "B");
+    name_it(t, c, "C");
+    check_explained(t, a, "KnotTable A (1 reference):\n  1 reference from outside keeps it alive\n");
+    rrc_incref(h->heap, a);
+    check_explained(t, a, "KnotTable A (2 references):\n  2 references from outside keep it alive\n");
+    KNOT(a)->ref[1] = b;
+    KNOT(b)->ref[2] = c;
+    check_explained(t, b, "Knot B (1 reference):\n"
+                          "  held by KnotTable.middle of KnotTable A,\n"
+                          "  which 2 references from outside keep alive\n");
+    check_explained(t, c, "Knot C (1 reference):\n"
+                          "  held by Knot[0] of Knot B,\n"
+                          "  held by KnotTable.middle of KnotTable A,\n"
+                          "  which 2 references from outside keep alive\n");
+    /* The shortest path. */
+    knot_tie(h, a, 2, c);
+    check_explained(t, c, "Knot C (2 references):\n"
+                          "  held by KnotTable.right of KnotTable A,\n"
+                          "  which 2 references from outside keep alive\n");
+    rrc_gc_untrack(h->heap, a);
+    check_explained(t, a, "KnotTable A (2 references, not tracked):\n"
+                          "  2 references from outside keep it alive\n");
+    check_explained(t, b, "Knot B (1 reference):\n  1 reference from outside keeps it alive\n");
+    rrc_decref(h->heap, a);
+    rrc_decref(h->heap, a);
+    host_close(h);
+    free(t);
+}
+
+/* The shortest path, in whatever order the references are. */
+static void the_shortest_path(void)
+{
+    int order;
+
+    for (order = 0; order < 2; order++) {
+        host *h = host_open(NULL);
+        text *t = text_open(h);
+        rrc_object *root = knot_new(h, &KnotTable, 0), *near = knot_new(h, &Knot, 0);
+        rrc_object *far = knot_new(h, &Knot, 0), *farther = knot_new(h, &Knot, 0), *ob = knot_new(h, &Knot, 0);
+        char expected[200];
+
+        unit_context("order %d", order);
+        name_it(t, root, "ROOT");
+        name_it(t, near, "NEAR");
+        name_it(t, ob, "OB");
+        KNOT(root)->ref[order ? 2 : 0] = near;
+        KNOT(root)->ref[order ? 0 : 2] = far;
+        KNOT(far)->ref[0] = farther;
+        KNOT(farther)->ref[0] = ob;
+        knot_tie(h, near, 0, ob);
+        snprintf(expected, sizeof expected, "Knot OB (2 references):\n  held by Knot[0] of Knot NEAR,\n"
+                 "  held by KnotTable.%s of KnotTable ROOT,\n  which 1 reference from outside keeps alive\n",
+                 order ? "right" : "left");
+        check_explained(t, ob, expected);
+        rrc_decref(h->heap, root);
+        host_close(h);
+        free(t);
+    }
+}
+
+static void the_same_object_in_two_members(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *a = knot_new(h, &KnotTable, 0), *b = knot_new(h, &Knot, 0);
+
+    name_it(t, a, "A");
+    name_it(t, b, "B");
+    KNOT(a)->ref[0] = b;
+    knot_tie(h, a, 2, b);
+    check_explained(t, b, "Knot B (2 references):\n"
+                          "  held by KnotTable.left of KnotTable A,\n"
+                          "  which 1 reference from outside keeps alive\n");
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "label=\".left\""), 1);
+    check_int(mentions(t->written, "label=\".right\""), 1);
+    rrc_decref(h->heap, a);
+    host_close(h);
+    free(t);
+}
+
+static void garbage_is_called_so(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *ring = knot_ring(h, &Knot, 2, NULL), *stiff = knot_ring(h, &KnotStiff, 1, NULL);
+
+    name_it(t, ring, "A");
+    name_it(t, stiff, "S");
+    check_explained(t, ring, "Knot A (1 reference):\n  garbage, will go at the next collection\n");
+    host_major(h);
+    check_explained(t, ring, "Knot A (1 reference):\n  garbage, waits for rrc_run_pending\n");
+    rrc_run_pending(h->heap, 0);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);
+    check_explained(t, stiff, "KnotStiff S (1 reference):\n  garbage that could not be cleared\n");
+    RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
+    h->events[0] = '\0';
+    host_close(h);
+    free(t);
+}
+
+static void links_and_the_queue(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *a = knot_new(h, &Knot, 0), *b = knot_new(h, &Knot, 0), *o = knot_new(h, &Knot, 0);
+    rrc_object *view = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+    size_t p = host_rooted(h, HOST_OLD), q = host_new(h, HOST_OLD);
+
+    name_it(t, a, "A");
+    name_it(t, b, "B");
+    name_it(t, o, "OB");
+    name_it(t, view, "VIEW");
+    ob_link(h, P, p, a, FULL);
+    rrc_decref(h->heap, a);
+    KNOT(a)->ref[0] = b;
+    ob_link(h, O, q, o, FULL);
+    rrc_decref(h->heap, o);
+    name_it(t, host_at(h, p), "PA");
+    name_it(t, host_at(h, q), "PO");
+    name_it(t, host_at(h, 0), "PV");
+    check_explained(t, a, "Knot A (0 references, P link to p PA):\n"
+                          "  its host object p PA keeps it alive for as long as that lives\n");
+    check_explained(t, b, "Knot B (1 reference):\n  held by Knot[0] of Knot A,\n"
+                          "  which its host object p PA keeps alive for as long as that lives\n");
+    check_explained(t, o, "Knot OB (0 references, O link to p PO):\n"
+                          "  its host object p PO keeps it alive for as long as that lives\n");
+    check_explained(t, view, "Node VIEW (0 references, P link to p PV, not tracked):\n"
+                             "  its host object p PV keeps it alive for as long as that lives\n");
+    host_major(h);
+    check_explained(t, o, "Knot OB (1 reference):\n  it waits in the queue for rrc_run_pending\n");
+    rrc_run_pending(h->heap, 0);
+    host_unroot(h, p);
+    knot_collect(h);
+    host_close(h);
+    free(t);
+}
+
+static void what_is_not_in_the_graph(void)
+{
+    static STATIC_OB(still, &Node);
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *plain = ob_new(h, &Node);
+
+    name_it(t, STATIC_PTR(still), "STILL");
+    name_it(t, plain, "PLAIN");
+    check_explained(t, STATIC_PTR(still), "Node STILL: static, never freed\n");
+    check_explained(t, plain, "Node PLAIN (1 reference, not tracked):\n"
+                              "  1 reference from outside keeps it alive\n");
+    check_int(rrc_explain(h->heap, NULL, write_text, t), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_int(rrc_explain(h->heap, plain, NULL, t), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_int(rrc_dump_dot(h->heap, NULL, t), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_dump_dot");
+    host_major_begin(h);
+    check_int(rrc_explain(h->heap, plain, write_text, t), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_explain");
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_dump_dot");
+    host_major_end(h);
+    rrc_decref(h->heap, plain);
+    host_close(h);
+    free(t);
+}
+
+/* Each allocation fails in turn: nothing is written, and nothing lost. */
+static void without_memory_nothing_is_written(void)
+{
+    int dot;
+
+    for (dot = 0; dot < 2; dot++) {
+        size_t fail_at;
+        int code = RRC_ENOMEM;
+
+        for (fail_at = 1; code != RRC_OK; fail_at++) {
+            host *h = host_open(NULL);
+            text *t = text_open(h);
+            rrc_object *ring = knot_ring(h, &Knot, 100, NULL);
+            size_t bytes;
+
+            unit_context("dot %d, allocation %u fails", dot, (unsigned)fail_at);
+            bytes = h->live_bytes;
+            h->fail_at = h->calls.allocate + fail_at;
+            code = dot ? rrc_dump_dot(h->heap, write_text, t) : rrc_explain(h->heap, ring, write_text, t);
+            check_int(code, h->failed > 0 ? RRC_ENOMEM : RRC_OK);
+            check_int(t->size > 0, code == RRC_OK);
+            h->fail_at = 0;
+            check_int(h->live_bytes, bytes);
+            h->events[0] = '\0';
+            host_close(h);
+            free(t);
+        }
+        check(fail_at > 3);
+    }
+}
+
+/* ---- as a picture ---- */
+
+#define DOT_HEAD "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n" \
+                 "  edge [fontname=\"sans-serif\", fontsize=9];\n"
+
+static void a_picture_of_one(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *ob;
+    size_t p = host_rooted(h, HOST_OLD);
+
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_str(readable(t), DOT_HEAD "}\n");
+    ob = knot_new(h, &KnotTable, 0);
+    knot_tie(h, ob, 1, ob);
+    name_it(t, ob, "A");
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_str(readable(t), DOT_HEAD
+              "  c0 [shape=box, style=\"filled\", fillcolor=\"#ffd9b3\", label=\"KnotTable\\nA\\n2 references\"];\n"
+              "  o0 [shape=plaintext, label=\"1 outside\"];\n"
+              "  o0 -> c0 [color=\"#cc5500\"];\n"
+              "  c0 -> c0 [label=\".middle\"];\n"
+              "}\n");
+    rrc_decref(h->heap, ob);
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_str(readable(t), DOT_HEAD
+              "  c0 [shape=box, style=\"filled\", fillcolor=\"#cccccc\", label=\"KnotTable\\nA\\n1 reference\\ngarbage\"];\n"
+              "  c0 -> c0 [label=\".middle\"];\n"
+              "}\n");
+    ob_link(h, P, p, ob, FULL);
+    name_it(t, host_at(h, p), "PA");
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_str(readable(t), DOT_HEAD
+              "  c0 [shape=box, style=\"filled\", fillcolor=\"#ffffff\", label=\"KnotTable\\nA\\n1 reference\"];\n"
+              "  \"pPA\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\nPA\"];\n"
+              "  \"pPA\" -> c0 [style=bold, color=\"#3366cc\", label=\"P\", dir=both];\n"
+              "  c0 -> c0 [label=\".middle\"];\n"
+              "}\n");
+    host_unroot(h, p);
+    host_major(h);
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\\ngarbage, waits\""), 1);
+    rrc_run_pending(h->heap, 0);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+    free(t);
+}
+
+static const rrc_type Quoted = {
+    .tp_name = "say \"hi\" \\", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = knot_clear,
+};
+
+/* Something of everything. */
+typedef struct zoo {
+    rrc_object *held, *stiff;
+} zoo;
+
+static zoo make_a_zoo(host *h)
+{
+    zoo z;
+    static STATIC_OB(still, &Node);
+    rrc_object *quoted = knot_new(h, &Quoted, 0), *table = knot_new(h, &KnotTable, 0);
+    rrc_object *view = ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+
+    z.held = quoted;
+    z.stiff = knot_ring(h, &KnotStiff, 2, NULL);
+    knot_tie(h, quoted, 0, table);
+    knot_tie(h, table, 1, quoted);
+    knot_tie(h, table, 2, view);
+    knot_tie(h, quoted, 1, STATIC_PTR(still));
+    ob_link(h, O, host_rooted(h, HOST_OLD), table, FULL);
+    ob_given(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+    knot_ring(h, &KnotFull, 5, NULL);
+    rrc_decref(h->heap, table);
+    return z;
+}
+
+static void leave_the_zoo(host *h, zoo z)
+{
+    rrc_decref(h->heap, z.held);
+    RRC_CLEAR(h->heap, KNOT(z.stiff)->ref[0]);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+static void a_picture_of_everything(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    zoo z = make_a_zoo(h);
+
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "[shape=box"), 12);
+    check_int(mentions(t->written, "[shape=ellipse"), 3);
+    check_int(mentions(t->written, "label=\"say \\\"hi\\\" \\\\\\n"), 1);
+    check_int(mentions(t->written, "\\nstatic\""), 1);
+    check_int(mentions(t->written, "\\nlight\""), 1);
+    check_int(mentions(t->written, "filled,rounded"), 3);
+    check_int(mentions(t->written, "label=\"O\"];"), 2);
+    check_int(mentions(t->written, "label=\"P\", dir=both];"), 1);
+    check_int(mentions(t->written, "\\ngarbage\""), 7);
+    check_int(mentions(t->written, "outside\"];"), 1);
+    leave_the_zoo(h, z);
+    free(t);
+}
+
+static void graphviz_understands_it(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    zoo z = make_a_zoo(h);
+    FILE *dot;
+
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    if (system("command -v dot >/dev/null 2>&1") != 0) {
+        printf("\nskipped: what rrc_dump_dot writes is not given to dot: there is none\n");
+    } else {
+        dot = popen("dot -Tsvg >/dev/null 2>&1", "w");
+        check(dot != NULL);
+        check(fputs(t->written, dot) >= 0);
+        check_int(pclose(dot), 0);
+    }
+    leave_the_zoo(h, z);
+    free(t);
+}
+
+UNIT_GROUP(gc_insight,
+    UNIT(held_from_outside),
+    UNIT(the_shortest_path),
+    UNIT(the_same_object_in_two_members),
+    UNIT(garbage_is_called_so),
+    UNIT(links_and_the_queue),
+    UNIT(what_is_not_in_the_graph),
+    UNIT(without_memory_nothing_is_written),
+    UNIT(a_picture_of_one),
+    UNIT(a_picture_of_everything),
+    UNIT(graphviz_understands_it),
+);

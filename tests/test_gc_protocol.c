@@ -1,0 +1,719 @@
+/* The object protocol of the cyclic GC: making, resizing, tracking and walking, the
+ * switches, and what rrc_gc_collect does and returns. */
+
+#include "knots.h"
+
+#include <string.h>
+
+typedef struct row {
+    OB_HEAD
+    size_t length;
+    rrc_object *item[1];
+} row;
+
+#define ROW(ob) ((row *)(void *)(ob))
+
+static int row_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    size_t i;
+
+    for (i = 0; i < ROW(self)->length; i++)
+        RRC_VISIT(ROW(self)->item[i]);
+    return 0;
+}
+
+static int row_clear(rrc_heap *heap, rrc_object *self)
+{
+    size_t i;
+
+    for (i = 0; i < ROW(self)->length; i++)
+        RRC_CLEAR(heap, ROW(self)->item[i]);
+    return 0;
+}
+
+static void row_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    HOST(heap)->deallocs++;
+    row_clear(heap, self);
+    rrc_gc_del(heap, self);
+}
+
+static const rrc_type Row = {
+    .tp_name = "Row", .tp_basicsize = offsetof(row, item), .tp_itemsize = sizeof(rrc_object *),
+    .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = row_dealloc, .tp_traverse = row_traverse,
+    .tp_clear = row_clear,
+};
+
+static int is_zero(const void *bytes, size_t n)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+
+    while (n > 0 && *b == 0) {
+        b++;
+        n--;
+    }
+    return n == 0;
+}
+
+/* ---- making ---- */
+
+static void a_new_object_is_untracked(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new(h->heap, &Knot);
+
+    check(ob != NULL);
+    check_int(REFCNT(ob), 1);
+    check_ptr(RRC_LINK(ob), NULL);
+    check_ptr(RRC_TYPE(ob), &Knot);
+    check(is_zero(KNOT(ob)->ref, sizeof(knot) - offsetof(knot, ref)));
+    check_int((uintptr_t)ob % sizeof(void *), 0);
+    check(!rrc_gc_is_tracked(h->heap, ob));
+    check(!rrc_gc_is_finalized(h->heap, ob));
+    check(!rrc_gc_is_uncollectable(h->heap, ob));
+    check_int(host_stats(h).objects, 1);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+static void items_and_extra_bytes_are_zeroed(void)
+{
+    static const size_t counts[] = { 0, 1, 2, 7, 1000 };
+    host *h = host_open(NULL);
+    size_t i;
+
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const size_t n = counts[i];
+        rrc_object *items = rrc_gc_new_var(h->heap, &Row, n);
+        rrc_object *extra = rrc_gc_new_with_extra_data(h->heap, &Knot, n);
+
+        check(items != NULL && extra != NULL);
+        check(is_zero(ROW(items)->item, n * sizeof(rrc_object *)));
+        check(is_zero((char *)extra + sizeof(knot), n));
+        memset(ROW(items)->item, 0xAB, n * sizeof(rrc_object *));
+        memset((char *)extra + sizeof(knot), 0xCD, n);
+        rrc_decref(h->heap, items);
+        rrc_decref(h->heap, extra);
+    }
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+static void sizes_that_overflow(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new_var(h->heap, &Row, 3);
+
+    check_ptr(rrc_gc_new_var(h->heap, &Row, SIZE_MAX / sizeof(void *)), NULL);
+    check_ptr(rrc_gc_new_with_extra_data(h->heap, &Knot, SIZE_MAX - sizeof(knot)), NULL);
+    check_ptr(rrc_gc_resize(h->heap, ob, SIZE_MAX / sizeof(void *)), NULL);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+static void types_that_do_not_fit(void)
+{
+    static const rrc_type Empty = { .tp_name = "Empty", .tp_flags = RRC_TPFLAGS_HAVE_GC };
+    host *h = host_open(NULL);
+    rrc_object *plain = ob_new(h, &Node), *fixed = rrc_gc_new(h->heap, &Knot);
+
+    check_ptr(rrc_gc_new(h->heap, NULL), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new");
+    check_ptr(rrc_gc_new(h->heap, &Node), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new");
+    check_ptr(rrc_gc_new(h->heap, &Empty), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new");
+    check_ptr(rrc_new(h->heap, &Knot), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_new");
+    check_ptr(rrc_new_var(h->heap, &Row, 3), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_new_var");
+    check_ptr(rrc_gc_new_var(h->heap, &Knot, 3), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new_var");
+    check_ptr(rrc_gc_new_with_extra_data(h->heap, &Node, 3), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new_with_extra_data");
+    check_ptr(rrc_gc_resize(h->heap, plain, 3), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_resize");
+    check_ptr(rrc_gc_resize(h->heap, fixed, 3), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_resize");
+    check_ptr(rrc_gc_resize(h->heap, NULL, 3), NULL);
+    host_expect_log(h, RRC_ENULL, "rrc_gc_resize");
+    check_int(rrc_gc_track(h->heap, plain), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_track");
+    check_int(rrc_gc_track(h->heap, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_gc_track");
+    check(!rrc_gc_is_tracked(h->heap, plain) && !rrc_gc_is_finalized(h->heap, plain));
+    check(!rrc_gc_is_tracked(h->heap, NULL) && !rrc_gc_is_uncollectable(h->heap, NULL));
+    rrc_gc_untrack(h->heap, plain);
+    rrc_gc_untrack(h->heap, NULL);
+    rrc_gc_del(h->heap, NULL);
+    rrc_decref(h->heap, plain);
+    rrc_decref(h->heap, fixed);
+    host_close(h);
+}
+
+static void static_objects_have_no_header(void)
+{
+    static STATIC_OB(still, &Knot);
+    host *h = host_open(NULL);
+
+    check_int(rrc_gc_track(h->heap, STATIC_PTR(still)), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_track");
+    check(!rrc_gc_is_tracked(h->heap, STATIC_PTR(still)));
+    check(!rrc_gc_is_finalized(h->heap, STATIC_PTR(still)));
+    host_close(h);
+}
+
+/* A P link on one keeps its p, also where there is a search. */
+static void static_objects_keep_their_p(void)
+{
+    static STATIC_OB(still, &Node);
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        size_t p = host_new(h, HOST_OLD);
+        rrc_object *ring;
+
+        if (kind == P)
+            check_int(rrc_create_link_pypy(h->heap, host_at(h, p), STATIC_PTR(still)), RRC_OK);
+        else
+            check_int(rrc_create_link_pyobj(h->heap, host_at(h, p), STATIC_PTR(still)), RRC_OK);
+        ring = knot_ring(h, &Knot, 2, NULL);
+        knot_tie(h, ring, 1, STATIC_PTR(still));
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        check_int(host_is_alive(h, p), kind == P);
+        if (kind == P)
+            check_int(rrc_unlink(h->heap, STATIC_PTR(still)), RRC_OK);
+        check_ptr(RRC_LINK(STATIC_PTR(still)), NULL);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* ---- resizing ---- */
+
+static void resizing_keeps_what_was_there(void)
+{
+    static const size_t sizes[] = { 1, 5, 4, 300, 2, 0, 9 };
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new_var(h->heap, &Row, 3), *held = knot_new(h, &Knot, 0);
+    size_t i, k;
+
+    ROW(ob)->length = 1;
+    ROW(ob)->item[0] = held;
+    for (i = 0; i < sizeof sizes / sizeof sizes[0] - 2; i++) {
+        rrc_object *moved = rrc_gc_resize(h->heap, ob, sizes[i]);
+
+        check(moved != NULL);
+        ob = moved;
+        check_int(REFCNT(ob), 1);
+        check_ptr(RRC_TYPE(ob), &Row);
+        check_ptr(ROW(ob)->item[0], held);
+        for (k = 1; k < sizes[i] && (i == 0 || k < sizes[i - 1] || sizes[i] > sizes[i - 1]); k++)
+            check_ptr(ROW(ob)->item[k], NULL);
+    }
+    check_int(host_stats(h).objects, 2);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    check_ptr(rrc_gc_resize(h->heap, ob, 10), NULL);
+    host_expect_log(h, RRC_ETRACKED, "rrc_gc_resize");
+    check_ptr(ROW(ob)->item[0], held);
+    rrc_gc_untrack(h->heap, ob);
+    ob_link(h, P, host_rooted(h, HOST_OLD), ob, FULL);
+    check_ptr(rrc_gc_resize(h->heap, ob, 10), NULL);
+    host_expect_log(h, RRC_ELINKED, "rrc_gc_resize");
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+    h->fail_at = h->calls.allocate + 1;
+    check_ptr(rrc_gc_resize(h->heap, ob, 1000), NULL);
+    h->fail_at = 0;
+    check_ptr(ROW(ob)->item[0], held);
+    check_int(REFCNT(held), 1);
+    rrc_decref(h->heap, ob);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+/* ---- tracking ---- */
+
+static void tracking_can_be_repeated(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new(h->heap, &KnotFinal);
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+        check(rrc_gc_is_tracked(h->heap, ob));
+        check_int(host_stats(h).tracked, 1);
+        check_int(rrc_gc_track(h->heap, ob), RRC_ETRACKED);
+        host_expect_log(h, RRC_ETRACKED, "rrc_gc_track");
+        rrc_gc_untrack(h->heap, ob);
+        check(!rrc_gc_is_tracked(h->heap, ob));
+        rrc_gc_untrack(h->heap, ob);
+        check_int(host_stats(h).tracked, 0);
+        check_int(rrc_check(h->heap), RRC_OK);
+    }
+    rrc_decref(h->heap, ob);
+    check_int(h->finalized, 1);
+    host_close(h);
+}
+
+static void tracking_that_finds_no_memory(void)
+{
+    size_t fail_at, done = 0;
+
+    for (fail_at = 1; done == 0; fail_at++) {
+        host *h = host_open(NULL);
+        rrc_object *ob;
+        int code;
+
+        unit_context("allocation %u fails", (unsigned)fail_at);
+        ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        ob = rrc_gc_new(h->heap, &Knot);
+        h->fail_at = h->calls.allocate + fail_at;
+        code = rrc_gc_track(h->heap, ob);
+        done = h->failed == 0;
+        h->fail_at = 0;
+        check_int(code, done ? RRC_OK : RRC_ENOMEM);
+        check_int(rrc_gc_is_tracked(h->heap, ob), done);
+        check_int(rrc_check(h->heap), RRC_OK);
+        host_major(h);
+        if (!done)
+            check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+        knot_collect(h);
+        check_int(h->deallocs, 0);
+        rrc_decref(h->heap, ob);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
+    check(fail_at > 2);
+}
+
+/* Collections neither allocate nor need more than tracking reserved (I5): the host
+   fails the test if they allocate. Sizes around those of blocks. */
+static void collections_allocate_nothing(void)
+{
+    static const int sizes[] = { 1, 2, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1025, 3000 };
+    size_t i;
+    int live, linked;
+
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (live = 0; live < 2; live++)
+            for (linked = 0; linked < 3; linked++) {
+                host_options options = { .reports_marks = live };
+                host *h = host_open(&options);
+                rrc_object *first = knot_ring(h, live ? &Knot : &KnotFull, sizes[i], NULL), *ob = first;
+                int k;
+
+                unit_context("%d objects, live %d, links %d", sizes[i], live, linked);
+                for (k = 0; k < sizes[i] && linked > 0; k++, ob = KNOT(ob)->ref[0])
+                    if (k % linked == 0)
+                        ob_link(h, k % 3 == 0 ? P : O, host_new(h, HOST_YOUNG), ob, FULL);
+                if (live)
+                    rrc_incref(h->heap, first);
+                h->events[0] = '\0';
+                host_major(h);
+                host_minor(h);
+                host_major(h);
+                rrc_run_pending(h->heap, 0);
+                knot_collect(h);
+                check_int(h->deallocs, live ? 0 : sizes[i]);
+                if (live)
+                    rrc_decref(h->heap, first);
+                knot_collect(h);
+                check_int(host_stats(h).objects, 0);
+                h->events[0] = '\0';
+                host_close(h);
+            }
+}
+
+static void track_and_untrack_in_any_order(void)
+{
+    enum { N = 700 };
+    host *h = host_open(NULL);
+    rrc_object *obs[N];
+    unsigned x = 1, i;
+
+    for (i = 0; i < N; i++)
+        obs[i] = rrc_gc_new(h->heap, &Knot);
+    for (i = 0; i < 20000; i++) {
+        rrc_object *ob;
+
+        x = x * 1103515245u + 12345u;
+        ob = obs[(x >> 12) % N];
+        if (rrc_gc_is_tracked(h->heap, ob))
+            rrc_gc_untrack(h->heap, ob);
+        else
+            check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+        if (i % 1000 == 0)
+            knot_collect(h);
+    }
+    for (i = 0; i < N; i++)
+        rrc_decref(h->heap, obs[i]);
+    check_int(h->deallocs, N);
+    check_int(host_stats(h).tracked, 0);
+    host_close(h);
+}
+
+/* ---- rrc_gc_collect ---- */
+
+static void collect_returns_how_many(void)
+{
+    int with_host, n;
+
+    for (with_host = 0; with_host < 2; with_host++)
+        for (n = 1; n < 6; n++) {
+            host_options options = { .collects = with_host };
+            host *h = host_open(&options);
+            rrc_object *stiff;
+
+            unit_context("with_host %d, %d objects", with_host, n);
+            knot_ring(h, &Knot, n, NULL);
+            check_int(rrc_gc_collect(h->heap), n);
+            check_int(rrc_gc_collect(h->heap), 0);
+            check_int(host_stats(h).garbage, n);
+            knot_ring(h, &KnotFinal, n, NULL);
+            check_int(rrc_gc_collect(h->heap), n);
+            check_int(h->finalized, n);
+            stiff = knot_ring(h, &KnotStiff, n, NULL);
+            check_int(rrc_gc_collect(h->heap), n);
+            check_int(host_stats(h).uncollectable, n);
+            while (h->log_read < h->log_count)
+                host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+            check_int(rrc_gc_collect(h->heap), n);
+            host_expect_silence(h);
+            RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
+            check_int(host_stats(h).objects, 0);
+            check_int(host_stats(h).uncollectable, 0);
+            check_int(host_stats(h).major_collections, with_host ? host_stats(h).major_collections : 0);
+            host_close(h);
+        }
+}
+
+static void count_what_collect_returns(host *h, rrc_object *ob)
+{
+    (void)ob;
+    check_int(rrc_gc_collect(h->heap), 0);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+}
+
+static void collect_is_not_nested(void)
+{
+    host_options options = { .collects = 1 };
+    host *h = host_open(&options);
+
+    h->on_dealloc = h->on_finalize = count_what_collect_returns;
+    knot_ring(h, &KnotFinal, 3, NULL);
+    check_int(rrc_gc_collect(h->heap), 3);
+    /* Nor from a dealloc outside of it, though there is garbage. */
+    knot_ring(h, &Knot, 5, NULL);
+    rrc_decref(h->heap, knot_new(h, &Knot, 0));
+    check_int(h->deallocs, 4);
+    check_int(rrc_gc_collect(h->heap), 5);
+    h->on_dealloc = h->on_finalize = NULL;
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+static void collect_and_the_switch(void)
+{
+    host_options options = { .collects = 1 };
+    host *h = host_open(&options);
+    size_t majors;
+
+    check(rrc_gc_is_enabled(h->heap));
+    check_int(rrc_gc_enable(h->heap), 1);
+    check_int(rrc_gc_disable(h->heap), 1);
+    check_int(rrc_gc_disable(h->heap), 0);
+    check(!rrc_gc_is_enabled(h->heap));
+    knot_ring(h, &Knot, 3, NULL);
+    majors = host_stats(h).major_collections;
+    check_int(rrc_gc_collect(h->heap), 0);
+    check_int(host_stats(h).major_collections, majors);
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    check_int(rrc_gc_enable(h->heap), 0);
+    check(rrc_gc_is_enabled(h->heap));
+    check_int(rrc_gc_collect(h->heap), 3);
+    host_close(h);
+}
+
+/* Without a host collection, all that is linked is held, and all that it reaches. */
+static void collect_without_a_host(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3], *linked, *below[2];
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        linked = knot_new(h, &Knot, 9);
+        knot_ring(h, &Knot, 2, below);
+        knot_tie(h, linked, 0, below[0]);
+        knot_tie(h, below[1], 1, linked);
+        ob_link(h, (link_kind)kind, host_new(h, HOST_OLD), linked, FULL);
+        rrc_decref(h->heap, linked);
+        knot_ring(h, &Knot, 3, ring);
+        h->deallocs = 0;
+        check_int(rrc_gc_collect(h->heap), 3);
+        check_int(h->deallocs, 3);
+        check_int(host_stats(h).major_collections, (size_t)kind);
+        check_int(rrc_gc_collect(h->heap), 0);
+        knot_collect(h);
+        check_int(host_stats(h).objects, 0);
+        h->events[0] = '\0';
+    }
+    host_close(h);
+}
+
+static void phases_are_checked(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = rrc_gc_new(h->heap, &Row);
+
+    host_major_begin(h);
+    check_ptr(rrc_gc_new(h->heap, &Knot), NULL);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_new");
+    check_int(rrc_gc_track(h->heap, ob), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_track");
+    check_ptr(rrc_gc_resize(h->heap, ob, 3), NULL);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_resize");
+    check_int(rrc_gc_collect(h->heap), 0);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_collect");
+    rrc_gc_visit_objects(h->heap, NULL, NULL);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_visit_objects");
+    host_major_end(h);
+    rrc_gc_visit_objects(h->heap, NULL, NULL);
+    host_expect_log(h, RRC_ENULL, "rrc_gc_visit_objects");
+    rrc_decref(h->heap, ob);
+    host_close(h);
+    check_int(rrc_gc_is_enabled(NULL), 0);
+    check_int(rrc_gc_collect(NULL), 0);
+    rrc_gc_untrack(NULL, NULL);
+    rrc_marked(NULL, NULL);
+}
+
+/* ---- rrc_gc_visit_objects ---- */
+
+typedef struct visits {
+    host *h;
+    size_t count, stop_at;
+    int what;
+    rrc_object *victim;
+    rrc_object *untracked[3000];        /* held */
+    size_t untracked_count;
+} visits;
+
+static int count_visit(rrc_object *ob, void *arg)
+{
+    visits *v = (visits *)arg;
+
+    check(REFCNT(ob) > 1);
+    v->count++;
+    return v->count != v->stop_at;
+}
+
+static void walks_stop_when_told(void)
+{
+    enum { N = 600 };
+    host *h = host_open(NULL);
+    rrc_object *ring = knot_ring(h, &Knot, N, NULL);
+    size_t stop_at;
+
+    h->events[0] = '\0';
+    for (stop_at = 0; stop_at <= N; stop_at += 150) {
+        visits v = { .h = h, .stop_at = stop_at };
+
+        rrc_gc_visit_objects(h->heap, count_visit, &v);
+        check_int(v.count, stop_at > 0 ? stop_at : N);
+    }
+    RRC_CLEAR(h->heap, KNOT(ring)->ref[0]);
+    check_int(h->deallocs, N);
+    host_close(h);
+}
+
+/* Everything that a callback may do to tracked objects: the one at hand, the next in
+   the ring, new ones; with collections of the host in between. */
+enum { UNTRACKS, TRACKS_NEW, FREES_ITS_RING, UNTRACKS_NEXT, COLLECTS, DOES_NOTHING, VISIT_ACTIONS };
+
+static void untrack_for_now(visits *v, rrc_object *ob)
+{
+    if (ob == NULL || !rrc_gc_is_tracked(v->h->heap, ob))
+        return;
+    rrc_incref(v->h->heap, ob);
+    v->untracked[v->untracked_count++] = ob;
+    rrc_gc_untrack(v->h->heap, ob);
+}
+
+static int act_on_visit(rrc_object *ob, void *arg)
+{
+    visits *v = (visits *)arg;
+    rrc_object *next = KNOT(ob)->ref[0];
+
+    v->count++;
+    switch (v->what == VISIT_ACTIONS ? (int)(v->count % VISIT_ACTIONS) : v->what) {
+    case UNTRACKS:
+        untrack_for_now(v, ob);
+        break;
+    case TRACKS_NEW:
+        rrc_decref(v->h->heap, knot_new(v->h, &KnotFinal, 0));
+        knot_ring(v->h, &Knot, 2, NULL);
+        break;
+    case FREES_ITS_RING:
+        RRC_CLEAR(v->h->heap, KNOT(ob)->ref[0]);
+        break;
+    case UNTRACKS_NEXT:
+        untrack_for_now(v, next);
+        break;
+    default:
+        break;
+    }
+    if (v->count % 3 == 0)
+        host_major(v->h);
+    if (v->count % 7 == 0)
+        host_minor(v->h);
+    check_int(rrc_gc_collect(v->h->heap), 0);
+    return v->count < 3000;
+}
+
+static void callbacks_may_do_much(void)
+{
+    enum { RINGS = 60 };
+    int what, reports, waiting, i;
+
+    for (what = 0; what <= VISIT_ACTIONS; what++)
+        for (reports = 0; reports < 3; reports++)
+            for (waiting = 0; waiting < 2; waiting++) {
+                host_options options = { .reports_marks = reports };
+                host *h = host_open(&options);
+                visits v = { .h = h, .what = what };
+                rrc_object *first[RINGS];
+                size_t k;
+
+                unit_context("action %d, reports %d, waiting %d", what, reports, waiting);
+                for (i = 0; i < RINGS; i++) {
+                    first[i] = knot_ring(h, i % 3 == 0 ? &KnotFull : &Knot, i % 9 + 1, NULL);
+                    if (i % 2 == 0)
+                        ob_link(h, i % 4 == 0 ? P : O, host_rooted(h, HOST_OLD), first[i], FULL);
+                }
+                if (waiting)
+                    host_major(h);
+                h->events[0] = '\0';
+                rrc_gc_visit_objects(h->heap, act_on_visit, &v);
+                check(v.count > 0);
+                check_int(rrc_check(h->heap), RRC_OK);
+                knot_collect(h);
+                check_int(rrc_check(h->heap), RRC_OK);
+                for (k = 0; k < v.untracked_count; k++) {
+                    check_int(rrc_gc_track(h->heap, v.untracked[k]), RRC_OK);
+                    rrc_decref(h->heap, v.untracked[k]);
+                }
+                knot_collect(h);
+                h->events[0] = '\0';
+                host_close(h);
+            }
+}
+
+/* While garbage waits, and much of it goes because of the callback. */
+typedef struct wide {
+    OB_HEAD
+    rrc_object *child[2000];
+} wide;
+
+static int wide_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    size_t i;
+
+    for (i = 0; i < 2000; i++)
+        RRC_VISIT(((wide *)(void *)self)->child[i]);
+    return 0;
+}
+
+static int wide_clear(rrc_heap *heap, rrc_object *self)
+{
+    size_t i;
+
+    for (i = 0; i < 2000; i++)
+        RRC_CLEAR(heap, ((wide *)(void *)self)->child[i]);
+    return 0;
+}
+
+static void wide_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    wide_clear(heap, self);
+    rrc_gc_del(heap, self);
+}
+
+static const rrc_type Wide = {
+    .tp_name = "Wide", .tp_basicsize = sizeof(wide), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = wide_dealloc, .tp_traverse = wide_traverse, .tp_clear = wide_clear,
+};
+
+static int let_the_chain_go(rrc_object *ob, void *arg)
+{
+    visits *v = (visits *)arg;
+
+    (void)ob;
+    if (v->victim != NULL) {
+        rrc_object *victim = v->victim;
+
+        v->victim = NULL;
+        RRC_CLEAR(v->h->heap, KNOT(victim)->ref[0]);
+    }
+    return 1;
+}
+
+/* A chain deeper than deallocs nest, at its end an object with many children: all
+   garbage that waits. */
+static void much_garbage_goes_during_a_walk(void)
+{
+    enum { DEPTH = 60, HUBS = 12 };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    visits v = { .h = h };
+    rrc_object *ring[DEPTH];
+    int i, k;
+
+    knot_ring(h, &Knot, DEPTH, ring);
+    for (i = 0; i < HUBS; i++) {
+        rrc_object *hub = rrc_gc_new(h->heap, &Wide);
+
+        for (k = 0; k < 2000; k++)
+            ((wide *)(void *)hub)->child[k] = knot_new(h, &Knot, 0);
+        check_int(rrc_gc_track(h->heap, hub), RRC_OK);
+        KNOT(ring[DEPTH - 1 - i / 2])->ref[1 + i % 2] = hub;
+    }
+    host_major(h);
+    check_int(host_stats(h).pending, DEPTH + HUBS * 2001);
+    v.victim = ring[0];
+    h->events[0] = '\0';
+    rrc_gc_visit_objects(h->heap, let_the_chain_go, &v);
+    check_int(rrc_check(h->heap), RRC_OK);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+UNIT_GROUP(gc_protocol,
+    UNIT(a_new_object_is_untracked),
+    UNIT(items_and_extra_bytes_are_zeroed),
+    UNIT(sizes_that_overflow),
+    UNIT(types_that_do_not_fit),
+    UNIT(static_objects_have_no_header),
+    UNIT(static_objects_keep_their_p),
+    UNIT(resizing_keeps_what_was_there),
+    UNIT(tracking_can_be_repeated),
+    UNIT(tracking_that_finds_no_memory),
+    UNIT(collections_allocate_nothing),
+    UNIT(track_and_untrack_in_any_order),
+    UNIT(collect_returns_how_many),
+    UNIT(collect_is_not_nested),
+    UNIT(collect_and_the_switch),
+    UNIT(collect_without_a_host),
+    UNIT(phases_are_checked),
+    UNIT(walks_stop_when_told),
+    UNIT(callbacks_may_do_much),
+    UNIT(much_garbage_goes_during_a_walk),
+);

@@ -1,0 +1,338 @@
+/* Size and shape: long lists, chains that cross the border at every step, many small
+ * components, in little stack and in time that grows with the size; and what the
+ * search costs where there is nothing for it to do. */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "knots.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Big enough to overflow the stack of the thread, were anything recursive. */
+static int big(void)
+{
+    return unit_is_quick() ? 20000 : HOST_SANITIZED || HOST_DEBUG ? 50000 : 1000000;
+}
+
+enum { STACK = 512 * 1024 };
+
+static void *run_in_thread(void *body)
+{
+    ((void (**)(void))body)[0]();
+    return NULL;
+}
+
+/* A check that fails in there ends the program. */
+static void in_little_stack(void (*body)(void))
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    check_int(pthread_attr_init(&attr), 0);
+    check_int(pthread_attr_setstacksize(&attr, STACK), 0);
+    check_int(pthread_create(&thread, &attr, run_in_thread, &body), 0);
+    check_int(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attr);
+}
+
+static host *open_big(int reports)
+{
+    host_options options = { .unchecked = 1, .moving = HOST_STAY };
+
+    options.reports_marks = reports;
+    return host_open(&options);
+}
+
+/* How often the traverses of all these ran. */
+static size_t traversed(rrc_object *first, size_t n)
+{
+    size_t sum = 0;
+
+    while (n-- > 0) {
+        sum += KNOT(first)->traversed;
+        KNOT(first)->traversed = 0;
+        first = KNOT(first)->ref[0];
+    }
+    return sum;
+}
+
+/* ---- a list of C objects ---- */
+
+static rrc_object *untagged_ring(host *h, const rrc_type *type, int n, int step)
+{
+    rrc_object **obs = (rrc_object **)malloc((size_t)n * sizeof *obs), *first;
+    int i;
+
+    check(obs != NULL);
+    for (i = 0; i < n; i++)
+        obs[i] = knot_new(h, type, 0);
+    /* With a step, the order in memory is not that of the ring. */
+    for (i = 0; i < n; i++)
+        KNOT(obs[(size_t)i * (size_t)step % (size_t)n])->ref[0] =
+            obs[(size_t)(i + 1) % (size_t)n * (size_t)step % (size_t)n];
+    first = obs[0];
+    free(obs);
+    return first;
+}
+
+static void a_list(void)
+{
+    static const int steps[] = { 1, -1, 7919 };
+    size_t s;
+
+    for (s = 0; s < 3; s++) {
+        int n = big(), step = steps[s] < 0 ? n - 1 : steps[s];
+        host *h = open_big(0);
+        rrc_object *first = untagged_ring(h, s == 1 ? &KnotFull : &Knot, n, step);
+        size_t calls;
+
+        unit_context("step %d", step);
+        rrc_incref(h->heap, first);
+        knot_collect(h);
+        check_int(h->deallocs, 0);
+        calls = traversed(first, (size_t)n);
+        check(calls >= (size_t)n && calls <= (size_t)n * (HOST_DEBUG ? 4 : 2));
+        rrc_decref(h->heap, first);
+        knot_collect(h);
+        knot_collect(h);
+        check_int(h->deallocs, n);
+        check_int(host_stats(h).objects, 0);
+        check_int(host_stats(h).garbage, n);
+        host_close(h);
+    }
+}
+
+static void a_list_in_little_stack(void)
+{
+    in_little_stack(a_list);
+}
+
+static void a_list_in_portions(void)
+{
+    host *h = open_big(0);
+    const int n = big() / 10;
+    size_t runs = 0;
+
+    untagged_ring(h, &Knot, n, 1);
+    host_major(h);
+    while (host_stats(h).pending > 0) {
+        check(rrc_run_pending(h->heap, (size_t)n / 20) <= (size_t)n / 20);
+        check(++runs < 100);
+    }
+    check_int(h->deallocs, n);
+    host_close(h);
+}
+
+/* ---- a chain that crosses the border at each step ---- */
+
+/* C object, p of its P link, an edge of the host to the p of the next one's link,
+   which makes that C object alive, and so on. Held at the near end. */
+static void border_chain(void)
+{
+    int reports, forth;
+
+    for (reports = REPORT_LINKED; reports <= REPORT_ALL; reports++)
+        for (forth = 0; forth < 2; forth++) {
+            const size_t n = (size_t)big();
+            host *h = open_big(reports);
+            rrc_object **obs = (rrc_object **)malloc(n * sizeof *obs);
+            size_t i, calls;
+
+            unit_context("reports %d, forth %d", reports, forth);
+            check(obs != NULL);
+            for (i = 0; i < n; i++) {
+                obs[i] = knot_new(h, &Knot, 0);
+                ob_link(h, P, host_new(h, HOST_OLD), obs[i], FULL);
+                if (i != (forth ? 0 : n - 1))
+                    rrc_decref(h->heap, obs[i]);
+            }
+            /* Odd steps go from ob to ob, even ones from p to p: each p is reached by
+               its own ob, or makes it alive. */
+            for (i = 0; i + 1 < n; i++) {
+                size_t from = forth ? i : i + 1, to = forth ? i + 1 : i;
+
+                if (i % 2 == 0)
+                    host_point(h, from, 0, to);
+                else
+                    knot_tie(h, obs[from], 0, obs[to]);
+            }
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            host_major(h);
+            check_int(host_stats(h).pending, 0);
+            calls = h->calls.trace + h->calls.survivor + h->calls.propagate + h->calls.reports;
+            if (calls > 8 * n)
+                unit_fail(__FILE__, __LINE__, "%u hook calls for %u links", (unsigned)calls, (unsigned)n);
+            for (i = 0; i < n; i++)
+                check(host_is_alive(h, i));
+            rrc_decref(h->heap, obs[forth ? 0 : n - 1]);
+            knot_collect(h);
+            check_int(h->deallocs, n);
+            free(obs);
+            host_close(h);
+        }
+}
+
+static void a_border_chain_in_little_stack(void)
+{
+    in_little_stack(border_chain);
+}
+
+/* A host that does not report is asked once more for what is left, for each crossing:
+   rounds, and no more than that. */
+static void a_host_that_does_not_report(void)
+{
+    enum { N = 200 };
+    host *h = open_big(0);
+    rrc_object *obs[N];
+    size_t i;
+
+    for (i = 0; i < N; i++) {
+        obs[i] = knot_new(h, &Knot, 0);
+        ob_link(h, P, host_new(h, HOST_OLD), obs[i], FULL);
+        if (i > 0) {
+            rrc_decref(h->heap, obs[i]);
+            if (i % 2 == 1)
+                host_point(h, i - 1, 0, i);
+            else
+                knot_tie(h, obs[i - 1], 0, obs[i]);
+        }
+    }
+    h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    host_major(h);
+    check_int(host_stats(h).pending, 0);
+    check(h->calls.survivor <= N * N / 4 + 4 * N);
+    check(h->calls.propagate <= N / 2 + 4);
+    rrc_decref(h->heap, obs[0]);
+    knot_collect(h);
+    check_int(h->deallocs, N);
+    host_close(h);
+}
+
+/* ---- many components ---- */
+
+static void many_small_components(void)
+{
+    const size_t n = (size_t)big() / 5;
+    host *h = open_big(REPORT_LINKED);
+    rrc_object **held = (rrc_object **)malloc(n * sizeof *held);
+    size_t i, kept = 0, dead = 0;
+
+    check(held != NULL);
+    for (i = 0; i < n; i++) {
+        int size = (int)(i % 4) + 1;
+        rrc_object *ring = untagged_ring(h, i % 7 == 0 ? &KnotFinal : &Knot, size, 1);
+
+        if (i % 5 == 0)
+            ob_link(h, i % 2 == 0 ? P : O, host_new(h, HOST_OLD), ring, FULL);
+        if (i % 3 == 0) {
+            rrc_incref(h->heap, ring);
+            held[kept++] = ring;
+        } else {
+            dead += (size_t)size;
+        }
+    }
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->deallocs, dead);
+    for (i = 0; i < kept; i++)
+        rrc_decref(h->heap, held[i]);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    free(held);
+    host_close(h);
+}
+
+/* One object that refers to very many, and each of them back to it. */
+static void a_star(void)
+{
+    host *h = open_big(0);
+    rrc_object *hub = knot_new(h, &Knot, 0), *list = NULL;
+    const int n = big() / 5;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        rrc_object *ob = knot_new(h, &Knot, 0);
+
+        knot_tie(h, ob, 0, hub);
+        KNOT(ob)->ref[1] = list;
+        list = ob;
+    }
+    KNOT(hub)->ref[0] = list;
+    rrc_decref(h->heap, hub);
+    knot_collect(h);
+    check_int(h->deallocs, n + 1);
+    host_close(h);
+}
+
+/* ---- no cost ---- */
+
+/* Without tracked objects a collection calls what the rule says, and no more. */
+static void nothing_tracked_costs_nothing(void)
+{
+    enum { N = 1000 };
+    int tracked_before, reports;
+
+    for (tracked_before = 0; tracked_before < 2; tracked_before++)
+        for (reports = 0; reports < 2; reports++) {
+            host *h = open_big(reports);
+            size_t i;
+
+            unit_context("tracked_before %d, reports %d", tracked_before, reports);
+            if (tracked_before) {
+                untagged_ring(h, &Knot, 1000, 1);
+                knot_collect(h);
+            }
+            for (i = 0; i < N; i++) {
+                rrc_object *ob = rrc_gc_new(h->heap, &Knot);
+
+                ob_link(h, i % 2 == 0 ? P : O, host_rooted(h, HOST_OLD), ob, FULL);
+                if (i % 4 != 0)
+                    rrc_decref(h->heap, ob);
+            }
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            host_major(h);
+            check_int(h->calls.trace, N / 4);
+            check_int(h->calls.survivor, N);
+            check_int(h->calls.propagate, 1);
+            check_int(h->calls.reports, reports ? N : 0);
+            /* A minor collection does not look at old links nor for cycles. */
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            host_minor(h);
+            check_int(h->calls.trace + h->calls.survivor + h->calls.propagate + h->calls.reports, 0);
+            for (i = 0; i < N; i += 4)
+                rrc_decref(h->heap, rrc_from_obj(h->heap, host_at(h, h->count - N + i)));
+            host_close(h);
+        }
+}
+
+/* Searches that are switched off call no traverse. */
+static void a_disabled_search_costs_nothing(void)
+{
+    host *h = open_big(0);
+    rrc_object *ring = untagged_ring(h, &Knot, 100, 1);
+
+    rrc_gc_disable(h->heap);
+    host_major(h);
+    check_int(traversed(ring, 100), 0);
+    host_minor(h);
+    check_int(traversed(ring, 100), 0);
+    rrc_gc_enable(h->heap);
+    host_minor(h);
+    check_int(traversed(ring, 100), 0);
+    host_major(h);
+    check(traversed(ring, 100) > 0);
+    host_close(h);
+}
+
+UNIT_GROUP(gc_scale,
+    UNIT(a_list_in_little_stack),
+    UNIT(a_list_in_portions),
+    UNIT(a_border_chain_in_little_stack),
+    UNIT(a_host_that_does_not_report),
+    UNIT(many_small_components),
+    UNIT(a_star),
+    UNIT(nothing_tracked_costs_nothing),
+    UNIT(a_disabled_search_costs_nothing),
+);

@@ -1,0 +1,298 @@
+/* Traverses that are wrong: found, named in the log, and nobody is harmed. */
+
+#include "knots.h"
+
+#include <string.h>
+
+/* What the wrong traverses of this topic do beside visiting their references. */
+typedef enum wrong_kind {
+    VISITS_WELL, VISITS_TWICE, VISITS_ANOTHER, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK,
+    CHANGES_A_COUNT, DIFFERS
+} wrong_kind;
+
+typedef struct liar {
+    OB_HEAD
+    rrc_object *ref[KNOT_REFS];
+    int tag;
+    size_t traversed;
+    wrong_kind kind;
+    rrc_object *other;          /* not owned */
+} liar;
+
+#define LIAR(ob) ((liar *)(void *)(ob))
+
+static int liar_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    liar *l = LIAR(self);
+
+    l->traversed++;
+    switch (l->kind) {
+    case VISITS_TWICE:
+        RRC_VISIT(l->ref[0]);
+        break;
+    case VISITS_ANOTHER:
+    case VISITS_FREED:
+    case VISITS_FOREIGN:
+    case VISITS_JUNK:
+        RRC_VISIT(l->other);
+        break;
+    case CHANGES_A_COUNT:
+        if (l->ref[0] != NULL)
+            REFCNT(l->ref[0])++;
+        break;
+    case DIFFERS:
+        if (l->traversed % 2 == 0)
+            return 0;
+        break;
+    default:
+        break;
+    }
+    RRC_VISIT(l->ref[0]);
+    RRC_VISIT(l->ref[1]);
+    RRC_VISIT(l->ref[2]);
+    return 0;
+}
+
+static const rrc_type Liar = {
+    .tp_name = "Liar", .tp_basicsize = sizeof(liar), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = liar_traverse, .tp_clear = knot_clear,
+};
+
+static rrc_object *liar_new(host *h, wrong_kind kind, rrc_object *other)
+{
+    rrc_object *ob = knot_new(h, &Liar, 9);
+
+    LIAR(ob)->kind = kind;
+    LIAR(ob)->other = other;
+    return ob;
+}
+
+static void skip_log(host *h)
+{
+    h->log_read = h->log_count;
+}
+
+static const host_log *expect_the_liar(host *h, int code)
+{
+    const host_log *log = host_expect_log(h, code, "rrc_major_collection_trace");
+
+    check_str(log->type_name, "Liar");
+    return log;
+}
+
+/* More visits than references: no cycle is collected, and what is alive stays. */
+static void too_many_visits_are_found(void)
+{
+    int twice, linked;
+
+    for (twice = 0; twice < 2; twice++)
+        for (linked = -1; linked <= O; linked++) {
+            host_options options = { .reports_marks = twice, .unchecked = 1 };
+            host *h = host_open(&options);
+            rrc_object *victim = knot_new(h, &Knot, 1), *wrong;
+            size_t p = host_new(h, HOST_OLD);
+            const host_log *log;
+
+            unit_context("twice %d, linked %d", twice, linked);
+            wrong = liar_new(h, twice ? VISITS_TWICE : VISITS_ANOTHER, victim);
+            if (twice) {
+                knot_tie(h, wrong, 0, victim);
+                rrc_decref(h->heap, victim);
+            }
+            if (linked >= 0)
+                ob_link(h, (link_kind)linked, p, victim, FULL);
+            knot_ring(h, &Knot, 3, NULL);
+            /* One reference from outside hides one visit too many. */
+            if (!twice) {
+                knot_tie(h, wrong, 0, victim);
+                rrc_decref(h->heap, victim);
+            }
+            host_major(h);
+            log = expect_the_liar(h, RRC_ETRAVERSE);
+            check_ptr(log->ob, wrong);
+            check(strstr(log->detail, "visits") != NULL);
+            host_expect_silence(h);
+            check_int(host_stats(h).pending, 0);
+            rrc_run_pending(h->heap, 0);
+            check_int(h->deallocs, 0);
+            check_int(REFCNT(victim), 1 + (linked == P ? BIAS : 0));
+            check_int(host_is_alive(h, p), linked == P);
+            check_int(rrc_check(h->heap), RRC_ETRAVERSE);
+            check_int(h->log[h->log_read % 32].code, RRC_ETRAVERSE);
+            skip_log(h);
+            /* Once the liar is gone, all is as ever. */
+            rrc_decref(h->heap, wrong);
+            knot_collect(h);
+            check_int(host_stats(h).objects, 0);
+            host_expect_silence(h);
+            h->events[0] = '\0';
+            host_close(h);
+        }
+}
+
+/* A visit too many of an object that is linked, but not tracked. */
+static void too_many_visits_of_a_headerless_object(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        rrc_object *view = ob_given(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
+        rrc_object *wrong = liar_new(h, VISITS_ANOTHER, view);
+
+        host_major(h);
+        if (!HOST_DEBUG || h->log_count > 0)
+            expect_the_liar(h, RRC_ETRAVERSE);
+        host_expect_silence(h);
+        check_int(REFCNT(view), BIAS);
+        check_ptr(RRC_LINK(view), rrc_to_obj(h->heap, view));
+        rrc_decref(h->heap, wrong);
+        host_major(h);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* ---- what only debug builds see ---- */
+
+/* Memory that is freed while `on` is set stays readable until the end. */
+typedef struct attic {
+    int on;
+    void *memory;
+    size_t size;
+} attic;
+
+static void *keep_freed_memory(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    attic *a = (attic *)((host *)userdata)->test;
+
+    if (new_size > 0 || !a->on || old_size < sizeof(knot))
+        return host_realloc(userdata, ptr, old_size, new_size);
+    check_ptr(a->memory, NULL);
+    a->memory = ptr;
+    a->size = old_size;
+    return NULL;
+}
+
+static host *open_with_attic(attic *a)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_bare(&options);
+    rrc_desc desc;
+
+    h->test = a;
+    host_describe(h, &desc);
+    desc.realloc = keep_freed_memory;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    return h;
+}
+
+static void debug_builds_see_more(void)
+{
+    static const wrong_kind kinds[] = { CHANGES_A_COUNT, DIFFERS, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK };
+    size_t i;
+
+    for (i = 0; HOST_DEBUG && i < sizeof kinds / sizeof kinds[0]; i++) {
+        static intptr_t junk[8];
+        attic kept = { 0, NULL, 0 };
+        host *h = open_with_attic(&kept), *elsewhere = host_open(NULL);
+        rrc_object *target = knot_new(h, &Knot, 1), *foreign = knot_new(elsewhere, &Knot, 2);
+        rrc_object *wrong = liar_new(h, kinds[i], foreign);
+
+        unit_context("kind %d", (int)kinds[i]);
+        knot_tie(h, wrong, 0, target);
+        rrc_decref(h->heap, target);
+        knot_ring(h, &Knot, 3, NULL);
+        if (kinds[i] == VISITS_JUNK)
+            LIAR(wrong)->other = (rrc_object *)(void *)(junk + 4);
+        if (kinds[i] == VISITS_FREED) {
+            LIAR(wrong)->other = knot_new(h, &Knot, 5);
+            kept.on = 1;
+            rrc_decref(h->heap, LIAR(wrong)->other);
+            kept.on = 0;
+        }
+        h->deallocs = 0;
+        host_major(h);
+        expect_the_liar(h, kinds[i] == VISITS_FREED ? RRC_EFREED : RRC_ETRAVERSE);
+        rrc_run_pending(h->heap, 0);
+        check_int(h->deallocs, 0);
+        skip_log(h);
+        if (kinds[i] == CHANGES_A_COUNT)
+            REFCNT(target) = 1;
+        LIAR(wrong)->kind = VISITS_WELL;
+        rrc_decref(h->heap, wrong);
+        knot_collect(h);
+        check_int(host_stats(h).objects, 0);
+        host_expect_silence(h);
+        h->events[0] = '\0';
+        check_int(host_free_heap(h), 0);
+        if (kept.memory != NULL)
+            host_realloc(h, kept.memory, kept.size, 0);
+        host_end(h);
+        rrc_decref(elsewhere->heap, foreign);
+        elsewhere->events[0] = '\0';
+        host_close(elsewhere);
+    }
+}
+
+/* A traverse that leaves something out leaks it, if it is in a cycle, and no more. */
+static int forgetful_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(KNOT(self)->ref[0]);
+    return 0;
+}
+
+static const rrc_type Forgetful = {
+    .tp_name = "Forgetful", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = forgetful_traverse, .tp_clear = knot_clear,
+};
+
+static void a_reference_left_out_is_held(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3];
+
+    knot_ring(h, &Forgetful, 3, ring);
+    knot_tie(h, ring[0], 1, ring[2]);
+    knot_collect(h);
+    check_events(h, "");
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* The wrong type is in the garbage itself, and is found when that is checked again:
+   nothing is cleared. */
+static void found_between_collection_and_clear(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *wrong = liar_new(h, VISITS_WELL, NULL), *other = knot_new(h, &Knot, 1);
+
+    knot_tie(h, wrong, 0, other);
+    knot_tie(h, other, 0, wrong);
+    rrc_decref(h->heap, other);
+    rrc_decref(h->heap, wrong);
+    host_major(h);
+    LIAR(wrong)->kind = VISITS_TWICE;
+    rrc_run_pending(h->heap, 0);
+    host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending");
+    check_events(h, "");
+    LIAR(wrong)->kind = VISITS_WELL;
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+UNIT_GROUP(gc_traverse,
+    UNIT(too_many_visits_are_found),
+    UNIT(too_many_visits_of_a_headerless_object),
+    UNIT(debug_builds_see_more),
+    UNIT(a_reference_left_out_is_held),
+    UNIT(found_between_collection_and_clear),
+);

@@ -1,0 +1,374 @@
+/* Heap types, which their instances own, and tp_members. */
+
+#include "knots.h"
+
+#include <string.h>
+
+/* ---- heap types ---- */
+
+/* The adapted layout's head is another one; a type's head must have room for it. */
+#define HEAP_TYPES_FIT (!HOST_FRONT || sizeof(void *) == 8)
+
+typedef struct heap_type {
+    rrc_type is;
+    rrc_object *owned[2];
+    int tag;
+} heap_type;
+
+#define HEAP_TYPE(ob) ((heap_type *)(void *)(ob))
+#define OBJECT(type) ((rrc_object *)(uintptr_t)(type))
+
+static int heap_type_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(HEAP_TYPE(self)->owned[0]);
+    RRC_VISIT(HEAP_TYPE(self)->owned[1]);
+    return 0;
+}
+
+static int heap_type_clear(rrc_heap *heap, rrc_object *self)
+{
+    host_event(HOST(heap), 'c', HEAP_TYPE(self)->tag);
+    RRC_CLEAR(heap, HEAP_TYPE(self)->owned[0]);
+    RRC_CLEAR(heap, HEAP_TYPE(self)->owned[1]);
+    return 0;
+}
+
+static void heap_type_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    host_event(HOST(heap), 'd', HEAP_TYPE(self)->tag);
+    RRC_CLEAR(heap, HEAP_TYPE(self)->owned[0]);
+    RRC_CLEAR(heap, HEAP_TYPE(self)->owned[1]);
+    rrc_gc_del(heap, self);
+}
+
+static const rrc_type TypeType = {
+    .tp_name = "type", .tp_basicsize = sizeof(heap_type), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = heap_type_dealloc, .tp_traverse = heap_type_traverse, .tp_clear = heap_type_clear,
+};
+
+/* A type made at run time, tagged 9, held once. */
+static rrc_object *new_type(host *h, const rrc_type *like, int tracked)
+{
+    rrc_object *ob = rrc_gc_new(h->heap, &TypeType);
+    rrc_type *type;
+
+    check(ob != NULL);
+    type = &HEAP_TYPE(ob)->is;
+    type->tp_name = "Made";
+    type->tp_basicsize = like->tp_basicsize;
+    type->tp_flags = like->tp_flags | RRC_TPFLAGS_HEAPTYPE;
+    type->tp_dealloc = like->tp_dealloc;
+    type->tp_traverse = like->tp_traverse;
+    type->tp_clear = like->tp_clear;
+    type->tp_members = like->tp_members;
+    HEAP_TYPE(ob)->tag = 9;
+    if (tracked)
+        check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    return ob;
+}
+
+static void instances_count_for_their_type(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 1), *obs[5];
+    int i;
+
+    for (i = 0; i < 5; i++) {
+        obs[i] = knot_new(h, &HEAP_TYPE(type)->is, i + 1);
+        check_int(REFCNT(type), i + 2);
+    }
+    knot_collect(h);
+    check_events(h, "");
+    rrc_decref(h->heap, type);
+    knot_collect(h);
+    for (i = 0; i < 5; i++) {
+        check_int(REFCNT(type), 5 - i);
+        rrc_decref(h->heap, obs[i]);
+    }
+    check_events(h, "d1 d2 d3 d4 d5 d9");
+    host_close(h);
+}
+
+static void plain_objects_of_a_heap_type(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Plain, 1), *ob = rrc_new(h->heap, &HEAP_TYPE(type)->is);
+
+    check_int(REFCNT(type), 2);
+    rrc_decref(h->heap, type);
+    knot_collect(h);
+    check_events(h, "");
+    rrc_decref(h->heap, ob);
+    check_events(h, "d9");
+    host_close(h);
+}
+
+/* A type that keeps an instance of itself: a cycle that no field of the instance
+   shows. The memory of an instance goes before its type does. */
+static void a_cycle_through_a_heap_type(void)
+{
+    int visits_by_hand, links;
+
+    for (visits_by_hand = 0; visits_by_hand < 2; visits_by_hand++)
+        for (links = 0; links < 3; links++) {
+            host *h = host_open(NULL);
+            rrc_object *type = new_type(h, visits_by_hand ? &Knot : &KnotTable, 1);
+            rrc_object *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+
+            unit_context("visits_by_hand %d, links %d", visits_by_hand, links);
+            HEAP_TYPE(type)->owned[0] = ob;
+            if (links > 0)
+                ob_link(h, P, host_new(h, HOST_OLD), ob, FULL);
+            if (links > 1)
+                ob_link(h, O, host_new(h, HOST_OLD), type, FULL);
+            knot_collect(h);
+            check_events(h, "");
+            rrc_decref(h->heap, type);
+            knot_collect(h);
+            check(strstr(h->events, "d9") != NULL);
+            check_int(host_stats(h).objects, 0);
+            h->events[0] = '\0';
+            host_close(h);
+        }
+}
+
+/* A traverse that visits the type by itself, as CPython's must, is not taken for
+   one that visits too much. */
+static int traverse_with_type(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(OBJECT(RRC_TYPE(self)));
+    return knot_traverse(self, visit, arg);
+}
+
+static void the_type_is_visited_once(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 1), *obs[3];
+    int i;
+
+    HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
+    for (i = 0; i < 3; i++)
+        obs[i] = knot_new(h, &HEAP_TYPE(type)->is, i + 1);
+    knot_tie(h, obs[0], 0, obs[1]);
+    knot_tie(h, obs[1], 0, obs[0]);
+    HEAP_TYPE(type)->owned[0] = obs[0];
+    HEAP_TYPE(type)->owned[1] = obs[1];
+    rrc_decref(h->heap, type);
+    knot_collect(h);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_events(h, "");
+    rrc_decref(h->heap, obs[2]);
+    check_events(h, "d3");
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+static void an_untracked_instance_holds_its_type(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = rrc_gc_new(h->heap, &HEAP_TYPE(type)->is);
+
+    HEAP_TYPE(type)->owned[0] = ob;
+    rrc_decref(h->heap, type);
+    knot_collect(h);
+    check_events(h, "");
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* The last object of a heap that was freed is a type's last instance. */
+static void a_type_outlives_its_heap(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 0), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+
+    rrc_decref(h->heap, type);
+    check_int(host_free_heap(h), 0);
+    check_events(h, "");
+    rrc_decref(h->heap, ob);
+    check_events(h, "d1 d9");
+    host_end(h);
+}
+
+/* A static type that says it is counted: its count drifts, and it is never freed. */
+#if !HOST_FRONT
+static void a_static_type_may_be_counted(void)
+{
+    static const rrc_type Still = {
+        .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Still", .tp_basicsize = sizeof(knot),
+        .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_HEAPTYPE, .tp_dealloc = knot_dealloc,
+        .tp_traverse = knot_traverse, .tp_clear = knot_clear,
+    };
+    host *h = host_open(NULL);
+    rrc_type still = Still;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        knot_ring(h, &still, 3, NULL);
+        check_int(rrc_gc_collect(h->heap), 3);
+    }
+    check_int(still.ob_base.ob_refcnt, Still.ob_base.ob_refcnt);
+    h->events[0] = '\0';
+    host_close(h);
+}
+#else
+static void a_static_type_may_be_counted(void)
+{
+    /* A type's head is not an object's there. */
+}
+#endif
+
+/* ---- tp_members ---- */
+
+/* No slot is written: members are traversed, cleared, and dropped by the dealloc. */
+static void members_are_enough(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring = knot_ring(h, &KnotTable, 5, NULL), *other = knot_new(h, &Knot, 7);
+
+    knot_tie(h, ring, 1, other);
+    knot_tie(h, ring, 2, ring);
+    knot_tie(h, other, 2, ring);
+    rrc_incref(h->heap, ring);
+    rrc_decref(h->heap, other);
+    check_int(rrc_gc_collect(h->heap), 0);
+    check_int(host_stats(h).objects, 6);
+    rrc_decref(h->heap, ring);
+    check_int(rrc_gc_collect(h->heap), 6);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+static void members_are_dropped_by_the_count(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *top = knot_new(h, &KnotTable, 1), *below = knot_new(h, &Knot, 2);
+    rrc_object *twice = knot_new(h, &Knot, 3);
+
+    KNOT(top)->ref[0] = below;
+    KNOT(top)->ref[1] = twice;
+    knot_tie(h, top, 2, twice);
+    rrc_decref(h->heap, top);
+    check_events(h, "d2 d3");
+    host_close(h);
+}
+
+static void members_of_objects_without_header(void)
+{
+    static const rrc_member members[] = { { "first", offsetof(node, ref) }, { NULL, 0 } };
+    static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_members = members };
+    host *h = host_open(NULL);
+    rrc_object *owner = ob_new(h, &Owner), *below = knot_new(h, &Knot, 2);
+
+    NODE(owner)->ref[0] = below;
+    NODE(owner)->ref[1] = below;        /* not a member: not owned */
+    rrc_decref(h->heap, owner);
+    check_events(h, "d2");
+    host_close(h);
+}
+
+/* Deeper than the stack, were each dealloc to call the next. */
+static void members_of_a_long_chain(void)
+{
+    enum { N = 100000 };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *first = NULL;
+    int i;
+
+    for (i = 0; i < N; i++) {
+        rrc_object *ob = knot_new(h, &KnotTable, 0);
+
+        KNOT(ob)->ref[1] = first;
+        first = ob;
+    }
+    rrc_decref(h->heap, first);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+/* A slot that is written by hand wins over the members: here these lie. */
+static void hand_written_slots_win(void)
+{
+    static const rrc_member none[] = { { NULL, 0 } };
+    static const rrc_type ByHand = {
+        .tp_name = "ByHand", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = knot_clear,
+        .tp_members = none,
+    };
+    static const rrc_type ByTable = {
+        .tp_name = "ByTable", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_members = none,
+    };
+    host *h = host_open(NULL);
+    rrc_object *ring;
+
+    knot_ring(h, &ByHand, 3, NULL);
+    check_int(rrc_gc_collect(h->heap), 3);
+    check(strchr(h->events, 'c') != NULL);
+    h->events[0] = '\0';
+    ring = knot_ring(h, &ByTable, 3, NULL);
+    check_int(rrc_gc_collect(h->heap), 0);
+    check_events(h, "");
+    RRC_CLEAR(h->heap, KNOT(ring)->ref[0]);
+    check_events(h, "d2 d3 d1");
+    host_close(h);
+}
+
+/* Only tp_clear by hand, only tp_traverse by hand. */
+static void slots_and_members_mix(void)
+{
+    static const rrc_type Cleared = {
+        .tp_name = "Cleared", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_clear = knot_clear, .tp_members = knot_members,
+    };
+    static const rrc_type Traversed = {
+        .tp_name = "Traversed", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_traverse = knot_traverse, .tp_members = knot_members,
+    };
+    host *h = host_open(NULL);
+    rrc_object *held;
+
+    knot_ring(h, &Cleared, 3, NULL);
+    check_int(rrc_gc_collect(h->heap), 3);
+    check(strchr(h->events, 'c') != NULL);
+    h->events[0] = '\0';
+    held = knot_ring(h, &Traversed, 3, NULL);
+    rrc_incref(h->heap, held);
+    check_int(rrc_gc_collect(h->heap), 0);
+    check(KNOT(held)->traversed > 0);
+    rrc_decref(h->heap, held);
+    check_int(rrc_gc_collect(h->heap), 3);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+#define IF_HEAP_TYPES_FIT(test) static void test##_(void) { if (HEAP_TYPES_FIT) test(); }
+IF_HEAP_TYPES_FIT(instances_count_for_their_type)
+IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
+IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type)
+IF_HEAP_TYPES_FIT(the_type_is_visited_once)
+IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
+IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
+
+UNIT_GROUP(gc_types,
+    UNIT(instances_count_for_their_type_),
+    UNIT(plain_objects_of_a_heap_type_),
+    UNIT(a_cycle_through_a_heap_type_),
+    UNIT(the_type_is_visited_once_),
+    UNIT(an_untracked_instance_holds_its_type_),
+    UNIT(a_type_outlives_its_heap_),
+    UNIT(a_static_type_may_be_counted),
+    UNIT(members_are_enough),
+    UNIT(members_are_dropped_by_the_count),
+    UNIT(members_of_objects_without_header),
+    UNIT(members_of_a_long_chain),
+    UNIT(hand_written_slots_win),
+    UNIT(slots_and_members_mix),
+);

@@ -1,0 +1,943 @@
+#include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct thing {
+    OB_HEAD
+    rrc_object *ref[WORLD_REFS];
+    int number;
+} thing;
+
+#define THING(ob) ((thing *)(void *)(ob))
+#define WORLD(heap) ((world *)HOST(heap)->test)
+
+/* ---- counts ---- */
+
+int world_count_of(const world *w, int ob)
+{
+    return w->ob[ob].held + w->ob[ob].queued + w->ob[ob].deferred + w->ob[ob].hooked + w->ob[ob].inner;
+}
+
+int world_is_usable(const world *w, int ob)
+{
+    return w->ob[ob].life == ALIVE;
+}
+
+static intptr_t bias_of(const world_ob *o)
+{
+    return o->p == NONE ? 0 : (o->kind & W_LIGHT) != 0 ? LIGHT : BIAS;
+}
+
+static int number_of(const world *w, rrc_object *ob)
+{
+    int i = THING(ob)->number;
+
+    if (i < 0 || (size_t)i >= w->ob_count || w->ob[i].ob != ob || w->ob[i].life == ABSENT)
+        unit_fail(__FILE__, __LINE__, "%p is no object", (void *)ob);
+    return i;
+}
+
+static void set_ref(world *w, int owner, int n, int to)
+{
+    int *ref = &w->ob[owner].ref[n];
+
+    if (*ref != NONE)
+        w->ob[*ref].inner--;
+    *ref = to;
+    if (to != NONE)
+        w->ob[to].inner++;
+}
+
+/* An object whose last reference is gone, but which was not deallocated, waits for
+   that; what the queue, or that wait, lets go of shows in the counts only. */
+static void note_what_waits(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (o->life != ALIVE)
+            continue;
+        if (o->p == NONE && world_count_of(w, (int)i) == 0)
+            o->deferred = 1;
+        else if (o->deferred && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
+            o->deferred = 0;
+        else if (o->queued && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
+            o->queued = 0;
+    }
+}
+
+/* The reference of a field of the header's, or of an object, was dropped. */
+static void dropped(world *w, int i, const rrc_object *ob)
+{
+    if (w->ob[i].life == ALIVE && w->ob[i].ob == ob && w->ob[i].p == NONE && world_count_of(w, i) == 0)
+        w->ob[i].deferred = 1;
+}
+
+/* An object's field, and the oracle's note of it, are emptied. */
+static void clear_ref(world *w, int owner, int n)
+{
+    rrc_object **field = &THING(w->ob[owner].ob)->ref[n], *old = *field;
+    int i = w->ob[owner].ref[n];
+
+    check_int(old != NULL, i != NONE);
+    set_ref(w, owner, n, NONE);
+    RRC_CLEAR(w->h->heap, *field);
+    if (i != NONE)
+        dropped(w, i, old);
+}
+
+static void more_in_hook(world *w)
+{
+    if (w->in_hook == NULL)
+        return;
+    note_what_waits(w);
+    w->depth++;
+    w->in_hook(w);
+    w->depth--;
+}
+
+/* ---- what the search finds ---- */
+
+static int is_finalizable(const world_ob *o)
+{
+    return (o->kind & W_FINAL) != 0 && !o->finalized;
+}
+
+/* Does o wait as garbage? Then searches leave it alone. */
+static int is_set_aside(const world_ob *o)
+{
+    return o->tracked && (o->weak_pending || o->waiting >= W_TO_FINALIZE);
+}
+
+/* Does the search see what o refers to? Else its references are from outside. */
+static int is_searched(const world *w, const world_ob *o)
+{
+    return o->life == ALIVE && o->tracked && !w->unsearched && !o->set_aside;
+}
+
+static void count_outside(world *w)
+{
+    size_t i;
+    int k;
+
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].outside = w->ob[i].held + w->ob[i].queued + w->ob[i].deferred + w->ob[i].hooked;
+    for (i = 0; i < w->ob_count; i++)
+        for (k = 0; k < WORLD_REFS; k++)
+            if (w->ob[i].life != ABSENT && w->ob[i].ref[k] != NONE && !is_searched(w, &w->ob[i]))
+                w->ob[w->ob[i].ref[k]].outside++;
+}
+
+static int set_to_one(int *flag)
+{
+    int was = *flag;
+
+    *flag = 1;
+    return !was;
+}
+
+/* An alive object makes what it refers to alive, and the p of its P link; an alive
+   p what it refers to, and the obs linked to it. */
+static void spread(world *w)
+{
+    int again = 1, k;
+    size_t i;
+
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->p_count; i++)
+            for (k = 0; k < HOST_EDGES; k++)
+                if (w->p[i].alive && w->p[i].mark && w->p[i].edge[k] != NONE)
+                    again |= set_to_one(&w->p[w->p[i].edge[k]].mark);
+        for (i = 0; i < w->ob_count; i++) {
+            world_ob *o = &w->ob[i];
+
+            if (o->life != ALIVE)
+                continue;
+            if (is_searched(w, o) && o->p != NONE && w->p[o->p].mark)
+                again |= set_to_one(&o->alive);
+            if (!o->alive)
+                continue;
+            if (o->p != NONE && o->link == P)
+                again |= set_to_one(&w->p[o->p].mark);
+            for (k = 0; k < WORLD_REFS; k++)
+                if (o->ref[k] != NONE && is_searched(w, o))
+                    again |= set_to_one(&w->ob[o->ref[k]].alive);
+        }
+    }
+}
+
+/* Which objects does the search of a major collection find alive, and what is to
+   be done with the others? */
+static void search(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->p_count; i++)
+        w->p[i].mark = w->p[i].alive && (w->p[i].prebuilt || w->p[i].rooted);
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].set_aside = is_set_aside(&w->ob[i]);
+    count_outside(w);
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].alive = w->ob[i].life == ALIVE
+                && (w->ob[i].outside > 0 || (w->ob[i].set_aside && !w->unsearched));
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (is_searched(w, o) && o->p != NONE)
+            o->was_p_linked = o->link == P;
+        /* Without a search, what waits for its finalizer must not lose its p. */
+        else if (w->unsearched && o->life == ALIVE && o->p != NONE && o->was_p_linked && o->tracked
+                && (o->weak_pending || o->waiting == W_TO_FINALIZE))
+            w->p[o->p].mark = 1;
+    }
+    spread(w);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (is_searched(w, o)) {
+            o->waiting = o->alive ? W_ALIVE : W_TO_CLEAR;
+            o->weak_pending = !o->alive && (o->kind & W_WEAK) != 0;
+        }
+    }
+    for (i = 0; i < w->ob_count; i++)
+        if (is_searched(w, &w->ob[i]) && w->ob[i].waiting == W_TO_CLEAR && is_finalizable(&w->ob[i]))
+            w->ob[i].alive = 1;
+    spread(w);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (is_searched(w, o) && o->waiting == W_TO_CLEAR && o->alive)
+            o->waiting = is_finalizable(o) ? W_TO_FINALIZE : W_KEPT;
+    }
+}
+
+static void generations(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->p_count; i++) {
+        world_p *p = &w->p[i];
+
+        if (!p->mark) {
+            p->alive = 0;
+        } else if (p->young) {
+            p->young = p->age + 1 <= w->stays_young;
+            p->age = p->young ? p->age + 1 : 0;
+        }
+    }
+}
+
+/* The rule, for links whose p was not marked. Light objects that go at once are
+   left to their tp_free, which runs while the host collects. */
+static void dissolve(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (o->life != ALIVE || o->p == NONE || w->p[o->p].mark)
+            continue;
+        if (o->link == P)
+            w->p[o->p].p_link = NONE;
+        if ((o->kind & W_LIGHT) != 0 && world_count_of(w, (int)i) == 0) {
+            o->life = DYING;
+        } else {
+            o->p = NONE;
+            if (world_count_of(w, (int)i) == 0)
+                o->queued = 1;
+        }
+    }
+}
+
+/* Garbage that the queue holds goes when that lets go: before anything is cleared. */
+static void leave_to_the_queue(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE && w->ob[i].queued && w->ob[i].waiting == W_TO_CLEAR
+                && !w->ob[i].set_aside)
+            w->ob[i].waiting = W_ALIVE;
+}
+
+static void see_light_ones_gone(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == DYING && (w->ob[i].kind & W_LIGHT) != 0)
+            unit_fail(__FILE__, __LINE__, "light object %u is not freed", (unsigned)i);
+}
+
+void world_major(world *w)
+{
+    search(w);
+    dissolve(w);
+    leave_to_the_queue(w);
+    generations(w);
+    w->checked = 0;
+    w->majors++;
+    host_major(w->h);
+    see_light_ones_gone(w);
+}
+
+void world_minor(world *w)
+{
+    int again = 1, k;
+    size_t i;
+
+    for (i = 0; i < w->p_count; i++)
+        w->p[i].mark = w->p[i].alive && (w->p[i].prebuilt || w->p[i].rooted || !w->p[i].young);
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE && w->ob[i].p != NONE && w->ob[i].link == P
+                && world_count_of(w, (int)i) != 0)
+            w->p[w->ob[i].p].mark = 1;
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->p_count; i++)
+            for (k = 0; k < HOST_EDGES; k++)
+                if (w->p[i].alive && w->p[i].mark && w->p[i].edge[k] != NONE)
+                    again |= set_to_one(&w->p[w->p[i].edge[k]].mark);
+    }
+    dissolve(w);
+    generations(w);
+    host_minor(w->h);
+    see_light_ones_gone(w);
+}
+
+/* ---- what the header does to objects ---- */
+
+/* Among what is to be cleared: what C got hold of meanwhile, and what that
+   reaches, is not to be cleared any more. */
+static void look_again(world *w)
+{
+    int again = 1, k;
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        o->alive = o->life == ALIVE
+                && (w->ending ? !o->tracked : o->waiting < W_TO_CLEAR);
+        o->outside = o->held + o->queued + o->deferred + o->hooked + (o->p != NONE);
+    }
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].alive |= w->ob[i].life == DYING || (w->ob[i].life == ALIVE && w->ob[i].outside > 0);
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->ob_count; i++)
+            for (k = 0; k < WORLD_REFS; k++)
+                if (w->ob[i].life != ABSENT && w->ob[i].alive && w->ob[i].ref[k] != NONE)
+                    again |= set_to_one(&w->ob[w->ob[i].ref[k]].alive);
+    }
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE && w->ob[i].tracked && !w->ending) {
+            if (w->ob[i].waiting >= W_TO_CLEAR && w->ob[i].alive)
+                w->ob[i].waiting = W_ALIVE;
+        } else if (w->ob[i].life == ALIVE && w->ob[i].tracked) {
+            w->ob[i].waiting = w->ob[i].alive ? W_ALIVE : W_TO_CLEAR;
+        }
+    w->checked = !w->ending;
+}
+
+/* Nothing is finalized before all weak references are cleared, nothing cleared
+   before all is finalized. */
+static void must_be_done(const world *w, int weak, int final)
+{
+    size_t i;
+
+    if (w->ending)
+        return;
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE && w->ob[i].tracked) {
+            check(!weak || !w->ob[i].weak_pending);
+            check(!final || w->ob[i].waiting != W_TO_FINALIZE);
+        }
+}
+
+/* An object goes, or is about to: nobody may have a reference to it. */
+static world_ob *going(world *w, rrc_object *ob, int count)
+{
+    int i = number_of(w, ob);
+    world_ob *o = &w->ob[i];
+
+    if (w->running)
+        o->queued = 0;
+    o->deferred = 0;
+    check_int(o->life, ALIVE);
+    check_int(world_count_of(w, i), 0);
+    check_int(REFCNT(ob), count);
+    check_int(w->h->phase, HOST_MUTATOR);
+    check(o->p == NONE);
+    return o;
+}
+
+static void follow_the_will(world *w, int i)
+{
+    world_last_will will = w->ob[i].will;
+    int k;
+
+    w->ob[i].will = W_NOTHING;
+    switch (will) {
+    case W_RESURRECT:
+        world_hold(w, i);
+        break;
+    case W_HAND_OUT:
+        for (k = 0; k < WORLD_REFS; k++)
+            if (w->ob[i].ref[k] != NONE)
+                world_hold(w, w->ob[i].ref[k]);
+        break;
+    case W_CUT:
+        if (w->ob[i].ref[0] != NONE)
+            world_refer(w, i, 0, NONE);
+        break;
+    default:
+        more_in_hook(w);
+    }
+}
+
+static void thing_finalize(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+    int i = number_of(w, self);
+    world_ob *o = &w->ob[i];
+
+    check_int(w->h->phase, HOST_MUTATOR);
+    check(!o->finalized);
+    /* The queue has let go of it: what is left is the reference that holds it now. */
+    if (o->deferred && REFCNT(self) == world_count_of(w, i) + bias_of(o))
+        o->deferred = 0;
+    if (o->queued && w->running && REFCNT(self) == world_count_of(w, i) + bias_of(o))
+        o->queued = 0;
+    if (world_count_of(w, i) > 0 || o->p != NONE) {
+        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o) + 1);
+        must_be_done(w, 1, 0);
+        if (!w->ending)
+            check_int(o->waiting, W_TO_FINALIZE);
+    } else {
+        check_int(REFCNT(self), 1);
+    }
+    w->finals++;
+    o->finalized = 1;
+    if (o->weak_pending) {
+        o->waiting = W_KEPT;            /* it goes before all weak references are cleared */
+        return;
+    }
+    o->waiting = W_ALIVE;
+    o->hooked++;
+    follow_the_will(w, i);
+    w->ob[i].hooked--;
+}
+
+static void thing_clear_weakrefs(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+    world_ob *o = &w->ob[number_of(w, self)];
+
+    check_int(w->h->phase, HOST_MUTATOR);
+    if (!w->ending)
+        check(o->weak_pending);
+    o->weak_pending = 0;
+    if (o->waiting == W_KEPT)
+        o->waiting = W_ALIVE;
+}
+
+static int thing_clear(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+    int i = number_of(w, self), k;
+
+    check_int(w->h->phase, HOST_MUTATOR);
+    must_be_done(w, 1, 1);
+    /* Nothing is cleared before the queue is empty. */
+    for (k = 0; w->running && (size_t)k < w->ob_count; k++)
+        w->ob[k].queued = w->ob[k].deferred = 0;
+    if (!w->checked)
+        look_again(w);
+    check_int(w->ob[i].waiting, W_TO_CLEAR);
+    w->ob[i].hooked++;
+    w->ob[i].waiting = W_CLEARED;
+    for (k = 0; k < WORLD_REFS; k++) {
+        clear_ref(w, i, k);
+    }
+    w->ob[i].hooked--;
+    return 0;
+}
+
+static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    int k;
+
+    for (k = 0; k < WORLD_REFS; k++)
+        RRC_VISIT(THING(self)->ref[k]);
+    return 0;
+}
+
+static void forget(world *w, world_ob *o)
+{
+    o->life = ABSENT;
+    o->ob = NULL;
+    o->died_in = w->majors;
+}
+
+static void thing_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    world *w = WORLD(heap);
+    world_ob *o = going(w, self, 0);
+    int i = number_of(w, self), k;
+
+    check_ptr(RRC_LINK(self), NULL);
+    check(!rrc_gc_is_tracked(heap, self));
+    check(!is_finalizable(o));
+    o->life = DYING;
+    o->tracked = 0;
+    more_in_hook(w);
+    for (k = 0; k < WORLD_REFS; k++) {
+        clear_ref(w, i, k);
+    }
+    forget(w, &w->ob[i]);
+    (RRC_TYPE(self)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_del(heap, self) : rrc_del(heap, self);
+}
+
+/* A light object goes in the mutator with count 0, or in a collection by the rule. */
+static void thing_free(rrc_heap *heap, void *self)
+{
+    world *w = WORLD(heap);
+    world_ob *o = &w->ob[number_of(w, (rrc_object *)self)];
+
+    if (o->life == DYING || (w->ending && o->p != NONE))
+        check(o->p != NONE && (o->kind & W_LIGHT) != 0);
+    else
+        going(w, (rrc_object *)self, 0);
+    check_int(REFCNT((rrc_object *)self), 0);
+    check(!rrc_gc_is_tracked(heap, (rrc_object *)self));
+    forget(w, o);
+    (o->kind & W_GC) != 0 ? rrc_gc_del(heap, self) : rrc_del(heap, self);
+}
+
+#define GC_TYPE(name, final, weak) \
+    { .tp_name = name, .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC, \
+      .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear, \
+      .tp_finalize = final, .tp_clear_weakrefs = weak }
+
+static const rrc_type types[WORLD_TYPES] = {
+    [W_BARE] = { .tp_name = "Bare", .tp_basicsize = sizeof(thing), .tp_dealloc = thing_dealloc },
+    [W_GC] = GC_TYPE("Gc", NULL, NULL),
+    [W_GC | W_FINAL] = GC_TYPE("GcFinal", thing_finalize, NULL),
+    [W_GC | W_WEAK] = GC_TYPE("GcWeak", NULL, thing_clear_weakrefs),
+    [W_GC | W_FINAL | W_WEAK] = GC_TYPE("GcFinalWeak", thing_finalize, thing_clear_weakrefs),
+    [W_LIGHT] = { .tp_name = "Light", .tp_basicsize = sizeof(thing), .tp_free = thing_free },
+    [W_GC | W_LIGHT] = { .tp_name = "GcLight", .tp_basicsize = sizeof(thing),
+                         .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_free = thing_free,
+                         .tp_traverse = thing_traverse, .tp_clear = thing_clear },
+};
+
+/* ---- operations ---- */
+
+static void *grown(void *array, size_t *room, size_t count, size_t item)
+{
+    if (count < *room)
+        return array;
+    *room = *room * 2 + 64;
+    array = realloc(array, *room * item);
+    if (array == NULL)
+        abort();
+    return array;
+}
+
+/* Was the failure of a call one that the test asked for? Then it may be tried again. */
+static int failed_as_asked(const world *w, size_t failed_before, int code)
+{
+    return code == RRC_ENOMEM && w->h->failed > failed_before;
+}
+
+int world_new_p(world *w, host_kind kind)
+{
+    world_p p = { 1, 0, 0, 0, kind == HOST_PREBUILT, 0, { NONE, NONE, NONE }, NONE };
+
+    p.young = !w->h->options.without_generations && (kind == HOST_YOUNG || kind == HOST_LARGE);
+    w->p = (world_p *)grown(w->p, &w->p_room, w->p_count, sizeof *w->p);
+    w->p[w->p_count] = p;
+    check_int(host_new(w->h, kind), w->p_count);
+    return (int)w->p_count++;
+}
+
+static int free_number(const world *w)
+{
+    size_t i;
+
+    for (i = 0; w->reuses && i < w->ob_count; i++)
+        if (w->ob[i].life == ABSENT)
+            return (int)i;
+    return (int)w->ob_count;
+}
+
+int world_new_ob(world *w, int kind)
+{
+    world_ob o;
+    size_t failed;
+    int i;
+
+    memset(&o, 0, sizeof o);
+    do {
+        failed = w->h->failed;
+        o.ob = (kind & W_GC) != 0 ? rrc_gc_new(w->h->heap, &types[kind]) : rrc_new(w->h->heap, &types[kind]);
+    } while (o.ob == NULL && w->retries && w->h->failed > failed);
+    if (o.ob == NULL) {
+        check(w->h->failed > failed);
+        return NONE;
+    }
+    o.life = ALIVE;
+    o.kind = kind;
+    o.held = 1;
+    o.ref[0] = o.ref[1] = o.ref[2] = o.p = NONE;
+    i = free_number(w);
+    if ((size_t)i == w->ob_count) {
+        w->ob = (world_ob *)grown(w->ob, &w->ob_room, w->ob_count, sizeof *w->ob);
+        w->ob_count++;
+    }
+    w->ob[i] = o;
+    THING(o.ob)->number = i;
+    if ((kind & W_GC) != 0)
+        world_track(w, i);
+    return i;
+}
+
+int world_track(world *w, int ob)
+{
+    world_ob *o = &w->ob[ob];
+    int code, expected = (o->kind & W_GC) == 0 ? RRC_ETYPE : o->tracked ? RRC_ETRACKED : RRC_OK;
+    size_t failed;
+
+    do {
+        failed = w->h->failed;
+        code = rrc_gc_track(w->h->heap, o->ob);
+    } while (w->retries && failed_as_asked(w, failed, code));
+    if (failed_as_asked(w, failed, code))
+        return code;
+    check_int(code, expected);
+    if (code == RRC_OK)
+        o->tracked = 1;
+    else
+        host_expect_log(w->h, code, "rrc_gc_track");
+    return code;
+}
+
+void world_untrack(world *w, int ob)
+{
+    rrc_gc_untrack(w->h->heap, w->ob[ob].ob);
+    w->ob[ob].tracked = 0;
+    w->ob[ob].waiting = W_ALIVE;
+    w->ob[ob].weak_pending = 0;
+}
+
+int world_link(world *w, link_kind link, int p, int ob)
+{
+    world_ob *o = &w->ob[ob];
+    rrc_gcref at = host_at(w->h, (size_t)p);
+    int code, expected = o->p != NONE ? RRC_ELINKED
+                       : link == P && w->p[p].p_link != NONE ? RRC_EPLINKED : RRC_OK;
+    size_t failed;
+
+    do {
+        failed = w->h->failed;
+        code = link == P ? rrc_create_link_pypy(w->h->heap, at, o->ob)
+                         : rrc_create_link_pyobj(w->h->heap, at, o->ob);
+    } while (w->retries && failed_as_asked(w, failed, code));
+    if (failed_as_asked(w, failed, code))
+        return code;
+    check_int(code, expected);
+    if (code != RRC_OK) {
+        host_expect_log(w->h, code, NULL);
+        return code;
+    }
+    o->deferred = 0;                    /* linked, it needs not wait any more */
+    o->p = p;
+    o->link = link;
+    if (link == P)
+        w->p[p].p_link = ob;
+    host_note_link(w->h, (size_t)p);
+    REFCNT(o->ob) += bias_of(o);
+    return code;
+}
+
+int world_unlink(world *w, int ob)
+{
+    world_ob *o = &w->ob[ob];
+
+    if (o->p == NONE) {
+        check_int(rrc_unlink(w->h->heap, o->ob), RRC_EUNLINKED);
+        host_expect_log(w->h, RRC_EUNLINKED, "rrc_unlink");
+        return RRC_EUNLINKED;
+    }
+    if (o->link == P)
+        w->p[o->p].p_link = NONE;
+    if ((o->kind & W_LIGHT) != 0 && world_count_of(w, ob) == 0) {
+        o->life = DYING;
+        check_int(rrc_unlink(w->h->heap, o->ob), RRC_OK);
+        check_int(w->ob[ob].life, ABSENT);
+    } else {
+        o->p = NONE;
+        o->queued += world_count_of(w, ob) == 0;
+        check_int(rrc_unlink(w->h->heap, o->ob), RRC_OK);
+        check_int(w->ob[ob].life, ALIVE);
+    }
+    return RRC_OK;
+}
+
+void world_root(world *w, int p, int on)
+{
+    w->p[p].rooted = on;
+    if (on)
+        host_root(w->h, (size_t)p);
+    else
+        host_unroot(w->h, (size_t)p);
+}
+
+void world_point(world *w, int from, int n, int to)
+{
+    w->p[from].edge[n] = to;
+    host_point(w->h, (size_t)from, (unsigned)n, to == NONE ? HOST_NOTHING : (size_t)to);
+}
+
+void world_hold(world *w, int ob)
+{
+    rrc_incref(w->h->heap, w->ob[ob].ob);
+    w->ob[ob].held++;
+}
+
+void world_drop(world *w, int ob)
+{
+    rrc_object *at = w->ob[ob].ob;
+
+    w->ob[ob].held--;
+    rrc_decref(w->h->heap, at);
+    dropped(w, ob, at);
+}
+
+/* A reference of the caller's, that no operation in a hook drops. */
+static void pin(world *w, int ob, int change)
+{
+    rrc_object *at = w->ob[ob].ob;
+
+    w->ob[ob].hooked += change;
+    if (change > 0) {
+        rrc_incref(w->h->heap, at);
+    } else {
+        rrc_decref(w->h->heap, at);
+        dropped(w, ob, at);
+    }
+}
+
+void world_refer(world *w, int owner, int n, int to)
+{
+    thing *t = THING(w->ob[owner].ob);
+
+    /* What goes because of this may do anything: both are held meanwhile. */
+    pin(w, owner, 1);
+    if (to != NONE)
+        pin(w, to, 1);
+    clear_ref(w, owner, n);
+    if (to != NONE && t->ref[n] == NULL) {
+        rrc_incref(w->h->heap, w->ob[to].ob);
+        set_ref(w, owner, n, to);
+        t->ref[n] = w->ob[to].ob;
+    }
+    if (to != NONE)
+        pin(w, to, -1);
+    pin(w, owner, -1);
+}
+
+size_t world_run(world *w, size_t max)
+{
+    size_t done, i;
+
+    if (w->running || w->depth > 0) {
+        check_int(rrc_run_pending(w->h->heap, max), 0);
+        return 0;
+    }
+    w->running = 1;
+    w->checked = 0;
+    done = rrc_run_pending(w->h->heap, max);
+    note_what_waits(w);
+    w->running = 0;
+    check(max == 0 || done <= max);
+    if (max == 0 || done < max) {
+        if (!w->checked)
+            look_again(w);
+        for (i = 0; i < w->ob_count; i++) {
+            world_ob *o = &w->ob[i];
+
+            if (o->life != ALIVE)
+                continue;
+            check(!o->queued && !o->deferred);
+            if (o->tracked)
+                check(!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR);
+            o->waiting = W_ALIVE;
+        }
+    }
+    return done;
+}
+
+int world_next_dead(world *w)
+{
+    rrc_object *ob = rrc_next_dead(w->h->heap);
+    size_t k;
+    int i;
+
+    if (ob == NULL) {
+        for (k = 0; k < w->ob_count; k++)
+            check(w->ob[k].life != ALIVE || (!w->ob[k].queued && !w->ob[k].deferred));
+        return NONE;
+    }
+    i = number_of(w, ob);
+    check_int(w->ob[i].life, ALIVE);
+    check(w->ob[i].queued || w->ob[i].deferred);
+    w->ob[i].queued = w->ob[i].deferred = 0;
+    w->ob[i].held++;
+    check_int(REFCNT(ob), world_count_of(w, i) + bias_of(&w->ob[i]));
+    return i;
+}
+
+void world_collect(world *w)
+{
+    world_major(w);
+    world_compare(w);
+    world_run(w, 0);
+    world_compare(w);
+}
+
+/* ---- comparison ---- */
+
+void world_compare(world *w)
+{
+    size_t links[4] = { 0, 0, 0, 0 }, objects = 0, pending = 0, tracked = 0, i;
+    rrc_stats stats;
+
+    note_what_waits(w);
+    for (i = 0; i < w->p_count; i++) {
+        check_int(host_is_alive(w->h, i), w->p[i].alive);
+        if (w->p[i].alive)
+            check_int(host_in_nursery(w->h, i), w->p[i].young);
+    }
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        objects += o->life != ABSENT;
+        if (o->life != ALIVE)
+            continue;
+        check_int(REFCNT(o->ob), world_count_of(w, (int)i) + bias_of(o));
+        check_int(rrc_gc_is_tracked(w->h->heap, o->ob), o->tracked);
+        check_int(rrc_gc_is_finalized(w->h->heap, o->ob), o->finalized);
+        check(!rrc_gc_is_uncollectable(w->h->heap, o->ob));
+        tracked += o->tracked != 0;
+        pending += (size_t)(o->queued + o->deferred + is_set_aside(o));
+        if (o->p != NONE) {
+            rrc_gcref p = host_at(w->h, (size_t)o->p);
+
+            check(w->p[o->p].alive);
+            check_ptr(RRC_LINK(o->ob), p);
+            if (o->link == P)
+                check_ptr(rrc_from_obj(w->h->heap, p), o->ob);
+            links[(o->link == O) + (w->p[o->p].young ? 2 : 0)]++;
+        } else {
+            check_ptr(rrc_to_obj(w->h->heap, o->ob), NULL);
+        }
+    }
+    stats = host_stats(w->h);
+    check_int(stats.p_old, links[P]);
+    check_int(stats.o_old, links[O]);
+    check_int(stats.p_young, links[P + 2]);
+    check_int(stats.o_young, links[O + 2]);
+    check_int(stats.tracked, tracked);
+    check_int(stats.pending, pending);
+    check_int(stats.objects, objects);
+    check_int(stats.uncollectable, 0);
+    host_expect_silence(w->h);
+}
+
+/* ---- a life ---- */
+
+world *world_open(const host_options *options)
+{
+    world *w = (world *)calloc(1, sizeof *w);
+
+    if (w == NULL)
+        abort();
+    w->h = host_open(options);
+    w->h->test = w;
+    w->stays_young = w->h->options.stays_young;
+    return w;
+}
+
+/* After rrc_heap_free only that is left which C holds, or what cannot be searched,
+   with all that these reach. */
+static void see_the_rest(world *w)
+{
+    size_t i;
+
+    look_again(w);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (o->life != ALIVE)
+            continue;
+        if (!o->alive)
+            unit_fail(__FILE__, __LINE__, "garbage %u is left by rrc_heap_free", (unsigned)i);
+        check_int(REFCNT(o->ob), world_count_of(w, (int)i));
+        check_ptr(RRC_LINK(o->ob), NULL);
+    }
+}
+
+void world_close(world *w)
+{
+    size_t i, held = 0, returned;
+    int *counted = (int *)calloc(w->ob_count + 1, sizeof *counted);
+    int k;
+
+    if (counted == NULL)
+        abort();
+    w->in_hook = NULL;
+    w->ending = w->running = 1;
+    w->checked = 0;
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        counted[i] = o->life == ALIVE && (o->p != NONE || o->queued);
+        if ((o->kind & W_LIGHT) == 0 || world_count_of(w, (int)i) > 0)
+            o->p = NONE;
+        o->queued = o->deferred = 0;
+        o->waiting = W_ALIVE;
+        o->weak_pending = 0;
+    }
+    returned = host_free_heap(w->h);
+    see_the_rest(w);
+    for (i = 0; i < w->ob_count; i++)
+        held += counted[i] && w->ob[i].life == ALIVE;
+    check_int(returned, held);
+    /* Each is held once more, so that nothing goes in the middle of this. */
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE)
+            world_hold(w, (int)i);
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].life == ALIVE) {
+            w->ob[i].will = W_NOTHING;
+            for (k = 0; k < WORLD_REFS; k++)
+                world_refer(w, (int)i, k, NONE);
+        }
+    for (i = 0; i < w->ob_count; i++)
+        while (w->ob[i].life == ALIVE && w->ob[i].held > 0)
+            world_drop(w, (int)i);
+    for (i = 0; i < w->ob_count; i++)
+        check_int(w->ob[i].life, ABSENT);
+    host_end(w->h);
+    free(counted);
+    free(w->p);
+    free(w->ob);
+    free(w);
+}
