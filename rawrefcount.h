@@ -4495,7 +4495,7 @@ typedef struct rrci_node {
     rrc_object *ob;
     rrc_gcref   p;              /* of its link, or NULL */
     int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
-    int         is_reached;     /* from a root */
+    int         is_reached;     /* from a root; 2: only from what is in the queue */
     int         is_queued;      /* waits in the dealloc queue, or behind it */
     intptr_t    outside;        /* references that no traverse explains */
     size_t      first_edge;     /* edges of this node: up to the first of the next */
@@ -4622,29 +4622,37 @@ static void rrci_spread(rrci_graph *graph, size_t tail)
             rrci_node *node = &graph->nodes[graph->edges[i].to];
             if (node->is_reached)
                 continue;
-            node->is_reached = 1;
+            node->is_reached = graph->nodes[from].is_reached;
             node->by = i;
             graph->queue[tail++] = graph->edges[i].to;
         }
     }
 }
 
-/* First from what is held from outside; then from what only p's keep. */
+/* Does nothing hold the object but the queue? */
+static int rrci_is_dying(const rrci_node *node)
+{
+    return node->is_queued && node->outside == 1;
+}
+
+/* First from what is held from outside; then from what only p's keep; then from
+   what is dying. */
 static void rrci_spread_from_roots(rrci_graph *graph)
 {
-    size_t i, tail = 0;
-    for (i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].outside > 0) {
-            graph->nodes[i].is_reached = 1;
+    int wave;
+    for (wave = 0; wave < 3; wave++) {
+        size_t i, tail = 0;
+        for (i = 0; i < graph->node_count; i++) {
+            rrci_node *node = &graph->nodes[i];
+            int is_root = wave == 0 ? node->outside > 0 && !rrci_is_dying(node)
+                        : wave == 1 ? node->p != NULL : rrci_is_dying(node);
+            if (node->is_reached || !is_root)
+                continue;
+            node->is_reached = wave == 2 ? 2 : 1;
             graph->queue[tail++] = i;
         }
-    rrci_spread(graph, tail);
-    for (i = tail = 0; i < graph->node_count; i++)
-        if (!graph->nodes[i].is_reached && graph->nodes[i].p != NULL) {
-            graph->nodes[i].is_reached = 1;
-            graph->queue[tail++] = i;
-        }
-    rrci_spread(graph, tail);
+        rrci_spread(graph, tail);
+    }
 }
 
 static void rrci_mark_queued_node(rrci_graph *graph, const rrc_object *ob)
@@ -4827,7 +4835,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         rrci_write(&writer, "  %s", before);
         if (RRC_REFCNT(node->ob) >= RRC_REFCNT_IMMORTAL) {
             rrci_write(&writer, "is static\n");
-        } else if (node->outside == 1 && node->is_queued) {
+        } else if (rrci_is_dying(node)) {
             rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
         } else if (node->outside == 1) {
             rrci_write(&writer, "1 reference from outside %s alive\n", after);
@@ -4853,8 +4861,8 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     const rrci_node *node = &graph->nodes[index];
     rrc_object *ob = node->ob;
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    int is_dying = node->is_queued && node->outside == 1;
-    const char *fill = !node->is_reached || is_dying || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
+    int is_dying = rrci_is_dying(node);
+    const char *fill = node->is_reached != 1 || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
                      : node->outside > 0 ? "#ffd9b3"                            /* a root */
                      : "#ffffff";
     rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
