@@ -201,7 +201,8 @@ mutant the_kind_of_a_link_is_remembered_wrong dict "$(in_function rrci_enter_lin
     's/& ~RRCI_GC_P_LINKED/\& ~(uintptr_t)0/')"
 mutant headerless_obs_held_from_outside_are_missed dict "$(in_function rrci_find_link_roots 's/external > 0/external > 1/')"
 mutant headerless_obs_are_all_held dict "$(in_function rrci_find_link_roots 's/external > 0/external >= 0/')"
-mutant static_obs_lose_their_p dict "$(in_function rrci_find_link_roots 's/RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL/0/')"
+mutant static_obs_lose_their_p dict "$(in_function rrci_find_link_roots \
+    's/RRC_HOST_TRACE(heap, rrci_at(list, i)->p);/;/')"
 mutant link_fields_are_not_restored dict "$(in_function rrci_leave_links 's/RRC_LINK(link->ob) = link->p;/;/')"
 mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
 mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
@@ -259,7 +260,7 @@ mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
 mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
-mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/round < [0-9]*/round < 1/')"
+mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/ && rounds_left > 0/ \&\& 0/')"
 
 # The protocol of the cyclic GC.
 mutant extra_bytes_are_lost dict "$(in_function rrc_gc_new_with_extra_data 's/extra, 1, 1, 1,/0, 1, 1, 1,/')"
@@ -280,5 +281,5 @@ mutant walks_do_not_stop dict "$(in_function rrc_gc_visit_objects 's/ && go_on;/
 mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT(ob)++;/;/;s/rrc_decref(heap, ob);/;/;}')"
 mutant holes_stay dict "$(in_function rrc_gc_visit_objects 's/rrci_fill_holes(.*/;/')"
 mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
-mutant explain_forgets_the_queue dict "$(in_function rrci_is_queued 's/return 1;/return 0;/')"
+mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
 finish
