@@ -125,7 +125,8 @@ mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == d
 
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
-mutant a_second_p_link_is_made dict "$(in_function rrci_create_link 's/kind == RRCI_P_OLD \&\&/0 \&\&/')"
+mutant a_second_p_link_is_made dict "$(in_function rrci_create_link \
+    's/(kind & RRCI_O) == 0 && rrci_p_is_linked/0 \&\& rrci_p_is_linked/')"
 mutant youth_is_not_asked dict "$(in_function rrci_create_link 's/kind |= RRCI_YOUNG;/kind |= 0;/')"
 mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRCI_O) == 0 && RRCI_HAS_SLOT/RRCI_HAS_SLOT/')"
 mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
@@ -144,8 +145,8 @@ mutant portions_have_no_limit dict "$(in_function rrci_last_reference 's/heap->q
 mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference 's/while (heap->later != NULL.*/while (0)/')"
 mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
     's/ && heap->later != waiting//')"
-mutant resurrected_obs_of_the_queue_die dict "$(in_function rrc_run_pending \
-    's/--RRC_REFCNT(ob) != 0 ||/--RRC_REFCNT(ob) < 0 ||/')"
+mutant resurrected_obs_of_the_queue_die dict "$(in_function rrci_do_queued \
+    's/--RRC_REFCNT(ob) == 0 &&/--RRC_REFCNT(ob) >= 0 \&\&/')"
 mutant next_dead_forgets_the_deferred dict "$(in_function rrc_next_dead 's/ob == NULL \&\& heap->later/0 \&\& heap->later/')"
 mutant pending_forgets_the_deferred dict "$(in_function rrci_pending 's/ + heap->later_count//')"
 mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
@@ -154,10 +155,10 @@ mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
 # The end of a heap.
 mutant heap_free_forgets_the_queue dict "$(in_function rrci_close_links 's/rrci_dequeue(heap)/NULL/')"
 mutant heap_free_drops_twice_what_is_linked_again dict "$(in_function rrci_close_links '/RRC_REFCNT(ob)--;/d')"
-mutant heap_free_counts_twice dict "$(in_function rrci_release_objects 's/held++/held += 2/')"
+mutant heap_free_counts_twice dict "$(in_function rrci_count_held 's/held += !/held += 2 * !/')"
 mutant heap_free_leaves_the_bias dict "$(in_function rrci_close_links \
     's/RRC_REFCNT(ob) = count + 1;/RRC_REFCNT(ob) += 1;/')"
-mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/((rrci_link \*)RRC_LINK(ob))->ob = NULL;/;/')"
+mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/record->ob = NULL;/;/')"
 mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer '/heap->again = record;/d')"
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
@@ -165,9 +166,10 @@ mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/heap->de
 
 # Objects, memory, checks.
 mutant objects_are_not_zeroed dict "$(in_function rrci_new 's/memset(memory, 0, size);//')"
-mutant a_size_is_wrong dict "$(in_function rrc_del 's/: type->tp_basicsize + RRC_OBJECT_PREFIX/: type->tp_basicsize + 1/')"
-mutant a_linked_ob_is_deleted dict "$(in_function rrc_del 's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/')"
-mutant overflow_is_not_seen dict "$(in_function rrci_new 's/n > 0 && n > (SIZE_MAX/0 \&\& n > (SIZE_MAX/')"
+mutant a_size_is_wrong dict "$(in_function rrci_del 's/: type->tp_basicsize + rrci_bytes_before(type, 0)/: type->tp_basicsize + 1/')"
+mutant a_linked_ob_is_deleted dict "$(in_function rrci_del \
+    's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/; s/rrci_find_link(heap, ob, &index) != NULL/0/')"
+mutant overflow_is_not_seen dict "$(in_function rrci_block_size 's/n > 0 && n > (SIZE_MAX/0 \&\& n > (SIZE_MAX/')"
 mutant memory_is_not_counted dict "$(in_function rrci_free_table '/heap->memory -= size;/d')"
 mutant check_believes_counts dict "$(in_function rrci_check_link 's/RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY/0/')"
 mutant check_believes_links dict "$(in_function rrci_check_link 's/RRC_LINK(ob) != link->p/0/')"
