@@ -69,8 +69,8 @@ static rrc_object *untagged_ring(host *h, const rrc_type *type, int n, int step)
         obs[i] = knot_new(h, type, 0);
     /* With a step, the order in memory is not that of the ring. */
     for (i = 0; i < n; i++)
-        KNOT(obs[(size_t)i * (size_t)step % (size_t)n])->ref[0] =
-            obs[(size_t)(i + 1) % (size_t)n * (size_t)step % (size_t)n];
+        KNOT(obs[(uint64_t)i * (uint64_t)step % (uint64_t)n])->ref[0] =
+            obs[((uint64_t)i + 1) % (uint64_t)n * (uint64_t)step % (uint64_t)n];
     first = obs[0];
     free(obs);
     return first;
