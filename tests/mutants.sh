@@ -107,7 +107,6 @@ mutant a_moved_key_is_not_removed dict "$(in_function rrci_sweep_moved \
 mutant dead_links_stay_in_the_dictionary dict "$(in_function rrci_sweep_dead \
     's/if (rrci_upkeep_change.*/if (0)/')"
 mutant the_dictionary_is_not_rebuilt dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild ||/0 \&\&/')"
-mutant free_entries_are_lost dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild || (.*$/upkeep->rebuild) {/')"
 mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_dict_insert_all/d')"
 mutant nothing_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/0/')"
 mutant all_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/1/')"
@@ -142,7 +141,8 @@ mutant resurrection_is_not_seen dict "$(in_function rrci_dealloc 's/--RRC_REFCNT
 mutant the_depth_is_not_bounded dict "$(in_function rrci_last_reference 's/heap->depth >= RRC_DEALLOC_DEPTH/0/')"
 mutant deallocs_run_in_collections dict "$(in_function rrci_last_reference 's/rrci_in_collection(heap) ||//')"
 mutant portions_have_no_limit dict "$(in_function rrci_last_reference 's/heap->quota == 0/0/')"
-mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference 's/while (heap->later != NULL.*/while (0)/')"
+mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference \
+    's/while (heap->later != NULL && heap->later != waiting)/while (0)/')"
 mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
     's/ && heap->later != waiting//')"
 mutant resurrected_obs_of_the_queue_die dict "$(in_function rrci_do_queued \
