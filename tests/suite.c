@@ -2,12 +2,12 @@
 
 #include "unit.h"
 
-extern const unit_group links, scenarios, movement, phases, queue, finalizers, unlinking, heap_end,
+extern const unit_group links, scenarios, movement, phases, queue, finalizers, unlinking, heap_end, waiting,
     objects, memory, misuse, debugging, invariants, heaps, settings,
     gc_protocol, gc_types, gc_finalizers, gc_traverse, gc_scale, gc_insight;
 
 static const unit_group *const groups[] = {
-    &links, &scenarios, &movement, &phases, &queue, &finalizers, &unlinking, &heap_end,
+    &links, &scenarios, &movement, &phases, &queue, &finalizers, &unlinking, &heap_end, &waiting,
     &objects, &memory, &misuse, &debugging, &invariants, &heaps, &settings,
     &gc_protocol, &gc_types, &gc_finalizers, &gc_traverse, &gc_scale, &gc_insight,
 };

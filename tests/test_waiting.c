@@ -1,0 +1,225 @@
+/* Objects whose dealloc a limit put off, and other objects at the edge of their
+ * lives: markers, deletion, finalizers that wait. */
+
+#include "knots.h"
+
+/* A parent that died with its p, of which a limit has spared both children. */
+static rrc_object *spared(host *h, rrc_object *children[2])
+{
+    rrc_object *parent = ob_new(h, &Node);
+    int i;
+
+    for (i = 0; i < 2; i++)
+        NODE(parent)->ref[i] = children[i] = ob_new(h, &Node);
+    ob_link(h, O, host_new(h, HOST_OLD), parent, FULL);
+    rrc_decref(h->heap, parent);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(h->deallocs, 1);
+    for (i = 0; i < 2; i++) {
+        check_int(REFCNT(children[i]), 1);
+        check_ptr(rrc_to_obj(h->heap, children[i]), NULL);
+    }
+    check_int(host_stats(h).pending, 2);
+    check_int(rrc_check(h->heap), RRC_OK);
+    return parent;
+}
+
+static void found_again_while_it_waits(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(NULL);
+        rrc_object *children[2];
+
+        spared(h, children);
+        rrc_incref(h->heap, children[i]);
+        check_int(rrc_run_pending(h->heap, 0), 2);
+        check_int(h->deallocs, 2);
+        check_int(REFCNT(children[i]), 1);
+        rrc_decref(h->heap, children[i]);
+        host_close(h);
+    }
+}
+
+static void linked_while_it_waits(void)
+{
+    int i, kind;
+
+    for (kind = P; kind <= O; kind++)
+        for (i = 0; i < 2; i++) {
+            host *h = host_open(NULL);
+            rrc_object *children[2];
+            size_t id = host_rooted(h, HOST_YOUNG);
+
+            spared(h, children);
+            ob_link(h, (link_kind)kind, id, children[i], FULL);
+            check_int(REFCNT(children[i]), BIAS);
+            check_ptr(rrc_to_obj(h->heap, children[i]), host_at(h, id));
+            check_int(host_stats(h).pending, 1);
+            check_int(rrc_check(h->heap), RRC_OK);
+            check_int(rrc_run_pending(h->heap, 0), 1);
+            host_major(h);
+            check_int(h->deallocs, 2);
+            check_ptr(rrc_to_obj(h->heap, children[i]), host_at(h, id));
+            host_close(h);
+        }
+}
+
+static void unlinked_and_taken_while_it_waits(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *children[2], *dead;
+
+    spared(h, children);
+    check_int(rrc_unlink(h->heap, children[0]), RRC_EUNLINKED);
+    host_expect_log(h, RRC_EUNLINKED, "rrc_unlink");
+    while ((dead = rrc_next_dead(h->heap)) != NULL) {
+        check_int(REFCNT(dead), 1);
+        check_ptr(rrc_to_obj(h->heap, dead), NULL);
+        rrc_decref(h->heap, dead);
+    }
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* Markers need not be even, nor look unlike the words of those that wait. */
+static void markers_beside_what_waits(void)
+{
+    static char words[4];
+    rrc_gcref marker[2];
+    host *h = host_open(NULL);
+    rrc_object *children[2], *marked[2];
+    int i;
+
+    marker[0] = &words[1];
+    marker[1] = &words[2];
+    spared(h, children);
+    for (i = 0; i < 2; i++) {
+        marked[i] = ob_new(h, &Node);
+        rrc_mark_deallocating(h->heap, marker[i], marked[i]);
+    }
+    for (i = 0; i < 2; i++) {
+        check_ptr(rrc_to_obj(h->heap, marked[i]), marker[i]);
+        check_ptr(rrc_to_obj(h->heap, children[i]), NULL);
+    }
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    for (i = 0; i < 2; i++) {
+        check_ptr(rrc_to_obj(h->heap, marked[i]), marker[i]);
+        rrc_decref(h->heap, marked[i]);
+    }
+    host_close(h);
+}
+
+/* The end of a heap writes to no marker, whether it knows it or not. */
+static void markers_at_the_end(void)
+{
+    int markers;
+
+    for (markers = 1; markers <= 2; markers++) {
+        rrc_gcref words[2][4] = { { NULL, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL } };
+        host *h = host_open(NULL);
+        rrc_object *owner = ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        int i, k;
+
+        for (i = 0; i < 2; i++) {
+            for (k = 0; k < 4; k++)
+                words[i][k] = h;
+            NODE(owner)->ref[i] = ob_new(h, &Node);
+            rrc_mark_deallocating(h->heap, words[i % markers], NODE(owner)->ref[i]);
+        }
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 3);
+        for (i = 0; i < 2; i++)
+            for (k = 0; k < 4; k++)
+                check_ptr(words[i][k], h);
+        host_end(h);
+    }
+}
+
+static void a_linked_object_is_not_deleted(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        size_t id = host_rooted(h, HOST_OLD);
+        rrc_object *ob = ob_new(h, &Node);
+
+        check_int((kind == P ? rrc_create_link_pypy : rrc_create_link_pyobj)(h->heap, host_at(h, id), ob), RRC_OK);
+        rrc_del(h->heap, ob);           /* the bias is still missing */
+        host_expect_log(h, RRC_ELINKED, "rrc_del");
+        REFCNT(ob) += BIAS - 1;
+        rrc_del(h->heap, ob);
+        host_expect_log(h, RRC_ELINKED, "rrc_del");
+        check_int(rrc_check(h->heap), RRC_OK);
+        host_close(h);
+    }
+}
+
+static void collect_half(void *userdata)
+{
+    rrc_major_collection_trace(((host *)userdata)->heap);
+}
+
+static void a_collect_hook_that_does_not_finish(void)
+{
+    host *h = host_bare(NULL);
+    rrc_desc desc;
+
+    host_describe(h, &desc);
+    desc.collect = collect_half;
+    h->heap = rrc_heap_new(&desc);
+    check(h->heap != NULL);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_gc_collect(h->heap), 0);
+    host_expect_log(h, RRC_EHOOK, "rrc_gc_collect");
+    h->phase = HOST_MAJOR_FREE;
+    check_int(rrc_major_collection_free(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    host_close(h);
+}
+
+/* What waits for its finalizer keeps its p, also when the next collection does not
+   search. */
+static void see_p(host *h, rrc_object *ob)
+{
+    h->test = rrc_to_obj(h->heap, ob);
+}
+
+static void a_waiting_finalizer_keeps_p(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &KnotFinal, 1);
+    size_t id = host_new(h, HOST_OLD);
+
+    knot_tie(h, ob, 0, ob);
+    ob_link(h, P, id, ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);
+    check_int(host_stats(h).pending, 1);
+    rrc_gc_disable(h->heap);
+    host_major(h);
+    check(host_is_alive(h, id));
+    rrc_gc_enable(h->heap);
+    host_major(h);
+    check(host_is_alive(h, id));
+    h->on_finalize = see_p;
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_ptr(h->test, host_at(h, id));
+    knot_collect(h);
+    check(!host_is_alive(h, id));
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+UNIT_GROUP(waiting,
+    UNIT(found_again_while_it_waits),
+    UNIT(linked_while_it_waits),
+    UNIT(unlinked_and_taken_while_it_waits),
+    UNIT(markers_beside_what_waits),
+    UNIT(markers_at_the_end),
+    UNIT(a_linked_object_is_not_deleted),
+    UNIT(a_collect_hook_that_does_not_finish),
+    UNIT(a_waiting_finalizer_keeps_p));
