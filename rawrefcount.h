@@ -2804,14 +2804,12 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Prefetch the object a segment after index, and its GC head. (A macro: gcc drops
-   calls of a function that does nothing but prefetch.) */
+/* Prefetch the object a segment after index, and its GC head. */
 #define RRCI_PREFETCH_OBJECT(list, index) \
     do { \
         if ((index) + RRCI_SEGMENT < (list)->count) { \
-            const char *rrci_ahead = (const char *)*rrci_ob_at(list, (index) + RRCI_SEGMENT); \
-            RRCI_PREFETCH_TO_WRITE(rrci_ahead - sizeof(rrci_gc_head)); \
-            RRCI_PREFETCH(rrci_ahead - sizeof(rrci_gc_head) + 63); \
+            rrc_object *rrci_ahead = *rrci_ob_at(list, (index) + RRCI_SEGMENT); \
+            RRCI_PREFETCH_FIELDS(rrci_ahead); \
         } \
     } while (0)
 
@@ -3392,9 +3390,8 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
         return 0;
     ob = *rrci_ob_at(list, list->count - 1);
     if (list->count > RRCI_AHEAD) {
-        const char *ahead = (const char *)*rrci_ob_at(list, list->count - 1 - RRCI_AHEAD);
-        RRCI_PREFETCH_TO_WRITE(ahead - sizeof(rrci_gc_head));
-        RRCI_PREFETCH_TO_WRITE(ahead - sizeof(rrci_gc_head) + 63);
+        rrc_object *ahead = *rrci_ob_at(list, list->count - 1 - RRCI_AHEAD);
+        RRCI_PREFETCH_FIELDS(ahead);
     }
     head = rrci_gc_head_of(ob);
     type = RRC_TYPE(ob);
