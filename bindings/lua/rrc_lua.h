@@ -115,6 +115,10 @@ RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap);
    is made known too. A second time just pushes. Raises. */
 RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls);
 
+/* Push a table for luaopen_...: the functions (or NULL), and each class's methods under
+   its name; classes ends with NULL. Returns 1. Raises. */
+RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions);
+
 /* ---- objects in Lua ---- */
 
 /* Push the proxy of ob, or the value ob stands for; nil for NULL. An ob whose type has
@@ -137,6 +141,9 @@ RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_clas
 /* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
    for the value. NULL for nil and none. Raises. [O(1)] */
 RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index);
+
+/* The ob of a Lua value that has one already, borrowed, or NULL. Never raises. [O(1)] */
+RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index);
 
 /* Does ob stand for a Lua value (and not for itself)? [O(1)] */
 RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob);
@@ -321,8 +328,8 @@ typedef struct rrcl_state {
     int         class_count;
     int         in_step;
     int         was_revived;        /* OWNERS has been searched in this step */
-    int         has_sentinel, has_error;
-    size_t      memory;             /* of the header and of this file */
+    int         has_sentinel, has_error, is_closed;
+    size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
 } rrcl_state;
@@ -352,23 +359,23 @@ typedef struct rrcl_closer {
 
 /* ---- memory ---- */
 
-/* The state goes with the last memory of its heap, which may be long after lua_close:
-   C can hold obs as long as it likes. */
-static void *rrcl_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+/* For the header. The state goes with the last memory of its heap, which may be long
+   after lua_close: C can hold obs as long as it likes. */
+static void *rrcl_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     void *result = RRC_LUA_REALLOC(ptr, new_size);
     if (result == NULL && new_size > 0)
         return NULL;
     state->memory += new_size - old_size;
-    if (state->memory == 0 && state->heap != NULL && state->hidden == NULL)
+    if (state->memory == 0 && state->is_closed)
         (void)RRC_LUA_REALLOC(state, 0);
     return result;
 }
 
-static void *rrcl_grow_or_raise(lua_State *L, rrcl_state *state, void *ptr, size_t old_size, size_t new_size)
+static void *rrcl_realloc_or_raise(lua_State *L, void *ptr, size_t size)
 {
-    void *result = rrcl_realloc(state, ptr, old_size, new_size);
+    void *result = RRC_LUA_REALLOC(ptr, size);
     if (result == NULL)
         luaL_error(L, "not enough memory");
     return result;
@@ -406,7 +413,7 @@ static void rrcl_map_put(rrcl_map *map, const void *key, void *value)
 }
 
 /* Room for `count` keys in all. 0: there is no memory. */
-static int rrcl_map_reserve(rrcl_state *state, rrcl_map *map, size_t count)
+static int rrcl_map_reserve(rrcl_map *map, size_t count)
 {
     rrcl_map grown;
     size_t i;
@@ -416,14 +423,14 @@ static int rrcl_map_reserve(rrcl_state *state, rrcl_map *map, size_t count)
     while (count + count / 2 >= grown.size)
         grown.size *= 2;
     grown.count = 0;
-    grown.cells = (rrcl_cell *)rrcl_realloc(state, NULL, 0, grown.size * sizeof(rrcl_cell));
+    grown.cells = (rrcl_cell *)RRC_LUA_REALLOC(NULL, grown.size * sizeof(rrcl_cell));
     if (grown.cells == NULL)
         return 0;
     memset(grown.cells, 0, grown.size * sizeof(rrcl_cell));
     for (i = 0; i < map->size; i++)
         if (map->cells[i].key != NULL)
             rrcl_map_put(&grown, map->cells[i].key, map->cells[i].value);
-    rrcl_realloc(state, map->cells, map->size * sizeof(rrcl_cell), 0);
+    (void)RRC_LUA_REALLOC(map->cells, 0);
     *map = grown;
     return 1;
 }
@@ -479,9 +486,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         lua_pop(L, 2);
         return;
     }
-    state->slots = (rrcl_slot *)rrcl_grow_or_raise(L, state, state->slots,
-                                                   old_count > 0 ? (old_count + 1) * sizeof(rrcl_slot) : 0,
-                                                   (count + 1) * sizeof(rrcl_slot));
+    state->slots = (rrcl_slot *)rrcl_realloc_or_raise(L, state->slots, (count + 1) * sizeof(rrcl_slot));
     lua_xmove(L, hidden, 2);
     for (i = 1; i <= old_count; i++) {
         rrcl_get(state, RRCL_VALUES, i);
@@ -698,7 +703,7 @@ static int rrcl_has_identity(int type)
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* A new reference to the ob that stands for the value at index, or NULL: there is none. */
+/* The ob that stands for the value at index, or NULL. */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
     uint32_t slot;
@@ -714,7 +719,6 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
         lua_xmove(L, state->hidden, 1);
         rrcl_set(state, RRCL_VALUES, slot);
     }
-    rrc_incref(state->heap, state->slots[slot].ob);
     return state->slots[slot].ob;
 }
 
@@ -730,7 +734,8 @@ static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, 
     rrcl_set(state, RRCL_ANCHORS, value->slot);
 }
 
-static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int has_identity)
+/* Leaves L with `top` values. */
+static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int has_identity, int top)
 {
     rrcl_value *value;
     int code = RRC_OK;
@@ -749,6 +754,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         if (has_identity)
             code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
         if (code == RRC_OK) {
+            lua_settop(L, top);
             value->head.ob_refcnt += has_identity ? RRC_REFCNT_FROM_PYPY : 0;
             return &value->head;
         }
@@ -766,36 +772,42 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
+RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrcl_proxy *proxy = rrcl_to_proxy(L, index);
+    if (proxy != NULL && proxy->ob != NULL)
+        return proxy->ob;
+    if (state->hidden == NULL || !rrcl_has_identity(lua_type(L, index)))
+        return NULL;
+    return rrcl_find_value(L, state, index);
+}
+
 RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    int type = lua_type(L, index), has_identity = rrcl_has_identity(type), top = lua_gettop(L);
+    int type = lua_type(L, index), top;
     rrc_object *ob;
     if (type == LUA_TNIL || type == LUA_TNONE)
         return NULL;
     if (state->hidden == NULL)
         luaL_error(L, "this Lua state is being closed");
-    index = rrcl_abs_index(L, index);
     rrcl_use(state, L);
-    if (type == LUA_TUSERDATA) {
-        rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-        if (proxy != NULL && proxy->ob != NULL) {
-            rrc_incref(heap, proxy->ob);
-            return proxy->ob;
-        }
+    ob = rrc_lua_peek(L, heap, index);
+    if (ob == NULL) {
+        index = rrcl_abs_index(L, index);
+        top = lua_gettop(L);
+        luaL_checkstack(L, 6, NULL);
+        rrcl_before_allocating(L, state);
+        if (RRCL_NEEDS_BOX(L, index))
+            rrcl_push_box(L, index);
+        rrcl_reserve_slot(L, state);
+        ob = rrc_lua_peek(L, heap, index);              /* a finalizer may have made it just now */
+        if (ob == NULL)
+            return rrcl_new_value(L, state, index, rrcl_has_identity(type), top);
+        lua_settop(L, top);
     }
-    luaL_checkstack(L, 4, NULL);
-    ob = has_identity ? rrcl_find_value(L, state, index) : NULL;
-    if (ob != NULL)
-        return ob;
-    rrcl_before_allocating(L, state);
-    if (RRCL_NEEDS_BOX(L, index))
-        rrcl_push_box(L, index);
-    rrcl_reserve_slot(L, state);
-    ob = has_identity ? rrcl_find_value(L, state, index) : NULL;    /* a finalizer may have made it just now */
-    if (ob == NULL)
-        ob = rrcl_new_value(L, state, index, has_identity);
-    lua_settop(L, top);
+    rrc_incref(heap, ob);
     return ob;
 }
 
@@ -1116,14 +1128,14 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     rrcl_push_metatable(L, cls, base);
     if (base != 0)
         lua_remove(L, base);
-    if (!rrcl_map_reserve(state, &state->classes, state->classes.count + 2))
+    if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
         luaL_error(L, "not enough memory");
     lua_pushvalue(state->hidden, RRCL_CLASSES);
     lua_xmove(state->hidden, L, 1);
     lua_insert(L, -2);
     lua_rawseti(L, -2, state->class_count + 1);
     lua_pop(L, 1);
-    info = (rrcl_class_info *)rrcl_grow_or_raise(L, state, NULL, 0, sizeof *info);
+    info = (rrcl_class_info *)rrcl_realloc_or_raise(L, NULL, sizeof *info);
     info->cls = cls;
     info->number = ++state->class_count;
     info->next = state->first_class;
@@ -1146,6 +1158,17 @@ RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
     rrcl_get_metatable(L, state, rrcl_learn(L, state, cls)->number);
     lua_rawgeti(L, -1, RRCL_METHODS);
     lua_remove(L, -2);
+}
+
+RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions)
+{
+    lua_newtable(L);
+    rrcl_set_functions(L, functions);
+    for (; *classes != NULL; classes++) {
+        rrc_lua_register(L, *classes);
+        lua_setfield(L, -2, rrcl_class_name(*classes));
+    }
+    return 1;
 }
 
 /* ---- proxies ---- */
@@ -1772,12 +1795,10 @@ static void rrcl_free_tables(rrcl_state *state)
     while (state->first_class != NULL) {
         rrcl_class_info *info = state->first_class;
         state->first_class = info->next;
-        rrcl_realloc(state, info, sizeof *info, 0);
+        (void)RRC_LUA_REALLOC(info, 0);
     }
-    if (state->classes.size > 0)
-        rrcl_realloc(state, state->classes.cells, state->classes.size * sizeof(rrcl_cell), 0);
-    if (state->slots != NULL)
-        rrcl_realloc(state, state->slots, (state->slot_count + 1) * sizeof(rrcl_slot), 0);
+    (void)RRC_LUA_REALLOC(state->classes.cells, 0);
+    (void)RRC_LUA_REALLOC(state->slots, 0);
 }
 
 /* lua_close: what has a __gc and was made later has been finalized. */
@@ -1794,6 +1815,7 @@ static int rrcl_closer_gc(lua_State *L)
         if (state->slots[slot].proxy != NULL)
             state->slots[slot].proxy->ob = NULL;
     state->hidden = NULL;
+    state->is_closed = 1;
     rrcl_free_tables(state);
     rrc_heap_free(state->heap);             /* the state goes with it, now or later */
     return 0;
@@ -1849,7 +1871,7 @@ static int rrcl_open_protected(lua_State *L)
     desc.userdata = state;
     desc.survivor = rrcl_survivor;
     desc.collect = rrcl_collect;
-    desc.realloc = rrcl_realloc;
+    desc.realloc = rrcl_heap_realloc;
     desc.mirror = rrcl_mirror;
     desc.anchor = rrcl_anchor;
     state->heap = rrc_heap_new(&desc);
