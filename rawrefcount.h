@@ -514,7 +514,8 @@ typedef struct rrc_desc {
        and tell the header (rrc_mirror_set_node). Make it refer to what stands for
        each of the targets (rrc_mirror_target), and to nothing else; a target for
        which nothing stands yet gets an empty edge node now. If ob is linked, make
-       its p refer to the node. n is 0: forget ob's edge node, its anchor too; that
+       its p refer to the node. targets is NULL: forget ob's edge node and its
+       anchor, and let it refer to nothing, as somebody may still refer to it; that
        allocates nothing, and its result is ignored.
        Called by rrc_mirror_step for what has changed, also when an object with a
        node goes. May allocate in the host, and so collect and run finalizers;
@@ -1253,6 +1254,7 @@ struct rrc_heap {
     uintptr_t     last_number;  /* given to what stands for an object */
     rrc_object  **targets;      /* a buffer for the mirror hook */
     size_t        targets_room;
+    rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
 #endif
@@ -4359,7 +4361,7 @@ RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL)
         return NULL;
-    return rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
 }
 
 static uintptr_t rrci_new_number(rrc_heap *heap)
@@ -4530,7 +4532,9 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     }
     if ((kind & RRCI_O) == 0) {
         rrci_clear_weak(heap, ob);
+        heap->linking = ob;             /* its bias may not be there yet */
         rrci_anchor(heap, ob, 1);
+        heap->linking = NULL;
     }
 }
 
@@ -4781,7 +4785,8 @@ static size_t rrci_find_stale(rrci_weighing *weighing)
                 head->is.number = 0;
             if (head->is.node == NULL)
                 continue;
-        } else if (!weighing->is_fresh && head->is.edges == weighing->edges) {
+        } else if (!weighing->is_fresh && head->is.edges == weighing->edges
+                   && (head->is.state & RRCI_NODE_STALE) == 0) {
             continue;
         }
         head->is.state |= RRCI_NODE_STALE;
@@ -4955,10 +4960,8 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     head->is.edges = weighing->edges;
     heap->mirrored++;
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
-                          weighing->target_count) != 0) {
-        head->is.edges = 0;
+                          weighing->target_count) != 0)
         return 0;
-    }
     if (head->is.node == NULL) {
         rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
                    "mirror returned 0, but did not call rrc_mirror_set_node for ob");
@@ -4986,11 +4989,12 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
         if (ob == NULL || (rrci_gc_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
             continue;
         head = rrci_gc_head_of(ob);
-        head->is.state &= ~RRCI_NODE_STALE;
         if ((head->is.state & RRCI_NODE_WANTED) == 0)
             rrci_forget_node(heap, ob);
         else if (!rrci_mirror_one(&weighing, ob))
             code = RRC_ENOMEM;
+        if (code == RRC_OK)
+            head->is.state &= ~RRCI_NODE_STALE;     /* else it is tried again */
     }
     rrci_end_walk(heap);
     return code;
