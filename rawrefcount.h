@@ -829,7 +829,10 @@ RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
 /* The edge node of ob, or NULL. Before you link an object that has one, make p
-   refer to it. set: for the mirror hook. [any | no | nothing | O(1)] */
+   refer to it. set: for the mirror hook. Called elsewhere, it tells that the host
+   keeps things of its own in the node of this tracked object, which may be the one it
+   has or, if it has none, a new one: a step does not forget it then for lack of
+   anything that ob owns. [any | no | set: calls anchor | O(1)] */
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
@@ -1256,6 +1259,7 @@ struct rrc_heap {
     size_t        targets_room;
     rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
+    char          spreading;    /* owned objects of what lost its edge node become strong */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
 #endif
 
@@ -4339,6 +4343,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
 #define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
 
 /* ---- what stands for an object ---- */
 
@@ -4390,18 +4395,48 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     return heap->desc.anchor(heap->desc.userdata, ob, on);
 }
 
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    rrc_touch(search->heap, ob);
+    return 0;
+}
+
+/* All that ob owns becomes strong. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, RRCI_TRACKED, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
 /* Root what stands for a strong object. If that has died: a p, whose link the next
-   step dissolves, leaves ob weak; an edge node is forgotten. */
+   step dissolves, leaves ob weak; an edge node is forgotten, and so ob's owned objects
+   become strong in its place, and theirs where that happens again. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
+    int is_first = heap->gray_in == heap->gray_out && !heap->spreading;
     if (rrc_mirror_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
         return;
     if (rrci_is_p_linked(heap, ob)) {
         rrci_set_weak(heap, ob);
-    } else {
-        rrci_forget_node(heap, ob);
-        rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
+        return;
     }
+    rrci_forget_node(heap, ob);
+    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (heap->stepping || !rrci_is_tracked(ob))
+        return;
+    rrci_push_gray(heap, ob);
+    if (!is_first)
+        return;
+    heap->spreading = 1;
+    while ((ob = rrci_pop_gray(heap)) != NULL) {
+        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_touch_owned(heap, ob);
+    }
+    heap->spreading = 0;
 }
 
 /* A weak object becomes strong. */
@@ -4495,20 +4530,28 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
-    if (!heap->stepping || !rrci_has_gc_head(ob)) {
-        rrci_error(heap, heap->stepping ? RRC_ETYPE : RRC_EPHASE, function, ob, node,
-                   "only for the mirror hook, and for its ob and targets");
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
         return;
     }
     head = rrci_gc_head_of(ob);
+    if (!heap->stepping) {
+        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
+        if (head->is.number == 0)
+            head->is.number = rrci_new_number(heap);
+        if (head->is.node == node)
+            return;
+    }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;
     head->is.state &= ~RRCI_NODE_LOST;
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
-    if (RRCI_IS_WEAK(ob))
+    if (RRCI_IS_WEAK(ob) && heap->stepping)
         head->is.state |= RRCI_NODE_PENDING;
+    else
+        rrci_clear_weak(heap, ob);
 }
 
 /* ---- links and tracking change ---- */
@@ -4556,27 +4599,15 @@ static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
         rrci_root(heap, ob);
 }
 
-static int rrci_visit_touch(rrc_object *ob, void *arg)
-{
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-    rrc_touch(search->heap, ob);
-    return 0;
-}
-
 /* ob's references are not mirrored any more. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_search search;
     if (!rrci_is_tracked(ob))
         return;
     heap->changes++;
     rrc_touch(heap, ob);
-    if (rrc_mirror_node(heap, ob) != NULL) {
-        rrci_begin_search(&search, heap, RRCI_TRACKED, 0, "rrc_gc_untrack");
-        rrci_traverse(&search, ob, rrci_visit_touch);
-    }
+    if (rrc_mirror_node(heap, ob) != NULL)
+        rrci_touch_owned(heap, ob);
     rrci_forget_node(heap, ob);
 }
 
@@ -4779,7 +4810,7 @@ static size_t rrci_find_stale(rrci_weighing *weighing)
         weighing->owns = weighing->is_fresh = 0;
         weighing->edges = 0;
         rrci_traverse(&weighing->search, ob, rrci_visit_edge);
-        if (!weighing->owns) {
+        if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
             head->is.state &= ~RRCI_NODE_WANTED;
             if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
                 head->is.number = 0;
@@ -4962,13 +4993,13 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
-    if (head->is.node == NULL) {
+    if (!rrci_is_tracked(ob)) {         /* a finalizer of the host had it untracked */
+        rrci_forget_node(heap, ob);
+    } else if (head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
         rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
                    "mirror returned 0, but did not call rrc_mirror_set_node for ob");
         return 0;
     }
-    if (!rrci_is_tracked(ob))           /* a finalizer of the host had it untracked */
-        rrci_forget_node(heap, ob);
     return 1;
 }
 
