@@ -940,6 +940,11 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
 #endif
 
+#ifdef RRC_DEBUG
+#define RRCI_CHECKS 1
+#else
+#define RRCI_CHECKS 0
+#endif
 #ifndef RRC_ASSERT
 #ifdef RRC_DEBUG
 #include <assert.h>
@@ -953,10 +958,12 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
+#define RRCI_ALWAYS_INLINE static inline
 #endif
 
 /* The head of an object, which can straddle two cache lines. */
@@ -1085,6 +1092,8 @@ struct rrc_heap {
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
     uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
+    uintptr_t     white;        /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
+    size_t        alive;        /* how many objects this search has found alive, but for those kept */
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
     size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
@@ -1449,7 +1458,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
-#define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* that of heap->white: not found alive (so far) */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
@@ -1475,6 +1484,19 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 {
     return head->is.word & RRCI_GC_LIST;
+}
+
+/* Was it found alive by the search that is going on? */
+static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return (head->is.word & RRCI_GC_COLOR) != heap->white;
+}
+
+/* The search is over for this object: all that it noted is forgotten. */
+static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT)) | heap->white;
+    head->is.refs = 0;
 }
 
 static int rrci_is_tracked(rrc_object *ob)
@@ -1511,9 +1533,11 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        rrc_object *last = *rrci_ob_at(list, list->count - 1);
-        *rrci_ob_at(list, index) = last;
-        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        if (index != list->count - 1) {
+            rrc_object *last = *rrci_ob_at(list, list->count - 1);
+            *rrci_ob_at(list, index) = last;
+            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        }
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
@@ -1548,8 +1572,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
-    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-    head->is.refs = 0;
+    if (rrci_is_alive(heap, head) && (head->is.word & RRCI_GC_KEPT) == 0)
+        heap->alive--;
+    rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
 
@@ -2604,6 +2629,7 @@ typedef struct rrci_search {
     rrc_object *type_ob;        /* its heap type, until visited; or NULL */
     rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
     unsigned    at;
+    intptr_t    internal;       /* references from garbage to garbage */
 #ifdef RRC_DEBUG
     uintptr_t   visits, sum, counts;    /* of one traverse */
 #endif
@@ -2635,7 +2661,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t lis
 
 /* Delay a visited object until its head has been fetched; returns one that was
    visited some time ago, or NULL. */
-static rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
     *place = ob;
@@ -2669,7 +2695,7 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
 }
 
 /* Visit what ob refers to. The visitor clears search->type_ob. */
-static void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
     search->parent = ob;
@@ -2703,14 +2729,14 @@ static int rrci_is_linked_ob(rrc_object *ob)
 
 /* ---- 1. explain ---- */
 
-static void rrci_explain_one(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 head->is.refs++;
             return;
         }
@@ -2903,6 +2929,7 @@ static rrc_object *rrci_pop_gray(rrc_heap *heap)
     first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
     ob = *first;
     *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    rrci_gc_head_of(ob)->is.refs = 0;
     if (*first != NULL)
         RRCI_PREFETCH_FIELDS(*first);
     return ob;
@@ -2914,25 +2941,32 @@ static void rrci_forget_gray(rrc_heap *heap)
     heap->gray_in = heap->gray_out = 0;
 }
 
+/* A white object turns out to be alive (or to be kept). */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+}
+
 /* ob was found alive: visit what it refers to, when the scan gets there or, if it
    has passed ob, after it. */
-static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | heap->keeping;
+    rrci_color(heap, head);
     if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
         rrci_push_gray(heap, ob);
 }
 
 /* An alive object refers to ob. */
-static void rrci_reach(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 rrci_make_alive(search->heap, ob);
             return;
         }
@@ -2975,7 +3009,7 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 }
 
 /* ob is alive: so is what it refers to, and the p of its P link. */
-static void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
         && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
@@ -3004,18 +3038,18 @@ static int rrci_ask_host(rrci_search *search)
     rrci_list *asked = &heap->gc[RRCI_ASKED];
     size_t i, left = 0;
     int reached = 0;
-    uintptr_t state;
     for (i = 0; i < asked->count; i++) {
         const rrci_link link = *rrci_at(asked, i);
+        const rrci_gc_head *head;
         if (i + RRCI_AHEAD < asked->count) {
             RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
             RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
         }
-        state = rrci_gc_head_of(link.ob)->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        if ((state & RRCI_GC_ALIVE) != 0)
+        head = rrci_gc_head_of(link.ob);
+        if (rrci_is_alive(heap, head))
             continue;
         /* (What an earlier trace call kept has its p marked for that alone.) */
-        if (state <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
+        if ((head->is.word & RRCI_GC_KEPT) <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
             rrci_make_alive(heap, link.ob);
             reached = 1;
         } else {
@@ -3050,14 +3084,18 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i + 1;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0) {
+        if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob)))
+            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))) {
+                if (search->list == RRCI_CLEAR)
+                    head->is.refs = 0;
                 continue;
-            head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
+            }
+            rrci_color(heap, head);
         }
+        head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
@@ -3162,9 +3200,9 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (ob == NULL)
             continue;                   /* a hole of rrc_gc_visit_objects */
-        rrci_gc_head_of(ob)->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_whiten(heap, rrci_gc_head_of(ob));
     }
+    heap->alive = 0;
 }
 
 /* Before the search is repeated in one collection: what is alive stays so, but
@@ -3176,9 +3214,8 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
         if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word &= ~RRCI_GC_ALIVE;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0)
-            head->is.refs = 0;
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;
+        head->is.refs = 0;
     }
 }
 
@@ -3188,13 +3225,13 @@ static void rrci_keep_finalizable(rrci_search *search)
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[search->list];
     size_t i;
-    if (heap->finalizable == 0 && !heap->searched)
+    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
         return;
     heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob))
             && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
             rrci_make_alive(heap, ob);
     }
@@ -3227,35 +3264,46 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     return !search.is_wrong;
 }
 
+/* Nothing waits, and the search found nothing new? */
+static int rrci_all_alive(const rrc_heap *heap)
+{
+    return heap->alive == heap->gc[RRCI_TRACKED].count && heap->alive == rrci_count_tracked(heap)
+        && heap->uncollectable == 0;
+}
+
 /* After the search: set the garbage aside, and what is kept for finalizers. */
 static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i = list->count;
     heap->rechecked = 0;
+    if (rrci_all_alive(heap)) {
+        heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
+        heap->alive = 0;
+        return;
+    }
+    heap->alive = 0;
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
         /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
-        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0 && !rrci_is_linked_ob(ob);
+        int is_queued = !is_alive && head->is.refs == 0 && !rrci_is_linked_ob(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
-        head->is.refs = 0;
-        head->is.word &= ~RRCI_GC_ALIVE;
-        if (state == RRCI_GC_ALIVE || (state == 0 && rrci_is_linked_ob(ob)))
-            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
-        else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
-            rrci_gc_move(heap, RRCI_WEAK, ob);
-        else if ((state & RRCI_GC_KEPT) == 0 && !is_queued)
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-        else if (rrci_is_finalizable(ob))
-            rrci_gc_move(heap, RRCI_FINAL, ob);
+        rrci_whiten(heap, head);
         heap->garbage += (size_t)is_queued;
-        if (rrci_gc_list(head) != RRCI_WEAK)
-            head->is.word &= ~RRCI_GC_KEPT;
-        else if (is_queued)
-            head->is.word |= RRCI_GC_KEPT;          /* its weak references are all there is to do */
+        if ((is_alive && !is_kept) || (!is_alive && rrci_is_linked_ob(ob))) {
+            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
+        } else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL) {
+            rrci_gc_move(heap, RRCI_WEAK, ob);
+            if (is_kept || is_queued)
+                head->is.word |= RRCI_GC_KEPT;      /* its weak references, and its finalizer, are all there is to do */
+        } else if (!is_kept && !is_queued) {
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_gc_move(heap, RRCI_FINAL, ob);
+        }
     }
 }
 
@@ -3321,7 +3369,7 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
         for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index)) {
             rrc_object *ob = rrci_at(list, index)->ob;
             if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
-                || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
+                || rrci_is_alive(heap, rrci_gc_head_of(ob)))
                 continue;
             rrci_make_alive(heap, ob);
             heap->reported = 1;
@@ -3331,6 +3379,48 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 
 /* ---- garbage in rrc_run_pending ---- */
 
+static void rrci_count_internal(rrci_search *search, rrc_object *ob)
+{
+    search->internal += RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
+                        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_CLEAR;
+}
+
+static int rrci_visit_internal(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    RRCI_PREFETCH_HEADS(ob);
+    ob = rrci_through_ring(search, ob);
+    if (ob != NULL)
+        rrci_count_internal(search, ob);
+    return 0;
+}
+
+/* Does nothing but garbage refer to the garbage? No object has fewer references than
+   are visited: so it is enough that the two sums are the same, and nothing need be
+   noted for each. (Debug builds note it, to find what is wrong.) */
+static int rrci_garbage_is_unheld(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_CLEAR];
+    rrci_search search;
+    rrc_object *ob;
+    intptr_t counts = 0;
+    size_t i;
+    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
+    for (i = 0; i < list->count; i++) {
+        RRCI_PREFETCH_OBJECT(list, i);
+        ob = *rrci_ob_at(list, i);
+        if (RRCI_CHECKS || rrci_is_linked_ob(ob))
+            return 0;
+        counts += RRC_REFCNT(ob);
+        rrci_traverse(&search, ob, rrci_visit_internal);
+    }
+    while ((ob = rrci_from_ring(&search)) != NULL)
+        rrci_count_internal(&search, ob);
+    return counts == search.internal;
+}
+
 /* Just before garbage is cleared: C may have got hold of some of it since the
    collection. That, and what it reaches, is left alone. What was cleared already
    takes part, for the references that it still has. */
@@ -3339,7 +3429,10 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     rrci_search search;
     rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
     rrci_phase phase = heap->phase;
+    int was_cleared = cleared->count > 0;
     size_t i;
+    if (!was_cleared && rrci_garbage_is_unheld(heap))
+        return;
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
@@ -3356,16 +3449,18 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     heap->scan = 0;
     if (search.is_wrong)
         rrci_forget_gray(heap);
+    else if (heap->alive == 0 && !was_cleared)
+        return;                         /* none is held: none is to be moved */
+    heap->alive = 0;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.refs = 0;
-        if (search.is_wrong || (state & RRCI_GC_ALIVE) != 0)
-            rrci_gc_move(heap, RRCI_TRACKED, ob);
-        else if (state != 0)
-            rrci_gc_move(heap, RRCI_CLEARED, ob);
+        int is_held = search.is_wrong || rrci_is_alive(heap, head);
+        was_cleared = (head->is.word & RRCI_GC_WAS_CLEARED) != 0;
+        rrci_whiten(heap, head);
+        head->is.word &= ~RRCI_GC_WAS_CLEARED;
+        if (is_held || was_cleared)
+            rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
     }
 }
 
@@ -3378,8 +3473,8 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* One object of the garbage: its weak references, its finalizer, or its fields.
-   Returns 0 if there is nothing to do. */
+/* One object of the garbage: its weak references, or its finalizer. Returns 0 if
+   there is nothing to do. */
 static int rrci_do_garbage(rrc_heap *heap, int kind)
 {
     rrci_list *list = &heap->gc[kind];
@@ -3402,7 +3497,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
         head->is.word &= ~RRCI_GC_KEPT;
         heap->quota--;
         type->tp_clear_weakrefs(heap, ob);
-    } else if (kind == RRCI_FINAL) {
+    } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
         if (rrci_is_finalizable(ob)) {
             head->is.word |= RRCI_GC_FINALIZED;
@@ -3411,17 +3506,55 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             heap->quota--;
             type->tp_finalize(heap, ob);
         }
-    } else {
-        rrci_gc_move(heap, RRCI_CLEARED, ob);
-        if (type->tp_clear != NULL)
-            type->tp_clear(heap, ob);
-        else
-            rrci_clear_members(heap, ob);
-        if (RRC_REFCNT(ob) != 1 && heap->quota > 0)
-            heap->quota--;              /* done, though it stays for now */
     }
     if (--RRC_REFCNT(ob) == 0)
         rrci_last_reference(heap, ob);
+    return 1;
+}
+
+/* Clear a batch of the garbage, when all of it has been looked at again. All of the
+   batch is held meanwhile, so that its objects go one after the other, in the order
+   in which they lie in memory, and not one from inside the other. */
+static int rrci_do_clear(rrc_heap *heap)
+{
+    rrc_object *batch[RRCI_SEGMENT];
+    rrci_list *list = &heap->gc[RRCI_CLEAR];
+    size_t count, i;
+    if (list->count == 0 || heap->gc_walking > 0)
+        return 0;
+    if (!heap->rechecked) {
+        heap->rechecked = 1;
+        rrci_recheck_garbage(heap);
+    }
+    count = list->count < RRCI_SEGMENT ? list->count : RRCI_SEGMENT;
+    if (count > heap->quota)
+        count = heap->quota;
+    for (i = 0; i < count; i++) {
+        size_t index = list->count - 1 - i;
+        batch[i] = *rrci_ob_at(list, index);
+        RRC_REFCNT(batch[i])++;
+        if (index >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
+    }
+    for (i = 0; i < count; i++) {
+        const rrc_type *type = RRC_TYPE(batch[i]);
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) != RRCI_CLEAR)
+            continue;                   /* untracked meanwhile */
+        if (type->tp_clear != NULL)
+            type->tp_clear(heap, batch[i]);
+        else
+            rrci_clear_members(heap, batch[i]);
+    }
+    for (i = 0; i < count; i++) {
+        if (--RRC_REFCNT(batch[i]) == 0) {
+            rrci_last_reference(heap, batch[i]);
+            continue;
+        }
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)
+            rrci_gc_move(heap, RRCI_CLEARED, batch[i]);
+        if (heap->quota > 0)
+            heap->quota--;              /* done, though it stays for now */
+    }
     return 1;
 }
 
@@ -3657,16 +3790,6 @@ static int rrci_do_again(rrc_heap *heap)
     return 1;
 }
 
-/* Clear one object of the garbage, when all of it has been looked at again. */
-static int rrci_do_clear(rrc_heap *heap)
-{
-    if (!heap->rechecked && heap->gc[RRCI_CLEAR].count > 0 && heap->gc_walking == 0) {
-        rrci_recheck_garbage(heap);
-        heap->rechecked = 1;
-    }
-    return rrci_do_garbage(heap, RRCI_CLEAR);
-}
-
 /* Do what is pending, in this order, until it is done or the quota is spent. */
 static void rrci_do_pending(rrc_heap *heap, size_t quota)
 {
@@ -3850,6 +3973,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_link *record;
     char *memory;
     size_t size = 0, index;
+    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
@@ -3871,11 +3995,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     rrci_untrack(heap, ob);
-    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
+    is_sized = rrci_is_sized(ob, type);
+    memory = (char *)ob - rrci_bytes_before(type, is_sized);
     if (type->tp_basicsize > 0) {
         heap->objects--;
-        size = rrci_is_sized(ob, type) ? ((rrci_var_head *)(void *)memory)->size
-                                       : type->tp_basicsize + rrci_bytes_before(type, 0);
+        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -3928,6 +4052,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
     if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
         return RRC_ENOMEM;
+    rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
