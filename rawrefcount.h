@@ -1572,8 +1572,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
-    if (rrci_is_alive(heap, head) && (head->is.word & RRCI_GC_KEPT) == 0)
-        heap->alive--;
     rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
