@@ -15,7 +15,7 @@ RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
-BUILD_VARIANT = @CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
+BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
 $(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $(SUITE_SRCS)
