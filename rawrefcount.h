@@ -253,6 +253,9 @@
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
+ *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  how tp_dealloc, tp_finalize, tp_clear and
+ *                                              tp_clear_weakrefs are called: a host whose errors leave
+ *                                              functions by longjmp catches them here. It must return.
  *   RRC_HOST_MOVES              1              0: no p ever moves; survivor then just says whether
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -519,6 +522,7 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
@@ -967,6 +971,9 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRC_HOST_DEALLOC_TRIGGER(heap) ((heap)->desc.dealloc_trigger((heap)->desc.userdata))
 #endif
 
+#ifndef RRC_HOST_GUARD
+#define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
+#endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
 #endif
@@ -3592,6 +3599,11 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
     }
 }
 
+static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_TYPE(ob)->tp_clear(heap, ob);
+}
+
 /* One object of the garbage: its weak references, its finalizer, or its fields.
    Returns 0 if there is nothing to do. */
 static int rrci_do_garbage(rrc_heap *heap, int kind)
@@ -3615,7 +3627,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
                          : rrci_is_finalizable(ob) ? RRCI_FINAL : RRCI_TRACKED, ob);
         head->is.word &= ~RRCI_GC_KEPT;
         heap->quota--;
-        type->tp_clear_weakrefs(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_clear_weakrefs, ob);
     } else if (kind == RRCI_FINAL) {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
         if (rrci_is_finalizable(ob)) {
@@ -3623,12 +3635,12 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             heap->finalizable--;
             heap->finalized++;
             heap->quota--;
-            type->tp_finalize(heap, ob);
+            RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
     } else {
         rrci_gc_move(heap, RRCI_CLEARED, ob);
         if (type->tp_clear != NULL)
-            type->tp_clear(heap, ob);
+            RRC_HOST_GUARD(heap, rrci_call_clear, ob);
         else
             rrci_clear_members(heap, ob);
         if (RRC_REFCNT(ob) != 1 && heap->quota > 0)
@@ -3722,7 +3734,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
                 rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
         RRC_REFCNT(ob) = 1;
-        type->tp_finalize(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
@@ -3734,7 +3746,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = NULL;
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
-        type->tp_dealloc(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
@@ -4492,6 +4504,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->pending = rrci_pending(heap);
     stats->tracked = rrci_count_tracked(heap);
     stats->uncollectable = heap->uncollectable;
+    stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
     stats->minor_collections = heap->minor_collections;

@@ -78,13 +78,13 @@ mutant light_bias_is_not_told_apart dict "$(in_function rrci_is_held \
     's/ && count != RRC_REFCNT_FROM_PYPY_LIGHT//')"
 mutant held_p_is_not_traced dict "$(in_function rrci_is_held 's/return .*/return 0;/')"
 mutant all_p_are_traced dict "$(in_function rrci_is_held 's/return .*/return 1;/')"
-mutant old_p_links_are_not_traced dict "$(in_function rrc_major_collection_trace '/RRCI_P_OLD/d')"
-mutant young_p_links_are_not_traced_in_a_major dict "$(in_function rrc_major_collection_trace '/RRCI_P_YOUNG/d')"
+mutant old_p_links_are_not_traced dict "$(in_function rrci_trace_major '/RRCI_P_OLD/d')"
+mutant young_p_links_are_not_traced_in_a_major dict "$(in_function rrci_trace_major '/RRCI_P_YOUNG/d')"
 mutant young_p_links_are_not_traced_in_a_minor dict "$(in_function rrc_minor_collection_trace \
     '{/if (code == RRC_OK)/d;/RRCI_P_YOUNG/d;}')"
 mutant minor_traces_old_links_too dict "$(in_function rrc_minor_collection_trace \
     's/RRCI_P_YOUNG/RRCI_P_OLD/')"
-mutant propagate_is_forgotten dict "$(in_function rrc_major_collection_trace '/RRC_HOST_PROPAGATE/d')"
+mutant propagate_is_forgotten dict "$(in_function rrci_trace_major '/RRC_HOST_PROPAGATE/d')"
 mutant bias_is_not_subtracted dict "$(in_function rrci_bury 's/count -= RRC_REFCNT_FROM_PYPY;/count -= 0;/')"
 mutant light_bias_is_not_subtracted dict "$(in_function rrci_bury \
     's/= count - RRC_REFCNT_FROM_PYPY_LIGHT;/= count;/')"
@@ -112,8 +112,8 @@ mutant nothing_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUN
 mutant all_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/1/')"
 mutant minor_forgets_o_links dict "$(in_function rrci_sweep_young 's/kind <= RRCI_O_YOUNG/kind < RRCI_O_YOUNG/')"
 mutant minor_forgets_p_links dict "$(in_function rrci_sweep_young 's/kind = RRCI_P_YOUNG/kind = RRCI_O_YOUNG/')"
-mutant major_forgets_old_o_links dict "$(in_function rrc_major_collection_free '/rrci_sweep.*O_OLD/d')"
-mutant major_forgets_old_p_links dict "$(in_function rrc_major_collection_free '/rrci_sweep.*P_OLD/d')"
+mutant major_forgets_old_o_links dict "$(in_function rrci_sweep_old '/rrci_sweep.*O_OLD/d')"
+mutant major_forgets_old_p_links dict "$(in_function rrci_sweep_old '/rrci_sweep.*P_OLD/d')"
 mutant major_forgets_young_links dict "$(in_function rrc_major_collection_free '/rrci_sweep_young/d')"
 mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
     's/rrci_sweep_young(.*/&rrci_sweep(heap, \&heap->list[RRCI_O_OLD], 0, function);/')"
@@ -134,7 +134,7 @@ mutant unlink_keeps_the_record dict "$(in_function rrc_unlink '/rrci_drop_link/d
 mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 
 # Deallocation.
-mutant the_finalizer_is_skipped dict "$(in_function rrci_dealloc '/type->tp_finalize(heap, ob);/d')"
+mutant the_finalizer_is_skipped dict "$(in_function rrci_dealloc '/RRC_HOST_GUARD(heap, type->tp_finalize, ob);/d')"
 mutant the_finalizer_sees_count_0 dict "$(in_function rrci_dealloc \
     '{/RRC_REFCNT(ob) = 1;/d;s/--RRC_REFCNT(ob) != 0/RRC_REFCNT(ob) != 0/;}')"
 mutant resurrection_is_not_seen dict "$(in_function rrci_dealloc 's/--RRC_REFCNT(ob) != 0 ||/--RRC_REFCNT(ob) < 0 ||/')"
@@ -217,7 +217,20 @@ mutant the_host_is_not_asked dict "$(in_function rrci_mark 's/|| rrci_ask_host(s
 mutant the_host_is_asked_once dict "$(in_function rrci_mark 's/|| rrci_ask_host(search)/|| (rrci_ask_host(search), 0)/')"
 mutant an_answer_is_not_visited dict "$(in_function rrci_ask_host 's/rrci_make_alive(heap, link.ob);/;/')"
 mutant the_search_does_not_propagate dict "$(in_function rrci_mark '/RRC_HOST_PROPAGATE/d')"
-mutant reports_are_ignored dict "$(in_function rrc_marked 's/rrci_make_alive(heap, ob);/;/')"
+mutant reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob);/;/')"
+mutant an_open_search_is_not_visited dict "$(in_function rrci_marked_ob 's/if (heap->is_open)/if (0)/')"
+mutant an_early_search_finalizes dict "$(in_function rrci_scan 's/heap->is_early \&\& rrci_is_finalizable(ob)/0/')"
+mutant an_open_search_is_not_closed dict "$(in_function rrci_trace_major '/rrci_close_search/d')"
+mutant a_pause_leaves_link_fields dict "$(in_function rrc_major_collection_pause '/rrci_close_search/d')"
+mutant a_pause_leaves_scratch dict "$(in_function rrc_major_collection_pause '/rrci_reset_scratch/s/.*/;/')"
+mutant a_missing_report_is_believed dict "$(in_function rrci_close_search 's/function != NULL \&\& rrci_ask_host(&search)/0/')"
+mutant moves_forget_old_links dict "$(in_function rrc_links_moved '/rrci_sweep_old/d')"
+mutant moves_forget_young_links dict "$(in_function rrc_links_moved '/rrci_sweep_young/d')"
+mutant nothing_is_demoted dict "$(in_function rrc_major_collection_free '/rrci_demote/d')"
+mutant who_finds_no_room_is_forgotten dict "$(in_function rrci_demote '/heap->crowded_out++/d')"
+mutant minors_do_not_sweep_the_crowded_out dict "$(in_function rrc_minor_collection_free 's/if (heap->crowded_out > 0)/if (0)/')"
+mutant minors_do_not_trace_the_crowded_out dict "$(in_function rrc_minor_collection_trace 's/heap->crowded_out > 0/0/')"
+mutant room_is_never_made dict "$(in_function rrci_reserve 's/heap->crowded_out : 0/0 : 0/')"
 mutant reports_make_the_kept_alive dict "$(in_function rrci_keep_finalizable 's/heap->keeping = RRCI_GC_KEPT;/heap->keeping = 0;/')"
 mutant repetition_counts_twice dict "$(in_function rrci_prepare_repetition 's/head->is.refs = 0;/;/')"
 mutant alive_is_not_cleared dict "$(in_function rrci_set_garbage_aside 's/head->is.word &= ~RRCI_GC_ALIVE;/;/')"

@@ -212,6 +212,24 @@ static void the_mutator_may_run_in_a_pause(void)
     host_close(h);
 }
 
+/* Each trace call begins anew, in the memory that was reserved for one. */
+static void trace_calls_may_be_repeated(void)
+{
+    host *h = open_early(EARLY);
+    int i;
+
+    h->options.repeat_trace = 5;
+    for (i = 0; i < 1000; i++)
+        host_root(h, widget_and_callback(h, &Knot, 1));
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    for (i = 0; i < 2000; i += 2)
+        host_unroot(h, (size_t)i);
+    knot_collect(h);
+    check_int(h->deallocs, 2000);
+    host_close(h);
+}
+
 static void the_phases_are_checked(void)
 {
     host *h = open_early(EARLY);
@@ -269,5 +287,6 @@ static void links_follow_objects_that_move_by_themselves(void)
 UNIT_GROUP(gc_early, UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
-           UNIT(the_mutator_may_run_in_a_pause), UNIT(the_phases_are_checked),
+           UNIT(the_mutator_may_run_in_a_pause), UNIT(trace_calls_may_be_repeated),
+           UNIT(the_phases_are_checked),
            UNIT(links_follow_objects_that_move_by_themselves));
