@@ -41,6 +41,7 @@ endef
 
 include bindings/compactvm/compactvm.mk
 include tests/tests.mk
+include examples/widgets/widgets.mk
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 

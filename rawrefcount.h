@@ -161,6 +161,20 @@
  * young p that does not move (a large object) survives at its own address.
  * Between a trace call and its free call no code of the mutator may run.
  *
+ * Some hosts cannot finish their marking from inside a hook: they call an
+ * extension once while they mark, and go on afterwards (Ruby). For these:
+ *
+ *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; all is left open
+ *           the host goes on marking; for each linked p of a tracked object that
+ *             it marks: rrc_marked(h, p), or rrc_marked_ob(h, ob)   -> trace(p) of what ob reaches
+ *           [rrc_major_collection_pause(h)      if the mutator runs before marking is complete:
+ *             back to the first line, as often as the host likes]
+ *           rrc_major_collection_free(h)
+ *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
+ *
+ * What has a finalizer still to run is then held, as nobody knows in time whether
+ * to keep all that it reaches: its cycles are found by collections that finish.
+ *
  * Weak references of the host to p: clear them when p dies, as usual; a P link
  * held from C keeps its p alive, so that there is nothing special to do.
  *
@@ -206,6 +220,9 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
+ * next   Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
+ *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
+ *        old objects become young again (demotes).
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
@@ -236,6 +253,9 @@
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
+ *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  how tp_dealloc, tp_finalize, tp_clear and
+ *                                              tp_clear_weakrefs are called: a host whose errors leave
+ *                                              functions by longjmp catches them here. It must return.
  *   RRC_HOST_MOVES              1              0: no p ever moves; survivor then just says whether
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -456,7 +476,7 @@ typedef struct rrc_desc {
     /* Is p in the young generation? Called when a link is made, and by the free
        functions with the new address of each young survivor: where it still
        says yes, the link stays young. Between collections the answer for a
-       linked p must not change. NULL: no generations. */
+       linked p must not change (but see demotes). NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
     /* A field of p that the header owns and reads as "the ob of p's P link"; the
@@ -478,6 +498,11 @@ typedef struct rrc_desc {
        proxy of very many objects at a time: they are searched one by one.) */
     int reports_marks;
 
+    /* Not zero: an old p can become young again, by what the mutator does to it. It
+       lives on as an old one until the next major collection, which asks is_young
+       for each old link too, and makes links young again. */
+    int demotes;
+
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
        as malloc's. Freeing happens inside a collection, allocating never does.
@@ -497,6 +522,7 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
@@ -628,13 +654,40 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    marked by the major collection that is going on, or is about to call
    rrc_major_collection_trace. Call it for every linked p, once, also from inside
    trace and propagate. A p without a link is ignored.
-   [host's major collection | no | nothing | O(1)] */
+   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
+   O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
+
+/* The same, for a host whose proxies know their ob: no dictionary is needed for it,
+   and reports_marks may be 0. */
+RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
+
+/* Like rrc_major_collection_trace, for a host that cannot finish its marking now:
+   trace may only queue p, propagate does nothing. Until the free call, each linked
+   p of a tracked object that is marked must be reported, once; what its ob reaches
+   is then traced. (At the free call, one that was marked but not reported is
+   logged, RRC_EHOOK, and no cycle is collected.) What has a finalizer still to run
+   counts as held.
+   [host's major collection; may be repeated | no | calls trace, propagate,
+   survivor, tp_traverse | as rrc_major_collection_trace] */
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
+
+/* The host interrupts its marking, and the mutator is about to run. What was traced
+   stays marked, but nothing else is remembered: call a trace function again before
+   the free call. Nothing happens if no major collection is going on.
+   [host's major collection | no | nothing | O(links + tracked objects)] */
+RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
 /* [same major collection, marking done, new addresses known, nothing freed or
    moved yet | frees only | calls survivor, is_young, tp_free of light obs |
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
+
+/* For a host that moves objects by themselves, apart from a collection or after its
+   free call: every link is to follow its p. survivor gives the address where p is now.
+   [mutator is stopped, old addresses can still be told | frees only | calls
+   survivor, is_young | O(links)] */
+RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- queue ---- */
 
@@ -918,6 +971,9 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRC_HOST_DEALLOC_TRIGGER(heap) ((heap)->desc.dealloc_trigger((heap)->desc.userdata))
 #endif
 
+#ifndef RRC_HOST_GUARD
+#define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
+#endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
 #endif
@@ -1088,6 +1144,7 @@ struct rrc_heap {
     size_t        pool_count;
     size_t        chunk_count;  /* all of them: in lists, the queue and the pool */
     rrci_directory directory;   /* of list */
+    size_t        crowded_out;  /* old links whose p is young, for lack of room in the young dictionary */
 
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
@@ -1103,6 +1160,9 @@ struct rrc_heap {
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
     char          searched;     /* this major collection has looked for cycles */
+    char          is_early;     /* ... or does so: the trace function is rrc_major_collection_trace_early */
+    char          is_open;      /* ... and has returned, but the search goes on */
+    char          visiting;     /* what rrc_marked made alive is being visited */
     char          reported;     /* ... and rrc_marked has made objects alive */
     char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
     char          gc_disabled;
@@ -2063,13 +2123,14 @@ static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
+    size_t wanted = target->count + 1 + (target != old ? heap->crowded_out : 0);
     size_t links = rrci_count_links(heap) + heap->queue.count + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, target->count + 1) != RRC_OK) {
+        && rrci_dict_reserve(heap, target, wanted) != RRC_OK) {
         if (!target->dict.by_ob)
             return RRC_ENOMEM;
         target->dict.on = 0;
@@ -2115,7 +2176,8 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p) != NULL;
-    return rrci_ob_of(&heap->list[kind], p) != NULL;
+    return rrci_ob_of(&heap->list[kind], p) != NULL
+        || (heap->desc.demotes && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -2520,12 +2582,65 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
     }
 }
 
+static void rrci_sweep_old(rrc_heap *heap, const char *function)
+{
+    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
+    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
+#ifdef RRC_DEBUG
+    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
+#endif
+}
+
+/* Can the young list take one more link, without memory? */
+static int rrci_has_room(rrci_list *young)
+{
+    rrci_dict *dict = &young->dict;
+    if (!dict->on || dict->used < dict->size - dict->size / 8)
+        return 1;
+    if (dict->by_ob) {
+        dict->on = 0;
+        return 1;
+    }
+    if (dict->size < dict->capacity || dict->used > young->count)
+        rrci_dict_rebuild(young, dict->capacity);
+    return dict->used < dict->size - dict->size / 8;
+}
+
+/* Move the links whose p is young again to the young lists. Those that find no room
+   stay, and make minor collections look at all links, until there is room. */
+static void rrci_demote(rrc_heap *heap)
+{
+    int kind;
+    heap->crowded_out = 0;
+    if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
+        return;
+    for (kind = RRCI_P_OLD; kind <= RRCI_O_OLD; kind++) {
+        rrci_list *old = &heap->list[kind], *young = &heap->list[kind | RRCI_YOUNG];
+        size_t i = old->count;
+        while (i-- > 0) {
+            const rrci_link link = *rrci_at(old, i);
+            if (i >= RRCI_SEGMENT)
+                RRCI_PREFETCH(rrci_at(old, i - RRCI_SEGMENT)->p);
+            if (!RRC_HOST_IS_YOUNG(heap, link.p))
+                continue;
+            if (!rrci_has_room(young)) {
+                heap->crowded_out++;
+                continue;
+            }
+            rrci_drop_link(heap, old, i, rrci_key(old, &link));
+            rrci_add_link(heap, young, link);
+        }
+    }
+}
+
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MINOR, function);
     if (code == RRC_OK)
         rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    if (code == RRC_OK && heap->crowded_out > 0)
+        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
     return code;
 }
 
@@ -2535,6 +2650,8 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     int code = rrci_need_phase(heap, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
+    if (heap->crowded_out > 0)
+        rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->minor_collections++;
     heap->phase = RRCI_MUTATOR;
@@ -2542,16 +2659,19 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 }
 
 static int rrci_wants_search(const rrc_heap *heap);
+static void rrci_reset_scratch(rrc_heap *heap);
 static void rrci_trace_waiting(rrc_heap *heap);
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
+static void rrci_close_search(rrc_heap *heap, const char *function);
 static void rrci_free_with_cycles(rrc_heap *heap);
 
-RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
-    const char *function = "rrc_major_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    rrci_close_search(heap, NULL);
+    heap->is_early = (char)is_early;
     if (rrci_wants_search(heap) && rrci_trace_with_cycles(heap, function))
         return RRC_OK;
     rrci_trace_waiting(heap);
@@ -2561,21 +2681,54 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap)
     return RRC_OK;
 }
 
+RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
+}
+
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 1, "rrc_major_collection_trace_early");
+}
+
+RRC_API int rrc_major_collection_pause(rrc_heap *heap)
+{
+    if (heap == NULL || (heap->phase != RRCI_MAJOR && heap->phase != RRCI_MUTATOR))
+        return rrci_need_mutator(heap, "rrc_major_collection_pause");
+    rrci_close_search(heap, NULL);
+    if (heap->searched || heap->reported)
+        rrci_reset_scratch(heap);
+    heap->searched = heap->reported = 0;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
     int code = rrci_need_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
-    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
-#ifdef RRC_DEBUG
-    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
-#endif
+    rrci_close_search(heap, function);
+    rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     rrci_free_with_cycles(heap);
+    rrci_demote(heap);
     rrci_trim_chunks(heap);
     heap->major_collections++;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+RRC_API int rrc_links_moved(rrc_heap *heap)
+{
+    const char *function = "rrc_links_moved";
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    heap->phase = RRCI_MAJOR;
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
 }
@@ -2609,6 +2762,11 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
  * crosses the border, each over what is left. (The first kind is asked as well,
  * when nothing seems to be left to do: a report that is missing costs a round,
  * and loses no object.)
+ *
+ * A host that marks on after the trace function (rrc_major_collection_trace_early)
+ * leaves the search open: link fields keep naming records, and what rrc_marked
+ * makes alive is visited at once. There is no step 4: what has a finalizer counts
+ * as held from outside.
  *
  * Steps 2 and 3 are one scan over the tracked objects, in order, as memory likes
  * it: what is found alive ahead of the scan is visited when the scan gets there;
@@ -3086,7 +3244,8 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))) {
+            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
+                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob))) {
                 if (search->list == RRCI_CLEAR)
                     head->is.refs = 0;
                 continue;
@@ -3252,6 +3411,10 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
         rrci_find_link_roots(&search);
     if (!search.is_wrong) {
         rrci_mark(&search);
+        if (with_host && heap->is_early) {
+            heap->is_open = 1;
+            return 1;
+        }
         rrci_keep_finalizable(&search);
     } else {
         rrci_reset_scratch(heap);
@@ -3260,6 +3423,52 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
         rrci_leave_links(heap);
     heap->scan = 0;
     return !search.is_wrong;
+}
+
+/* While the search is open: visit what rrc_marked made alive. (A host whose trace
+   marks at once calls rrc_marked from in here.) */
+static void rrci_visit_reported(rrc_heap *heap)
+{
+    rrci_search search;                 /* nothing is delayed, so that its ring is not used */
+    rrc_object *ob;
+    if (heap->visiting)
+        return;
+    heap->visiting = 1;
+    search.heap = heap;
+    search.list = RRCI_TRACKED;
+    search.with_host = 1;
+    search.is_wrong = 0;
+    search.function = "rrc_marked";
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_blacken(&search, ob, rrci_visit_reach);
+    heap->visiting = 0;
+}
+
+/* The end of an open search. For the free function, whose name is given, it counts:
+   the host must have reported all it marked. */
+static void rrci_close_search(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    if (!heap->is_open)
+        return;
+    search.heap = heap;
+    if (function != NULL && rrci_ask_host(&search)) {
+        rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
+                   "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
+                   "rrc_marked; no cycle is collected now");
+        rrci_forget_gray(heap);
+        for (i = 0; i < list->count; i++) {
+            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
+            if (!rrci_is_alive(heap, head))
+                rrci_color(heap, head);
+            head->is.refs = 0;
+        }
+    }
+    rrci_leave_links(heap);
+    heap->scan = 0;
+    heap->is_open = heap->is_early = 0;
 }
 
 /* Nothing waits, and the search found nothing new? */
@@ -3355,23 +3564,39 @@ static void rrci_free_with_cycles(rrc_heap *heap)
     heap->searched = heap->reported = 0;
 }
 
+/* The p of ob was marked. */
+static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
+        || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        return;
+    rrci_make_alive(heap, ob);
+    heap->reported = 1;
+    if (heap->is_open)
+        rrci_visit_reported(heap);
+}
+
+static int rrci_takes_reports(const rrc_heap *heap)
+{
+    return (heap->phase == RRCI_MUTATOR || heap->phase == RRCI_MAJOR) && heap->gc[RRCI_TRACKED].count > 0;
+}
+
+RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap != NULL && ob != NULL && rrci_takes_reports(heap))
+        rrci_marked_ob(heap, ob);
+}
+
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
-    if (heap == NULL || p == NULL || (heap->phase != RRCI_MUTATOR && heap->phase != RRCI_MAJOR)
-        || heap->gc[RRCI_TRACKED].count == 0)
+    if (heap == NULL || p == NULL || !rrci_takes_reports(heap))
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
         size_t index = list->dict.on && !list->dict.by_ob && list->count > 0 ? rrci_dict_find(list, p) : RRCI_NONE;
-        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index)) {
-            rrc_object *ob = rrci_at(list, index)->ob;
-            if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
-                || rrci_is_alive(heap, rrci_gc_head_of(ob)))
-                continue;
-            rrci_make_alive(heap, ob);
-            heap->reported = 1;
-        }
+        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index))
+            rrci_marked_ob(heap, rrci_at(list, index)->ob);
     }
 }
 
@@ -3471,6 +3696,14 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
     }
 }
 
+static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_TYPE(ob)->tp_clear != NULL)
+        RRC_TYPE(ob)->tp_clear(heap, ob);
+    else
+        rrci_clear_members(heap, ob);
+}
+
 /* One object of the garbage: its weak references, or its finalizer. Returns 0 if
    there is nothing to do. */
 static int rrci_do_garbage(rrc_heap *heap, int kind)
@@ -3494,7 +3727,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
                          : rrci_is_finalizable(ob) ? RRCI_FINAL : RRCI_TRACKED, ob);
         head->is.word &= ~RRCI_GC_KEPT;
         heap->quota--;
-        type->tp_clear_weakrefs(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_clear_weakrefs, ob);
     } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
         if (rrci_is_finalizable(ob)) {
@@ -3502,7 +3735,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             heap->finalizable--;
             heap->finalized++;
             heap->quota--;
-            type->tp_finalize(heap, ob);
+            RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
     }
     if (--RRC_REFCNT(ob) == 0)
@@ -3535,13 +3768,8 @@ static int rrci_do_clear(rrc_heap *heap)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
     }
     for (i = 0; i < count; i++) {
-        const rrc_type *type = RRC_TYPE(batch[i]);
-        if (rrci_gc_list(rrci_gc_head_of(batch[i])) != RRCI_CLEAR)
-            continue;                   /* untracked meanwhile */
-        if (type->tp_clear != NULL)
-            type->tp_clear(heap, batch[i]);
-        else
-            rrci_clear_members(heap, batch[i]);
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)      /* not untracked meanwhile */
+            RRC_HOST_GUARD(heap, rrci_call_clear, batch[i]);
     }
     for (i = 0; i < count; i++) {
         if (--RRC_REFCNT(batch[i]) == 0) {
@@ -3639,7 +3867,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
                 rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
         RRC_REFCNT(ob) = 1;
-        type->tp_finalize(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
@@ -3651,7 +3879,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = NULL;
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
-        type->tp_dealloc(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
@@ -4401,6 +4629,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->pending = rrci_pending(heap);
     stats->tracked = rrci_count_tracked(heap);
     stats->uncollectable = heap->uncollectable;
+    stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
     stats->minor_collections = heap->minor_collections;
@@ -4449,7 +4678,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EHOOK, ob, link->p, "I2: the slot of p does not hold ob");
     if (RRCI_HAS_GENERATIONS(heap)) {
         int is_young = RRC_HOST_IS_YOUNG(heap, link->p) != 0;
-        if (is_young != ((kind & RRCI_YOUNG) != 0))
+        if (is_young != ((kind & RRCI_YOUNG) != 0) && !(is_young && heap->desc.demotes))
             rrci_found(checker, RRC_EHOOK, ob, link->p,
                        is_young ? "is_young says yes, but the link was promoted"
                                 : "is_young says no, but the link is a young one");

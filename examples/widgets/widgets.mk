@@ -1,0 +1,17 @@
+# The part of the Makefile that is about this folder: the library's own tests. The
+# bindings build the library for themselves.
+#
+#   WIDGETS       its source
+#   WIDGETS_DEPS  what a program with it depends on
+
+WIDGETS_DIR  := examples/widgets
+WIDGETS      := $(WIDGETS_DIR)/widgets.c
+WIDGETS_DEPS := $(WIDGETS) $(WIDGETS_DIR)/widgets.h $(HEADER)
+WIDGETS_TEST := $(WIDGETS_DIR)/test_widgets.c $(WIDGETS) tests/unit.c
+
+$(BUILD)/tests/widgets-%: $(WIDGETS_TEST) $(WIDGETS_DEPS) tests/unit.h tests/variant.sh
+	$(BUILD_VARIANT) $@ $* -I$(WIDGETS_DIR) $(WIDGETS_TEST)
+
+$(foreach variant,desc debug-asan clang-debug-asan,\
+    $(eval $(call run,widgets-$(variant),$(BUILD)/tests/widgets-$(variant),$(BUILD)/tests/widgets-$(variant))))
+CHECK_RUNS += widgets-desc
