@@ -42,6 +42,7 @@ endef
 include bindings/compactvm/compactvm.mk
 include tests/tests.mk
 include examples/widgets/widgets.mk
+include bindings/lua/lua.mk
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 
