@@ -161,6 +161,20 @@
  * young p that does not move (a large object) survives at its own address.
  * Between a trace call and its free call no code of the mutator may run.
  *
+ * Some hosts cannot finish their marking from inside a hook: they call an
+ * extension once while they mark, and go on afterwards (Ruby). For these:
+ *
+ *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; all is left open
+ *           the host goes on marking; for each linked p of a tracked object that
+ *             it marks: rrc_marked(h, p), or rrc_marked_ob(h, ob)   -> trace(p) of what ob reaches
+ *           [rrc_major_collection_pause(h)      if the mutator runs before marking is complete:
+ *             back to the first line, as often as the host likes]
+ *           rrc_major_collection_free(h)
+ *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
+ *
+ * What has a finalizer still to run is then held, as nobody knows in time whether
+ * to keep all that it reaches: its cycles are found by collections that finish.
+ *
  * Weak references of the host to p: clear them when p dies, as usual; a P link
  * held from C keeps its p alive, so that there is nothing special to do.
  *
@@ -206,6 +220,9 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
+ * next   Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
+ *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
+ *        old objects become young again (demotes).
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
@@ -236,6 +253,9 @@
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
+ *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  how tp_dealloc, tp_finalize, tp_clear and
+ *                                              tp_clear_weakrefs are called: a host whose errors leave
+ *                                              functions by longjmp catches them here. It must return.
  *   RRC_HOST_MOVES              1              0: no p ever moves; survivor then just says whether
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -470,7 +490,7 @@ typedef struct rrc_desc {
     /* Is p in the young generation? Called when a link is made, and by the free
        functions with the new address of each young survivor: where it still
        says yes, the link stays young. Between collections the answer for a
-       linked p must not change. NULL: no generations. */
+       linked p must not change (but see demotes). NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
     /* A field of p that the header owns and reads as "the ob of p's P link"; the
@@ -491,6 +511,11 @@ typedef struct rrc_desc {
        bytes more where there would be no dictionary. (One p should then not be the
        proxy of very many objects at a time: they are searched one by one.) */
     int reports_marks;
+
+    /* Not zero: an old p can become young again, by what the mutator does to it. It
+       lives on as an old one until the next major collection, which asks is_young
+       for each old link too, and makes links young again. */
+    int demotes;
 
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
@@ -537,6 +562,7 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
@@ -674,13 +700,40 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    marked by the major collection that is going on, or is about to call
    rrc_major_collection_trace. Call it for every linked p, once, also from inside
    trace and propagate. A p without a link is ignored.
-   [host's major collection | no | nothing | O(1)] */
+   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
+   O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
+
+/* The same, for a host whose proxies know their ob: no dictionary is needed for it,
+   and reports_marks may be 0. */
+RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
+
+/* Like rrc_major_collection_trace, for a host that cannot finish its marking now:
+   trace may only queue p, propagate does nothing. Until the free call, each linked
+   p of a tracked object that is marked must be reported, once; what its ob reaches
+   is then traced. (At the free call, one that was marked but not reported is
+   logged, RRC_EHOOK, and no cycle is collected.) What has a finalizer still to run
+   counts as held.
+   [host's major collection; may be repeated | no | calls trace, propagate,
+   survivor, tp_traverse | as rrc_major_collection_trace] */
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
+
+/* The host interrupts its marking, and the mutator is about to run. What was traced
+   stays marked, but nothing else is remembered: call a trace function again before
+   the free call. Nothing happens if no major collection is going on.
+   [host's major collection | no | nothing | O(links + tracked objects)] */
+RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
 /* [same major collection, marking done, new addresses known, nothing freed or
    moved yet | frees only | calls survivor, is_young, tp_free of light obs |
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
+
+/* For a host that moves objects by themselves, apart from a collection or after its
+   free call: every link is to follow its p. survivor gives the address where p is now.
+   [mutator is stopped, old addresses can still be told | frees only | calls
+   survivor, is_young | O(links)] */
+RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- queue ---- */
 
@@ -1056,6 +1109,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 #define RRC_HOST_DEALLOC_TRIGGER(heap) ((heap)->desc.dealloc_trigger((heap)->desc.userdata))
 #endif
 
+#ifndef RRC_HOST_GUARD
+#define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
+#endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
 #endif
@@ -1078,6 +1134,11 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
 #endif
 
+#ifdef RRC_DEBUG
+#define RRCI_CHECKS 1
+#else
+#define RRCI_CHECKS 0
+#endif
 #ifndef RRC_ASSERT
 #ifdef RRC_DEBUG
 #include <assert.h>
@@ -1091,10 +1152,12 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
+#define RRCI_ALWAYS_INLINE static inline
 #endif
 
 /* The head of an object, which can straddle two cache lines. */
@@ -1219,10 +1282,13 @@ struct rrc_heap {
     size_t        pool_count;
     size_t        chunk_count;  /* all of them: in lists, the queue and the pool */
     rrci_directory directory;   /* of list */
+    size_t        crowded_out;  /* old links whose p is young, for lack of room in the young dictionary */
 
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
     uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
+    uintptr_t     white;        /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
+    size_t        alive;        /* how many objects this search has found alive, but for those kept */
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
     size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
@@ -1232,6 +1298,9 @@ struct rrc_heap {
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
     char          searched;     /* this major collection has looked for cycles */
+    char          is_early;     /* ... or does so: the trace function is rrc_major_collection_trace_early */
+    char          is_open;      /* ... and has returned, but the search goes on */
+    char          visiting;     /* what rrc_marked made alive is being visited */
     char          reported;     /* ... and rrc_marked has made objects alive */
     char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
     char          gc_disabled;
@@ -1637,7 +1706,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
-#define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* that of heap->white: not found alive (so far) */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
@@ -1663,6 +1732,19 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 {
     return head->is.word & RRCI_GC_LIST;
+}
+
+/* Was it found alive by the search that is going on? */
+static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return (head->is.word & RRCI_GC_COLOR) != heap->white;
+}
+
+/* The search is over for this object: all that it noted is forgotten. */
+static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT)) | heap->white;
+    head->is.refs = 0;
 }
 
 static int rrci_is_tracked(rrc_object *ob)
@@ -1706,9 +1788,11 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        rrc_object *last = *rrci_ob_at(list, list->count - 1);
-        *rrci_ob_at(list, index) = last;
-        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        if (index != list->count - 1) {
+            rrc_object *last = *rrci_ob_at(list, list->count - 1);
+            *rrci_ob_at(list, index) = last;
+            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        }
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
@@ -1743,8 +1827,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
-    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-    head->is.refs = 0;
+    rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
 
@@ -2236,13 +2319,14 @@ static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
+    size_t wanted = target->count + 1 + (target != old ? heap->crowded_out : 0);
     size_t links = rrci_count_links(heap) + heap->queue.count + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, target->count + 1) != RRC_OK) {
+        && rrci_dict_reserve(heap, target, wanted) != RRC_OK) {
         if (!target->dict.by_ob)
             return RRC_ENOMEM;
         target->dict.on = 0;
@@ -2288,7 +2372,8 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p) != NULL;
-    return rrci_ob_of(&heap->list[kind], p) != NULL;
+    return rrci_ob_of(&heap->list[kind], p) != NULL
+        || (heap->desc.demotes && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -2700,12 +2785,65 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
     }
 }
 
+static void rrci_sweep_old(rrc_heap *heap, const char *function)
+{
+    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
+    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
+#ifdef RRC_DEBUG
+    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
+#endif
+}
+
+/* Can the young list take one more link, without memory? */
+static int rrci_has_room(rrci_list *young)
+{
+    rrci_dict *dict = &young->dict;
+    if (!dict->on || dict->used < dict->size - dict->size / 8)
+        return 1;
+    if (dict->by_ob) {
+        dict->on = 0;
+        return 1;
+    }
+    if (dict->size < dict->capacity || dict->used > young->count)
+        rrci_dict_rebuild(young, dict->capacity);
+    return dict->used < dict->size - dict->size / 8;
+}
+
+/* Move the links whose p is young again to the young lists. Those that find no room
+   stay, and make minor collections look at all links, until there is room. */
+static void rrci_demote(rrc_heap *heap)
+{
+    int kind;
+    heap->crowded_out = 0;
+    if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
+        return;
+    for (kind = RRCI_P_OLD; kind <= RRCI_O_OLD; kind++) {
+        rrci_list *old = &heap->list[kind], *young = &heap->list[kind | RRCI_YOUNG];
+        size_t i = old->count;
+        while (i-- > 0) {
+            const rrci_link link = *rrci_at(old, i);
+            if (i >= RRCI_SEGMENT)
+                RRCI_PREFETCH(rrci_at(old, i - RRCI_SEGMENT)->p);
+            if (!RRC_HOST_IS_YOUNG(heap, link.p))
+                continue;
+            if (!rrci_has_room(young)) {
+                heap->crowded_out++;
+                continue;
+            }
+            rrci_drop_link(heap, old, i, rrci_key(old, &link));
+            rrci_add_link(heap, young, link);
+        }
+    }
+}
+
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MINOR, function);
     if (code == RRC_OK)
         rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    if (code == RRC_OK && heap->crowded_out > 0)
+        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
     return code;
 }
 
@@ -2715,6 +2853,8 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     int code = rrci_need_phase(heap, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
+    if (heap->crowded_out > 0)
+        rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->minor_collections++;
     heap->phase = RRCI_MUTATOR;
@@ -2722,16 +2862,19 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 }
 
 static int rrci_wants_search(const rrc_heap *heap);
+static void rrci_reset_scratch(rrc_heap *heap);
 static void rrci_trace_waiting(rrc_heap *heap);
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
+static void rrci_close_search(rrc_heap *heap, const char *function);
 static void rrci_free_with_cycles(rrc_heap *heap);
 
-RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
-    const char *function = "rrc_major_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    rrci_close_search(heap, NULL);
+    heap->is_early = (char)is_early;
     if (rrci_wants_search(heap) && rrci_trace_with_cycles(heap, function))
         return RRC_OK;
     rrci_trace_waiting(heap);
@@ -2741,21 +2884,54 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap)
     return RRC_OK;
 }
 
+RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
+}
+
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 1, "rrc_major_collection_trace_early");
+}
+
+RRC_API int rrc_major_collection_pause(rrc_heap *heap)
+{
+    if (heap == NULL || (heap->phase != RRCI_MAJOR && heap->phase != RRCI_MUTATOR))
+        return rrci_need_mutator(heap, "rrc_major_collection_pause");
+    rrci_close_search(heap, NULL);
+    if (heap->searched || heap->reported)
+        rrci_reset_scratch(heap);
+    heap->searched = heap->reported = 0;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
     int code = rrci_need_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
-    rrci_sweep(heap, &heap->list[RRCI_O_OLD], heap->list[RRCI_O_YOUNG].count, function);
-#ifdef RRC_DEBUG
-    rrci_check_distinct(heap, &heap->list[RRCI_P_OLD], function);
-#endif
+    rrci_close_search(heap, function);
+    rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     rrci_free_with_cycles(heap);
+    rrci_demote(heap);
     rrci_trim_chunks(heap);
     heap->major_collections++;
+    heap->phase = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+RRC_API int rrc_links_moved(rrc_heap *heap)
+{
+    const char *function = "rrc_links_moved";
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    heap->phase = RRCI_MAJOR;
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
 }
@@ -2790,6 +2966,11 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
  * when nothing seems to be left to do: a report that is missing costs a round,
  * and loses no object.)
  *
+ * A host that marks on after the trace function (rrc_major_collection_trace_early)
+ * leaves the search open: link fields keep naming records, and what rrc_marked
+ * makes alive is visited at once. There is no step 4: what has a finalizer counts
+ * as held from outside.
+ *
  * Steps 2 and 3 are one scan over the tracked objects, in order, as memory likes
  * it: what is found alive ahead of the scan is visited when the scan gets there;
  * what lies behind it is gray, and is visited after it. No recursion: gray objects
@@ -2807,6 +2988,7 @@ typedef struct rrci_search {
     rrc_object *type_ob;        /* its heap type, until visited; or NULL */
     rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
     unsigned    at;
+    intptr_t    internal;       /* references from garbage to garbage */
 #ifdef RRC_DEBUG
     uintptr_t   visits, sum, counts;    /* of one traverse */
 #endif
@@ -2838,7 +3020,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t lis
 
 /* Delay a visited object until its head has been fetched; returns one that was
    visited some time ago, or NULL. */
-static rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
     *place = ob;
@@ -2872,7 +3054,7 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
 }
 
 /* Visit what ob refers to. The visitor clears search->type_ob. */
-static void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
     search->parent = ob;
@@ -2906,14 +3088,14 @@ static int rrci_is_linked_ob(rrc_object *ob)
 
 /* ---- 1. explain ---- */
 
-static void rrci_explain_one(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 head->is.refs++;
             return;
         }
@@ -3106,6 +3288,7 @@ static rrc_object *rrci_pop_gray(rrc_heap *heap)
     first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
     ob = *first;
     *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    rrci_gc_head_of(ob)->is.refs = 0;
     if (*first != NULL)
         RRCI_PREFETCH_FIELDS(*first);
     return ob;
@@ -3117,25 +3300,32 @@ static void rrci_forget_gray(rrc_heap *heap)
     heap->gray_in = heap->gray_out = 0;
 }
 
+/* A white object turns out to be alive (or to be kept). */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+}
+
 /* ob was found alive: visit what it refers to, when the scan gets there or, if it
    has passed ob, after it. */
-static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | heap->keeping;
+    rrci_color(heap, head);
     if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
         rrci_push_gray(heap, ob);
 }
 
 /* An alive object refers to ob. */
-static void rrci_reach(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 rrci_make_alive(search->heap, ob);
             return;
         }
@@ -3178,7 +3368,7 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 }
 
 /* ob is alive: so is what it refers to, and the p of its P link. */
-static void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
         && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
@@ -3207,18 +3397,18 @@ static int rrci_ask_host(rrci_search *search)
     rrci_list *asked = &heap->gc[RRCI_ASKED];
     size_t i, left = 0;
     int reached = 0;
-    uintptr_t state;
     for (i = 0; i < asked->count; i++) {
         const rrci_link link = *rrci_at(asked, i);
+        const rrci_gc_head *head;
         if (i + RRCI_AHEAD < asked->count) {
             RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
             RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
         }
-        state = rrci_gc_head_of(link.ob)->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        if ((state & RRCI_GC_ALIVE) != 0)
+        head = rrci_gc_head_of(link.ob);
+        if (rrci_is_alive(heap, head))
             continue;
         /* (What an earlier trace call kept has its p marked for that alone.) */
-        if (state <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
+        if ((head->is.word & RRCI_GC_KEPT) <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
             rrci_make_alive(heap, link.ob);
             reached = 1;
         } else {
@@ -3253,14 +3443,19 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i + 1;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0) {
+        if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob)))
+            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
+                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob))) {
+                if (search->list == RRCI_CLEAR)
+                    head->is.refs = 0;
                 continue;
-            head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
+            }
+            rrci_color(heap, head);
         }
+        head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
@@ -3369,9 +3564,9 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (ob == NULL)
             continue;                   /* a hole of rrc_gc_visit_objects */
-        rrci_gc_head_of(ob)->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_whiten(heap, rrci_gc_head_of(ob));
     }
+    heap->alive = 0;
 }
 
 /* Before the search is repeated in one collection: what is alive stays so, but
@@ -3383,9 +3578,8 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
         if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word &= ~RRCI_GC_ALIVE;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0)
-            head->is.refs = 0;
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;
+        head->is.refs = 0;
     }
 }
 
@@ -3395,13 +3589,13 @@ static void rrci_keep_finalizable(rrci_search *search)
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[search->list];
     size_t i;
-    if (heap->finalizable == 0 && !heap->searched)
+    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
         return;
     heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob))
             && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
             rrci_make_alive(heap, ob);
     }
@@ -3424,6 +3618,10 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
         rrci_find_link_roots(&search);
     if (!search.is_wrong) {
         rrci_mark(&search);
+        if (with_host && heap->is_early) {
+            heap->is_open = 1;
+            return 1;
+        }
         rrci_keep_finalizable(&search);
     } else {
         rrci_reset_scratch(heap);
@@ -3434,35 +3632,92 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     return !search.is_wrong;
 }
 
+/* While the search is open: visit what rrc_marked made alive. (A host whose trace
+   marks at once calls rrc_marked from in here.) */
+static void rrci_visit_reported(rrc_heap *heap)
+{
+    rrci_search search;                 /* nothing is delayed, so that its ring is not used */
+    rrc_object *ob;
+    if (heap->visiting)
+        return;
+    heap->visiting = 1;
+    search.heap = heap;
+    search.list = RRCI_TRACKED;
+    search.with_host = 1;
+    search.is_wrong = 0;
+    search.function = "rrc_marked";
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_blacken(&search, ob, rrci_visit_reach);
+    heap->visiting = 0;
+}
+
+/* The end of an open search. For the free function, whose name is given, it counts:
+   the host must have reported all it marked. */
+static void rrci_close_search(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    if (!heap->is_open)
+        return;
+    search.heap = heap;
+    if (function != NULL && rrci_ask_host(&search)) {
+        rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
+                   "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
+                   "rrc_marked; no cycle is collected now");
+        rrci_forget_gray(heap);
+        for (i = 0; i < list->count; i++) {
+            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
+            if (!rrci_is_alive(heap, head))
+                rrci_color(heap, head);
+            head->is.refs = 0;
+        }
+    }
+    rrci_leave_links(heap);
+    heap->scan = 0;
+    heap->is_open = heap->is_early = 0;
+}
+
+/* Nothing waits, and the search found nothing new? */
+static int rrci_all_alive(const rrc_heap *heap)
+{
+    return heap->alive == heap->gc[RRCI_TRACKED].count && heap->alive == rrci_count_tracked(heap)
+        && heap->uncollectable == 0;
+}
+
 /* After the search: set the garbage aside, and what is kept for finalizers. */
 static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i = list->count;
     heap->rechecked = 0;
+    if (rrci_all_alive(heap)) {
+        heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
+        heap->alive = 0;
+        return;
+    }
+    heap->alive = 0;
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
         /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
-        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0 && !rrci_is_linked_ob(ob);
+        int is_queued = !is_alive && head->is.refs == 0 && !rrci_is_linked_ob(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
-        head->is.refs = 0;
-        head->is.word &= ~RRCI_GC_ALIVE;
-        if (state == RRCI_GC_ALIVE || (state == 0 && rrci_is_linked_ob(ob)))
-            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
-        else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
-            rrci_gc_move(heap, RRCI_WEAK, ob);
-        else if ((state & RRCI_GC_KEPT) == 0 && !is_queued)
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-        else if (rrci_is_finalizable(ob))
-            rrci_gc_move(heap, RRCI_FINAL, ob);
+        rrci_whiten(heap, head);
         heap->garbage += (size_t)is_queued;
-        if (rrci_gc_list(head) != RRCI_WEAK)
-            head->is.word &= ~RRCI_GC_KEPT;
-        else if (is_queued)
-            head->is.word |= RRCI_GC_KEPT;          /* its weak references are all there is to do */
+        if ((is_alive && !is_kept) || (!is_alive && rrci_is_linked_ob(ob))) {
+            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
+        } else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL) {
+            rrci_gc_move(heap, RRCI_WEAK, ob);
+            if (is_kept || is_queued)
+                head->is.word |= RRCI_GC_KEPT;      /* its weak references, and its finalizer, are all there is to do */
+        } else if (!is_kept && !is_queued) {
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_gc_move(heap, RRCI_FINAL, ob);
+        }
     }
 }
 
@@ -3516,27 +3771,85 @@ static void rrci_free_with_cycles(rrc_heap *heap)
     heap->searched = heap->reported = 0;
 }
 
+/* The p of ob was marked. */
+static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
+        || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        return;
+    rrci_make_alive(heap, ob);
+    heap->reported = 1;
+    if (heap->is_open)
+        rrci_visit_reported(heap);
+}
+
+static int rrci_takes_reports(const rrc_heap *heap)
+{
+    return (heap->phase == RRCI_MUTATOR || heap->phase == RRCI_MAJOR) && heap->gc[RRCI_TRACKED].count > 0;
+}
+
+RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap != NULL && ob != NULL && rrci_takes_reports(heap))
+        rrci_marked_ob(heap, ob);
+}
+
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
-    if (heap == NULL || p == NULL || (heap->phase != RRCI_MUTATOR && heap->phase != RRCI_MAJOR)
-        || heap->gc[RRCI_TRACKED].count == 0)
+    if (heap == NULL || p == NULL || !rrci_takes_reports(heap))
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
         size_t index = list->dict.on && !list->dict.by_ob && list->count > 0 ? rrci_dict_find(list, p) : RRCI_NONE;
-        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index)) {
-            rrc_object *ob = rrci_at(list, index)->ob;
-            if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
-                || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
-                continue;
-            rrci_make_alive(heap, ob);
-            heap->reported = 1;
-        }
+        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index))
+            rrci_marked_ob(heap, rrci_at(list, index)->ob);
     }
 }
 
 /* ---- garbage in rrc_run_pending ---- */
+
+static void rrci_count_internal(rrci_search *search, rrc_object *ob)
+{
+    search->internal += RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
+                        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_CLEAR;
+}
+
+static int rrci_visit_internal(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    RRCI_PREFETCH_HEADS(ob);
+    ob = rrci_through_ring(search, ob);
+    if (ob != NULL)
+        rrci_count_internal(search, ob);
+    return 0;
+}
+
+/* Does nothing but garbage refer to the garbage? No object has fewer references than
+   are visited: so it is enough that the two sums are the same, and nothing need be
+   noted for each. (Debug builds note it, to find what is wrong.) */
+static int rrci_garbage_is_unheld(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_CLEAR];
+    rrci_search search;
+    rrc_object *ob;
+    intptr_t counts = 0;
+    size_t i;
+    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
+    for (i = 0; i < list->count; i++) {
+        RRCI_PREFETCH_OBJECT(list, i);
+        ob = *rrci_ob_at(list, i);
+        if (RRCI_CHECKS || rrci_is_linked_ob(ob))
+            return 0;
+        counts += RRCI_COUNT(ob);
+        rrci_traverse(&search, ob, rrci_visit_internal);
+    }
+    while ((ob = rrci_from_ring(&search)) != NULL)
+        rrci_count_internal(&search, ob);
+    return counts == search.internal;
+}
 
 /* Just before garbage is cleared: C may have got hold of some of it since the
    collection. That, and what it reaches, is left alone. What was cleared already
@@ -3546,7 +3859,10 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     rrci_search search;
     rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
     rrci_phase phase = heap->phase;
+    int was_cleared = cleared->count > 0;
     size_t i;
+    if (!was_cleared && rrci_garbage_is_unheld(heap))
+        return;
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
@@ -3563,16 +3879,18 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     heap->scan = 0;
     if (search.is_wrong)
         rrci_forget_gray(heap);
+    else if (heap->alive == 0 && !was_cleared)
+        return;                         /* none is held: none is to be moved */
+    heap->alive = 0;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.refs = 0;
-        if (search.is_wrong || (state & RRCI_GC_ALIVE) != 0)
-            rrci_gc_move(heap, RRCI_TRACKED, ob);
-        else if (state != 0)
-            rrci_gc_move(heap, RRCI_CLEARED, ob);
+        int is_held = search.is_wrong || rrci_is_alive(heap, head);
+        was_cleared = (head->is.word & RRCI_GC_WAS_CLEARED) != 0;
+        rrci_whiten(heap, head);
+        head->is.word &= ~RRCI_GC_WAS_CLEARED;
+        if (is_held || was_cleared)
+            rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
     }
 }
 
@@ -3585,8 +3903,16 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* One object of the garbage: its weak references, its finalizer, or its fields.
-   Returns 0 if there is nothing to do. */
+static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_TYPE(ob)->tp_clear != NULL)
+        RRC_TYPE(ob)->tp_clear(heap, ob);
+    else
+        rrci_clear_members(heap, ob);
+}
+
+/* One object of the garbage: its weak references, or its finalizer. Returns 0 if
+   there is nothing to do. */
 static int rrci_do_garbage(rrc_heap *heap, int kind)
 {
     rrci_list *list = &heap->gc[kind];
@@ -3608,27 +3934,60 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
                          : rrci_is_finalizable(ob) ? RRCI_FINAL : RRCI_TRACKED, ob);
         head->is.word &= ~RRCI_GC_KEPT;
         heap->quota--;
-        type->tp_clear_weakrefs(heap, ob);
-    } else if (kind == RRCI_FINAL) {
+        RRC_HOST_GUARD(heap, type->tp_clear_weakrefs, ob);
+    } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
         if (rrci_is_finalizable(ob)) {
             head->is.word |= RRCI_GC_FINALIZED;
             heap->finalizable--;
             heap->finalized++;
             heap->quota--;
-            type->tp_finalize(heap, ob);
+            RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
-    } else {
-        rrci_gc_move(heap, RRCI_CLEARED, ob);
-        if (type->tp_clear != NULL)
-            type->tp_clear(heap, ob);
-        else
-            rrci_clear_members(heap, ob);
-        if (RRC_REFCNT(ob) != 1 && heap->quota > 0)
-            heap->quota--;              /* done, though it stays for now */
     }
     if (--RRC_REFCNT(ob) == 0)
         rrci_last_reference(heap, ob);
+    return 1;
+}
+
+/* Clear a batch of the garbage, when all of it has been looked at again. All of the
+   batch is held meanwhile, so that its objects go one after the other, in the order
+   in which they lie in memory, and not one from inside the other. */
+static int rrci_do_clear(rrc_heap *heap)
+{
+    rrc_object *batch[RRCI_SEGMENT];
+    rrci_list *list = &heap->gc[RRCI_CLEAR];
+    size_t count, i;
+    if (list->count == 0 || heap->gc_walking > 0)
+        return 0;
+    if (!heap->rechecked) {
+        heap->rechecked = 1;
+        rrci_recheck_garbage(heap);
+    }
+    count = list->count < RRCI_SEGMENT ? list->count : RRCI_SEGMENT;
+    if (count > heap->quota)
+        count = heap->quota;
+    for (i = 0; i < count; i++) {
+        size_t index = list->count - 1 - i;
+        batch[i] = *rrci_ob_at(list, index);
+        RRC_REFCNT(batch[i])++;
+        if (index >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
+    }
+    for (i = 0; i < count; i++) {
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)      /* not untracked meanwhile */
+            RRC_HOST_GUARD(heap, rrci_call_clear, batch[i]);
+    }
+    for (i = 0; i < count; i++) {
+        if (--RRC_REFCNT(batch[i]) == 0) {
+            rrci_last_reference(heap, batch[i]);
+            continue;
+        }
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)
+            rrci_gc_move(heap, RRCI_CLEARED, batch[i]);
+        if (heap->quota > 0)
+            heap->quota--;              /* done, though it stays for now */
+    }
     return 1;
 }
 
@@ -3715,7 +4074,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
                 rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
         RRC_REFCNT(ob) = 1;
-        type->tp_finalize(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
@@ -3729,7 +4088,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
-        type->tp_dealloc(heap, ob);
+        RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
@@ -3864,16 +4223,6 @@ static int rrci_do_again(rrc_heap *heap)
     if (--RRC_REFCNT(record->ob) == 0)
         rrci_dealloc(heap, record->ob);
     return 1;
-}
-
-/* Clear one object of the garbage, when all of it has been looked at again. */
-static int rrci_do_clear(rrc_heap *heap)
-{
-    if (!heap->rechecked && heap->gc[RRCI_CLEAR].count > 0 && heap->gc_walking == 0) {
-        rrci_recheck_garbage(heap);
-        heap->rechecked = 1;
-    }
-    return rrci_do_garbage(heap, RRCI_CLEAR);
 }
 
 /* Do what is pending, in this order, until it is done or the quota is spent. */
@@ -4062,6 +4411,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_link *record;
     char *memory;
     size_t size = 0, index;
+    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
@@ -4084,11 +4434,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     rrci_untrack(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
+    is_sized = rrci_is_sized(ob, type);
+    memory = (char *)ob - rrci_bytes_before(type, is_sized);
     if (type->tp_basicsize > 0) {
         heap->objects--;
-        size = rrci_is_sized(ob, type) ? ((rrci_var_head *)(void *)memory)->size
-                                       : type->tp_basicsize + rrci_bytes_before(type, 0);
+        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -4142,6 +4492,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
     if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
         return RRC_ENOMEM;
+    rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
@@ -5403,6 +5754,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->pending = rrci_pending(heap);
     stats->tracked = rrci_count_tracked(heap);
     stats->uncollectable = heap->uncollectable;
+    stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
     stats->minor_collections = heap->minor_collections;
@@ -5457,7 +5809,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EHOOK, ob, link->p, "I2: the slot of p does not hold ob");
     if (RRCI_HAS_GENERATIONS(heap)) {
         int is_young = RRC_HOST_IS_YOUNG(heap, link->p) != 0;
-        if (is_young != ((kind & RRCI_YOUNG) != 0))
+        if (is_young != ((kind & RRCI_YOUNG) != 0) && !(is_young && heap->desc.demotes))
             rrci_found(checker, RRC_EHOOK, ob, link->p,
                        is_young ? "is_young says yes, but the link was promoted"
                                 : "is_young says no, but the link is a young one");

@@ -9,7 +9,7 @@
    next owner will be young. */
 struct cell {
     size_t id;
-    unsigned char kind, young, age, marked, next_young, movable, linked;
+    unsigned char kind, young, age, marked, next_young, movable, linked, demoted;
     cell *forward;
     rrc_object *slot;
     cell *edge[HOST_EDGES];
@@ -91,7 +91,7 @@ static void mark(host *h, cell *c)
     if (c == NULL || c->marked || (in_minor(h) && !c->young))
         return;
     c->marked = 1;
-    if (!in_minor(h) && h->options.reports_marks != 0
+    if (!in_minor(h) && h->options.reports_marks != 0 && h->options.early < 3
             && (c->linked || h->options.reports_marks == REPORT_ALL)) {
         h->calls.reports++;
         rrc_marked(h->heap, c);
@@ -153,7 +153,8 @@ void host_propagate(void *userdata)
     h->calls.propagate++;
     must_be(in_trace(h), h, "propagate");
     hook(h, "propagate");
-    mark_the_gray(h);
+    if (h->options.early == 0)
+        mark_the_gray(h);
 }
 
 rrc_gcref host_survivor(void *userdata, rrc_gcref p)
@@ -177,7 +178,7 @@ int host_is_young(void *userdata, rrc_gcref p)
     h->calls.is_young++;
     must_be(h->phase == HOST_MUTATOR || in_free(h), h, "is_young");
     hook(h, "is_young");
-    return h->phase == HOST_MUTATOR ? c->young : c->next_young;
+    return h->phase == HOST_MUTATOR ? c->young || c->demoted : c->next_young;
 }
 
 rrc_object **host_slot(void *userdata, rrc_gcref p)
@@ -295,6 +296,7 @@ void host_describe(host *h, rrc_desc *desc)
 #endif
     desc->collect = h->options.collects ? host_collect : NULL;
     desc->reports_marks = h->options.reports_marks != 0;
+    desc->demotes = h->options.demotes;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }
@@ -414,6 +416,12 @@ void host_promote_by_hand(host *h, size_t id)
     h->objects[id].at->young = 0;
 }
 
+void host_demote(host *h, size_t id)
+{
+    check(h->options.demotes);
+    h->objects[id].at->demoted = 1;
+}
+
 void host_unroot(host *h, size_t id)
 {
     h->objects[id].rooted = 0;
@@ -461,7 +469,7 @@ static void plan_one(host *h, cell *c)
         to = new_cell(h);
         c->forward = to;
     }
-    to->next_young = c->young && c->age + 1 <= h->options.stays_young;
+    to->next_young = (c->young && c->age + 1 <= h->options.stays_young) || (!in_minor(h) && c->demoted);
 }
 
 /* Survivors take over each other's cells, and those of the dead: each gets the
@@ -480,7 +488,7 @@ static void plan_permutation(host *h)
 
         if (survives(h, c)) {
             c->forward = to;
-            to->next_young = c->young && c->age + 1 <= h->options.stays_young;
+            to->next_young = (c->young && c->age + 1 <= h->options.stays_young) || c->demoted;
         }
     }
     free(cells);
@@ -632,12 +640,40 @@ void host_minor_end(host *h)
         check_int(rrc_check(h->heap), RRC_OK);
 }
 
+/* Marking by a host that cannot finish it in a trace call. */
+static void mark_early(host *h)
+{
+    int i;
+
+    for (i = 0; i <= h->options.repeat_trace; i++)
+        check_int(rrc_major_collection_trace_early(h->heap), RRC_OK);
+    if (h->options.early == 2) {
+        for (i = 0; i < 3 && h->gray_count > 0; i++)
+            mark_edges(h, h->gray[--h->gray_count]);
+        check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+        h->phase = HOST_MUTATOR;
+        if (!h->options.unchecked)
+            check_int(rrc_check(h->heap), RRC_OK);
+        h->phase = HOST_MAJOR_TRACE;
+        for (i = 0; i < 3 && h->gray_count > 0; i++)
+            mark_edges(h, h->gray[--h->gray_count]);
+        check_int(rrc_major_collection_trace_early(h->heap), RRC_OK);
+    }
+    mark_the_gray(h);
+    plan(h);
+    h->phase = HOST_MAJOR_PLAN;
+}
+
 void host_major_begin(host *h)
 {
     int i;
 
     h->phase = HOST_MAJOR_TRACE;
     mark_roots(h);
+    if (h->options.early != 0) {
+        mark_early(h);
+        return;
+    }
     if (h->options.eager)
         mark_the_gray(h);
     for (i = 0; i <= h->options.repeat_trace; i++)
@@ -693,11 +729,26 @@ static void move_all(host *h)
     free(target);
 }
 
+static void take_back_demoted(host *h)
+{
+    size_t i;
+
+    for (i = 0; h->options.demotes && i < h->count; i++) {
+        cell *c = h->objects[i].at;
+
+        if (c != NULL && c->demoted && c->young) {
+            c->demoted = 0;
+            PUSH(h->young, h->young_room, h->young_count, i);
+        }
+    }
+}
+
 void host_major_end(host *h)
 {
     h->phase = HOST_MAJOR_FREE;
     check_int(rrc_major_collection_free(h->heap), RRC_OK);
     move_all(h);
+    take_back_demoted(h);
     sort_generations(h, NULL, h->count, 1);
     h->phase = HOST_MUTATOR;
     if (!h->options.unchecked)
@@ -714,6 +765,26 @@ void host_major(host *h)
 {
     host_major_begin(h);
     host_major_end(h);
+}
+
+void host_move(host *h)
+{
+    size_t i;
+
+    h->phase = HOST_MAJOR_FREE;
+    for (i = 0; i < h->count; i++)
+        if (h->objects[i].at != NULL) {
+            h->objects[i].at->marked = 1;
+            h->objects[i].at->next_young = h->objects[i].at->young;
+        }
+    plan(h);
+    for (i = 0; i < h->count; i++)
+        if (h->objects[i].at != NULL)
+            forwarded(h->objects[i].at)->next_young = h->objects[i].at->young;
+    check_int(rrc_links_moved(h->heap), RRC_OK);
+    move_all(h);
+    h->phase = HOST_MUTATOR;
+    check_int(rrc_check(h->heap), RRC_OK);
 }
 
 void host_collect(void *userdata)

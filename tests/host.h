@@ -93,6 +93,9 @@ typedef struct host_options {
     int plain_memory;           /* leave desc.realloc NULL */
     int reports_marks;          /* tell the header which objects are marked: REPORT_... */
     int collects;               /* set desc.collect: a major collection */
+    int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it
+                                   pauses in between, too; 3: and forgets to report. Needs reports_marks */
+    int demotes;                /* host_demote may be called */
     host_moving moving;
 } host_options;
 
@@ -178,6 +181,7 @@ int host_is_alive(const host *h, size_t id);
 int host_in_nursery(const host *h, size_t id);
 void host_root(host *h, size_t id);
 void host_promote_by_hand(host *h, size_t id);      /* what no host should do */
+void host_demote(host *h, size_t id);               /* from the next major collection on it is young again */
 void host_unroot(host *h, size_t id);
 
 /* Make edge number n of an object lead to another one, or to nothing. */
@@ -186,6 +190,9 @@ void host_point(host *h, size_t from, unsigned n, size_t to);
 
 void host_minor(host *h);
 void host_major(host *h);
+
+/* Move everything, apart from a collection. */
+void host_move(host *h);
 
 /* Collect in one of the ways a host may, if it is under stress. */
 void host_safepoint(host *h);

@@ -294,6 +294,7 @@ static void run(choices from, unsigned steps)
     options.hoard = !options.reuse && pick(&from, 2) == 0;
     options.repeat_trace = (int)pick(&from, 8) / 6;
     options.reports_marks = (int)pick(&from, 3);
+    options.early = options.reports_marks != 0 ? (int)pick(&from, 3) : 0;
     w = world_open(&options);
     w->user = &from;
     w->reuses = 1;

@@ -15,7 +15,7 @@ RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
-BUILD_VARIANT = @CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
+BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
 $(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $(SUITE_SRCS)
@@ -46,7 +46,8 @@ $(foreach variant,$(TEST_VARIANTS),\
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
 
 # Cycles. Each of the common variants takes its share of the small graphs: together
-# all. The others, and the quick subset, take a sample. Sanitizers take long.
+# all. The others, and the quick subset, take a sample; and so do all of the graphs of
+# three nodes with self references, six times as many. Sanitizers take long.
 slow = $(QUICK)$(filter %-asan %-tsan,$(1))
 SHARES := $(words $(COMMON_VARIANTS))
 SHARES_TAKEN :=
@@ -56,6 +57,8 @@ $(call run,random_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
 $(call run,graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) graphs $(GRAPHS))
 $(call run,small_graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) small \
     $(if $(call slow,$(1)),2003 1,$(if $(filter $(1),$(COMMON_VARIANTS)),$(SHARES) $(words $(SHARES_TAKEN)),211 2)))
+$(call run,small_selves-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) selves \
+    $(if $(call slow,$(1)),20011 1,1009 $(words $(SHARES_TAKEN))))
 SHARES_TAKEN += $(filter $(1),$(COMMON_VARIANTS))
 endef
 CYCLE_VARIANTS := $(filter-out %-tsan,$(filter-out %-asan,$(TEST_VARIANTS))) \
@@ -64,6 +67,15 @@ $(foreach variant,$(CYCLE_VARIANTS),$(eval $(call run_cycles,$(variant))))
 $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS)),\
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
+
+# All of them, for two hours: not a part of `make test`.
+EXHAUSTIVE := $(addprefix exhaustive-,$(CHECK_VARIANTS))
+.PHONY: exhaustive $(EXHAUSTIVE)
+exhaustive: ## all small graphs, also those that make test takes a sample of (hours)
+	+@$(MAKE) --no-print-directory $(PARALLEL) $(EXHAUSTIVE)
+$(EXHAUSTIVE): exhaustive-%: $(BUILD)/tests/cycles-%
+	$< small 1
+	$< selves 2 $(if $(filter $*,$(firstword $(CHECK_VARIANTS))),0,1)
 
 $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units

@@ -181,9 +181,11 @@ static void search(world *w)
     for (i = 0; i < w->ob_count; i++)
         w->ob[i].set_aside = is_set_aside(&w->ob[i]);
     count_outside(w);
+    /* Where marking goes on after the trace call, a finalizer still to run holds its object. */
     for (i = 0; i < w->ob_count; i++)
         w->ob[i].alive = w->ob[i].life == ALIVE
-                && (w->ob[i].outside > 0 || (w->ob[i].set_aside && !w->unsearched));
+                && (w->ob[i].outside > 0 || (w->ob[i].set_aside && !w->unsearched)
+                    || (w->h->options.early && is_searched(w, &w->ob[i]) && is_finalizable(&w->ob[i])));
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 

@@ -1,0 +1,99 @@
+/* Hosts whose old objects can become young again. */
+
+#include "objects.h"
+
+static host *open_demoting(void)
+{
+    host_options options = { .demotes = 1, .moving = HOST_STAY };
+
+    return host_open(&options);
+}
+
+/* Until the next major collection it counts as old: then it can die in a minor one. */
+static void a_demoted_p_can_die_young(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = open_demoting();
+        size_t id = host_rooted(h, HOST_OLD);
+        rrc_object *ob = ob_given(h, (link_kind)kind, id, FULL);
+
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* there is room for young links */
+        unit_context("link %d", kind);
+        host_demote(h, id);
+        check_int(rrc_check(h->heap), RRC_OK);
+        host_minor(h);
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+        check_stats(h, 0, 1 + (kind == P), 0, kind == O, 0);
+        host_major(h);
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+        check_stats(h, kind == P, 1, kind == O, 0, 0);
+        host_unroot(h, id);
+        host_minor(h);
+        check(!host_is_alive(h, id));
+        check_stats(h, 0, 1, 0, 0, 1);
+        check_int(rrc_run_pending(h->heap, 0), 1);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
+}
+
+static void a_demoted_p_has_one_p_link(void)
+{
+    host *h = open_demoting();
+    size_t id = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_given(h, P, id, FULL), *other = ob_new(h, &Node);
+
+    host_demote(h, id);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), ob);
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), other), RRC_EPLINKED);
+    host_expect_log(h, RRC_EPLINKED, "rrc_create_link_pypy");
+    rrc_decref(h->heap, other);
+    host_close(h);
+}
+
+/* Thousands at a time, though no link was ever young: there is no room for them, so
+   that minor collections look at all, until a link is made. */
+static void thousands_find_room_in_the_end(void)
+{
+    enum { COUNT = 3000 };
+    host *h = open_demoting();
+    size_t ids[COUNT], i;
+    rrc_object *obs[COUNT];
+    rrc_stats stats;
+
+    for (i = 0; i < COUNT; i++) {
+        ids[i] = host_rooted(h, HOST_OLD);
+        obs[i] = ob_given(h, i % 4 == 0 ? O : P, ids[i], FULL);
+    }
+    for (i = 0; i < COUNT; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
+    for (i = 0; i < COUNT; i += 10)
+        host_unroot(h, ids[i]);
+    rrc_incref(h->heap, obs[10]);       /* a P link that C holds; obs[20] is an O link */
+    rrc_incref(h->heap, obs[20]);
+    host_minor(h);
+    check_int(host_stats(h).pending, COUNT / 10 - 2);
+    for (i = 0; i < COUNT; i++)
+        check_int(host_is_alive(h, ids[i]), i % 10 != 0 || i == 10);
+    rrc_run_pending(h->heap, 0);
+    for (i = 0; i < COUNT; i++)
+        if (host_is_alive(h, ids[i]))
+            host_demote(h, ids[i]);
+    ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    host_major(h);
+    stats = host_stats(h);
+    check_int(stats.p_young + stats.o_young, COUNT - COUNT / 10 + 1);
+    check_int(stats.p_old + stats.o_old, 1);
+    for (i = 0; i < COUNT; i++)
+        if (host_is_alive(h, ids[i]))
+            check_ptr(rrc_to_obj(h->heap, obs[i]), host_at(h, ids[i]));
+    rrc_decref(h->heap, obs[10]);
+    rrc_decref(h->heap, obs[20]);
+    host_close(h);
+}
+
+UNIT_GROUP(demotion, UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
+           UNIT(thousands_find_room_in_the_end));

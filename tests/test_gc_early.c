@@ -1,0 +1,292 @@
+/* Hosts that cannot finish their marking in a trace call: they mark on after it, with
+ * or without the mutator in between, and report what they mark. Hosts that move
+ * objects apart from collections. */
+
+#include "knots.h"
+
+enum { EARLY = 1, PAUSING, SILENT };
+
+static host *open_early(int early)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+
+    options.early = early;
+    return host_open(&options);
+}
+
+/* A host object and its tracked C object, both in the hands of nobody. */
+static rrc_object *linked_knot(host *h, link_kind kind, const rrc_type *type, int tag, size_t *p)
+{
+    rrc_object *ob = knot_new(h, type, tag);
+
+    *p = host_new(h, HOST_OLD);
+    host_note_link(h, *p);
+    ob_link(h, kind, *p, ob, FULL);
+    rrc_decref(h->heap, ob);
+    return ob;
+}
+
+/* widget (a proxy of C data) -> callback (a view of a host object) => widget. */
+static size_t widget_and_callback(host *h, const rrc_type *type, int tag)
+{
+    size_t widget, callback;
+    rrc_object *w = linked_knot(h, O, type, tag, &widget);
+    rrc_object *c = linked_knot(h, P, &Knot, tag + 1, &callback);
+
+    knot_tie(h, w, 0, c);
+    host_point(h, callback, 0, widget);
+    return widget;
+}
+
+static void what_is_marked_later_keeps_what_c_holds(void)
+{
+    int early;
+
+    for (early = EARLY; early <= PAUSING; early++) {
+        host *h = open_early(early);
+        size_t holder = host_rooted(h, HOST_OLD), widget;
+
+        unit_context("kind %d", early);
+        widget = widget_and_callback(h, &Knot, 1);
+        host_point(h, holder, 0, widget);
+        widget_and_callback(h, &Knot, 3);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        check_int(host_stats(h).garbage, 2);
+        check(host_is_alive(h, widget));
+        host_unroot(h, holder);
+        knot_collect(h);
+        check_int(h->deallocs, 4);
+        check(!host_is_alive(h, widget));
+        host_close(h);
+    }
+}
+
+/* Over the border at every step, each time after the trace call: linear, not a
+   round for each crossing. */
+static void long_chains_are_linear(void)
+{
+    enum { LENGTH = 1000 };
+    host *h = open_early(EARLY);
+    size_t first = 0, before = 0, p, i;
+
+    for (i = 0; i < LENGTH; i++) {
+        p = widget_and_callback(h, &Knot, 1);
+        if (i == 0)
+            first = p;
+        else    /* the callback of the one before, which comes before this widget, mentions this one */
+            host_point(h, before + 1, 0, p);
+        before = p;
+    }
+    host_root(h, first);
+    h->calls.trace = h->calls.survivor = 0;
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    check(h->calls.trace <= 2 * LENGTH);
+    check(h->calls.survivor <= 6 * LENGTH);
+    host_unroot(h, first);
+    knot_collect(h);
+    check_int(h->deallocs, 2 * LENGTH);
+    host_close(h);
+}
+
+static void a_finalizer_holds_until_a_search_that_finishes(void)
+{
+    host *h = open_early(EARLY);
+    size_t widget = widget_and_callback(h, &KnotFinal, 1);
+
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->finalized + h->deallocs, 0);
+    check(host_is_alive(h, widget));
+    h->options.early = 0;
+    knot_collect(h);
+    check_events(h, "f1");
+    check(host_is_alive(h, widget));
+    h->options.early = EARLY;
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+/* The p of a proxy dies: no cycle, and so the finalizer runs as ever. */
+static void without_a_cycle_finalizers_run_at_once(void)
+{
+    host *h = open_early(EARLY);
+    size_t p;
+
+    linked_knot(h, O, &KnotFinal, 1, &p);
+    knot_collect(h);
+    check_events(h, "f1 d1");
+    host_close(h);
+}
+
+static void an_object_that_was_not_reported_stops_the_search(void)
+{
+    host *h = open_early(SILENT);
+    size_t holder = host_rooted(h, HOST_OLD), widget = widget_and_callback(h, &Knot, 1);
+
+    host_point(h, holder, 0, widget);
+    host_root(h, widget);
+    knot_collect(h);
+    check_int(h->deallocs, 0);                          /* seen by the trace call: p is a root, and marked */
+    knot_ring(h, &Knot, 3, NULL);
+    host_unroot(h, widget);
+    host_major_begin(h);
+    host_major_end(h);
+    host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free");
+    host_expect_silence(h);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    check_int(h->deallocs, 0);
+    h->options.early = EARLY;
+    host_unroot(h, holder);
+    knot_collect(h);
+    check_int(h->deallocs, 5);
+    host_close(h);
+}
+
+static void proxies_can_be_reported_by_their_ob(void)
+{
+    host *h = open_early(SILENT);
+    size_t holder = host_rooted(h, HOST_OLD), widget, callback;
+    rrc_object *w = linked_knot(h, O, &Knot, 1, &widget);
+    rrc_object *middle = knot_new(h, &Knot, 2);
+    rrc_object *leaf = ob_new(h, &Node);
+
+    callback = host_new(h, HOST_OLD);
+    host_note_link(h, callback);
+    ob_link(h, P, callback, leaf, FULL);
+    knot_tie(h, w, 0, middle);
+    knot_tie(h, middle, 0, leaf);
+    rrc_decref(h->heap, middle);
+    rrc_decref(h->heap, leaf);
+    host_point(h, holder, 0, widget);
+    rrc_marked_ob(NULL, w);
+    rrc_marked_ob(h->heap, NULL);
+    host_major_begin(h);
+    h->phase = HOST_MAJOR_TRACE;
+    h->calls.trace = 0;
+    rrc_marked_ob(h->heap, w);
+    rrc_marked_ob(h->heap, w);
+    rrc_marked_ob(h->heap, leaf);                       /* it is not tracked: nothing to do */
+    check_int(h->calls.trace, 1);
+    h->phase = HOST_MAJOR_PLAN;
+    host_major_end(h);
+    host_expect_silence(h);
+    check(host_is_alive(h, callback));
+    check_int(h->deallocs, 0);
+    host_unroot(h, holder);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* The mutator moves a reference from what is not marked yet to what is. */
+static void the_mutator_may_run_in_a_pause(void)
+{
+    host *h = open_early(EARLY);
+    size_t holder = host_rooted(h, HOST_OLD), widget = widget_and_callback(h, &Knot, 1);
+    size_t other = widget_and_callback(h, &Knot, 3);
+    rrc_object *w = NULL, *fresh;
+
+    host_point(h, holder, 0, widget);
+    host_root(h, other);
+    host_major_begin(h);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    check_int(rrc_check(h->heap), RRC_OK);
+    fresh = knot_new(h, &Knot, 5);
+    w = knot_new(h, &Knot, 6);
+    knot_tie(h, w, 0, fresh);
+    rrc_decref(h->heap, fresh);
+    host_root(h, host_new(h, HOST_OLD));
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    rrc_decref(h->heap, w);
+    check_int(h->deallocs, 2);
+    host_unroot(h, holder);
+    host_unroot(h, other);
+    knot_collect(h);
+    check_int(h->deallocs, 6);
+    host_close(h);
+}
+
+/* Each trace call begins anew, in the memory that was reserved for one. */
+static void trace_calls_may_be_repeated(void)
+{
+    host *h = open_early(EARLY);
+    int i;
+
+    h->options.repeat_trace = 5;
+    for (i = 0; i < 1000; i++)
+        host_root(h, widget_and_callback(h, &Knot, 1));
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    for (i = 0; i < 2000; i += 2)
+        host_unroot(h, (size_t)i);
+    knot_collect(h);
+    check_int(h->deallocs, 2000);
+    host_close(h);
+}
+
+static void the_phases_are_checked(void)
+{
+    host *h = open_early(EARLY);
+
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    h->phase = HOST_MINOR_TRACE;
+    check_int(rrc_minor_collection_trace(h->heap), RRC_OK);
+    check_int(rrc_major_collection_trace_early(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_major_collection_trace_early");
+    check_int(rrc_major_collection_pause(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_major_collection_pause");
+    check_int(rrc_links_moved(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_links_moved");
+    h->phase = HOST_MINOR_FREE;
+    check_int(rrc_minor_collection_free(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    check_int(rrc_major_collection_trace_early(NULL), RRC_ENULL);
+    check_int(rrc_major_collection_pause(NULL), RRC_ENULL);
+    check_int(rrc_links_moved(NULL), RRC_ENULL);
+    host_close(h);
+}
+
+static void links_follow_objects_that_move_by_themselves(void)
+{
+    static const host_moving kinds[] = { HOST_FRESH, HOST_PERMUTE, HOST_EVACUATE, HOST_STAY };
+    enum { COUNT = 500 };
+    size_t kind, i, ids[COUNT];
+    rrc_object *obs[COUNT];
+
+    for (kind = 0; kind < 4; kind++) {
+        host_options options = { .moving = kinds[kind] };
+        host *h = host_open(&options);
+        int round;
+
+        unit_context("moving %u", (unsigned)kind);
+        for (i = 0; i < COUNT; i++) {
+            ids[i] = host_rooted(h, i % 3 == 0 ? HOST_YOUNG : HOST_OLD);
+            obs[i] = ob_shared(h, i % 2 ? P : O, ids[i], FULL);
+        }
+        for (round = 0; round < 4; round++) {
+            host_move(h);
+            for (i = 0; i < COUNT; i++) {
+                check_ptr(rrc_to_obj(h->heap, obs[i]), host_at(h, ids[i]));
+                check_ptr(rrc_from_obj(h->heap, host_at(h, ids[i])), i % 2 ? obs[i] : NULL);
+            }
+            if (round == 1)
+                host_minor(h);
+        }
+        for (i = 0; i < COUNT; i++)
+            rrc_decref(h->heap, obs[i]);
+        host_close(h);
+    }
+}
+
+UNIT_GROUP(gc_early, UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
+           UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
+           UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
+           UNIT(the_mutator_may_run_in_a_pause), UNIT(trace_calls_may_be_repeated),
+           UNIT(the_phases_are_checked),
+           UNIT(links_follow_objects_that_move_by_themselves));
