@@ -13,7 +13,7 @@ LUAS      := $(or $(LUAS),$(firstword $(foreach lua,$(LUA_OTHER),$(if $(call has
 LUA       ?= $(firstword $(LUAS))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
-LUA_MODULES := rawrefcount widgets naive
+LUA_MODULES := rawrefcount widgets naive nodes
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
                $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS) -fPIC
 LUA_SHARED  := -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
@@ -30,6 +30,8 @@ $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS) $(
 	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_DEPS)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/nodes.so: $(LUA_DIR)/tests/nodes.c $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
 endef
 $(foreach lua,$(sort $(LUAS) $(LUA)),$(eval $(call lua_rules,$(lua))))
 

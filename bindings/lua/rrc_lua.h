@@ -843,7 +843,7 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 1;
 }
 
-/* Push the table of ob's node, and make one if there is none; it is anchored then. A
+/* Push the table of ob's node, and make one if there is none. A
    proxy that has a table already, for fields of scripts, shares that one. Raises. */
 static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
 {
@@ -866,15 +866,12 @@ static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size
         lua_pop(L, 1);
     }
     node = rrc_mirror_node(state->heap, ob);        /* it may have one that died */
-    if (node == NULL) {
+    if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
-        rrc_mirror_set_node(state->heap, ob, node);
-    }
     lua_pushvalue(L, -1);
-    lua_pushvalue(L, -1);
-    lua_xmove(L, state->hidden, 2);
+    lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
-    rrcl_set(state, RRCL_ANCHORS, rrcl_slot_of(node));
+    rrc_mirror_set_node(state->heap, ob, node);     /* anchors it for now */
 }
 
 /* Empty the list of the node on top, from `first` on. */
@@ -945,7 +942,7 @@ static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
     lua_State *L = rrcl_caller(state);
     if (L == NULL)
         return 1;
-    if (n == 0) {
+    if (targets == NULL) {
         rrcl_forget_node(state, ob);
         return 0;
     }
@@ -1365,6 +1362,19 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
     return luaL_error(L, "this Lua state is being closed");
 }
 
+/* Lua may have taken the node of a dying proxy out of its slot already: as long as the
+   header does not know of the death, the node protects what ob refers to. */
+static void rrcl_restore_node(lua_State *L, const rrcl_proxy *proxy)
+{
+    rrcl_state *state = proxy->state;
+    rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
+    if (node == NULL || !proxy->has_table || !rrcl_is_empty(state, rrcl_slot_of(node)))
+        return;
+    rrcl_get_uservalue(L, 1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+}
+
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
@@ -1382,6 +1392,7 @@ static int rrcl_proxy_gc(lua_State *L)
     if (proxy == NULL || proxy->ob == NULL)     /* closed, or there is a newer one */
         return 0;
     rrcl_use(proxy->state, L);
+    rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
     rrc_run_pending(proxy->state->heap, 0);
     return 0;
@@ -1666,6 +1677,17 @@ static int rrcl_full_collection(lua_State *L)
     return 0;
 }
 
+/* Lua 5.1 cannot tell, and each full collection starts it again. */
+static int rrcl_is_running(lua_State *L)
+{
+#ifdef LUA_GCISRUNNING
+    return lua_gc(L, LUA_GCISRUNNING, 0);
+#else
+    (void)L;
+    return 1;
+#endif
+}
+
 static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
@@ -1685,10 +1707,15 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     size_t result;
+    int was_running;
     if (state->hidden == NULL)
         return 0;
     rrcl_use(state, L);
+    was_running = rrcl_is_running(L);
+    lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     result = rrc_mirror_collect(heap);
+    if (was_running)
+        lua_gc(L, LUA_GCRESTART, 0);
     rrc_lua_raise(L, heap);
     return result;
 }
@@ -1732,9 +1759,7 @@ static int rrcl_sentinel_gc(lua_State *L);
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_new_userdata(L, 1);
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, rrcl_sentinel_gc);
-    lua_setfield(L, -2, "__gc");
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
     lua_pop(L, 1);
     return 0;
@@ -1801,6 +1826,21 @@ static void rrcl_free_tables(rrcl_state *state)
     (void)RRC_LUA_REALLOC(state->slots, 0);
 }
 
+/* LuaJIT's lua_close goes on with what finalizers have made meanwhile. By then the
+   modules are unloaded, and their functions must not be called. */
+static void rrcl_disarm(lua_State *L, rrcl_state *state)
+{
+    int i;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    for (i = 0; i <= state->class_count; i++) {
+        if (i > 0)
+            rrcl_get_metatable(L, state, i);
+        lua_pushnil(L);
+        lua_setfield(L, -2, "__gc");
+        lua_pop(L, 1);
+    }
+}
+
 /* lua_close: what has a __gc and was made later has been finalized. */
 static int rrcl_closer_gc(lua_State *L)
 {
@@ -1814,6 +1854,7 @@ static int rrcl_closer_gc(lua_State *L)
     for (slot = 1; slot <= state->slot_count; slot++)
         if (state->slots[slot].proxy != NULL)
             state->slots[slot].proxy->ob = NULL;
+    rrcl_disarm(L, state);
     state->hidden = NULL;
     state->is_closed = 1;
     rrcl_free_tables(state);
@@ -1865,6 +1906,10 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
     rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_sentinel_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     rrcl_new_sentinel(L);
     state->has_sentinel = 1;
     memset(&desc, 0, sizeof desc);
