@@ -5,10 +5,12 @@
 #   CVM_SRCS  its sources
 
 CVM_DIR  := bindings/compactvm
-CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c heap.c dict.c reader.c printer.c \
-    eval.c builtins.c ctypes.c rrc_glue.c)
+CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c heap.c dict.c sequences.c reader.c printer.c \
+    eval.c builtins.c ctypes.c rrc_glue.c) $(wildcard $(CVM_DIR)/capi/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
-CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h) rawrefcount.h
+CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h $(CVM_DIR)/capi/*.h) rawrefcount.h
+CVM_LIBS := -lm -ldl
+CVM_LOADS := -Wl,--export-dynamic       # shared objects find the API in the command
 CVM      := $(BUILD)/cvm
 
 # The ways to build it: how links are found, and how hooks are called.
@@ -22,16 +24,16 @@ CVM_SANITIZE          := -O1 -g -fsanitize=address,undefined -fno-sanitize-recov
 CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
 
 $(CVM): $(CVM_DEPS)
-	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
 
 $(BUILD)/cvm-%-asan: $(CVM_DEPS)
-	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
 
 $(BUILD)/cvm-%-embed: $(CVM_DIR)/tests/embed.c $(CVM_DEPS)
-	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $< $(CVM_LIB) $(LDFLAGS) -lm -o $@
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $< $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
 
 $(BUILD)/cvm-%: $(CVM_DEPS)
-	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) -lm -o $@
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
 
 $(eval $(call run,cvm,$(CVM),sh $(CVM_DIR)/tests/run.sh $(CVM) quick))
 CHECK_RUNS += cvm

@@ -46,7 +46,19 @@ static void visit_fields(cvm_heap *h, cvm_object *p)
         field = &((cvm_binding *)p)->name;
         n = 3;
         break;
-    case CVM_STRING: case CVM_REAL: case CVM_BUILTIN: case CVM_SPECIAL: case CVM_FOREIGN:
+    case CVM_FOREIGN:
+        field = &((cvm_foreign *)p)->attributes;
+        n = 1;
+        break;
+    case CVM_TUPLE:
+        field = ((cvm_tuple *)p)->items;
+        n = p->flags & CVM_OUTSIDE ? 0 : ((cvm_tuple *)p)->length;
+        break;
+    case CVM_ARRAY:
+        field = &((cvm_array *)p)->items;
+        n = 1;
+        break;
+    case CVM_STRING: case CVM_REAL: case CVM_BUILTIN: case CVM_SPECIAL: case CVM_INTEGER: case CVM_RANGE:
         break;                      /* nothing but plain data */
     }
     for (; n > 0; n--, field++)
