@@ -40,11 +40,14 @@ $(BUILD)/cvm-%: $(CVM_DEPS)
 CAPI_DIR  := $(CVM_DIR)/capi
 CAPI_DEPS := $(CAPI_DIR)/capi.h rawrefcount.h
 
-$(BUILD)/capi/debug/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
+define capi_extensions
+$(BUILD)/capi/debug/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $$< $$(LDFLAGS) -o $$@
 
-$(BUILD)/capi/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CFLAGS) -shared -fPIC $< $(LDFLAGS) -o $@
+$(BUILD)/capi/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $$(CFLAGS) -shared -fPIC $$< $$(LDFLAGS) -o $$@
+endef
+$(foreach folder,$(CAPI_DIR)/tests $(CVM_DIR)/extensions,$(eval $(call capi_extensions,$(folder))))
 
 # The tests of the API that are C, with the VM and the probe linked in. Allocations
 # go through the test's own functions, which let one fail.
@@ -61,7 +64,8 @@ CAPI_DEBUG_PROBE := $(BUILD)/capi/debug/probe.so
 
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
 $(eval $(call run,capi-dict,$(BUILD)/capi/tests-dict,$(BUILD)/capi/tests-dict))
-CHECK_RUNS += cvm capi-dict
+$(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
+CHECK_RUNS += cvm capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\

@@ -78,7 +78,7 @@ static void several_machines(void)
 static void late_objects(void)
 {
     cvm *vm = start(0);
-    rrc_heap *heap = vm->rrc;
+    rrc_heap *heap = cx_heap(vm);
     rrc_object *box = eval(vm, "(big-box (list 1) (array 1 2))");
     rrc_object *s = eval(vm, "(string-append \"a\" \"b\")");
     rrc_object *list = eval(vm, "(let ((a (array (box 1) 2))) (list-items a) a)");
@@ -169,6 +169,31 @@ static void extensions_that_do_not_fit(void)
     check_int(cx_add_extension(vm, &empty), -1);
     check_fails(vm, "load-extension: empty has no init");
     check(cx_state(vm, &old) == NULL);
+    end(vm);
+}
+
+/* ---- types ------------------------------------------------------------------------ */
+
+static void types_are_values(void)
+{
+    cvm *vm = start(1);
+    rrc_object *box = eval(vm, "box"), *big_box = eval(vm, "big-box"), *five = eval(vm, "5");
+    cx_type *t = cx_as_type(vm, box), *u = cx_as_type(vm, big_box);
+
+    check_ptr(t, box);
+    check_ptr(cx_as_type(vm, five), NULL);
+    check_fails(vm, "cx_as_type: expected a type, got 5");
+    check(cx_is_subtype(u, t));
+    check(!cx_is_subtype(t, u));
+    check(cx_is_subtype(t, cx_builtin_type(vm, CX_OBJECT)));
+    check(cx_type_of(vm, big_box) == cx_builtin_type(vm, CX_TYPE));
+    cx_xincref(vm, box);
+    cx_xincref(vm, NULL);
+    cx_xdecref(vm, NULL);
+    cx_decref(vm, box);
+    cx_decref(vm, box);
+    cx_decref(vm, big_box);
+    cx_decref(vm, five);
     end(vm);
 }
 
@@ -302,5 +327,6 @@ static void walks_are_linear(void)
 }
 
 UNIT_GROUP(embedding, UNIT(several_machines), UNIT(late_objects), UNIT(init_that_fails),
-           UNIT(extensions_that_do_not_fit), UNIT(repr_that_misbehaves), UNIT(dealloc_that_calls_lisp),
+           UNIT(extensions_that_do_not_fit), UNIT(types_are_values),
+           UNIT(repr_that_misbehaves), UNIT(dealloc_that_calls_lisp),
            UNIT(long_chains), UNIT(walks_are_linear));
