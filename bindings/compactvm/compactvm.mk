@@ -35,10 +35,26 @@ $(BUILD)/cvm-%-embed: $(CVM_DIR)/tests/embed.c $(CVM_DEPS)
 $(BUILD)/cvm-%: $(CVM_DEPS)
 	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
 
-$(eval $(call run,cvm,$(CVM),sh $(CVM_DIR)/tests/run.sh $(CVM) quick))
+# Extensions, to be loaded into a cvm; one with RRC_DEBUG takes those of capi/debug/.
+# The VM finds an extension by the name of its file: a folder tells the two apart.
+CAPI_DIR  := $(CVM_DIR)/capi
+CAPI_DEPS := $(CAPI_DIR)/capi.h rawrefcount.h
+
+$(BUILD)/capi/debug/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
+	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
+
+$(BUILD)/capi/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) -shared -fPIC $< $(LDFLAGS) -o $@
+
+CAPI_PROBE       := $(BUILD)/capi/probe.so
+CAPI_DEBUG_PROBE := $(BUILD)/capi/debug/probe.so
+
+$(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
 CHECK_RUNS += cvm
 
 $(foreach kind,$(CVM_KINDS),\
-    $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind),sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)))\
-    $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan,sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan))\
+    $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
+        sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(CAPI_PROBE)))\
+    $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
+        sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed)))

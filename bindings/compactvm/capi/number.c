@@ -15,9 +15,8 @@
 
 rrc_object *cxi_small_int(cvm *vm, intptr_t number)
 {
-    intptr_t i = number - CXI_LEAST_SMALL;
-
-    return number >= CXI_LEAST_SMALL && i < CXI_SMALL_INTS ? &vm->cx->small[i].head : NULL;
+    return number >= CXI_LEAST_SMALL && number < CXI_LEAST_SMALL + CXI_SMALL_INTS
+         ? &vm->cx->small[number - CXI_LEAST_SMALL].head : NULL;
 }
 
 rrc_object *cxi_int_new(cvm *vm, intptr_t number)
@@ -65,8 +64,8 @@ rrc_object *cx_int_from_long(cvm *vm, long number)
 
 rrc_object *cx_int_from_size(cvm *vm, size_t number)
 {
-    if (number > (size_t)INTPTR_MAX)
-        return cx_err_set(vm, "cx_int_from_size: the number is too big");
+    if (number > (size_t)INTPTR_MAX)    /* SIZE_MAX can be what another function has failed with */
+        return vm->failed ? NULL : cx_err_set(vm, "cx_int_from_size: the number is too big");
     return int_from(vm, (intptr_t)number);
 }
 
