@@ -62,8 +62,8 @@ METHOD(node_neighbours)
 /* ---- walking --------------------------------------------------------------
  *
  * First the nodes are gathered in a list of stops, then they are visited: callbacks may
- * change the graph, walk over it or let go of it, and the walk goes on as it began. A stop is
- * a tuple of what a callback gets: the node and its distance. */
+ * change the graph, walk over it or let go of it, and the walk goes on as it began. (Nothing
+ * that gather does runs code of others.) A stop is what a callback gets: a node, its distance. */
 
 static int add_stop(cvm *vm, rrc_object *stops, rrc_object *ob, size_t distance)
 {
@@ -83,7 +83,6 @@ static int add_stop(cvm *vm, rrc_object *stops, rrc_object *ob, size_t distance)
     return code;
 }
 
-/* Runs no code of others. */
 static int gather(cvm *vm, rrc_object *stops, rrc_object *start)
 {
     size_t done, i;
