@@ -40,21 +40,37 @@ $(BUILD)/cvm-%: $(CVM_DEPS)
 CAPI_DIR  := $(CVM_DIR)/capi
 CAPI_DEPS := $(CAPI_DIR)/capi.h rawrefcount.h
 
-$(BUILD)/capi/debug/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
+define capi_extensions
+$(BUILD)/capi/debug/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $$< $$(LDFLAGS) -o $$@
 
-$(BUILD)/capi/%.so: $(CAPI_DIR)/tests/%.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CFLAGS) -shared -fPIC $< $(LDFLAGS) -o $@
+$(BUILD)/capi/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $$(CFLAGS) -shared -fPIC $$< $$(LDFLAGS) -o $$@
+endef
+$(foreach folder,$(CAPI_DIR)/tests $(CVM_DIR)/extensions,$(eval $(call capi_extensions,$(folder))))
+
+# The tests of the API that are C, with the VM and the probe linked in. Allocations
+# go through the test's own functions, which let one fail.
+CAPI_TESTS := $(addprefix $(CAPI_DIR)/tests/, main.c embedding.c failing.c probe.c) tests/unit.c
+CAPI_WRAP  := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+CAPI_UNIT  := $(shell $(PKG_CONFIG) --exists cmocka 2>/dev/null && echo -lcmocka || echo -DUNIT_CMOCKA=0)
+
+$(BUILD)/capi/tests-%: $(CAPI_TESTS) tests/unit.h $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CAPI_TESTS) $(CVM_LIB) $(LDFLAGS) $(CAPI_WRAP) \
+	    $(CVM_LIBS) $(CAPI_UNIT) -o $@
 
 CAPI_PROBE       := $(BUILD)/capi/probe.so
 CAPI_DEBUG_PROBE := $(BUILD)/capi/debug/probe.so
 
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
-CHECK_RUNS += cvm
+$(eval $(call run,capi-dict,$(BUILD)/capi/tests-dict,$(BUILD)/capi/tests-dict))
+$(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
+CHECK_RUNS += cvm capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
         sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(CAPI_PROBE)))\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
         sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
-    $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed)))
+    $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed))\
+    $(if $(filter dict,$(kind)),,$(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind)))))

@@ -420,7 +420,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, cvm_kind kind, size_t size)
 {
     cvm_object *p;
 
-    if (size > SIZE_MAX / 4)
+    if (size > SIZE_MAX / 4 || (h->fail_in > 0 && --h->fail_in == 0))
         return NULL;
     size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
     if (h->booting)

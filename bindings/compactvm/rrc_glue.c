@@ -231,8 +231,13 @@ size_t cvm_glue_close(cvm *vm)
 static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int is_p_link, int is_light)
 {
     rrc_gcref ref = cvm_object_of(p);
-    int code = is_p_link ? rrc_create_link_pypy(vm->rrc, ref, ob) : rrc_create_link_pyobj(vm->rrc, ref, ob);
+    int code;
 
+    if (vm->closing) {                  /* a late deallocator tries it */
+        cvm_fail(vm, "the VM is being closed: objects do not cross any more");
+        return 0;
+    }
+    code = is_p_link ? rrc_create_link_pypy(vm->rrc, ref, ob) : rrc_create_link_pyobj(vm->rrc, ref, ob);
     if (code != RRC_OK) {
         cvm_out_of_memory(vm);
         return 0;

@@ -339,7 +339,8 @@ int cxi_usable(cvm *vm, rrc_object *ob, const char *function)
     intptr_t count;
 
     if (ob == NULL) {
-        cx_err_set(vm, "%s: an argument is NULL", function);
+        if (!vm->failed)
+            cx_err_set(vm, "%s: an argument is NULL", function);
         return 0;
     }
     r = vm->cx->borrows != NULL ? find(vm->cx->borrows, ob) : NULL;

@@ -31,6 +31,12 @@ static rrc_object *nil(cvm *vm)
     return cx_newref(vm, cx_nil(vm));
 }
 
+/* Unless something has failed already. */
+static rrc_object *changed(cvm *vm, const char *what)
+{
+    return cx_err_occurred(vm) ? NULL : cx_err_set(vm, "%s changed", what);
+}
+
 static rrc_object *boolean(cvm *vm, int yes)
 {
     return yes < 0 ? NULL : cx_newref(vm, cx_bool(vm, yes));
@@ -180,7 +186,7 @@ FUNCTION(str_copy)
     for (i = 0; i <= size; i++)
         again = 31 * again + (unsigned char)bytes[i];
     if (sum != again || bytes != cx_str_as_utf8(vm, args[0]) || cx_str_size(vm, args[0]) != size)
-        return cx_err_set(vm, "the bytes have changed");
+        return changed(vm, "the bytes have");
     return cx_str_from_string_and_size(vm, bytes, size);
 }
 
@@ -242,7 +248,7 @@ FUNCTION(tuple_items)
     for (i = 0; list != NULL && i < cx_tuple_size(vm, args[0]); i++) {
         MOVE(vm);
         if (items != cx_tuple_items(vm, args[0]) || items[i] != cx_tuple_get_item(vm, args[0], i))
-            cx_err_set(vm, "an item has changed");
+            changed(vm, "an item has");
         if (cx_err_occurred(vm) || cx_list_append(vm, list, items[i]) != 0) {
             cx_decref(vm, list);
             list = NULL;
@@ -317,7 +323,7 @@ FUNCTION(list_items)
         if (items[i] != cx_list_get_item(vm, args[0], i)
             || cx_tuple_set_item(vm, tuple, i, cx_newref(vm, items[i] != NULL ? items[i] : cx_nil(vm))) != 0) {
             cx_decref(vm, tuple);
-            return cx_err_set(vm, "an item has changed");
+            return changed(vm, "an item has");
         }
     }
     return tuple;
@@ -611,7 +617,8 @@ FUNCTION(temporaries)
     cx_scope_close(vm, scope);
     outer = cx_temp(vm, cx_tuple_pack(vm, 1, args[0]));
     MOVE(vm);
-    return outer != NULL ? cx_newref(vm, cx_tuple_get_item(vm, outer, 0)) : NULL;
+    inner = outer != NULL ? cx_tuple_get_item(vm, outer, 0) : NULL;
+    return inner != NULL ? cx_newref(vm, inner) : NULL;
 }
 
 /* ---- stale references, for debug builds ------------------------------------ */
