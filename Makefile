@@ -100,7 +100,7 @@ run-and-count:
 
 BENCH_CFLAGS ?= -O2
 BENCH_ARGS   ?= --csv $(BUILD)/bench.csv --python tests/bench/cycles.py
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o \
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o crossing.o \
                    rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
 BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
 
@@ -113,8 +113,10 @@ $(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
 	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
 	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
 
-$(BUILD)/bench/bench: $(BENCH_OBJECTS)
-	$(CC) $(BENCH_OBJECTS) $(LDFLAGS) -o $@
+$(BUILD)/bench/crossing.o: $(CVM_DEPS)
+
+$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
+	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
 
 bench: $(BUILD)/bench/bench ## measure; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
 	@$(BUILD)/bench/bench $(BENCH_ARGS)
