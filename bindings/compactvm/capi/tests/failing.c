@@ -1,12 +1,23 @@
 /* failing.c - every allocation fails in turn: C's and Lisp's. Whatever fails, the VM
- * and the extension end up sound, and nothing is leaked (the sanitizer looks). */
+ * and the extensions end up sound, and nothing is leaked (the sanitizer looks). */
 #include "../../../../tests/unit.h"
 #include "../impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-extern const cx_extension cx_ext_probe;
+extern const cx_extension cx_ext_probe, cx_ext_buffer, cx_ext_graph;
+
+/* What is loaded and run, and how many allocations that takes at least. */
+static const struct subject {
+    const char *extension, *script;
+    size_t least;
+} subjects[] = {
+    { "probe", "bindings/compactvm/capi/tests/brief.lisp", 300 },
+    { "buffer", "bindings/compactvm/extensions/tests/failing/buffer.lisp", 30 },
+    { "graph", "bindings/compactvm/extensions/tests/failing/graph.lisp", 30 }
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 /* ---- malloc and its kin, which the linker leads here ---------------------- */
 
@@ -49,7 +60,8 @@ static cvm *start(size_t nursery)
     config.nursery = nursery;
     config.heap_limit = 8u << 20;
     vm = cvm_new(&config);
-    if (vm != NULL && cx_add_extension(vm, &cx_ext_probe) != 0) {
+    if (vm != NULL && (cx_add_extension(vm, &cx_ext_probe) != 0 || cx_add_extension(vm, &cx_ext_buffer) != 0
+                       || cx_add_extension(vm, &cx_ext_graph) != 0)) {
         cvm_free(vm);
         return NULL;
     }
@@ -67,7 +79,7 @@ static void check_error(cvm *vm, const char *what, size_t n)
 }
 
 /* Run the script; allocation n fails. 0: there were not as many. */
-static int round_with_failure(size_t n, int in_lisp)
+static int round_with_failure(const struct subject *s, size_t n, int in_lisp)
 {
     cvm *vm = start(0);
     size_t left;
@@ -77,8 +89,7 @@ static int round_with_failure(size_t n, int in_lisp)
         vm->heap.fail_in = n;
     else
         countdown = n;
-    if (cx_load_extension(vm, "probe") != 0
-        || cvm_run_file(vm, "bindings/compactvm/capi/tests/brief.lisp") == CVM_NONE)
+    if (cx_load_extension(vm, s->extension) != 0 || cvm_run_file(vm, s->script) == CVM_NONE)
         check_error(vm, in_lisp ? "Lisp" : "C", n);
     left = in_lisp ? vm->heap.fail_in : countdown;
     vm->heap.fail_in = countdown = 0;
@@ -93,11 +104,14 @@ static int round_with_failure(size_t n, int in_lisp)
 
 static void all_rounds(int in_lisp)
 {
-    size_t step = unit_is_quick() ? 41 : 1, n;
+    size_t step = unit_is_quick() ? 41 : 1, i, n;
 
-    for (n = 1; round_with_failure(n, in_lisp); n += step)
-        continue;
-    check(n > 300);
+    for (i = 0; i < SUBJECTS; i++) {
+        unit_context("%s", subjects[i].extension);
+        for (n = 1; round_with_failure(&subjects[i], n, in_lisp); n += step)
+            continue;
+        check(n > subjects[i].least);
+    }
 }
 
 static void c_allocations(void)
