@@ -1329,6 +1329,7 @@ struct rrc_heap {
     rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          spreading;    /* owned objects of what lost its edge node become strong */
+    char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
 #endif
 
@@ -3941,6 +3942,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             head->is.word |= RRCI_GC_FINALIZED;
             heap->finalizable--;
             heap->finalized++;
+            RRCI_MIRRORED(heap, heap->changes++);
             heap->quota--;
             RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
@@ -4773,6 +4775,7 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
         return;
     if (rrci_is_p_linked(heap, ob)) {
         rrci_set_weak(heap, ob);
+        heap->found_dead = 1;
         return;
     }
     rrci_forget_node(heap, ob);
@@ -4980,6 +4983,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     size_t i;
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
+    heap->found_dead = 0;
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5918,6 +5922,81 @@ static void rrci_check_tracked(rrci_checker *checker)
     }
 }
 
+#ifdef RRC_MIRROR
+
+static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t explained)
+{
+    if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > explained)
+        rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
+}
+
+/* In the hooked form weak objects are held by tracked objects alone; and in debug
+   builds, their owners' edge nodes list them. */
+static void rrci_check_hooked(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_weighing weighing;
+    size_t i;
+    int kind;
+    if (list->count == 0)
+        return;
+    rrci_begin_weighing(&weighing, heap, "rrc_check");
+    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_explain);
+    rrci_explain_all(&weighing.search);
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_traverse(&weighing.search, ob, rrci_visit_edge);
+        rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob))
+                continue;
+            rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
+            RRC_LINK(link->ob) = link->p;
+        }
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    if (weighing.is_moved && checker->code == RRC_OK)
+        checker->code = RRC_ETOUCH;
+}
+
+/* What is weak has something to stand for it; and all are counted. */
+static void rrci_check_mirror(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    size_t weak = 0, nodes = 0, i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_is_tracked(ob))
+                continue;
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && rrc_mirror_target(heap, ob) == NULL)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, or edge nodes, are not counted right");
+    if (checker->code == RRC_OK && heap->hooked && !heap->found_dead && heap->depth == 0)
+        rrci_check_hooked(checker);
+}
+
+#endif /* RRC_MIRROR */
+
 /* I5: the reserves that the next collection relies on. */
 static void rrci_check_reserves(rrci_checker *checker)
 {
@@ -5959,8 +6038,10 @@ RRC_API int rrc_check(rrc_heap *heap)
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
-    if (heap->gc_walking == 0)
+    if (heap->gc_walking == 0) {
         rrci_check_tracked(&checker);
+        RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
+    }
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -6298,7 +6379,8 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     rrci_write_count(&writer, rrci_true_count(ob), "reference");
     if (node->p != NULL)
         rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
-    rrci_write(&writer, "%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked");
+    rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
+               RRCI_IS_WEAK(ob) ? ", weak" : "");
     if (!node->is_reached)
         rrci_write(&writer, rrci_is_waiting(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
@@ -6353,7 +6435,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
         rrci_write(writer, "static");
     else
         rrci_write_count(writer, rrci_true_count(ob), "reference");
-    rrci_write(writer, "%s%s\"];\n",
+    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_waiting(ob) ? "\\ngarbage, waits"
                : !node->is_reached ? "\\ngarbage" : "");
