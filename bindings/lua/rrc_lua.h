@@ -1726,21 +1726,21 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
     if (change < 0) {
         size_t less = (size_t)0 - (size_t)change;
         state->native -= less < state->native ? less : state->native;
+        state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
     } else {
         state->native += (size_t)change;
         state->native_new += (size_t)change;
     }
 }
 
-/* Lua starts a cycle when its memory has doubled. Native memory counts alike: what is
-   new since the last cycle, beyond as much as there was (in Lua, or in C if that is
-   more), is told to Lua as if it had allocated it. In portions: this calls the
-   collector. */
+/* What is new since the last cycle, beyond as much as Lua has, and half of what C had
+   then, is told to Lua as if it had allocated it: in portions, as this calls the
+   collector. Half, as some of what C had was garbage that nobody knew of yet. */
 static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 {
     size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
-    if (limit < state->native_before)
-        limit = state->native_before;
+    if (limit < state->native_before / 2)
+        limit = state->native_before / 2;
     if (limit < RRC_LUA_NATIVE_BYTES)
         limit = RRC_LUA_NATIVE_BYTES;
     if (state->native_new < limit + state->native_told + limit / 16)
@@ -1750,10 +1750,10 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
-/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles,
-   after the marking. Lua 5.3 and newer call it again when it is armed again (in
-   generational mode of 5.4 it is then old: once in each major collection); the
-   others need a new one. */
+/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
+   the generational mode of 5.4: in each young collection), after the marking, and
+   makes the next one. (To arm the old one again does not work: a copy of it can stay in
+   a register of the Lua function that runs, which keeps it alive.) */
 static int rrcl_sentinel_gc(lua_State *L);
 
 static int rrcl_new_sentinel(lua_State *L)
@@ -1767,12 +1767,6 @@ static int rrcl_new_sentinel(lua_State *L)
 
 static void rrcl_arm(lua_State *L, rrcl_state *state)
 {
-#if LUA_VERSION_NUM >= 503
-    if (lua_getmetatable(L, 1)) {
-        lua_setmetatable(L, 1);
-        return;
-    }
-#endif
     state->has_sentinel = rrcl_pcall(L, rrcl_new_sentinel, NULL) == 0;
     if (!state->has_sentinel)
         lua_pop(L, 1);
