@@ -154,6 +154,18 @@ case("T5 a reference moves after the step, with a touch", function()
   equal(b:get(1)[1], "callback")
 end)
 
+case("T5 control: without the touch it is lost", function()
+  local a, b = new(1), new(2)
+  a:set(1, { "callback" })
+  rawrefcount.step()
+  collectgarbage()
+  a:move(1, b, 1, "no touch")
+  a = nil
+  collectgarbage() collectgarbage()
+  rawrefcount.step()
+  equal(b:get(1), nil)
+end)
+
 case("T6 C takes a reference after the step, and its owner dies", function()
   local a = new(1)
   a:set(1, { "callback" })
