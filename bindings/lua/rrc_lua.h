@@ -157,8 +157,8 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
    with other arguments, or with results. */
 RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data);
 
-/* Raise the error that rrc_lua_call or rrc_lua_protect kept; does nothing if there is
-   none: for the end of a method whose C function runs callbacks. */
+/* Raise the error that rrc_lua_call or rrc_lua_protect kept last; does nothing if there
+   is none: for the end of a method whose C function says that a callback failed. */
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
 
 /* ---- collection ---- */
@@ -192,7 +192,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to -> its slot, weakly by key
  *   CLASSES   number of a class -> its metatable
- *   ERROR     what rrc_lua_call kept
+ *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
@@ -272,7 +272,10 @@ static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
 #endif
 
 /* The places on the stack of the hidden thread. */
-enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_ERROR, RRCL_RESERVE, RRCL_PLACES = RRCL_RESERVE };
+enum {
+    RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
+    RRCL_PLACES = RRCL_RESERVE
+};
 
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
@@ -328,7 +331,8 @@ typedef struct rrcl_state {
     int         class_count;
     int         in_step;
     int         was_revived;        /* OWNERS has been searched in this step */
-    int         has_sentinel, has_error, is_closed;
+    int         has_sentinel, is_closed;
+    int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
@@ -1426,7 +1430,6 @@ static int rrcl_close(lua_State *L)
     }
     rrc_decref(heap, ob);
     rrc_run_pending(heap, 0);
-    rrc_lua_raise(L, heap);
     return 0;
 }
 
@@ -1540,11 +1543,23 @@ typedef struct rrcl_protected {
     int           status;
 } rrcl_protected;
 
-static void rrcl_keep_error(lua_State *L, rrcl_state *state)
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place)
 {
     lua_xmove(L, state->hidden, 1);
-    lua_replace(state->hidden, RRCL_ERROR);
-    state->has_error = 1;
+    lua_replace(state->hidden, place);
+    state->has_error[place] = 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return;
+    state->has_error[place] = 0;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, place);
+    lua_error(L);
 }
 
 static int rrcl_traceback(lua_State *L)
@@ -1579,7 +1594,7 @@ static int rrcl_call_traced(lua_State *L)
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
     if (job->status != 0)
-        rrcl_keep_error(L, job->state);
+        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR);
     return 0;
 }
 
@@ -1597,7 +1612,7 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
         return LUA_ERRRUN;
     status = rrcl_pcall(L, rrcl_call_traced, &job);
     if (status != 0)
-        rrcl_keep_error(L, job.state);
+        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR);
     rrcl_use(job.state, L);
     return status != 0 ? status : job.status;
 }
@@ -1637,15 +1652,7 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
 
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    if (state->hidden == NULL || !state->has_error)
-        return;
-    state->has_error = 0;
-    lua_pushvalue(state->hidden, RRCL_ERROR);
-    lua_xmove(state->hidden, L, 1);
-    lua_pushnil(state->hidden);
-    lua_replace(state->hidden, RRCL_ERROR);
-    lua_error(L);
+    rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
 }
 
 /* ---- collection ---- */
@@ -1694,12 +1701,8 @@ static void rrcl_collect(void *userdata)
     lua_State *L = rrcl_caller(state);
     if (L == NULL)
         return;
-    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0) {
-        if (state->has_error)
-            lua_pop(L, 1);                  /* the first one counts */
-        else
-            rrcl_keep_error(L, state);
-    }
+    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
     state->was_revived = 0;
 }
 
@@ -1716,7 +1719,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     result = rrc_mirror_collect(heap);
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
-    rrc_lua_raise(L, heap);
+    rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
     return result;
 }
 
