@@ -220,8 +220,10 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define rrcl_rawlen(L, index) lua_objlen(L, index)
 #define rrcl_set_uservalue(L, index) ((void)lua_setfenv(L, index))
 #define rrcl_get_uservalue(L, index) lua_getfenv(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
 #else
 #define rrcl_rawlen(L, index) lua_rawlen(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushnil(L)
 #if LUA_VERSION_NUM >= 504
 #define rrcl_set_uservalue(L, index) ((void)lua_setiuservalue(L, index, 1))
 #define rrcl_get_uservalue(L, index) ((void)lua_getiuservalue(L, index, 1))
@@ -1423,10 +1425,9 @@ static int rrcl_close(lua_State *L)
     if (proxy->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
-        if (proxy->has_table) {
-            lua_createtable(L, 0, 0);
-            rrcl_set_uservalue(L, 1);
-        }
+        rrcl_push_no_uservalue(L);
+        rrcl_set_uservalue(L, 1);
+        proxy->has_table = 0;
     }
     rrc_decref(heap, ob);
     rrc_run_pending(heap, 0);
