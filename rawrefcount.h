@@ -1329,6 +1329,7 @@ struct rrc_heap {
     rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          spreading;    /* owned objects of what lost its edge node become strong */
+    char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
 #endif
@@ -4959,9 +4960,9 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
     if (!rrci_is_tracked(ob))
         return;
     heap->changes++;
+    heap->untracked = 1;
     rrc_touch(heap, ob);
-    if (rrc_mirror_node(heap, ob) != NULL)
-        rrci_touch_owned(heap, ob);
+    rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
 
@@ -4993,7 +4994,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
         rrci_forget_node(heap, ob);
         head->is.state |= RRCI_NODE_LOST;
     }
-    if (rrci_wants_search(heap) && (heap->changes > 0 || heap->gc_collecting)) {
+    if (rrci_wants_search(heap)) {
         rrci_collect_c(heap, function);
         rrci_anchor_waiting(heap);
     }
@@ -5337,18 +5338,25 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
     if (weighing->failed)
         return 0;
+    head->is.edges = weighing->edges;
     if (weighing->target_count == 0 && head->is.node == NULL)
         return 1;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
 #endif
-    head->is.edges = weighing->edges;
     heap->mirrored++;
+    heap->untracked = 0;
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
-    if (!rrci_is_tracked(ob)) {         /* a finalizer of the host had it untracked */
+    if (heap->untracked) {              /* by finalizers of the host: before it made their nodes? */
+        size_t i;
+        for (i = 0; i < weighing->target_count; i++)
+            if (!rrci_is_tracked(heap->targets[i]))
+                rrci_forget_node(heap, heap->targets[i]);
+    }
+    if (!rrci_is_tracked(ob)) {
         rrci_forget_node(heap, ob);
     } else if (head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
         rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
