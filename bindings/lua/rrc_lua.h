@@ -157,8 +157,8 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
    with other arguments, or with results. */
 RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data);
 
-/* Raise the error that rrc_lua_call or rrc_lua_protect kept; does nothing if there is
-   none: for the end of a method whose C function runs callbacks. */
+/* Raise the error that rrc_lua_call or rrc_lua_protect kept last; does nothing if there
+   is none: for the end of a method whose C function says that a callback failed. */
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
 
 /* ---- collection ---- */
@@ -192,7 +192,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to -> its slot, weakly by key
  *   CLASSES   number of a class -> its metatable
- *   ERROR     what rrc_lua_call kept
+ *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
@@ -220,8 +220,10 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define rrcl_rawlen(L, index) lua_objlen(L, index)
 #define rrcl_set_uservalue(L, index) ((void)lua_setfenv(L, index))
 #define rrcl_get_uservalue(L, index) lua_getfenv(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
 #else
 #define rrcl_rawlen(L, index) lua_rawlen(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushnil(L)
 #if LUA_VERSION_NUM >= 504
 #define rrcl_set_uservalue(L, index) ((void)lua_setiuservalue(L, index, 1))
 #define rrcl_get_uservalue(L, index) ((void)lua_getiuservalue(L, index, 1))
@@ -272,7 +274,10 @@ static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
 #endif
 
 /* The places on the stack of the hidden thread. */
-enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_ERROR, RRCL_RESERVE, RRCL_PLACES = RRCL_RESERVE };
+enum {
+    RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
+    RRCL_PLACES = RRCL_RESERVE
+};
 
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
@@ -328,7 +333,8 @@ typedef struct rrcl_state {
     int         class_count;
     int         in_step;
     int         was_revived;        /* OWNERS has been searched in this step */
-    int         has_sentinel, has_error, is_closed;
+    int         has_sentinel, is_closed;
+    int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
@@ -1419,14 +1425,12 @@ static int rrcl_close(lua_State *L)
     if (proxy->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
-        if (proxy->has_table) {
-            lua_createtable(L, 0, 0);
-            rrcl_set_uservalue(L, 1);
-        }
+        rrcl_push_no_uservalue(L);
+        rrcl_set_uservalue(L, 1);
+        proxy->has_table = 0;
     }
     rrc_decref(heap, ob);
     rrc_run_pending(heap, 0);
-    rrc_lua_raise(L, heap);
     return 0;
 }
 
@@ -1540,11 +1544,23 @@ typedef struct rrcl_protected {
     int           status;
 } rrcl_protected;
 
-static void rrcl_keep_error(lua_State *L, rrcl_state *state)
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place)
 {
     lua_xmove(L, state->hidden, 1);
-    lua_replace(state->hidden, RRCL_ERROR);
-    state->has_error = 1;
+    lua_replace(state->hidden, place);
+    state->has_error[place] = 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return;
+    state->has_error[place] = 0;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, place);
+    lua_error(L);
 }
 
 static int rrcl_traceback(lua_State *L)
@@ -1579,7 +1595,7 @@ static int rrcl_call_traced(lua_State *L)
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
     if (job->status != 0)
-        rrcl_keep_error(L, job->state);
+        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR);
     return 0;
 }
 
@@ -1597,7 +1613,7 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
         return LUA_ERRRUN;
     status = rrcl_pcall(L, rrcl_call_traced, &job);
     if (status != 0)
-        rrcl_keep_error(L, job.state);
+        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR);
     rrcl_use(job.state, L);
     return status != 0 ? status : job.status;
 }
@@ -1637,15 +1653,7 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
 
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    if (state->hidden == NULL || !state->has_error)
-        return;
-    state->has_error = 0;
-    lua_pushvalue(state->hidden, RRCL_ERROR);
-    lua_xmove(state->hidden, L, 1);
-    lua_pushnil(state->hidden);
-    lua_replace(state->hidden, RRCL_ERROR);
-    lua_error(L);
+    rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
 }
 
 /* ---- collection ---- */
@@ -1694,12 +1702,8 @@ static void rrcl_collect(void *userdata)
     lua_State *L = rrcl_caller(state);
     if (L == NULL)
         return;
-    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0) {
-        if (state->has_error)
-            lua_pop(L, 1);                  /* the first one counts */
-        else
-            rrcl_keep_error(L, state);
-    }
+    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
     state->was_revived = 0;
 }
 
@@ -1716,7 +1720,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     result = rrc_mirror_collect(heap);
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
-    rrc_lua_raise(L, heap);
+    rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
     return result;
 }
 
@@ -1726,21 +1730,21 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
     if (change < 0) {
         size_t less = (size_t)0 - (size_t)change;
         state->native -= less < state->native ? less : state->native;
+        state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
     } else {
         state->native += (size_t)change;
         state->native_new += (size_t)change;
     }
 }
 
-/* Lua starts a cycle when its memory has doubled. Native memory counts alike: what is
-   new since the last cycle, beyond as much as there was (in Lua, or in C if that is
-   more), is told to Lua as if it had allocated it. In portions: this calls the
-   collector. */
+/* What is new since the last cycle, beyond as much as Lua has, and half of what C had
+   then, is told to Lua as if it had allocated it: in portions, as this calls the
+   collector. Half, as some of what C had was garbage that nobody knew of yet. */
 static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 {
     size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
-    if (limit < state->native_before)
-        limit = state->native_before;
+    if (limit < state->native_before / 2)
+        limit = state->native_before / 2;
     if (limit < RRC_LUA_NATIVE_BYTES)
         limit = RRC_LUA_NATIVE_BYTES;
     if (state->native_new < limit + state->native_told + limit / 16)
@@ -1750,10 +1754,10 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
-/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles,
-   after the marking. Lua 5.3 and newer call it again when it is armed again (in
-   generational mode of 5.4 it is then old: once in each major collection); the
-   others need a new one. */
+/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
+   the generational mode of 5.4: in each young collection), after the marking, and
+   makes the next one. (To arm the old one again does not work: a copy of it can stay in
+   a register of the Lua function that runs, which keeps it alive.) */
 static int rrcl_sentinel_gc(lua_State *L);
 
 static int rrcl_new_sentinel(lua_State *L)
@@ -1767,12 +1771,6 @@ static int rrcl_new_sentinel(lua_State *L)
 
 static void rrcl_arm(lua_State *L, rrcl_state *state)
 {
-#if LUA_VERSION_NUM >= 503
-    if (lua_getmetatable(L, 1)) {
-        lua_setmetatable(L, 1);
-        return;
-    }
-#endif
     state->has_sentinel = rrcl_pcall(L, rrcl_new_sentinel, NULL) == 0;
     if (!state->has_sentinel)
         lua_pop(L, 1);
