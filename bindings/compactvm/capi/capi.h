@@ -136,7 +136,9 @@ RRC_INLINE void cx_xdecref(cvm *vm, rrc_object *ob)
 /* ob with one more reference: for `return cx_newref(vm, ob)`. */
 RRC_INLINE rrc_object *cx_newref(cvm *vm, rrc_object *ob)
 {
-    cx_incref(vm, ob);
+    if (!CXI_USABLE(vm, ob, "cx_newref"))
+        return NULL;
+    rrc_incref(cx_heap(vm), ob);
     return ob;
 }
 
@@ -371,7 +373,9 @@ struct cx_type {
 /* A new type: spec, and what it inherits from base (NULL: object). metatype NULL: that of
    base. The strings and tables of spec must live on. A slot is inherited if it is zero; so are
    tp_traverse, tp_clear and tp_members, if all are; tp_members are added to those of base. An
-   own tp_dealloc ends with that of the base, if it has one, else with cx_free. NEW. */
+   own tp_dealloc ends with that of the base, if it has one, else with cx_free. (Without HAVE_GC
+   the collector does not see that objects refer to their type: one that only its own object
+   keeps is then not found to be garbage.) NEW. */
 cx_type *cx_type_from_spec(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype);
 
 /* The type of ob, BORROWED from it; the type whose objects it is one of? 1, 0. */

@@ -71,7 +71,6 @@ struct cx_state {
     int loading;                    /* inside an extension's init ... */
     cvm_value *pending;             /* ... that has defined this: a rooted list of names and values */
 
-    int printing;                   /* inside a tp_repr */
     struct cxi_borrows *borrows;    /* debug builds: see borrow.c */
 };
 

@@ -82,6 +82,8 @@ static rrc_object *generic_alloc(cvm *vm, cx_type *type, size_t n)
     int is_gc = (type->type.tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
     rrc_object *ob;
 
+    if (n > 0 && type->type.tp_itemsize == 0)
+        return cx_err_set(vm, "%s: objects of this type have no items", type->type.tp_name);
     if (n > SIZE_MAX / 16)
         return cx_err_no_memory(vm);
     ob = is_gc ? rrc_gc_new_var(vm->rrc, &type->type, n) : rrc_new_var(vm->rrc, &type->type, n);
