@@ -63,7 +63,6 @@ CAPI_PROBE       := $(BUILD)/capi/probe.so
 CAPI_DEBUG_PROBE := $(BUILD)/capi/debug/probe.so
 
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
-$(eval $(call run,capi-dict,$(BUILD)/capi/tests-dict,$(BUILD)/capi/tests-dict))
 $(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
 CHECK_RUNS += cvm capi-dict capi-readme
 
@@ -73,4 +72,4 @@ $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
         sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed))\
-    $(if $(filter dict,$(kind)),,$(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind)))))
+    $(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind))))

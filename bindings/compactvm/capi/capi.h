@@ -306,7 +306,8 @@ size_t cx_dict_size(cvm *vm, rrc_object *ob);       /* SIZE_MAX: an error */
    cx_err_occurred. */
 rrc_object *cx_dict_get_item(cvm *vm, rrc_object *ob, rrc_object *key);
 rrc_object *cx_dict_get_item_string(cvm *vm, rrc_object *ob, const char *key);      /* a str as key */
-int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);  /* takes its own references */
+/* They take their own references to key and value. */
+int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);
 int cx_dict_set_item_string(cvm *vm, rrc_object *ob, const char *key, rrc_object *value);
 int cx_dict_del_item(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1: removed; 0: it was not there; -1 */
 int cx_dict_contains(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1, 0, -1 */
@@ -416,7 +417,7 @@ typedef struct cx_extension {
     int (*check_config)(rrc_heap *heap);    /* was it compiled with the VM's RRC_DEBUG and so on? */
     int (*init)(cvm *vm);           /* define what it offers: 0, or -1. Then nothing is defined */
     size_t state_size;              /* bytes for each VM, zeroed; for cx_state */
-    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns. May be NULL */
+    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns; or NULL */
 } cx_extension;
 
 static inline int cxi_check_config(rrc_heap *heap)

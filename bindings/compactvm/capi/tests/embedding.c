@@ -165,7 +165,8 @@ static void extensions_that_do_not_fit(void)
     check_int(cx_add_extension(vm, &old), -1);
     check_fails(vm, "load-extension: old was made for version 2 of the API, this is version 1");
     check_int(cx_add_extension(vm, &other), -1);
-    check_fails(vm, "load-extension: other was compiled with other settings of rawrefcount.h (RRC_DEBUG?) than the VM");
+    check_fails(vm, "load-extension: other was compiled with other settings of rawrefcount.h "
+                "(RRC_DEBUG?) than the VM");
     check_int(cx_add_extension(vm, &empty), -1);
     check_fails(vm, "load-extension: empty has no init");
     check(cx_state(vm, &old) == NULL);
