@@ -198,7 +198,14 @@
 (settle)
 (for-each (lambda (i) (check (kept-at i) (vector-ref models i))) (range 6))
 
-; ---- nothing is left
+; ---- each becomes part of the next one: a ring through all places. Nothing is left of it
+(define (tie i . joints)
+  (when joints
+    (list-append (kept-at (modulo (+ i 1) 6)) ((car joints) (kept-at i)))
+    (apply tie (cons (+ i 1) (cdr joints)))))
+(tie 0 tuple-make tuple box (lambda (x) (crate 1 x)) (lambda (x) (dict 'x (cons 1 x))) list-make)
+(check-links)
+(settle)
 (set! kept nil)
 (drop-it)
 (release 'a)
