@@ -45,8 +45,8 @@ static int count_fits(cvm *vm, const cx_method_def *def, size_t n)
     return 0;
 }
 
-rrc_object *cxi_call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
-                          rrc_object *const *args, size_t n)
+static rrc_object *call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
+                            rrc_object *const *args, size_t n)
 {
     return count_fits(vm, def, n) ? checked(vm, def->name, def->call(vm, self, args, n)) : NULL;
 }
@@ -55,7 +55,7 @@ rrc_object *cxi_call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
 
 static rrc_object *function_call(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    return cxi_call_def(vm, ((cxi_bound *)self)->def, ((cxi_bound *)self)->self, args, n);
+    return call_def(vm, ((cxi_bound *)self)->def, ((cxi_bound *)self)->self, args, n);
 }
 
 static rrc_object *function_repr(cvm *vm, rrc_object *self)
@@ -117,7 +117,7 @@ static rrc_object *enter(cvm *vm, rrc_object *callee, const cx_method_def *def,
     rrc_incref(vm->rrc, callee);        /* what it does may let go of it */
     scope = cx_scope_open(vm);
     if (def != NULL)
-        result = cxi_call_def(vm, def, callee, args, n);
+        result = call_def(vm, def, callee, args, n);
     else
         result = checked(vm, name_of(vm, callee, def),
                          cxi_type_of(vm, callee)->tp_call(vm, callee, args, n));
@@ -137,7 +137,8 @@ static void drop_args(cvm *vm, rrc_object **obs, rrc_object **few, size_t n)
 }
 
 /* The C objects of n values, held for a call; NULL after a failure. */
-static rrc_object **take_args(cvm *vm, const char *name, const cvm_value *args, size_t n, rrc_object **few)
+static rrc_object **take_args(cvm *vm, const char *name, const cvm_value *args, size_t n,
+                              rrc_object **few)
 {
     rrc_object **obs = n <= FEW ? few : malloc(n * sizeof *obs);
     size_t i;
@@ -270,7 +271,8 @@ static rrc_object *no_method(cvm *vm, rrc_object *ob, const char *name)
 
 /* The procedure that is to be called, as a value in a rooted slot; or NONE and *def; or, with
    an error, neither. *with_self: the object is the first argument. */
-static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx_method_def **def, int *with_self)
+static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx_method_def **def,
+                             int *with_self)
 {
     cvm_value v = cxi_own_attribute(vm, ob, symbol);
 

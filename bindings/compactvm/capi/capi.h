@@ -136,7 +136,9 @@ RRC_INLINE void cx_xdecref(cvm *vm, rrc_object *ob)
 /* ob with one more reference: for `return cx_newref(vm, ob)`. */
 RRC_INLINE rrc_object *cx_newref(cvm *vm, rrc_object *ob)
 {
-    cx_incref(vm, ob);
+    if (!CXI_USABLE(vm, ob, "cx_newref"))
+        return NULL;
+    rrc_incref(cx_heap(vm), ob);
     return ob;
 }
 
@@ -304,7 +306,8 @@ size_t cx_dict_size(cvm *vm, rrc_object *ob);       /* SIZE_MAX: an error */
    cx_err_occurred. */
 rrc_object *cx_dict_get_item(cvm *vm, rrc_object *ob, rrc_object *key);
 rrc_object *cx_dict_get_item_string(cvm *vm, rrc_object *ob, const char *key);      /* a str as key */
-int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);  /* takes its own references */
+/* They take their own references to key and value. */
+int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);
 int cx_dict_set_item_string(cvm *vm, rrc_object *ob, const char *key, rrc_object *value);
 int cx_dict_del_item(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1: removed; 0: it was not there; -1 */
 int cx_dict_contains(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1, 0, -1 */
@@ -371,7 +374,9 @@ struct cx_type {
 /* A new type: spec, and what it inherits from base (NULL: object). metatype NULL: that of
    base. The strings and tables of spec must live on. A slot is inherited if it is zero; so are
    tp_traverse, tp_clear and tp_members, if all are; tp_members are added to those of base. An
-   own tp_dealloc ends with that of the base, if it has one, else with cx_free. NEW. */
+   own tp_dealloc ends with that of the base, if it has one, else with cx_free. (Without HAVE_GC
+   the collector does not see that objects refer to their type: one that only its own object
+   keeps is then not found to be garbage.) NEW. */
 cx_type *cx_type_from_spec(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype);
 
 /* The type of ob, BORROWED from it; the type whose objects it is one of? 1, 0. */
@@ -412,7 +417,7 @@ typedef struct cx_extension {
     int (*check_config)(rrc_heap *heap);    /* was it compiled with the VM's RRC_DEBUG and so on? */
     int (*init)(cvm *vm);           /* define what it offers: 0, or -1. Then nothing is defined */
     size_t state_size;              /* bytes for each VM, zeroed; for cx_state */
-    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns. May be NULL */
+    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns; or NULL */
 } cx_extension;
 
 static inline int cxi_check_config(rrc_heap *heap)

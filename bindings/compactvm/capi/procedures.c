@@ -111,17 +111,25 @@ static void let_go(cvm *vm, rrc_object *ob)
     }
 }
 
+/* What Lisp sees by a proxy, but for types: other objects need them. */
+static int can_be_closed(cvm *vm, rrc_object *ob)
+{
+    const cx_type *type = cxi_type_of(vm, ob), *builtins = vm->cx->types;
+    int is_builtin = type >= builtins && type < builtins + CX_BUILTINS;
+
+    return !cxi_is_type(vm, ob) && (!is_builtin || type == &builtins[CX_OBJECT]
+                                    || type == &builtins[CX_FUNCTION] || type == &builtins[CX_FOREIGN]);
+}
+
 int cx_close(cvm *vm, rrc_object *ob)
 {
-    cvm_value p;
     int code = 0;
 
     if (!cxi_any(vm, "cx_close", ob))
         return -1;
-    p = cxi_value_of(vm, ob);
     if (cxi_is(vm, ob, CX_CLOSED))
         return 0;
-    if (cxi_is_type(vm, ob) || (p != CVM_NONE && !cvm_is(p, CVM_FOREIGN)))
+    if (!can_be_closed(vm, ob))
         return cx_err_expected(vm, "close", "an object that can be closed", ob), -1;
     rrc_incref(vm->rrc, ob);
     if (cxi_type_of(vm, ob)->tp_close != NULL)

@@ -1,15 +1,15 @@
 /* type.c - types: P link, full. Both sides have a part of them.
  *
  * C has the slots: a type is a cx_type, whose address is what its objects have as their
- * type. The host has the attributes: the methods that Lisp gives to a type stand in a dict of its
- * proxy (see attr.c). So C's references to a type keep its proxy.
+ * type. The host has the attributes: the methods that Lisp gives to a type stand in a dict
+ * of its proxy (see attr.c). So C's references to a type keep its proxy.
  *
- * Types that extensions or Lisp make are heap types: each object of the type owns a reference
- * to it, which the header counts, so that a type goes when nothing needs it any more. The VM's own types
- * are part of the VM, and immortal: an int costs no count.
+ * Types that extensions or Lisp make are heap types: each object of the type owns a
+ * reference to it, which the header counts, so that a type goes when nothing needs it any
+ * more. The VM's own types are part of the VM, and immortal: an int costs no count.
  *
- * The type of a type is a metatype, usually `type`. Objects are made by calling their type: tp_call
- * of the metatype calls tp_new, which calls tp_alloc, and then tp_init.
+ * The type of a type is a metatype, usually `type`. Objects are made by calling their
+ * type: tp_call of the metatype calls tp_new, which calls tp_alloc, and then tp_init.
  */
 #include "impl.h"
 
@@ -82,6 +82,8 @@ static rrc_object *generic_alloc(cvm *vm, cx_type *type, size_t n)
     int is_gc = (type->type.tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
     rrc_object *ob;
 
+    if (n > 0 && type->type.tp_itemsize == 0)
+        return cx_err_set(vm, "%s: objects of this type have no items", type->type.tp_name);
     if (n > SIZE_MAX / 16)
         return cx_err_no_memory(vm);
     ob = is_gc ? rrc_gc_new_var(vm->rrc, &type->type, n) : rrc_new_var(vm->rrc, &type->type, n);
@@ -352,7 +354,8 @@ static int set_attributes(cvm *vm, rrc_object *type, rrc_object *dict)
     return *p != CVM_NONE;
 }
 
-static rrc_object *new_from_lisp(cvm *vm, cx_type *metatype, rrc_object *name, cx_type *base, rrc_object *dict)
+static rrc_object *new_from_lisp(cvm *vm, cx_type *metatype, rrc_object *name, cx_type *base,
+                                 rrc_object *dict)
 {
     char *text = name_from(vm, name);
     cx_type spec = { 0 }, *t;
