@@ -106,6 +106,17 @@
 (assert (equal? (call v 'text) "still here"))
 (close v)
 
+; ---- a view that is part of cyclic garbage, though its buffer is not
+(define b (byte-buffer 4))
+(define (ring-with x)
+  (let ((n (node x)))
+    (call n 'connect n)
+    nil))
+(ring-with (call b 'view))
+(fails locked (lambda () (call b 'resize 5)))
+(settle)
+(call b 'resize 5)
+
 ; ---- a type that is based on it
 (define line-buffer
   (type 'line-buffer byte-buffer
