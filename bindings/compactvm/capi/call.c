@@ -264,9 +264,9 @@ rrc_object *cx_call(cvm *vm, rrc_object *callable, rrc_object *const *args, size
  * those it is based on: in Lisp's attributes of the type, then in its tp_methods.
  */
 
-static rrc_object *no_method(cvm *vm, rrc_object *ob, const char *name)
+static rrc_object *no_method(cvm *vm, const char *type_name, const char *name)
 {
-    return cx_err_set(vm, "call: a %s has no method %.40s", RRC_TYPE(ob)->tp_name, name);
+    return cx_err_set(vm, "call: a %s has no method %.40s", type_name, name);
 }
 
 /* The procedure that is to be called, as a value in a rooted slot; or NONE and *def; or, with
@@ -281,7 +281,7 @@ static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx
     if (v == CVM_NONE)
         v = cxi_type_attribute(vm, cxi_type_of(vm, ob), symbol, def);
     if (v == CVM_NONE && *def == NULL)
-        no_method(vm, ob, cvm_symbol_text(symbol));
+        no_method(vm, RRC_TYPE(ob)->tp_name, cvm_symbol_text(symbol));
     return v;
 }
 
@@ -299,6 +299,38 @@ cvm_value cvm_foreign_call_method(cvm *vm, cvm_value *args, size_t n)
     if (v != CVM_NONE)
         return cvm_call(vm, v, args + 2, n - 2);
     return def != NULL ? call_with_values(vm, ob, def, args + 2, n - 2) : CVM_NONE;
+}
+
+/* A tp_init, called as a method. */
+static cvm_value call_init(cvm *vm, cx_type *type, rrc_object *self, const cvm_value *args, size_t n)
+{
+    rrc_object *few[FEW] = { NULL }, **obs = take_args(vm, "init", args, n, few);
+    int code = obs != NULL ? cxi_init_in_c(type)(vm, self, obs, n) : -1;
+
+    if (obs != NULL)
+        drop_args(vm, obs, few, n);
+    if (code != 0 && !vm->failed)
+        cx_err_set(vm, "init: a tp_init failed without setting an error");
+    return code == 0 ? CVM_NIL : CVM_NONE;
+}
+
+cvm_value cvm_foreign_call_base(cvm *vm, cvm_value *args, size_t n)
+{
+    cx_type *base = ((cx_type *)CVM_FOREIGN_OF(args[0])->ob)->tp_base;
+    rrc_object *self = CVM_FOREIGN_OF(args[1])->ob;
+    const cx_method_def *def = NULL;
+    cvm_value v = base != NULL ? cxi_type_attribute(vm, base, args[2], &def) : CVM_NONE;
+
+    if (v != CVM_NONE) {
+        args[2] = args[1];              /* the method's name is not needed any more */
+        return cvm_call(vm, v, args + 2, n - 2);
+    }
+    if (def != NULL)
+        return call_with_values(vm, self, def, args + 3, n - 3);
+    if (base != NULL && cxi_init_in_c(base) != NULL && strcmp(cvm_symbol_text(args[2]), "init") == 0)
+        return call_init(vm, base, self, args + 3, n - 3);
+    no_method(vm, base != NULL ? base->type.tp_name : "nothing", cvm_symbol_text(args[2]));
+    return CVM_NONE;
 }
 
 rrc_object *cx_call_method(cvm *vm, rrc_object *ob, const char *name, rrc_object *const *args, size_t n)

@@ -125,6 +125,9 @@ void cxi_types_open(cvm *vm);
 int cxi_is_type(cvm *vm, rrc_object *ob);
 cx_type *cxi_type_of(cvm *vm, rrc_object *ob);          /* BORROWED from ob */
 
+/* The tp_init that C has given to the type or to one that it is based on; or NULL. */
+int (*cxi_init_in_c(const cx_type *type))(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n);
+
 /* In the attributes of the object's proxy; CVM_NONE: none of this name. */
 cvm_value cxi_own_attribute(cvm *vm, rrc_object *ob, cvm_value symbol);
 

@@ -97,6 +97,22 @@ static cvm_value b_is_a(cvm *vm, cvm_value *args, size_t n)
     return v;
 }
 
+/* (call-base type x 'method args...): from inside a method of the type, that of its base */
+static cvm_value b_call_base(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *type = object_of(vm, "call-base", args[0]), *x = NULL;
+    cvm_value *result = cvm_root(vm, CVM_NONE);
+
+    if (type != NULL && cx_as_type(vm, type) != NULL)
+        x = object_of(vm, "call-base", args[1]);
+    if (x != NULL && cx_check(vm, "call-base", x, (cx_type *)type)
+        && cvm_check(vm, "call-base", args[2], CVM_SYMBOL, "a symbol"))
+        *result = cvm_foreign_call_base(vm, args, n);
+    drop(vm, x);
+    drop(vm, type);
+    return *result;
+}
+
 /* ---- closing -------------------------------------------------------------- */
 
 /* The object goes on its way without its proxy. */
@@ -193,6 +209,7 @@ static cvm_value b_load_extension(cvm *vm, cvm_value *args, size_t n)
 const cvm_builtin_def cvm_capi_builtins[] = {
     { "attr", 2, 2, b_attr },               { "set-attr!", 2, 3, b_set_attr },
     { "class-of", 1, 1, b_class_of },       { "is-a?", 2, 2, b_is_a },
+    { "call-base", 3, -1, b_call_base },
     { "close", 1, 1, b_close },             { "closed?", 1, 1, b_closed_p },
     { "load-extension", 1, 1, b_load_extension },
     { NULL, 0, 0, NULL }

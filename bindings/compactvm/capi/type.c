@@ -295,9 +295,20 @@ static rrc_object *call_attribute(cvm *vm, rrc_object *self, const char *name, r
     return v != CVM_NONE ? cxi_call_value(vm, v, self, args, n) : NULL;
 }
 
+static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n);
+
+/* That of the first type on the way up that was made in C. */
+int (*cxi_init_in_c(const cx_type *type))(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+{
+    while (type->tp_init == lisp_init)
+        type = type->tp_base;
+    return type->tp_init;
+}
+
 static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
     const cx_type *type = cxi_type_of(vm, self);
+    int (*init)(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n) = cxi_init_in_c(type);
     int found;
     rrc_object *result = call_attribute(vm, self, "init", args, n, &found);
 
@@ -306,10 +317,8 @@ static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t 
             rrc_decref(vm->rrc, result);
         return result != NULL ? 0 : -1;
     }
-    while (type->tp_init == lisp_init)          /* of the first type that was made in C */
-        type = type->tp_base;
-    if (type->tp_init != NULL)
-        return type->tp_init(vm, self, args, n);
+    if (init != NULL)
+        return init(vm, self, args, n);
     if (n == 0 || type->tp_new != object_new)
         return 0;
     cx_err_set(vm, "%s: expected 0 arguments, got %lu", RRC_TYPE(self)->tp_name, (unsigned long)n);

@@ -15,7 +15,7 @@
         explanation pending run-pending next-dead check-links gc-collect
         tuple tuple? tuple-length tuple-ref tuple->list range-tuple
         array array? array-length array-ref array-set! array-push! array-insert! array-remove! array->list
-        attr set-attr! class-of is-a? close closed? load-extension type object))
+        attr set-attr! class-of is-a? call-base close closed? load-extension type object))
 (define (samples)
   (list nil 0 -1 2.5 1e300 "text" 'car '(1 2) '(1 . 2) [1 2] (dict 1 2) car (lambda x x)
         (new 'point 1 2) (new 'widget "sample") (new 'document "sample")

@@ -32,6 +32,16 @@ for function in $functions; do
     expect "$function is tested" grep -qs "$function(" $capi/tests/probe.c $capi/tests/embedding.c
 done
 
+# C++ can include it.
+for debug in '' -DRRC_DEBUG; do
+    printf '#include "%s/capi.h"\n' $capi >"$out/header.cpp"
+    if have "$CXX"; then
+        expect "capi.h in C++ $debug" $CXX -std=c++11 $STRICT $debug -I. -fsyntax-only "$out/header.cpp"
+    else
+        skip "there is no C++ compiler"
+    fi
+done
+
 for file in $(grep -o '](\([^)#:]*\))' $capi/README.md | sed 's/^](//; s/)$//' | sort -u); do
     expect "$file exists" test -e "$capi/$file"
 done
