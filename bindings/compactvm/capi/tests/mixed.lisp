@@ -9,7 +9,7 @@
     (let ((before (address x)))
       (list 2)
       (not (= before (address x))))))
-(define steps (if stress? 6 40))
+(define steps (if stress? 6 24))
 (define depth (if stress? 2 3))
 (define width (if stress? 1 3))
 
