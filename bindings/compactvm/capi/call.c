@@ -29,26 +29,26 @@ static rrc_object *checked(cvm *vm, const char *name, rrc_object *result)
     return result;
 }
 
-static int count_fits(cvm *vm, const cx_method_def *def, size_t n)
+int cx_check_args(cvm *vm, const char *who, size_t n, int least, int most)
 {
-    if (n >= (size_t)def->least && (def->most < 0 || n <= (size_t)def->most))
+    char range[40];
+
+    if (n >= (size_t)least && (most < 0 || n <= (size_t)most))
         return 1;
-    if (def->most == def->least)
-        cx_err_set(vm, "%s: expected %d argument%s, got %lu", def->name, def->least,
-                   def->least == 1 ? "" : "s", (unsigned long)n);
-    else if (def->most < 0)
-        cx_err_set(vm, "%s: expected at least %d argument%s, got %lu", def->name, def->least,
-                   def->least == 1 ? "" : "s", (unsigned long)n);
+    if (most > least)
+        snprintf(range, sizeof range, "%d to %d", least, most);
     else
-        cx_err_set(vm, "%s: expected %d to %d arguments, got %lu", def->name, def->least, def->most,
-                   (unsigned long)n);
+        snprintf(range, sizeof range, "%s%d", most < 0 ? "at least " : "", least);
+    cx_err_set(vm, "%s: expected %s argument%s, got %lu", who, range, least == 1 && most <= 1 ? "" : "s",
+               (unsigned long)n);
     return 0;
 }
 
 static rrc_object *call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
                             rrc_object *const *args, size_t n)
 {
-    return count_fits(vm, def, n) ? checked(vm, def->name, def->call(vm, self, args, n)) : NULL;
+    return cx_check_args(vm, def->name, n, def->least, def->most)
+         ? checked(vm, def->name, def->call(vm, self, args, n)) : NULL;
 }
 
 /* ---- functions as objects ------------------------------------------------ */

@@ -278,6 +278,20 @@ cx_type *cx_type_from_spec(cvm *vm, const cx_type *spec, cx_type *base, cx_type 
     return NULL;
 }
 
+int cx_define_type(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype, cx_type **type)
+{
+    cx_type *t = cx_type_from_spec(vm, spec, base, metatype);
+    int code = t != NULL ? cx_define(vm, spec->type.tp_name, cx_type_object(t)) : -1;
+
+    if (t != NULL && (code != 0 || type == NULL)) {
+        rrc_decref(vm->rrc, cx_type_object(t));
+        t = NULL;
+    }
+    if (type != NULL)
+        *type = t;
+    return code;
+}
+
 /* ---- types that are made in Lisp ------------------------------------------
  *
  * (type 'name base attributes): its objects can have attributes, and are set up by

@@ -250,8 +250,8 @@ static void repr_that_misbehaves(void)
         cx_type spec = { .type = { .tp_name = "bad" }, .tp_repr = cases[i].repr };
         cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
 
-        check_int(cx_define(vm, "bad", &type->type.ob_base), 0);
-        cx_decref(vm, &type->type.ob_base);
+        check_int(cx_define(vm, "bad", cx_type_object(type)), 0);
+        cx_decref(vm, cx_type_object(type));
         check(eval(vm, "(to-string (list 1 (bad)))") == NULL);
         check_fails(vm, cases[i].message);
         run(vm, "(list 1 2)");
@@ -278,8 +278,8 @@ static void dealloc_that_shows_itself(void)
     cx_type spec = { .type = { .tp_name = "showing", .tp_dealloc = showing_dealloc } };
     cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
 
-    check_int(cx_define(vm, "showing", &type->type.ob_base), 0);
-    cx_decref(vm, &type->type.ob_base);
+    check_int(cx_define(vm, "showing", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
     run(vm, "(define shown nil) (define (show x) (set! shown x))");
     run(vm, "(begin (showing) nil)");
     run(vm, "(begin (gc) (run-pending 0) (assert (equal? (repr shown) \"#<disposed>\")))");
@@ -295,8 +295,8 @@ static void light_objects_keep_their_type(void)
     rrc_stats before, after;
 
     rrc_get_stats(vm->rrc, &before);
-    check_int(cx_define(vm, "light", &type->type.ob_base), 0);
-    cx_decref(vm, &type->type.ob_base);
+    check_int(cx_define(vm, "light", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
     run(vm, "(define x (light)) (define light nil) (gc) (run-pending 0) (gc) (run-pending 0) nil");
     run(vm, "(assert (equal? (repr (class-of x)) \"#<type light>\"))");
     run(vm, "(begin (set! x nil) (gc) (run-pending 0) (gc) (run-pending 0) nil)");
@@ -328,8 +328,8 @@ static void dealloc_that_calls_lisp(void)
     cx_type spec = { .type = { .tp_name = "calling", .tp_dealloc = calling_dealloc } };
     cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
 
-    check_int(cx_define(vm, "calling", &type->type.ob_base), 0);
-    cx_decref(vm, &type->type.ob_base);
+    check_int(cx_define(vm, "calling", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
     run(vm, "(define notes 0) (define (note) (gc) (set! notes (+ notes 1)))");
     run(vm, "(begin (calling) (calling) nil)");
     run(vm, "(begin (gc) (run-pending 0) (assert (= notes 2)))");

@@ -11,7 +11,7 @@
 typedef struct state {
     rrc_object *held;                           /* owned, or NULL */
     rrc_object *borrowed;                       /* not owned: for what debug builds say about it */
-    cx_type *box, *big_box, *point, *node, *handle, *row, *meta, *secret;
+    cx_type *box, *big_box, *secret;            /* owned */
     long boxes;                                 /* that are alive */
 } state;
 
@@ -799,8 +799,8 @@ static const cx_type box_spec = {
 /* Based on it: a second content, set up by a tp_init; and it can be called. */
 static int big_box_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    if (n != 2)
-        return cx_err_set(vm, "big-box: expected two objects"), -1;
+    if (!cx_check_args(vm, "big-box", n, 2, 2))
+        return -1;
     CX_SETREF(vm, ((big_box *)self)->more, cx_newref(vm, args[1]));
     return 0;
 }
@@ -1043,22 +1043,18 @@ static const cx_method_def functions[] = {
     { NULL, 0, 0, NULL }
 };
 
-/* Make a type, and define it. */
-static int add_type(cvm *vm, cx_type **field, const cx_type *spec, cx_type *base)
-{
-    *field = cx_type_from_spec(vm, spec, base, NULL);
-    return *field != NULL && cx_define(vm, spec->type.tp_name, (rrc_object *)*field) == 0;
-}
-
 static int init(cvm *vm)
 {
     state *s = state_of(vm);
 
-    if (!add_type(vm, &s->box, &box_spec, NULL) || !add_type(vm, &s->big_box, &big_box_spec, s->box)
-        || !add_type(vm, &s->point, &point_spec, NULL) || !add_type(vm, &s->node, &node_spec, NULL)
-        || !add_type(vm, &s->handle, &handle_spec, NULL) || !add_type(vm, &s->row, &row_spec, NULL)
-        || !add_type(vm, &s->meta, &meta_spec, cx_builtin_type(vm, CX_TYPE))
-        || !add_type(vm, &s->secret, &secret_spec, NULL))
+    if (cx_define_type(vm, &box_spec, NULL, NULL, &s->box) != 0
+        || cx_define_type(vm, &big_box_spec, s->box, NULL, &s->big_box) != 0
+        || cx_define_type(vm, &point_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &node_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &handle_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &row_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &meta_spec, cx_builtin_type(vm, CX_TYPE), NULL, NULL) != 0
+        || cx_define_type(vm, &secret_spec, NULL, NULL, &s->secret) != 0)
         return -1;
     return cx_define_functions(vm, functions);
 }
@@ -1070,11 +1066,6 @@ static void end(cvm *vm)
     CX_CLEAR(vm, s->held);
     CX_CLEAR(vm, s->big_box);
     CX_CLEAR(vm, s->box);
-    CX_CLEAR(vm, s->point);
-    CX_CLEAR(vm, s->node);
-    CX_CLEAR(vm, s->handle);
-    CX_CLEAR(vm, s->row);
-    CX_CLEAR(vm, s->meta);
     CX_CLEAR(vm, s->secret);
 }
 
