@@ -153,8 +153,8 @@ static rrc_object *node_new(cvm *vm, cx_type *type, rrc_object *const *args, siz
 
 static int node_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    if (n > 1)
-        return cx_err_set(vm, "node: expected at most 1 argument, got %lu", (unsigned long)n), -1;
+    if (!cx_check_args(vm, "node", n, 0, 1))
+        return -1;
     CX_SETREF(vm, ((node *)self)->value, n > 0 ? cx_newref(vm, args[0]) : NULL);
     return 0;
 }
@@ -183,10 +183,7 @@ static const cx_type node_spec = {
 
 static int init(cvm *vm)
 {
-    state *s = cx_state(vm, &cx_ext_graph);
-
-    s->node = cx_type_from_spec(vm, &node_spec, NULL, NULL);
-    return cx_define(vm, "node", (rrc_object *)s->node);
+    return cx_define_type(vm, &node_spec, NULL, NULL, &((state *)cx_state(vm, &cx_ext_graph))->node);
 }
 
 static void end(cvm *vm)

@@ -35,7 +35,7 @@
 (assert (eq? (call b 'disconnect a) false))
 (fails "connect: expected a node, got 5" (lambda () (call a 'connect 5)))
 (fails "on-visit: expected a procedure or nil, got 5" (lambda () (call a 'on-visit 5)))
-(fails "node: expected at most 1 argument, got 2" (lambda () (node 1 2)))
+(fails "node: expected 0 to 1 arguments, got 2" (lambda () (node 1 2)))
 (assert (= (call a 'walk) 2))
 (assert (= (call b 'walk) 1))
 (set! a nil)
