@@ -282,6 +282,9 @@ enum {
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
 
+/* The slot of the sentinel. */
+#define RRCL_SENTINEL_SLOT 2u
+
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
 
@@ -333,7 +336,7 @@ typedef struct rrcl_state {
     int         class_count;
     int         in_step;
     int         was_revived;        /* OWNERS has been searched in this step */
-    int         has_sentinel, is_closed;
+    int         is_closed;
     int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
@@ -1176,11 +1179,17 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
+/* The proxy at index, or NULL. One that was superseded finds out here: nobody may write
+   to it before, as its memory may be gone. */
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
-    return proxy != NULL && lua_type(L, index) == LUA_TUSERDATA && rrcl_rawlen(L, index) == sizeof *proxy
-           && proxy->check == ((uintptr_t)proxy ^ RRCL_DISGUISE) ? proxy : NULL;
+    if (proxy == NULL || lua_type(L, index) != LUA_TUSERDATA || rrcl_rawlen(L, index) != sizeof *proxy
+        || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
+        return NULL;
+    if (proxy->ob != NULL && proxy->state->slots[proxy->slot].proxy != proxy)
+        proxy->ob = NULL;
+    return proxy;
 }
 
 /* "Button", of a live proxy or of one that was. */
@@ -1247,8 +1256,6 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
             RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
     } else {
         proxy->slot = rrcl_slot_of(p);
-        if (state->slots[proxy->slot].proxy != NULL)
-            state->slots[proxy->slot].proxy->ob = NULL;
     }
     proxy->ob = ob;
     state->slots[proxy->slot].proxy = proxy;
@@ -1679,10 +1686,23 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
     return rrcl_step(state);
 }
 
+/* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
 {
-    lua_gc(L, LUA_GCCOLLECT, 0);
+    *(int *)lua_touserdata(L, 1) = lua_gc(L, LUA_GCCOLLECT, 0);
     return 0;
+}
+
+/* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
+   drops one that it has no memory to call. */
+static void rrcl_find_lost_proxies(rrcl_state *state)
+{
+    uint32_t slot;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL && rrcl_is_empty(state, slot)) {
+            rrc_unlink(state->heap, state->slots[slot].ob);
+            rrcl_free_slot(state, slot);
+        }
 }
 
 /* Lua 5.1 cannot tell, and each full collection starts it again. */
@@ -1700,10 +1720,13 @@ static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
+    int result = -1;
     if (L == NULL)
         return;
-    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0)
+    if (rrcl_pcall(L, rrcl_full_collection, &result) != 0)
         rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
+    else if (result != -1)
+        rrcl_find_lost_proxies(state);
     state->was_revived = 0;
 }
 
@@ -1760,20 +1783,23 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
    a register of the Lua function that runs, which keeps it alive.) */
 static int rrcl_sentinel_gc(lua_State *L);
 
+/* Its argument is the state. */
 static int rrcl_new_sentinel(lua_State *L)
 {
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
     return 0;
 }
 
-static void rrcl_arm(lua_State *L, rrcl_state *state)
+/* If there is none; one that is dying does not count. */
+static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
 {
-    state->has_sentinel = rrcl_pcall(L, rrcl_new_sentinel, NULL) == 0;
-    if (!state->has_sentinel)
-        lua_pop(L, 1);
+    if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && rrcl_pcall(L, rrcl_new_sentinel, state) != 0)
+        lua_pop(L, 1);                          /* some other time */
 }
 
 static rrcl_state *rrcl_open_state(lua_State *L)
@@ -1793,7 +1819,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     state->native_before = state->native;
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
-    rrcl_arm(L, state);
+    rrcl_need_sentinel(L, state);
     if (rrc_mirror_is_due(state->heap))
         rrcl_step(state);
     rrc_run_pending(state->heap, 0);
@@ -1803,10 +1829,7 @@ static int rrcl_sentinel_gc(lua_State *L)
 /* Called where Lua may run anything anyway. */
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
-    if (!state->has_sentinel) {
-        rrcl_new_sentinel(L);
-        state->has_sentinel = 1;
-    }
+    rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
     if (state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
 }
@@ -1850,7 +1873,7 @@ static int rrcl_closer_gc(lua_State *L)
     if (state == NULL)
         return 0;
     for (slot = 1; slot <= state->slot_count; slot++)
-        if (state->slots[slot].proxy != NULL)
+        if (state->slots[slot].proxy != NULL && !rrcl_is_empty(state, slot))
             state->slots[slot].proxy->ob = NULL;
     rrcl_disarm(L, state);
     state->hidden = NULL;
@@ -1904,12 +1927,11 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
     rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
+    rrcl_take_slot(state, NULL);            /* RRCL_SENTINEL_SLOT */
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, rrcl_sentinel_gc);
     lua_setfield(L, -2, "__gc");
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    rrcl_new_sentinel(L);
-    state->has_sentinel = 1;
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.survivor = rrcl_survivor;
