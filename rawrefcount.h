@@ -3393,9 +3393,8 @@ static void rrci_drain_gray(rrci_search *search)
 }
 
 /* Ask the host about the links not reached so far. Did it reach any? */
-static int rrci_ask_host(rrci_search *search)
+static int rrci_ask_host(rrc_heap *heap)
 {
-    rrc_heap *heap = search->heap;
     rrci_list *asked = &heap->gc[RRCI_ASKED];
     size_t i, left = 0;
     int reached = 0;
@@ -3430,7 +3429,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray_in != heap->gray_out || rrci_ask_host(search));
+    } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
 }
 
 /* Step 2, and of step 3 what lies ahead: find the objects that are held from
@@ -3658,12 +3657,10 @@ static void rrci_visit_reported(rrc_heap *heap)
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_search search;
     size_t i;
     if (!heap->is_open)
         return;
-    search.heap = heap;
-    if (function != NULL && rrci_ask_host(&search)) {
+    if (function != NULL && rrci_ask_host(heap)) {
         rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
                    "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
                    "rrc_marked; no cycle is collected now");
