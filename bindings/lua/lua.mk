@@ -15,8 +15,9 @@ LUA       ?= $(firstword $(LUAS))
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
 LUA_MODULES := rawrefcount widgets naive nodes
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
-               $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS) -fPIC
-LUA_SHARED  := -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
+               $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS)
+# Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
+LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
 
 # Where the modules of one Lua are, and how its interpreter finds them.
 lua_out  = $(BUILD)/lua/$(1)
@@ -93,3 +94,21 @@ endef
 $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua))))
 
 CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
+
+# ---- benchmarks --------------------------------------------------------------
+
+LUA_BENCH_LINKS ?= 1000000
+
+define lua_bench_rules
+$(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) -DRRC_MIRROR -DNODES_LINKED $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c \
+	    $$(LDFLAGS) $$(shell $$(PKG_CONFIG) --libs $(1)) -lm -o $$@
+endef
+$(foreach lua,$(LUAS),$(eval $(call lua_bench_rules,$(lua))))
+
+LUA_BENCHES := $(foreach lua,$(LUAS),$(call lua_out,$(lua))/bench)
+.PHONY: bench-lua
+bench: bench-lua
+bench-lua: $(LUA_BENCHES) ## measure the binding, for each Lua that is installed
+	@for lua in $(LUAS); do $(call lua_out,$$lua)/bench $$lua $(LUA_BENCH_LINKS) || exit 1; done
+$(if $(LUA),$(eval $(call run,lua-bench-smoke,$(call lua_out,$(LUA))/bench,$(call lua_out,$(LUA))/bench $(LUA) 2000)))

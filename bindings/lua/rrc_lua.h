@@ -329,12 +329,13 @@ typedef struct rrcl_state {
     rrc_heap   *heap;
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
-    rrcl_slot  *slots;              /* slots[0] is not used */
+    rrcl_slot  *slots;              /* slots[0] stays empty */
     uint32_t    slot_count, free_slot;
     rrcl_map    classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
     rrcl_class_info *first_class;
     int         class_count;
     int         in_step;
+    int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
     int         is_closed;
     int         has_error[RRCL_PLACES + 1];
@@ -456,10 +457,16 @@ static rrc_gcref rrcl_ref_of(uint32_t slot)
     return (rrc_gcref)(uintptr_t)slot;
 }
 
-/* Push an entry of VALUES or ANCHORS on the hidden thread; set one to what is on top. */
-static void rrcl_get(rrcl_state *state, int table, uint32_t slot)
+/* Push an entry of VALUES or ANCHORS on the hidden thread, and return whether it is not
+   nil; set one to what is on top. */
+static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 {
+#if LUA_VERSION_NUM >= 503
+    return lua_rawgeti(state->hidden, table, (int)slot) != LUA_TNIL;
+#else
     lua_rawgeti(state->hidden, table, (int)slot);
+    return !lua_isnil(state->hidden, -1);
+#endif
 }
 
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
@@ -469,11 +476,9 @@ static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
 
 static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
 {
-    int result;
-    rrcl_get(state, RRCL_VALUES, slot);
-    result = lua_isnil(state->hidden, -1);
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
     lua_pop(state->hidden, 1);
-    return result;
+    return !is_there;
 }
 
 /* New tables for twice as many slots. They are filled without allocating, so that
@@ -496,6 +501,8 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         return;
     }
     state->slots = (rrcl_slot *)rrcl_realloc_or_raise(L, state->slots, (count + 1) * sizeof(rrcl_slot));
+    if (old_count == 0)
+        memset(&state->slots[0], 0, sizeof(rrcl_slot));
     lua_xmove(L, hidden, 2);
     for (i = 1; i <= old_count; i++) {
         rrcl_get(state, RRCL_VALUES, i);
@@ -595,7 +602,7 @@ static void rrcl_push_box(lua_State *L, int index)
 
 static int rrcl_is_boxed(rrcl_state *state, uint32_t slot)
 {
-    return LUA_VERSION_NUM == 501 && state->slots[slot].ob != NULL
+    return LUA_VERSION_NUM == 501 && state->has_boxes && state->slots[slot].ob != NULL
            && state->slots[slot].ob->ob_type == state->value_type
            && ((rrcl_value *)(void *)state->slots[slot].ob)->is_boxed;
 }
@@ -615,12 +622,14 @@ static void rrcl_unbox(lua_State *hidden)
     lua_pushnil(hidden);
 }
 
-/* Push what a slot has, or nil. */
-static void rrcl_get_live(rrcl_state *state, uint32_t slot)
+/* Push what a slot has, or nil; returns whether it is not nil. */
+static int rrcl_get_live(rrcl_state *state, uint32_t slot)
 {
-    rrcl_get(state, RRCL_VALUES, slot);
-    if (rrcl_is_boxed(state, slot))
-        rrcl_unbox(state->hidden);
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
+    if (!rrcl_is_boxed(state, slot))
+        return is_there;
+    rrcl_unbox(state->hidden);
+    return !lua_isnil(state->hidden, -1);
 }
 
 static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
@@ -631,12 +640,8 @@ static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
 /* The slot that the number on top of L stands for, or 0. */
 static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
 {
-    uint64_t number;
-    uint32_t slot;
-    if (lua_type(L, -1) != LUA_TNUMBER)
-        return 0;
-    number = (uint64_t)lua_tonumber(L, -1);
-    slot = (uint32_t)number;
+    uint64_t number = (uint64_t)lua_tonumber(L, -1);
+    uint32_t slot = (uint32_t)number;
     return state->slots[slot].ob != NULL && state->slots[slot].generation == number >> 32 ? slot : 0;
 }
 
@@ -661,8 +666,7 @@ static int rrcl_get_or_revive(rrcl_state *state, uint32_t slot)
 {
     int attempt;
     for (attempt = 0; attempt < 2; attempt++) {
-        rrcl_get_live(state, slot);
-        if (!lua_isnil(state->hidden, -1))
+        if (rrcl_get_live(state, slot))
             return 1;
         lua_pop(state->hidden, 1);
         if (attempt == 0 && state->was_revived)
@@ -678,8 +682,7 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     rrcl_value *value = (rrcl_value *)(void *)ob;
     if (state->hidden != NULL && value->slot != 0) {
-        rrcl_get_live(state, value->slot);
-        if (!lua_isnil(state->hidden, -1)) {
+        if (rrcl_get_live(state, value->slot)) {
             lua_pushvalue(state->hidden, -1);
             lua_rawget(state->hidden, RRCL_OWNERS);
             if (rrcl_owner_slot(state, state->hidden) == value->slot) {
@@ -712,7 +715,8 @@ static int rrcl_has_identity(int type)
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* The ob that stands for the value at index, or NULL. */
+/* The ob that stands for the value at index, or NULL. (If the value was resurrected, its
+   slot may be empty: to anchor it finds it again.) */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
     uint32_t slot;
@@ -721,14 +725,7 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
     lua_rawget(state->hidden, RRCL_OWNERS);
     slot = rrcl_owner_slot(state, state->hidden);
     lua_pop(state->hidden, 1);
-    if (slot == 0)
-        return NULL;
-    if (rrcl_is_empty(state, slot)) {
-        lua_pushvalue(L, index);
-        lua_xmove(L, state->hidden, 1);
-        rrcl_set(state, RRCL_VALUES, slot);
-    }
-    return state->slots[slot].ob;
+    return slot != 0 ? state->slots[slot].ob : NULL;
 }
 
 /* Make value's slot hold the Lua value at index; the box, if it needs one, is on top. */
@@ -759,6 +756,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
     value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
     if (value != NULL) {
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
+        state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
         if (has_identity)
             code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
@@ -781,15 +779,19 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
+/* Likewise for an object, and the ob of a proxy. */
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int type)
+{
+    const rrcl_proxy *proxy = type == LUA_TUSERDATA ? rrcl_to_proxy(L, index) : NULL;
+    if (proxy != NULL && proxy->ob != NULL)
+        return proxy->ob;
+    return rrcl_has_identity(type) ? rrcl_find_value(L, state, index) : NULL;
+}
+
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy != NULL && proxy->ob != NULL)
-        return proxy->ob;
-    if (state->hidden == NULL || !rrcl_has_identity(lua_type(L, index)))
-        return NULL;
-    return rrcl_find_value(L, state, index);
+    return state->hidden != NULL ? rrcl_peek(L, state, index, lua_type(L, index)) : NULL;
 }
 
 RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
@@ -802,7 +804,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
     if (state->hidden == NULL)
         luaL_error(L, "this Lua state is being closed");
     rrcl_use(state, L);
-    ob = rrc_lua_peek(L, heap, index);
+    ob = rrcl_peek(L, state, index, type);
     if (ob == NULL) {
         index = rrcl_abs_index(L, index);
         top = lua_gettop(L);
@@ -811,7 +813,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         rrcl_reserve_slot(L, state);
-        ob = rrc_lua_peek(L, heap, index);              /* a finalizer may have made it just now */
+        ob = rrcl_peek(L, state, index, type);          /* a finalizer may have made it just now */
         if (ob == NULL)
             return rrcl_new_value(L, state, index, rrcl_has_identity(type), top);
         lua_settop(L, top);
@@ -915,9 +917,9 @@ static int rrcl_mirror_protected(lua_State *L)
         if (target == NULL) {
             rrcl_need_node(L, state, job->targets[i], 0);
         } else {
-            rrcl_get_live(state, rrcl_slot_of(target));
+            int is_there = rrcl_get_live(state, rrcl_slot_of(target));
             lua_xmove(state->hidden, L, 1);
-            if (lua_isnil(L, -1)) {                 /* gone: keep the list without holes */
+            if (!is_there) {                 /* gone: keep the list without holes */
                 lua_pop(L, 1);
                 lua_pushboolean(L, 0);
             }
@@ -1298,11 +1300,7 @@ static int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     if (p == NULL)
         return 0;
-    if (LUA_VERSION_NUM == 501)
-        rrcl_get_live(state, rrcl_slot_of(p));
-    else
-        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
-    if (lua_isnil(state->hidden, -1)) {
+    if (!rrcl_get_live(state, rrcl_slot_of(p))) {
         lua_pop(state->hidden, 1);
         return 0;
     }
