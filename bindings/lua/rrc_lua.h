@@ -335,6 +335,7 @@ typedef struct rrcl_state {
     rrcl_class_info *first_class;
     int         class_count;
     int         in_step;
+    int         has_deaths;         /* of proxies, in this cycle of Lua's or the one before */
     int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
     int         is_closed;
@@ -1405,6 +1406,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_use(proxy->state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
+    proxy->state->has_deaths = 1;
     rrc_run_pending(proxy->state->heap, 0);
     return 0;
 }
@@ -1777,8 +1779,7 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 
 /* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
    the generational mode of 5.4: in each young collection), after the marking, and
-   makes the next one. (To arm the old one again does not work: a copy of it can stay in
-   a register of the Lua function that runs, which keeps it alive.) */
+   makes the next one. */
 static int rrcl_sentinel_gc(lua_State *L);
 
 /* Its argument is the state. */
@@ -1788,8 +1789,11 @@ static int rrcl_new_sentinel(lua_State *L)
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
+    lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
+    lua_pushnil(L);                             /* over the copies: these places can be registers */
+    lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
     return 0;
 }
 
@@ -1818,8 +1822,10 @@ static int rrcl_sentinel_gc(lua_State *L)
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
     rrcl_need_sentinel(L, state);
-    if (rrc_mirror_is_due(state->heap))
+    if (rrc_mirror_is_due(state->heap) || state->has_deaths) {
+        state->has_deaths = 0;          /* values may have died with the proxies: the step finds them */
         rrcl_step(state);
+    }
     rrc_run_pending(state->heap, 0);
     return 0;
 }
