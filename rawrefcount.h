@@ -4145,7 +4145,9 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return 0;
     }
-    count = RRCI_COUNT(ob);
+    count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -4794,6 +4796,8 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
 /* A weak object becomes strong. */
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
+    if (!RRCI_IS_MIRRORED(heap))
+        return;                         /* the count is just wrong */
     rrci_clear_weak(heap, ob);
     heap->changes++;
     rrci_root(heap, ob);

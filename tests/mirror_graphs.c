@@ -30,7 +30,7 @@ typedef struct reader {
     int count;
     char *words[MOST_WORDS];
     int word_count;
-    int has_finalizers;
+    int has_finalizers, runs;           /* runs: does a collection run what is pending? */
 } reader;
 
 #define wrong(r, ...) unit_fail((r)->path, (r)->line, __VA_ARGS__)
@@ -118,6 +118,7 @@ static void let_go_of_nodes(reader *r)
 static void collect(reader *r, int and_run)
 {
     let_go_of_nodes(r);
+    r->runs = and_run;
     if (r->w->raw) {
         m_collect(r->w);
     } else {
@@ -130,8 +131,9 @@ static void collect(reader *r, int and_run)
     m_compare(r->w);
 }
 
-/* Is a half of the node there? What is told dead may wait for its turn; what is told
-   alive only for the sake of a finalizer, may be gone. */
+/* Is a half of the node there? What is told dead may wait for its turn, and what waits
+   to be cleared keeps what it owns; what is told alive only for the sake of a
+   finalizer may be gone. */
 static void check_fate(reader *r, char *name, int alive)
 {
     char *dot = strchr(name, '.');
@@ -141,6 +143,8 @@ static void check_fate(reader *r, char *name, int alive)
     if (dot != NULL)
         *dot = '\0';
     n = find(r, name);
+    if (!alive && !r->runs)
+        return;
     m_reach(r->w);
     for (rounds = 0; !alive && rounds < 3; rounds++)
         if (((halves & 1) != 0 && n->p != NOBODY && r->w->p[n->p].at != NULL)
@@ -167,6 +171,17 @@ static void do_names(reader *r)
             continue;
         }
         n = find(r, r->words[i]);
+        if (strstr(what, "finalized") != NULL) {
+            int rounds;
+
+            for (rounds = 0; what[0] == 'f' && !r->w->ob[n->ob].finalized && rounds < 3; rounds++)
+                collect(r, 1);
+            if (r->w->ob[n->ob].finalized != (what[0] == 'f'))
+                wrong(r, "the finalizer of \"%s\" has %srun", n->name, what[0] == 'f' ? "not " : "");
+            continue;
+        }
+        if (strstr(what, "root") == NULL && r->w->ob[n->ob].ob == NULL)
+            wrong(r, "the counted object of \"%s\" is dead", n->name);
         if (strcmp(what, "root") == 0) {
             m_root(r->w, n->p, 1);
             r->w->p[n->p].rooted = 2;       /* not just until the graph is built */
@@ -187,10 +202,11 @@ static void do_names(reader *r)
     }
 }
 
-/* Finalizers that do more than to run are left to the other hosts' tests. */
-static int is_for_us(const char *text)
+/* Finalizers that do more than to run are left to the other hosts' tests; and in the
+   explicit form a collection runs what is pending. */
+static int is_for_us(const char *text, int explicit_form)
 {
-    return strstr(text, "resurrects") == NULL && strstr(text, "hands-out") == NULL && strstr(text, "cuts") == NULL;
+    return !(explicit_form && strstr(text, "\nmajor") != NULL) && strstr(text, "resurrects") == NULL && strstr(text, "hands-out") == NULL && strstr(text, "cuts") == NULL;
 }
 
 static void do_line(reader *r)
@@ -208,7 +224,7 @@ static void do_line(reader *r)
     else if (strcmp(r->words[0], "minor") == 0)
         let_go_of_nodes(r);
     else if (strcmp(r->words[0], "run") == 0)
-        m_run(r->w, r->word_count > 1 ? (size_t)atoi(r->words[1]) : 0);
+        m_run(r->w, r->word_count > 1 ? (size_t)atoi(r->words[1]) : 0), r->runs = 1;
     else
         do_names(r);
 }
@@ -245,7 +261,7 @@ static int run_file(const char *path, const vm_options *options, size_t fail_at)
     rewind(file);
     r.w = m_open(options, 1);
     r.w->v->fail_mirror_at = fail_at;
-    for (r.line = 1; is_for_us(text) && fgets(line, sizeof line, file) != NULL; r.line++) {
+    for (r.line = 1; is_for_us(text, options->explicit_form) && fgets(line, sizeof line, file) != NULL; r.line++) {
         unit_context("%s:%d, form %d, stress %d, failure %lu", path, r.line, options->explicit_form,
                      options->stress, (unsigned long)fail_at);
         split(&r, line);

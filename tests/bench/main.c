@@ -19,7 +19,8 @@ static const struct {
     { "slot, desc",  rows_slot_desc },
     { "slot, macro", rows_slot_macro },
     { "C objects",   rows_cycles },
-    { "compactvm",   rows_crossing }
+    { "compactvm",   rows_crossing },
+    { "closed host", rows_mirror }
 };
 
 /* One line of a file without its end; "" if there is none. */

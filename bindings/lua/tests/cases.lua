@@ -549,7 +549,7 @@ case("native memory makes Lua collect, when it is garbage", function()
     w = nil
     most = math.max(most, rawrefcount.stats().native)
   end
-  assert(most < 500 * bytes, most)
+  assert(most < 700 * bytes, most)
   for _ = 1, 6 do rawrefcount.collect() end
   equal(rawrefcount.stats().native, 0)
 end)

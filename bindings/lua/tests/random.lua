@@ -167,12 +167,30 @@ local function run(seed)
     local i, j = random(FIELDS), random(FIELDS)
     if id == to and i == j then return end
     local moved = model[id][i]
-    x:move(i, y, j, mode == "control" and "no touch" or nil)
+    x:move(i, y, j)
     if moved then
       model[id][i] = nil
       model[to][j] = moved
     end
   end)
+
+  if mode == "control" then
+    local function move_and_drop()              -- leaves nothing on the stack
+      local from = random(ROOTS)
+      local y, to = walk()
+      if not y or not roots[from] or model[roots[from]].kind ~= "node" or model[to].kind ~= "node" then return end
+      local x, id, i, j = R[from], roots[from], random(FIELDS), random(FIELDS)
+      if id == to or not model[id][i] then return end
+      rawrefcount.step()
+      x:move(i, y, j, "no touch")
+      model[id][i], model[to][j] = nil, model[id][i]
+      R[from], roots[from] = nil, nil
+    end
+    operation(10, function()
+      move_and_drop()
+      collectgarbage()
+    end)
+  end
 
   local function reachable()
     local seen, queue = {}, {}
@@ -217,10 +235,6 @@ local function run(seed)
       if what <= 2 then collectgarbage() elseif what <= 6 then collectgarbage("step", random(0, 3)) end
       if what == 7 then rawrefcount.step() end
       if what == 8 then rawrefcount.collect() end
-    end
-    if mode == "control" then
-      if random(3) == 1 then rawrefcount.step() end
-      if random(3) == 1 then collectgarbage() end
     end
     if mode == "generational" and random(10) == 1 then collectgarbage("step", 0) end
     if step % 300 == 0 then check_all() end
