@@ -3,7 +3,7 @@
 # else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang libcmocka-dev pkg-config graphviz'
+packages='make g++ clang libcmocka-dev mruby libmruby-dev pkg-config graphviz'
 cpu=$(dpkg --print-architecture 2>/dev/null)
 if [ "$cpu" = amd64 ]; then
     packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
