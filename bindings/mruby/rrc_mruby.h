@@ -755,7 +755,8 @@ static mrb_value rrcm_mirror_protected(mrb_state *mrb, void *data)
     size_t i;
     for (i = 0; i < job->n; i++) {
         int arena = mrb_gc_arena_save(mrb);
-        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL)
+        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL
+            && rrc_gc_is_tracked(state->heap, job->targets[i]))     /* else its box has died just now */
             rrcm_need_node(state, job->targets[i]);
         mrb_gc_arena_restore(mrb, arena);
     }
@@ -786,8 +787,9 @@ static void rrcm_forget_node(rrcm_state *state, rrc_object *ob)
 static int rrcm_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
 {
     rrcm_state *state = (rrcm_state *)userdata;
+    mrb_gc *gc = &state->mrb->gc;
     rrcm_mirroring job;
-    mrb_bool failed = FALSE;
+    mrb_bool failed = FALSE, was_disabled = gc->disabled;
     int arena;
     if (targets == NULL) {
         rrcm_forget_node(state, ob);
@@ -798,7 +800,9 @@ static int rrcm_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
     job.targets = targets;
     job.n = n;
     arena = mrb_gc_arena_save(state->mrb);
+    gc->disabled = TRUE;                /* a step sees one state of the world */
     rrcm_protect(state->mrb, rrcm_mirror_protected, &job, &failed);
+    gc->disabled = was_disabled;
     mrb_gc_arena_restore(state->mrb, arena);
     return failed;
 }
@@ -879,10 +883,8 @@ static void rrcm_run_pending(rrcm_state *state)
         state->made = 0;
         rrc_mirror_step(state->heap);
     }
-    if (rrcm_is_native_too_much(state)) {
-        rrc_mirror_collect(state->heap);
-        rrcm_begin_native(state);
-    }
+    if (rrcm_is_native_too_much(state))
+        rrc_mruby_collect(state->heap);
     rrc_run_pending(state->heap, 0);
 }
 
@@ -902,6 +904,9 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
     size_t count;
     if (state->is_closed)
         return 0;
+    /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
+    if (state->mrb->gc.state != MRB_GC_STATE_ROOT)
+        mrb_full_gc(state->mrb);
     count = rrc_mirror_collect(heap);
     rrcm_begin_native(state);
     return count;
