@@ -3,6 +3,9 @@
  * same, and own what it should; in the end nothing else may be left.
  *
  *     random SEED COUNT STEPS     runs COUNT seeds from SEED on
+ *
+ * Controls that must fail: WITHOUT_TOUCH, WITHOUT_INCREF (the rules of >>mirror in
+ * rawrefcount.h are broken), and the mistakes of mutants.sh.
  */
 #include "nodes.h"
 #include "unit.h"
@@ -18,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THINGS = 120 };
+enum { THINGS = 60 };
 
 /* What is in a place. C objects have fields in C; those that a script made (P links) have
    places in mruby, too. The others are values of mruby: an array; a proc, a string or a
@@ -135,13 +138,25 @@ static mrb_value new_places(thing *t)
     return places;
 }
 
+/* mruby 3.1 may lose the variables of a proc if it has to collect for want of memory just
+   when they leave the stack. */
+static mrb_value new_proc(mrb_value places)
+{
+    long hiccup = memory_hiccup;
+    mrb_value result;
+    memory_hiccup = 0;
+    result = mrb_funcall(mrb, mrb_top_self(mrb), "mention", 1, places);
+    memory_hiccup = hiccup;
+    return result;
+}
+
 static void make_value(int i)
 {
     thing *t = &things[i];
     mrb_value places = new_places(t);
     switch (t->kind) {
     case ARRAY: t->value = places; break;
-    case PROC: t->value = mrb_funcall(mrb, mrb_top_self(mrb), "mention", 1, places); break;
+    case PROC: t->value = new_proc(places); break;
     default:
         t->value = t->kind == STRING ? mrb_str_new_cstr(mrb, "text")
                                      : mrb_obj_new(mrb, mrb_class_get(mrb, "Plain"), 0, NULL);
@@ -201,7 +216,11 @@ static rrc_object *new_reference(int i)
 {
     if (!is_c(&things[i]) || below(2))
         return rrc_mruby_hold(heap, value_of(i));
+#ifdef WITHOUT_INCREF
+    things[i].ob->ob_refcnt++;
+#else
     rrc_incref(heap, things[i].ob);
+#endif
     return things[i].ob;
 }
 
@@ -219,6 +238,13 @@ static void release_in_c(int i)
     thing *t = &things[i];
     if (t->c_roots > 0)
         rrc_decref(heap, t->c_root_obs[--t->c_roots]);
+}
+
+static void let_go(int i)
+{
+    while (things[i].c_roots > 0)
+        release_in_c(i);
+    hold_in_host(i, 0);
 }
 
 static void set_c_edge(int from, int k, int to)
@@ -243,7 +269,9 @@ static void move_c_edge(int from, int k, int to, int l)
     rrc_object *moved = a->field[k], *old;
     if (moved == NULL || (from == to && k == l))
         return;
+#ifndef WITHOUT_TOUCH
     rrc_touch(heap, moved);
+#endif
     old = b->field[l];
     a->field[k] = NULL;
     b->field[l] = moved;
@@ -330,8 +358,10 @@ static void change(void)
     case 4:
     case 5: release_in_c(a); break;
     case 6:
-        if (is_c(&things[a]) && is_c(&things[b]))
+        if (is_c(&things[a]) && is_c(&things[b])) {
             move_c_edge(a, k, b, l);
+            let_go(a);                      /* of where it was: now the touch counts */
+        }
         break;
     default:
         if (is_c(&things[a]) && (things[a].kind == C_PROXY || below(2)))
@@ -341,13 +371,19 @@ static void change(void)
     }
 }
 
+static void toggle_generational(void)
+{
+    mrb_load_string(mrb, "GC.generational_mode = !GC.generational_mode");
+}
+
 static void collector_works(void)
 {
-    switch (below(12)) {
+    switch (below(40)) {
     case 0: rrc_mruby_step(heap); break;
-    case 1: mrb_full_gc(mrb); break;
-    case 2: if (below(8) == 0) rrc_mruby_collect(heap); break;
-    case 3: if (below(8) == 0) mrb_load_string(mrb, "GC.generational_mode = !GC.generational_mode"); break;
+    case 1:
+    case 2: mrb_full_gc(mrb); break;
+    case 3: if (below(3) == 0) rrc_mruby_collect(heap); break;
+    case 4: if (below(3) == 0) toggle_generational(); break;
     default: mrb_incremental_gc(mrb); break;
     }
 }
@@ -364,8 +400,10 @@ static void run(unsigned long steps)
     places_name = mrb_intern_lit(mrb, "@places");
     roots = mrb_ary_new_capa(mrb, THINGS);
     mrb_gc_register(mrb, roots);
-    mrb->gc.generational = below(2);
+    if (below(2))
+        toggle_generational();
     mrb->gc.step_ratio = 1 + below(3) * 40;
+    memory_asked = 0;
     memory_stress = below(2);
     memory_hiccup = below(3) == 0 ? 5 + below(200) : 0;
     for (step_number = 0; step_number < steps; step_number++) {
