@@ -33,6 +33,7 @@ static int view_clear(rrc_heap *heap, rrc_object *self)
 
     if (v->buffer != NULL)
         ((byte_buffer *)v->buffer)->exports--;
+    v->bytes = NULL;
     v->size = 0;
     RRC_CLEAR(heap, v->buffer);
     return 0;

@@ -43,9 +43,9 @@ METHOD(node_disconnect)
     size_t i, count = cx_list_size(vm, edges);
 
     (void)n;
-    for (i = 0; i < count && cx_list_get_item(vm, edges, i) != args[0]; i++)
+    for (i = 0; !cx_err_occurred(vm) && i < count && cx_list_get_item(vm, edges, i) != args[0]; i++)
         continue;
-    if (i < count && cx_list_del_item(vm, edges, i) != 0)
+    if (cx_err_occurred(vm) || (i < count && cx_list_del_item(vm, edges, i) != 0))
         return NULL;
     return cx_newref(vm, cx_bool(vm, i < count));
 }

@@ -148,6 +148,31 @@
 (for-each alone kinds)
 (for-each while-held kinds)
 
+; taken from the queue, when some of the garbage is in pieces: no more than errors
+(define (poke a)
+  (for-each (lambda (f) (try f (lambda (m) m)))
+            (list (lambda () (attr a 'value)) (lambda () (call a 'neighbours)) (lambda () (call a 'walk))
+                  (lambda () (call a 'connect a)) (lambda () (call a 'disconnect a))
+                  (lambda () (call a 'on-visit print)) (lambda () (set-attr! a 'value a)))))
+(define poked 0)
+(define (poke-all)
+  (let ((a (next-dead)))
+    (when a
+      (set! poked (+ poked 1))
+      (poke a)
+      (poke-all))))
+(for-each (lambda (portion)
+            (ring 3)
+            (self-callback "x")
+            (gc)
+            (run-pending portion)
+            (poke-all))
+          (list 1 2 3 4 5))
+(assert (> poked 0))
+(settle)
+(settle)
+(assert (= (count 'tracked) at-first))
+
 ; young all the way: a minor collection keeps what C holds, the next major one does not
 (self-callback "young")
 (gc-minor)

@@ -77,6 +77,7 @@ static void the_pointer(cvm *vm)
     check_int(cx_close(vm, &w->head), 0);
     check_int(cx_close(vm, &w->head), 0);
     check_int(w->size, 0);
+    check_ptr(w->bytes, NULL);
     check_ptr(w->buffer, NULL);
     cx_decref(vm, &w->head);
 
