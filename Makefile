@@ -43,6 +43,7 @@ include bindings/compactvm/compactvm.mk
 include tests/tests.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk
+include bindings/mruby/mruby.mk
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 

@@ -3,9 +3,9 @@
 # else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang libcmocka-dev pkg-config graphviz'
+packages='make g++ clang libcmocka-dev pkg-config graphviz valgrind'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
-packages="$packages $lua luarocks valgrind"
+packages="$packages $lua luarocks mruby libmruby-dev"
 cpu=$(dpkg --print-architecture 2>/dev/null)
 if [ "$cpu" = amd64 ]; then
     packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests

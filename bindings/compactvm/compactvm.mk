@@ -68,7 +68,6 @@ EXTENSIONS       := $(addprefix $(BUILD)/capi/, buffer.so graph.so)
 DEBUG_EXTENSIONS := $(addprefix $(BUILD)/capi/debug/, buffer.so graph.so)
 
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
-$(eval $(call run,capi-dict,$(BUILD)/capi/tests-dict,$(BUILD)/capi/tests-dict))
 $(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
 $(eval $(call run,extensions,$(CVM) $(EXTENSIONS),sh $(EXT_DIR)/tests/run.sh $(CVM) $(BUILD)/capi quick))
 CHECK_RUNS += cvm extensions capi-dict capi-readme
@@ -83,4 +82,4 @@ $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
         sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed))\
-    $(if $(filter dict,$(kind)),,$(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind)))))
+    $(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind))))

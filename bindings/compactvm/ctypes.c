@@ -743,6 +743,8 @@ static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (ob == NULL)
         return CVM_NONE;
+    if (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_READY)
+        return cvm_foreign_close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
     rrc_incref(vm->rrc, ob);
     rrc_unlink(vm->rrc, ob);
     CVM_FOREIGN_OF(args[0])->ob = NULL;

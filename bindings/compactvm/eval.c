@@ -276,6 +276,8 @@ cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
     size_t scope = cvm_open(vm);
     cvm_value v = CVM_NONE;
 
+    if (vm->printing > 0)
+        return cvm_fail(vm, "a tp_repr must not run Lisp code");
     if (!cvm_enter(vm))
         return CVM_NONE;
     if (cvm_is(procedure, CVM_BUILTIN)) {
@@ -624,6 +626,8 @@ static cvm_value sf_with(cvm *vm, cvm_frame *fr)
     closed = cvm_root(vm, eval_car(vm, cdr(spec), *fr->env));
     if (*closed == CVM_NONE)
         return CVM_NONE;
+    if (!cvm_is(*closed, CVM_FOREIGN))
+        return cvm_expected(vm, "with", "an object that can be closed", *closed);
     v = cvm_root(vm, CVM_NIL);
     env = cvm_root(vm, binding_new(vm, car(car(cdr(*fr->form))), *closed, *fr->env));
     if (*env != CVM_NONE)

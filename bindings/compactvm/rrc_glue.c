@@ -258,6 +258,8 @@ cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob)
 
     if (p != CVM_NONE)
         return p;
+    if (RRC_REFCNT(ob) == 0)            /* its deallocator shows it: too late */
+        return vm->tombstone;
     p = cvm_proxy_new(vm, ob, &is_p_link);
     return p != CVM_NONE && make_link(vm, p, ob, is_p_link, is_light) ? p : CVM_NONE;
 }

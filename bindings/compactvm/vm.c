@@ -166,8 +166,8 @@ cvm_object *cvm_object_new(cvm *vm, cvm_kind kind, size_t size)
 {
     cvm_object *p;
 
-    if (vm->cx->printing > 0) {         /* the printer goes by addresses that must not change */
-        cvm_fail(vm, "a tp_repr must not make Lisp objects, nor run Lisp code");
+    if (vm->printing > 0) {             /* the printer goes by addresses that must not change */
+        cvm_fail(vm, "a tp_repr must not make Lisp objects");
         return NULL;
     }
     p = cvm_heap_alloc(&vm->heap, kind, size);

@@ -94,6 +94,7 @@ struct cvm {
     cvm_value error_file;       /* a string, or nil */
     int error_line;
     int exiting, exit_status;   /* (exit n): an error that nothing catches */
+    int printing;               /* inside a tp_repr: nothing must move, no Lisp code run */
 };
 
 /* ---- rooted slots ------------------------------------------------------- */

@@ -128,18 +128,15 @@ static int define_type(cvm *vm, const char *name, unsigned long flags)
                   .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_BASETYPE | flags, .tp_members = tensor_members },
         .tp_new = tensor_new, .tp_repr = tensor_repr, .tp_getset = tensor_getset, .tp_methods = tensor_methods
     };
-    cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
-    int code = cx_define(vm, name, (rrc_object *)type);
 
-    cx_xdecref(vm, (rrc_object *)type);
-    return code;
+    return cx_define_type(vm, &spec, NULL, NULL, NULL);
 }
 
 static int init(cvm *vm)
 {
-    int code = define_type(vm, "tensor", CX_TPFLAGS_HAVE_ATTRS);
-
-    return code == 0 ? define_type(vm, "plain-tensor", 0) : -1;
+    if (define_type(vm, "tensor", CX_TPFLAGS_HAVE_ATTRS) != 0)
+        return -1;
+    return define_type(vm, "plain-tensor", 0);
 }
 
 const cx_extension cx_ext_tensor = { CX_EXTENSION_HEAD("tensor"), .init = init };

@@ -99,7 +99,7 @@ void rows_crossing(bench *b)
     crossing c = { 0 };
     cvm_value f;
 
-    if (b->d->n > MOST || !bench_wants(b, "crossing"))
+    if (b->d->n > MOST)
         return;
     c.n = b->d->n;
     c.vm = cvm_new(&config);

@@ -1,11 +1,11 @@
 /* attr.c - attributes, which Lisp or C give to single objects and to types.
  *
- * They stand in a dict that the proxy has on the host's side, because that is where they
- * are followed by the collector like everything else that Lisp has. For the dict to live as long as
- * the object, its type has CX_TPFLAGS_HAVE_ATTRS: the proxy then has a P link, so that C's
- * references to the object keep the proxy. An O link would let it die, and its attributes with
- * it, when only C has the object. Types are such objects: the methods that Lisp defines are
- * their attributes.
+ * They stand in a dict that the proxy has on the host's side, because there they are
+ * followed by the collector like everything else that Lisp has. For the dict to live as
+ * long as the object, its type has CX_TPFLAGS_HAVE_ATTRS: the proxy then has a P link, so
+ * that C's references to the object keep the proxy. An O link would let it die, and its
+ * attributes with it, when only C has the object. Types are such objects: the methods that
+ * Lisp defines are their attributes.
  */
 #include "impl.h"
 

@@ -1,10 +1,11 @@
 /* borrow.c - where borrowed references come from: debug builds only.
  *
- * A borrowed reference is good as long as what it was borrowed from, its origin, holds the
- * object: a slot of a container whose object lives, or a call scope that has not ended. Each function that gives
- * one notes the origin here, and each function that is given an object on which C owns no reference
- * asks here whether one of its origins still holds it. Where none does, the reference is
- * stale, and that is an error at once, even if the memory is still good by chance.
+ * A borrowed reference is good as long as what it was borrowed from, its origin, holds
+ * the object: a slot of a container whose object lives, or a call scope that has not
+ * ended. Each function that gives one notes the origin here, and each function that is
+ * given an object on which C owns no reference asks here whether one of its origins still
+ * holds it. Where none does, the reference is stale, and that is an error at once, even
+ * if the memory is still good by chance.
  *
  * A record outlives its object, so that a pointer into freed memory is known without a
  * look at that: the header's allocator hook tells when an object goes and when its
@@ -254,7 +255,7 @@ static int still_holds(cvm *vm, const origin *o, rrc_object *ob)
     if (cxi_is(vm, c, CX_LIST))
         return array_holds(((cxi_list *)c)->items, ((cxi_list *)c)->size, o->hint, ob);
     return cxi_is(vm, c, CX_DICT)
-        && dict_holds(CVM_DICT_OF((cvm_value)rrc_to_obj(vm->rrc, c)), o->hint, (cvm_value)rrc_to_obj(vm->rrc, ob));
+        && dict_holds(CVM_DICT_OF(cxi_value_of(vm, c)), o->hint, (cvm_value)rrc_to_obj(vm->rrc, ob));
 }
 
 /* ---- noting ---------------------------------------------------------------- */
@@ -304,7 +305,8 @@ int cxi_borrowed(cvm *vm, rrc_object *ob, rrc_object *container, size_t hint, co
     return 1;
 }
 
-int cxi_borrowed_all(cvm *vm, rrc_object *const *items, size_t n, rrc_object *container, const char *function)
+int cxi_borrowed_all(cvm *vm, rrc_object *const *items, size_t n, rrc_object *container,
+                     const char *function)
 {
     size_t i;
 
@@ -321,8 +323,8 @@ static void complain(cvm *vm, const char *function, const char *type_name, const
     const origin *o = r != NULL ? r->origins : NULL;    /* the latest */
 
     if (o == NULL)
-        cx_err_set(vm, "%s: stale reference to a %s: C owns no reference to it, and it was not borrowed", function,
-                   type_name);
+        cx_err_set(vm, "%s: stale reference to a %s: C owns no reference to it, and it was not borrowed",
+                   function, type_name);
     else if (o->container == NULL)
         cx_err_set(vm, "%s: stale reference to a %s: borrowed by %s from a call scope, which has ended",
                    function, type_name, o->function);

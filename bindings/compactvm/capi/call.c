@@ -29,33 +29,33 @@ static rrc_object *checked(cvm *vm, const char *name, rrc_object *result)
     return result;
 }
 
-static int count_fits(cvm *vm, const cx_method_def *def, size_t n)
+int cx_check_args(cvm *vm, const char *who, size_t n, int least, int most)
 {
-    if (n >= (size_t)def->least && (def->most < 0 || n <= (size_t)def->most))
+    char range[40];
+
+    if (n >= (size_t)least && (most < 0 || n <= (size_t)most))
         return 1;
-    if (def->most == def->least)
-        cx_err_set(vm, "%s: expected %d argument%s, got %lu", def->name, def->least,
-                   def->least == 1 ? "" : "s", (unsigned long)n);
-    else if (def->most < 0)
-        cx_err_set(vm, "%s: expected at least %d argument%s, got %lu", def->name, def->least,
-                   def->least == 1 ? "" : "s", (unsigned long)n);
+    if (most > least)
+        snprintf(range, sizeof range, "%d to %d", least, most);
     else
-        cx_err_set(vm, "%s: expected %d to %d arguments, got %lu", def->name, def->least, def->most,
-                   (unsigned long)n);
+        snprintf(range, sizeof range, "%s%d", most < 0 ? "at least " : "", least);
+    cx_err_set(vm, "%s: expected %s argument%s, got %lu", who, range, least == 1 && most <= 1 ? "" : "s",
+               (unsigned long)n);
     return 0;
 }
 
-rrc_object *cxi_call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
-                          rrc_object *const *args, size_t n)
+static rrc_object *call_def(cvm *vm, const cx_method_def *def, rrc_object *self,
+                            rrc_object *const *args, size_t n)
 {
-    return count_fits(vm, def, n) ? checked(vm, def->name, def->call(vm, self, args, n)) : NULL;
+    return cx_check_args(vm, def->name, n, def->least, def->most)
+         ? checked(vm, def->name, def->call(vm, self, args, n)) : NULL;
 }
 
 /* ---- functions as objects ------------------------------------------------ */
 
 static rrc_object *function_call(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    return cxi_call_def(vm, ((cxi_bound *)self)->def, ((cxi_bound *)self)->self, args, n);
+    return call_def(vm, ((cxi_bound *)self)->def, ((cxi_bound *)self)->self, args, n);
 }
 
 static rrc_object *function_repr(cvm *vm, rrc_object *self)
@@ -117,7 +117,7 @@ static rrc_object *enter(cvm *vm, rrc_object *callee, const cx_method_def *def,
     rrc_incref(vm->rrc, callee);        /* what it does may let go of it */
     scope = cx_scope_open(vm);
     if (def != NULL)
-        result = cxi_call_def(vm, def, callee, args, n);
+        result = call_def(vm, def, callee, args, n);
     else
         result = checked(vm, name_of(vm, callee, def),
                          cxi_type_of(vm, callee)->tp_call(vm, callee, args, n));
@@ -137,7 +137,8 @@ static void drop_args(cvm *vm, rrc_object **obs, rrc_object **few, size_t n)
 }
 
 /* The C objects of n values, held for a call; NULL after a failure. */
-static rrc_object **take_args(cvm *vm, const char *name, const cvm_value *args, size_t n, rrc_object **few)
+static rrc_object **take_args(cvm *vm, const char *name, const cvm_value *args, size_t n,
+                              rrc_object **few)
 {
     rrc_object **obs = n <= FEW ? few : malloc(n * sizeof *obs);
     size_t i;
@@ -263,14 +264,15 @@ rrc_object *cx_call(cvm *vm, rrc_object *callable, rrc_object *const *args, size
  * those it is based on: in Lisp's attributes of the type, then in its tp_methods.
  */
 
-static rrc_object *no_method(cvm *vm, rrc_object *ob, const char *name)
+static rrc_object *no_method(cvm *vm, const char *type_name, const char *name)
 {
-    return cx_err_set(vm, "call: a %s has no method %.40s", RRC_TYPE(ob)->tp_name, name);
+    return cx_err_set(vm, "call: a %s has no method %.40s", type_name, name);
 }
 
 /* The procedure that is to be called, as a value in a rooted slot; or NONE and *def; or, with
    an error, neither. *with_self: the object is the first argument. */
-static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx_method_def **def, int *with_self)
+static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx_method_def **def,
+                             int *with_self)
 {
     cvm_value v = cxi_own_attribute(vm, ob, symbol);
 
@@ -279,7 +281,7 @@ static cvm_value find_method(cvm *vm, rrc_object *ob, cvm_value symbol, const cx
     if (v == CVM_NONE)
         v = cxi_type_attribute(vm, cxi_type_of(vm, ob), symbol, def);
     if (v == CVM_NONE && *def == NULL)
-        no_method(vm, ob, cvm_symbol_text(symbol));
+        no_method(vm, RRC_TYPE(ob)->tp_name, cvm_symbol_text(symbol));
     return v;
 }
 
@@ -297,6 +299,38 @@ cvm_value cvm_foreign_call_method(cvm *vm, cvm_value *args, size_t n)
     if (v != CVM_NONE)
         return cvm_call(vm, v, args + 2, n - 2);
     return def != NULL ? call_with_values(vm, ob, def, args + 2, n - 2) : CVM_NONE;
+}
+
+/* A tp_init, called as a method. */
+static cvm_value call_init(cvm *vm, cx_type *type, rrc_object *self, const cvm_value *args, size_t n)
+{
+    rrc_object *few[FEW] = { NULL }, **obs = take_args(vm, "init", args, n, few);
+    int code = obs != NULL ? cxi_init_in_c(type)(vm, self, obs, n) : -1;
+
+    if (obs != NULL)
+        drop_args(vm, obs, few, n);
+    if (code != 0 && !vm->failed)
+        cx_err_set(vm, "init: a tp_init failed without setting an error");
+    return code == 0 ? CVM_NIL : CVM_NONE;
+}
+
+cvm_value cvm_foreign_call_base(cvm *vm, cvm_value *args, size_t n)
+{
+    cx_type *base = ((cx_type *)CVM_FOREIGN_OF(args[0])->ob)->tp_base;
+    rrc_object *self = CVM_FOREIGN_OF(args[1])->ob;
+    const cx_method_def *def = NULL;
+    cvm_value v = base != NULL ? cxi_type_attribute(vm, base, args[2], &def) : CVM_NONE;
+
+    if (v != CVM_NONE) {
+        args[2] = args[1];              /* the method's name is not needed any more */
+        return cvm_call(vm, v, args + 2, n - 2);
+    }
+    if (def != NULL)
+        return call_with_values(vm, self, def, args + 3, n - 3);
+    if (base != NULL && cxi_init_in_c(base) != NULL && strcmp(cvm_symbol_text(args[2]), "init") == 0)
+        return call_init(vm, base, self, args + 3, n - 3);
+    no_method(vm, base != NULL ? base->type.tp_name : "nothing", cvm_symbol_text(args[2]));
+    return CVM_NONE;
 }
 
 rrc_object *cx_call_method(cvm *vm, rrc_object *ob, const char *name, rrc_object *const *args, size_t n)

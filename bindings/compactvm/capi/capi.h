@@ -36,13 +36,14 @@
  *    A function that is given NULL fails, and leaves an error alone that is set
  *    already: so results can be passed on unseen, and checked at the end.
  *  - A pointer to data (cx_str_as_utf8, cx_tuple_items, cx_list_items) is good as long
- *    as the caller owns a reference to the object, whatever moves meanwhile.
+ *    as the caller owns a reference to the object, whatever moves meanwhile; that of an
+ *    argument, until the function returns.
  *  - Wherever objects are made, called or dropped, other code may run: collections,
  *    deallocators, Lisp. References that you own are safe; keep your fields valid.
  *
  * With RRC_DEBUG (in the VM and the extension alike) each function checks the objects
- * that it is given: one that nobody holds for the caller any more is refused by an error that
- * says by whom it was borrowed, and why it is stale. */
+ * that it is given: one that nobody holds for the caller any more is refused by an error
+ * that says by whom it was borrowed, and why it is stale. */
 #ifndef CX_CAPI_H
 #define CX_CAPI_H
 
@@ -136,7 +137,9 @@ RRC_INLINE void cx_xdecref(cvm *vm, rrc_object *ob)
 /* ob with one more reference: for `return cx_newref(vm, ob)`. */
 RRC_INLINE rrc_object *cx_newref(cvm *vm, rrc_object *ob)
 {
-    cx_incref(vm, ob);
+    if (!CXI_USABLE(vm, ob, "cx_newref"))
+        return NULL;
+    rrc_incref(cx_heap(vm), ob);
     return ob;
 }
 
@@ -216,8 +219,8 @@ rrc_object *cx_to_str(cvm *vm, rrc_object *ob);
 rrc_object *cx_get_attr(cvm *vm, rrc_object *ob, const char *name);
 int cx_set_attr(cvm *vm, rrc_object *ob, const char *name, rrc_object *value);
 
-/* Dispose of ob now, whoever still has its proxy: runs its tp_close, and unlinks it, so
-   that Lisp lets go of it. If C does not hold it either, it is deallocated. In Lisp its proxy
+/* Dispose of ob now, whoever still has its proxy: runs its tp_close, if it has one, and unlinks it,
+   so that Lisp lets go of it. If C does not hold it either, it is deallocated. In Lisp its proxy
    is #<disposed> from then on. Twice is harmless. -1: tp_close failed; it is closed all
    the same. Only for objects that Lisp sees by a proxy (foreign types). */
 int cx_close(cvm *vm, rrc_object *ob);
@@ -304,7 +307,8 @@ size_t cx_dict_size(cvm *vm, rrc_object *ob);       /* SIZE_MAX: an error */
    cx_err_occurred. */
 rrc_object *cx_dict_get_item(cvm *vm, rrc_object *ob, rrc_object *key);
 rrc_object *cx_dict_get_item_string(cvm *vm, rrc_object *ob, const char *key);      /* a str as key */
-int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);  /* takes its own references */
+/* They take their own references to key and value. */
+int cx_dict_set_item(cvm *vm, rrc_object *ob, rrc_object *key, rrc_object *value);
 int cx_dict_set_item_string(cvm *vm, rrc_object *ob, const char *key, rrc_object *value);
 int cx_dict_del_item(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1: removed; 0: it was not there; -1 */
 int cx_dict_contains(cvm *vm, rrc_object *ob, rrc_object *key);     /* 1, 0, -1 */
@@ -327,6 +331,10 @@ int cx_callable_check(cvm *vm, rrc_object *ob);
 rrc_object *cx_call(cvm *vm, rrc_object *callable, rrc_object *const *args, size_t n);
 rrc_object *cx_call_method(cvm *vm, rrc_object *ob, const char *name, rrc_object *const *args, size_t n);
 
+/* Is n from least to most (most < 0: any number)? If not: an error "who: expected ...". For slots such as
+   tp_new; for functions and methods it is done by their cx_method_def. */
+int cx_check_args(cvm *vm, const char *who, size_t n, int least, int most);
+
 /* A procedure for Lisp out of a C function; def must live on. self (its own reference) may be NULL. NEW. */
 rrc_object *cx_function_new(cvm *vm, const cx_method_def *def, rrc_object *self);
 
@@ -347,9 +355,9 @@ rrc_object *cx_function_new(cvm *vm, const cx_method_def *def, rrc_object *self)
 struct cx_type {
     rrc_type type;                  /* tp_name, tp_basicsize, tp_dealloc ...: see rawrefcount.h */
     cx_type *tp_base;               /* owned; set by cx_type_from_spec */
-    const char *tp_doc;
 
-    /* Make an object, from the arguments of the call of its type: by cx_new, as a rule. NEW. */
+    /* Make an object, from the arguments of the call of its type: by cx_new, as a rule. (In each of
+       these, args can be NULL if n is 0.) NEW. */
     rrc_object *(*tp_new)(cvm *vm, cx_type *type, rrc_object *const *args, size_t n);
     /* Then set it up, from the same arguments. May come more than once. 0, -1. */
     int (*tp_init)(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n);
@@ -362,6 +370,8 @@ struct cx_type {
     rrc_object *(*tp_repr)(cvm *vm, rrc_object *self);
     /* cx_close, or `with`, or `close` in Lisp. Release what self holds; it may be called again. 0, -1. */
     int (*tp_close)(cvm *vm, rrc_object *self);
+    /* Their self always is an object of this type. It may be one that the collector has cleared, if
+       somebody got hold of it again: then what its tp_clear (or tp_members) drops is NULL. */
     const cx_method_def *tp_methods;
     const cx_getset_def *tp_getset;
 
@@ -371,8 +381,20 @@ struct cx_type {
 /* A new type: spec, and what it inherits from base (NULL: object). metatype NULL: that of
    base. The strings and tables of spec must live on. A slot is inherited if it is zero; so are
    tp_traverse, tp_clear and tp_members, if all are; tp_members are added to those of base. An
-   own tp_dealloc ends with that of the base, if it has one, else with cx_free. NEW. */
+   own tp_dealloc ends with that of the base, if it has one, else with cx_free. (Without HAVE_GC
+   the collector does not see that objects refer to their type: one that only its own object
+   keeps is then not found to be garbage.) NEW. */
 cx_type *cx_type_from_spec(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype);
+
+/* The same, and let Lisp's variable tp_name be the type: 0, -1. *type (type may be NULL) is the type, NEW;
+   NULL after a failure. */
+int cx_define_type(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype, cx_type **type);
+
+/* A type as an object: for cx_decref and so on. */
+RRC_INLINE rrc_object *cx_type_object(cx_type *type)
+{
+    return type != NULL ? &type->type.ob_base : NULL;
+}
 
 /* The type of ob, BORROWED from it; the type whose objects it is one of? 1, 0. */
 cx_type *cx_type_of(cvm *vm, rrc_object *ob);
@@ -412,7 +434,7 @@ typedef struct cx_extension {
     int (*check_config)(rrc_heap *heap);    /* was it compiled with the VM's RRC_DEBUG and so on? */
     int (*init)(cvm *vm);           /* define what it offers: 0, or -1. Then nothing is defined */
     size_t state_size;              /* bytes for each VM, zeroed; for cx_state */
-    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns. May be NULL */
+    void (*end)(cvm *vm);           /* the VM ends, or init has failed: drop what the state owns; or NULL */
 } cx_extension;
 
 static inline int cxi_check_config(rrc_heap *heap)

@@ -43,7 +43,8 @@ int cx_dict_check(cvm *vm, rrc_object *ob)
 
 size_t cx_dict_size(cvm *vm, rrc_object *ob)
 {
-    return cxi_expect(vm, "cx_dict_size", ob, CX_DICT, wanted) ? CVM_DICT_OF(dict_of(vm, ob))->count : SIZE_MAX;
+    return cxi_expect(vm, "cx_dict_size", ob, CX_DICT, wanted) ? CVM_DICT_OF(dict_of(vm, ob))->count
+                                                              : SIZE_MAX;
 }
 
 /* ---- one key ------------------------------------------------------------ */

@@ -226,10 +226,10 @@ static int load_shared(cvm *vm, const char *path)
     char symbol[128], here[512];
     void *object;
     const cx_extension *def;
-
     /* Without a slash the system would look in its own places. */
-    if (!symbol_of(path, symbol, sizeof symbol)
-        || snprintf(here, sizeof here, "%s%s", strchr(path, '/') != NULL ? "" : "./", path) >= (int)sizeof here)
+    int length = snprintf(here, sizeof here, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
+
+    if (!symbol_of(path, symbol, sizeof symbol) || length < 0 || (size_t)length >= sizeof here)
         return cx_err_set(vm, "load-extension: the path is too long"), 0;
     object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)

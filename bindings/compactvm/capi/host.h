@@ -47,6 +47,9 @@ cvm_value cvm_foreign_call(cvm *vm, cvm_value callee, cvm_value *args, size_t n)
 /* (call object 'method args...): args are n rooted slots in a row, the object first. */
 cvm_value cvm_foreign_call_method(cvm *vm, cvm_value *args, size_t n);
 
+/* (call-base type object 'method args...): likewise; as the base of the type has it. */
+cvm_value cvm_foreign_call_base(cvm *vm, cvm_value *args, size_t n);
+
 /* #<...>; 0 after a failure. */
 int cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out);
 

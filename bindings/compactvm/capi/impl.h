@@ -71,7 +71,6 @@ struct cx_state {
     int loading;                    /* inside an extension's init ... */
     cvm_value *pending;             /* ... that has defined this: a rooted list of names and values */
 
-    int printing;                   /* inside a tp_repr */
     struct cxi_borrows *borrows;    /* debug builds: see borrow.c */
 };
 
@@ -126,15 +125,19 @@ void cxi_types_open(cvm *vm);
 int cxi_is_type(cvm *vm, rrc_object *ob);
 cx_type *cxi_type_of(cvm *vm, rrc_object *ob);          /* BORROWED from ob */
 
+/* The tp_init that C has given to the type or to one that it is based on; or NULL. */
+int (*cxi_init_in_c(const cx_type *type))(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n);
+
 /* In the attributes of the object's proxy; CVM_NONE: none of this name. */
 cvm_value cxi_own_attribute(cvm *vm, rrc_object *ob, cvm_value symbol);
 
-/* In the type or those it is based on. CVM_NONE: none in Lisp; then *def is the method, if there is one. */
+/* In the type or those it is based on. CVM_NONE: none in Lisp; then *def is the method in C,
+   if there is one. */
 cvm_value cxi_type_attribute(cvm *vm, cx_type *type, cvm_value symbol, const cx_method_def **def);
 
-/* Call anything. self: the first argument, or NULL. NEW. */
-rrc_object *cxi_call_value(cvm *vm, cvm_value procedure, rrc_object *self, rrc_object *const *args, size_t n);
-rrc_object *cxi_call_def(cvm *vm, const cx_method_def *def, rrc_object *self, rrc_object *const *args, size_t n);
+/* Call a procedure of Lisp. self: the first argument, or NULL. NEW. */
+rrc_object *cxi_call_value(cvm *vm, cvm_value procedure, rrc_object *self,
+                           rrc_object *const *args, size_t n);
 
 void cxi_str_define(cx_type *type);
 void cxi_tuple_define(cx_type *type);
@@ -153,13 +156,15 @@ void cxi_extensions_free(cvm *vm);
 /* This function borrowed ob from a slot of the container (NULL: from a call scope), whose number
    is a hint. 0: no memory, an error. */
 int cxi_borrowed(cvm *vm, rrc_object *ob, rrc_object *container, size_t hint, const char *function);
-int cxi_borrowed_all(cvm *vm, rrc_object *const *items, size_t n, rrc_object *container, const char *function);
+int cxi_borrowed_all(cvm *vm, rrc_object *const *items, size_t n, rrc_object *container,
+                     const char *function);
 int cxi_borrows_open(cvm *vm);
 void cxi_borrows_free(cvm *vm);
 
 #else
 
-#define cxi_borrowed(vm, ob, container, hint, function) ((void)(ob), (void)(container), (void)(hint), (void)(function), 1)
+#define cxi_borrowed(vm, ob, container, hint, function) \
+    ((void)(ob), (void)(container), (void)(hint), (void)(function), 1)
 #define cxi_borrowed_all(vm, items, n, container, function) ((void)(container), 1)
 
 #endif

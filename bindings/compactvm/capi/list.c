@@ -2,13 +2,13 @@
  *
  * The items are in one place at a time, and C always finds them in its own array:
  *
- * From the host: P link, light, as long as C only passes it on. When C first looks at the items,
- *     the array changes its strategy: its storage becomes the C list, which owns the
- *     items' objects (P link, full), and the host keeps nothing but its link to that. From then on
- *     Lisp's array-ref and so on work on the C list.
+ * From the host: P link, light, as long as C only passes it on. When C first looks at
+ *     the items, the array changes its strategy: its storage becomes the C list, which
+ *     owns the items' objects (P link, full), and the host keeps nothing but its link to
+ *     that. From then on Lisp's array-ref and so on work on the C list.
  *
- * Made in C: only an object at first; an O link when it reaches Lisp, whose array is then of the same
- *     strategy.
+ * Made in C: only an object at first; an O link when it reaches Lisp, whose array is then
+ *     of the same strategy.
  *
  * So C indexes the items directly, and what it borrows is held by the list.
  */
@@ -156,7 +156,8 @@ rrc_object *cx_list_get_item(cvm *vm, rrc_object *ob, size_t i)
 
 int cx_list_set_item(cvm *vm, rrc_object *ob, size_t i, rrc_object *item)
 {
-    cxi_list *l = cxi_any(vm, "cx_list_set_item", item) ? list_with_item(vm, "cx_list_set_item", ob, i) : NULL;
+    static const char function[] = "cx_list_set_item";
+    cxi_list *l = cxi_any(vm, function, item) ? list_with_item(vm, function, ob, i) : NULL;
 
     if (l == NULL) {
         if (item != NULL)

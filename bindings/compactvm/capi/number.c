@@ -5,9 +5,9 @@
  *
  * A fixnum is no object of the host but a word. Its C object has no link: it is a plain
  * counted object, made at each crossing, which Lisp forgets again. (Small ones are
- * immortal.) Only when C borrows a fixnum out of a host's container does it need an object on
- * the host's side, to live as long as it stands there: the slot then gets one. Lisp does
- * not see the difference (cvm_plain).
+ * immortal.) Only when C borrows a fixnum out of a host's container does it need an object
+ * on the host's side, to live as long as it stands there: the slot then gets one. Lisp
+ * does not see the difference (cvm_plain).
  *
  * A number made in C gets its host object, if it needs one, when it first reaches Lisp.
  */

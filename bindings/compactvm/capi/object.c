@@ -511,7 +511,7 @@ static int print_by_repr(cvm *vm, rrc_object *ob, cvm_buffer *out)
     const char *bytes;
 
     rrc_incref(vm->rrc, ob);
-    vm->cx->printing++;
+    vm->printing++;
     text = cxi_type_of(vm, ob)->tp_repr(vm, ob);
     bytes = text != NULL ? cx_str_as_utf8_and_size(vm, text, &size) : NULL;
     if (bytes != NULL)
@@ -521,7 +521,7 @@ static int print_by_repr(cvm *vm, rrc_object *ob, cvm_buffer *out)
     if (text != NULL)
         rrc_decref(vm->rrc, text);
     rrc_decref(vm->rrc, ob);
-    vm->cx->printing--;
+    vm->printing--;
     return bytes != NULL;
 }
 
@@ -649,12 +649,14 @@ rrc_object *cx_pair_cdr(cvm *vm, rrc_object *pair)
 
 void cx_gc(cvm *vm)
 {
-    cvm_heap_major(&vm->heap);
+    if (vm->printing == 0)
+        cvm_heap_major(&vm->heap);
 }
 
 void cx_gc_minor(cvm *vm)
 {
-    cvm_heap_minor(&vm->heap);
+    if (vm->printing == 0)
+        cvm_heap_minor(&vm->heap);
 }
 
 size_t cx_run_pending(cvm *vm)

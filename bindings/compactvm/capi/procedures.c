@@ -97,6 +97,22 @@ static cvm_value b_is_a(cvm *vm, cvm_value *args, size_t n)
     return v;
 }
 
+/* (call-base type x 'method args...): from inside a method of the type, that of its base */
+static cvm_value b_call_base(cvm *vm, cvm_value *args, size_t n)
+{
+    rrc_object *type = object_of(vm, "call-base", args[0]), *x = NULL;
+    cvm_value *result = cvm_root(vm, CVM_NONE);
+
+    if (type != NULL && cx_as_type(vm, type) != NULL)
+        x = object_of(vm, "call-base", args[1]);
+    if (x != NULL && cx_check(vm, "call-base", x, (cx_type *)type)
+        && cvm_check(vm, "call-base", args[2], CVM_SYMBOL, "a symbol"))
+        *result = cvm_foreign_call_base(vm, args, n);
+    drop(vm, x);
+    drop(vm, type);
+    return *result;
+}
+
 /* ---- closing -------------------------------------------------------------- */
 
 /* The object goes on its way without its proxy. */
@@ -111,17 +127,25 @@ static void let_go(cvm *vm, rrc_object *ob)
     }
 }
 
+/* What Lisp sees by a proxy, but for types: other objects need them. */
+static int can_be_closed(cvm *vm, rrc_object *ob)
+{
+    const cx_type *type = cxi_type_of(vm, ob), *builtins = vm->cx->types;
+    int is_builtin = type >= builtins && type < builtins + CX_BUILTINS;
+
+    return !cxi_is_type(vm, ob) && (!is_builtin || type == &builtins[CX_OBJECT]
+                                    || type == &builtins[CX_FUNCTION] || type == &builtins[CX_FOREIGN]);
+}
+
 int cx_close(cvm *vm, rrc_object *ob)
 {
-    cvm_value p;
     int code = 0;
 
     if (!cxi_any(vm, "cx_close", ob))
         return -1;
-    p = cxi_value_of(vm, ob);
     if (cxi_is(vm, ob, CX_CLOSED))
         return 0;
-    if (cxi_is_type(vm, ob) || (p != CVM_NONE && !cvm_is(p, CVM_FOREIGN)))
+    if (!can_be_closed(vm, ob))
         return cx_err_expected(vm, "close", "an object that can be closed", ob), -1;
     rrc_incref(vm->rrc, ob);
     if (cxi_type_of(vm, ob)->tp_close != NULL)
@@ -185,6 +209,7 @@ static cvm_value b_load_extension(cvm *vm, cvm_value *args, size_t n)
 const cvm_builtin_def cvm_capi_builtins[] = {
     { "attr", 2, 2, b_attr },               { "set-attr!", 2, 3, b_set_attr },
     { "class-of", 1, 1, b_class_of },       { "is-a?", 2, 2, b_is_a },
+    { "call-base", 3, -1, b_call_base },
     { "close", 1, 1, b_close },             { "closed?", 1, 1, b_closed_p },
     { "load-extension", 1, 1, b_load_extension },
     { NULL, 0, 0, NULL }

@@ -1,8 +1,8 @@
 /* str.c - strings.
  *
- * From the host: P link, light. The object is allocated at the string's size when it first crosses, but
- *     the bytes are copied only when C asks for them: most strings just pass through.
- *     Since the copy is in the object, its address is good as long as the object.
+ * From the host: P link, light. The object is allocated at the string's size when that
+ *     first crosses, but the bytes are copied only when C asks for them: most strings just
+ *     pass through. Since the copy is in the object, its address is good as long as that.
  *
  * Made in C: only an object at first, which C may write to (cx_str_buffer). When it
  *     reaches Lisp it gets an O link and must not change any more. Nothing is copied then:

@@ -9,8 +9,9 @@
  *     the object owns its items: P link, full. So does that of a tuple with proxies in it,
  *     because Lisp can close a proxy: its C object would go, and leave a pointer behind.
  *
- * Made in C: only an object at first, which owns its items and can be filled; then an O link. Lisp's
- *     tuple has no items of its own; it reads those of the C object.
+ * Made in C: only an object at first, which owns its items and can be filled; an O link
+ *     when it reaches Lisp. Lisp's tuple has no items of its own; it reads those of the C
+ *     object.
  */
 #include "impl.h"
 
@@ -190,14 +191,15 @@ rrc_object *cx_tuple_get_item(cvm *vm, rrc_object *ob, size_t i)
 int cx_tuple_set_item(cvm *vm, rrc_object *ob, size_t i, rrc_object *item)
 {
     cxi_tuple *t = (cxi_tuple *)ob;
-    int ok = cxi_any(vm, "cx_tuple_set_item", item) && cxi_expect(vm, "cx_tuple_set_item", ob, CX_TUPLE, wanted);
+    static const char function[] = "cx_tuple_set_item";
+    int ok = cxi_any(vm, function, item) && cxi_expect(vm, function, ob, CX_TUPLE, wanted);
 
     if (ok && t->seen) {
-        cx_err_expected(vm, "cx_tuple_set_item", "a tuple that Lisp has not seen yet", ob);
+        cx_err_expected(vm, function, "a tuple that Lisp has not seen yet", ob);
         ok = 0;
     }
     if (ok && i >= t->size)
-        ok = cxi_bad_index(vm, "cx_tuple_set_item", i, t->size) == 0;
+        ok = cxi_bad_index(vm, function, i, t->size) == 0;
     if (ok)
         CX_SETREF(vm, t->items[i], item);
     else if (item != NULL)

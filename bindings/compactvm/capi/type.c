@@ -1,15 +1,15 @@
 /* type.c - types: P link, full. Both sides have a part of them.
  *
  * C has the slots: a type is a cx_type, whose address is what its objects have as their
- * type. The host has the attributes: the methods that Lisp gives to a type stand in a dict of its
- * proxy (see attr.c). So C's references to a type keep its proxy.
+ * type. The host has the attributes: the methods that Lisp gives to a type stand in a dict
+ * of its proxy (see attr.c). So C's references to a type keep its proxy.
  *
- * Types that extensions or Lisp make are heap types: each object of the type owns a reference
- * to it, which the header counts, so that a type goes when nothing needs it any more. The VM's own types
- * are part of the VM, and immortal: an int costs no count.
+ * Types that extensions or Lisp make are heap types: each object of the type owns a
+ * reference to it, which the header counts, so that a type goes when nothing needs it any
+ * more. The VM's own types are part of the VM, and immortal: an int costs no count.
  *
- * The type of a type is a metatype, usually `type`. Objects are made by calling their type: tp_call
- * of the metatype calls tp_new, which calls tp_alloc, and then tp_init.
+ * The type of a type is a metatype, usually `type`. Objects are made by calling their
+ * type: tp_call of the metatype calls tp_new, which calls tp_alloc, and then tp_init.
  */
 #include "impl.h"
 
@@ -82,6 +82,8 @@ static rrc_object *generic_alloc(cvm *vm, cx_type *type, size_t n)
     int is_gc = (type->type.tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
     rrc_object *ob;
 
+    if (n > 0 && type->type.tp_itemsize == 0)
+        return cx_err_set(vm, "%s: objects of this type have no items", type->type.tp_name);
     if (n > SIZE_MAX / 16)
         return cx_err_no_memory(vm);
     ob = is_gc ? rrc_gc_new_var(vm->rrc, &type->type, n) : rrc_new_var(vm->rrc, &type->type, n);
@@ -276,6 +278,20 @@ cx_type *cx_type_from_spec(cvm *vm, const cx_type *spec, cx_type *base, cx_type 
     return NULL;
 }
 
+int cx_define_type(cvm *vm, const cx_type *spec, cx_type *base, cx_type *metatype, cx_type **type)
+{
+    cx_type *t = cx_type_from_spec(vm, spec, base, metatype);
+    int code = t != NULL ? cx_define(vm, spec->type.tp_name, cx_type_object(t)) : -1;
+
+    if (t != NULL && (code != 0 || type == NULL)) {
+        rrc_decref(vm->rrc, cx_type_object(t));
+        t = NULL;
+    }
+    if (type != NULL)
+        *type = t;
+    return code;
+}
+
 /* ---- types that are made in Lisp ------------------------------------------
  *
  * (type 'name base attributes): its objects can have attributes, and are set up by
@@ -293,9 +309,20 @@ static rrc_object *call_attribute(cvm *vm, rrc_object *self, const char *name, r
     return v != CVM_NONE ? cxi_call_value(vm, v, self, args, n) : NULL;
 }
 
+static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n);
+
+/* That of the first type on the way up that was made in C. */
+int (*cxi_init_in_c(const cx_type *type))(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+{
+    while (type->tp_init == lisp_init)
+        type = type->tp_base;
+    return type->tp_init;
+}
+
 static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
     const cx_type *type = cxi_type_of(vm, self);
+    int (*init)(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n) = cxi_init_in_c(type);
     int found;
     rrc_object *result = call_attribute(vm, self, "init", args, n, &found);
 
@@ -304,10 +331,8 @@ static int lisp_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t 
             rrc_decref(vm->rrc, result);
         return result != NULL ? 0 : -1;
     }
-    while (type->tp_init == lisp_init)          /* of the first type that was made in C */
-        type = type->tp_base;
-    if (type->tp_init != NULL)
-        return type->tp_init(vm, self, args, n);
+    if (init != NULL)
+        return init(vm, self, args, n);
     if (n == 0 || type->tp_new != object_new)
         return 0;
     cx_err_set(vm, "%s: expected 0 arguments, got %lu", RRC_TYPE(self)->tp_name, (unsigned long)n);
@@ -352,7 +377,8 @@ static int set_attributes(cvm *vm, rrc_object *type, rrc_object *dict)
     return *p != CVM_NONE;
 }
 
-static rrc_object *new_from_lisp(cvm *vm, cx_type *metatype, rrc_object *name, cx_type *base, rrc_object *dict)
+static rrc_object *new_from_lisp(cvm *vm, cx_type *metatype, rrc_object *name, cx_type *base,
+                                 rrc_object *dict)
 {
     char *text = name_from(vm, name);
     cx_type spec = { 0 }, *t;

@@ -113,9 +113,9 @@ static int buffer_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_
 {
     size_t size = n > 0 ? cx_int_as_size(vm, args[0]) : 0;
 
-    if (n > 1)
-        cx_err_set(vm, "byte-buffer: expected at most 1 argument, got %lu", (unsigned long)n);
-    return cx_err_occurred(vm) ? -1 : resize(vm, (byte_buffer *)self, size);
+    if (cx_err_occurred(vm) || !cx_check_args(vm, "byte-buffer", n, 0, 1))
+        return -1;
+    return resize(vm, (byte_buffer *)self, size);
 }
 
 METHOD(buffer_resize)
@@ -179,13 +179,10 @@ static const cx_type buffer_spec = {
 
 static int init(cvm *vm)
 {
-    rrc_object *buffer = (rrc_object *)cx_type_from_spec(vm, &buffer_spec, NULL, NULL);
     cx_type **view = cx_state(vm, &cx_ext_buffer);
-    int code = cx_define(vm, "byte-buffer", buffer);
 
-    cx_xdecref(vm, buffer);
-    *view = code == 0 ? cx_type_from_spec(vm, &view_spec, NULL, NULL) : NULL;
-    return *view != NULL ? 0 : -1;
+    *view = cx_type_from_spec(vm, &view_spec, NULL, NULL);
+    return *view != NULL ? cx_define_type(vm, &buffer_spec, NULL, NULL, NULL) : -1;
 }
 
 static void end(cvm *vm)

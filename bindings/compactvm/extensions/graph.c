@@ -15,15 +15,12 @@
 
 typedef struct node {
     rrc_object head;
-    rrc_object *value, *on_visit;   /* owned, as edges; NULL also in garbage that is taken apart */
+    rrc_object *value, *on_visit;   /* owned, as edges; NULL at first, and in garbage */
     rrc_object *edges;              /* a list of nodes */
     size_t walk;                    /* the number of the last walk that found it */
 } node;
 
-typedef struct state {
-    cx_type *node;
-    size_t walks;
-} state;
+typedef struct state { cx_type *node; size_t walks; } state;
 
 extern const cx_extension cx_ext_graph;
 
@@ -55,8 +52,7 @@ METHOD(node_disconnect)
 
 METHOD(node_neighbours)
 {
-    (void)args, (void)n;
-    return cx_list_as_tuple(vm, ((node *)self)->edges);
+    return (void)args, (void)n, cx_list_as_tuple(vm, ((node *)self)->edges);
 }
 
 /* ---- walking --------------------------------------------------------------
@@ -145,23 +141,27 @@ static rrc_object *get_value(cvm *vm, rrc_object *self)
     return a->value != NULL ? cx_newref(vm, a->value) : NIL;
 }
 
-static int set_value(cvm *vm, rrc_object *self, rrc_object *value)
+static rrc_object *node_new(cvm *vm, cx_type *type, rrc_object *const *args, size_t n)
 {
-    CX_SETREF(vm, ((node *)self)->value, cx_newref(vm, value));
+    rrc_object *a = cx_new(vm, type);
+
+    (void)args, (void)n;            /* they are for tp_init: also that of a type based on this one */
+    if (a != NULL && (((node *)a)->edges = cx_list_new(vm, 0)) == NULL)
+        CX_CLEAR(vm, a);
+    return a;
+}
+
+static int node_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+{
+    if (!cx_check_args(vm, "node", n, 0, 1))
+        return -1;
+    CX_SETREF(vm, ((node *)self)->value, n > 0 ? cx_newref(vm, args[0]) : NULL);
     return 0;
 }
 
-static rrc_object *node_new(cvm *vm, cx_type *type, rrc_object *const *args, size_t n)
+static int set_value(cvm *vm, rrc_object *self, rrc_object *value)
 {
-    rrc_object *a = n < 2 ? cx_new(vm, type) : cx_err_set(vm, "node: expected at most 1 argument");
-
-    if (a == NULL)
-        return NULL;
-    ((node *)a)->value = n > 0 ? cx_newref(vm, args[0]) : NIL;
-    ((node *)a)->edges = cx_list_new(vm, 0);
-    if (((node *)a)->edges == NULL)
-        CX_CLEAR(vm, a);
-    return a;
+    return node_init(vm, self, &value, 1);
 }
 
 static const rrc_member node_members[] = {
@@ -178,15 +178,12 @@ static const cx_getset_def node_getset[] = { { "value", get_value, set_value }, 
 static const cx_type node_spec = {
     .type = { .tp_name = "node", .tp_basicsize = sizeof(node), .tp_members = node_members,
               .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_BASETYPE },
-    .tp_new = node_new, .tp_methods = node_methods, .tp_getset = node_getset
+    .tp_new = node_new, .tp_init = node_init, .tp_methods = node_methods, .tp_getset = node_getset
 };
 
 static int init(cvm *vm)
 {
-    state *s = cx_state(vm, &cx_ext_graph);
-
-    s->node = cx_type_from_spec(vm, &node_spec, NULL, NULL);
-    return cx_define(vm, "node", (rrc_object *)s->node);
+    return cx_define_type(vm, &node_spec, NULL, NULL, &((state *)cx_state(vm, &cx_ext_graph))->node);
 }
 
 static void end(cvm *vm)

@@ -65,7 +65,7 @@
 (define x 'outer)
 (with (x (box 5)) (define inner x))
 (assert (eq? x 'outer))
-(fails "close: expected an object that can be closed, got 5" (lambda () (with (x 5) x)))
+(fails "with: expected an object that can be closed, got 5" (lambda () (with (x 5) (error "not reached"))))
 (fails "with: bad form: (with x x)" (lambda () (eval '(with x x))))
 (fails "oops" (lambda () (with (x (error "oops")) x)))
 
@@ -119,6 +119,9 @@
 (fails "the handle is stuck" (lambda () (close h)))
 (assert (closed? h))
 (close h)
+(define b (box 1))
+(dispose b)                                     ; the built-in library's way works, too
+(assert (closed? b))
 (fails "the handle is stuck" (lambda () (with (x (handle)) 5)))
 (fails "inside" (lambda () (with (x (handle)) (error "inside"))))   ; of two errors the first
 (settle)

@@ -165,7 +165,8 @@ static void extensions_that_do_not_fit(void)
     check_int(cx_add_extension(vm, &old), -1);
     check_fails(vm, "load-extension: old was made for version 2 of the API, this is version 1");
     check_int(cx_add_extension(vm, &other), -1);
-    check_fails(vm, "load-extension: other was compiled with other settings of rawrefcount.h (RRC_DEBUG?) than the VM");
+    check_fails(vm, "load-extension: other was compiled with other settings of rawrefcount.h "
+                "(RRC_DEBUG?) than the VM");
     check_int(cx_add_extension(vm, &empty), -1);
     check_fails(vm, "load-extension: empty has no init");
     check(cx_state(vm, &old) == NULL);
@@ -208,6 +209,17 @@ static rrc_object *bad_repr(cvm *vm, rrc_object *self)
     return dict != NULL ? cx_str_from_string(vm, "reached") : NULL;
 }
 
+static rrc_object *calling_repr(cvm *vm, rrc_object *self)
+{
+    rrc_object *f = cx_get_global(vm, "gc"), *result = f != NULL ? cx_call(vm, f, NULL, 0) : NULL;
+
+    (void)self;
+    cx_gc(vm);                                  /* has no effect now */
+    cx_gc_minor(vm);
+    cx_xdecref(vm, f);
+    return result;
+}
+
 static rrc_object *odd_repr(cvm *vm, rrc_object *self)
 {
     (void)self;
@@ -226,7 +238,8 @@ static void repr_that_misbehaves(void)
         rrc_object *(*repr)(cvm *vm, rrc_object *self);
         const char *message;
     } cases[] = {
-        { bad_repr, "a tp_repr must not make Lisp objects, nor run Lisp code" },
+        { bad_repr, "a tp_repr must not make Lisp objects" },
+        { calling_repr, "a tp_repr must not run Lisp code" },
         { odd_repr, "cx_str_as_utf8_and_size: expected a string, got 5" },
         { no_repr, "bad: tp_repr failed without an error" }
     };
@@ -237,13 +250,60 @@ static void repr_that_misbehaves(void)
         cx_type spec = { .type = { .tp_name = "bad" }, .tp_repr = cases[i].repr };
         cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
 
-        check_int(cx_define(vm, "bad", &type->type.ob_base), 0);
-        cx_decref(vm, &type->type.ob_base);
+        check_int(cx_define(vm, "bad", cx_type_object(type)), 0);
+        cx_decref(vm, cx_type_object(type));
         check(eval(vm, "(to-string (list 1 (bad)))") == NULL);
         check_fails(vm, cases[i].message);
         run(vm, "(list 1 2)");
         end(vm);
     }
+}
+
+/* One that shows itself to Lisp: it is too late for that. */
+static void showing_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    cvm *vm = cx_vm(heap);
+    rrc_object *f = cx_get_global(vm, "show"), *result;
+
+    result = f != NULL ? cx_call(vm, f, &self, 1) : NULL;
+    cx_err_clear(vm);
+    cx_xdecref(vm, result);
+    cx_xdecref(vm, f);
+    cx_free(heap, self);
+}
+
+static void dealloc_that_shows_itself(void)
+{
+    cvm *vm = start(1);
+    cx_type spec = { .type = { .tp_name = "showing", .tp_dealloc = showing_dealloc } };
+    cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
+
+    check_int(cx_define(vm, "showing", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
+    run(vm, "(define shown nil) (define (show x) (set! shown x))");
+    run(vm, "(begin (showing) nil)");
+    run(vm, "(begin (gc) (run-pending 0) (assert (equal? (repr shown) \"#<disposed>\")))");
+    end(vm);
+}
+
+/* The last object of a light type dies, and with it, after the collection, the type. */
+static void light_objects_keep_their_type(void)
+{
+    cvm *vm = start(0);
+    cx_type spec = { .type = { .tp_name = "light", .tp_flags = CX_TPFLAGS_LIGHT } };
+    cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
+    rrc_stats before, after;
+
+    rrc_get_stats(vm->rrc, &before);
+    check_int(cx_define(vm, "light", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
+    run(vm, "(define x (light)) (define light nil) (gc) (run-pending 0) (gc) (run-pending 0) nil");
+    run(vm, "(assert (equal? (repr (class-of x)) \"#<type light>\"))");
+    run(vm, "(begin (set! x nil) (gc) (run-pending 0) (gc) (run-pending 0) nil)");
+    rrc_get_stats(vm->rrc, &after);
+    check_int(after.objects, before.objects - 1);
+    check_int(rrc_check(vm->rrc), RRC_OK);
+    end(vm);
 }
 
 /* A deallocator that calls Lisp, also when the VM is being closed. */
@@ -268,8 +328,8 @@ static void dealloc_that_calls_lisp(void)
     cx_type spec = { .type = { .tp_name = "calling", .tp_dealloc = calling_dealloc } };
     cx_type *type = cx_type_from_spec(vm, &spec, NULL, NULL);
 
-    check_int(cx_define(vm, "calling", &type->type.ob_base), 0);
-    cx_decref(vm, &type->type.ob_base);
+    check_int(cx_define(vm, "calling", cx_type_object(type)), 0);
+    cx_decref(vm, cx_type_object(type));
     run(vm, "(define notes 0) (define (note) (gc) (set! notes (+ notes 1)))");
     run(vm, "(begin (calling) (calling) nil)");
     run(vm, "(begin (gc) (run-pending 0) (assert (= notes 2)))");
@@ -329,4 +389,5 @@ static void walks_are_linear(void)
 UNIT_GROUP(embedding, UNIT(several_machines), UNIT(late_objects), UNIT(init_that_fails),
            UNIT(extensions_that_do_not_fit), UNIT(types_are_values),
            UNIT(repr_that_misbehaves), UNIT(dealloc_that_calls_lisp),
+           UNIT(dealloc_that_shows_itself), UNIT(light_objects_keep_their_type),
            UNIT(long_chains), UNIT(walks_are_linear));

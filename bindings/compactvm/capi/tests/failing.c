@@ -96,7 +96,7 @@ static int round_with_failure(const struct subject *s, size_t n, int in_lisp)
     check_int(vm->sp, 0);
     check_int(vm->depth, 0);
     check_int(vm->cx->temp_count, 0);
-    check_int(vm->cx->printing, 0);
+    check_int(vm->printing, 0);
     check_int(rrc_check(vm->rrc), RRC_OK);
     check_int(cvm_free(vm), 0);
     return left == 0;

@@ -11,7 +11,7 @@
 typedef struct state {
     rrc_object *held;                           /* owned, or NULL */
     rrc_object *borrowed;                       /* not owned: for what debug builds say about it */
-    cx_type *box, *big_box, *point, *node, *handle, *row, *meta, *secret;
+    cx_type *box, *big_box, *secret;            /* owned */
     long boxes;                                 /* that are alive */
 } state;
 
@@ -95,7 +95,8 @@ FUNCTION(what)
     return cx_str_from_format(vm, "%s%s%s%s%s%s%s %s", cx_int_check(vm, args[0]) ? "i" : "",
                               cx_float_check(vm, args[0]) ? "f" : "", cx_str_check(vm, args[0]) ? "s" : "",
                               cx_tuple_check(vm, args[0]) ? "t" : "", cx_list_check(vm, args[0]) ? "l" : "",
-                              cx_dict_check(vm, args[0]) ? "d" : "", cx_callable_check(vm, args[0]) ? "c" : "",
+                              cx_dict_check(vm, args[0]) ? "d" : "",
+                              cx_callable_check(vm, args[0]) ? "c" : "",
                               cx_type_of(vm, args[0])->type.tp_name);
 }
 
@@ -229,8 +230,8 @@ FUNCTION(greet)
 
     UNUSED;
     MOVE(vm);
-    result = name != NULL && plain != NULL ? cx_str_from_format(vm, "%s, %s (%d)", cx_str_as_utf8(vm, plain), name, 7)
-                                           : NULL;
+    result = name != NULL && plain != NULL
+           ? cx_str_from_format(vm, "%s, %s (%d)", cx_str_as_utf8(vm, plain), name, 7) : NULL;
     cx_xdecref(vm, plain);
     return result;
 }
@@ -309,6 +310,12 @@ FUNCTION(list_make)
     return list;
 }
 
+FUNCTION(list_make_empty)
+{
+    UNUSED;
+    return cx_list_new(vm, cx_int_as_size(vm, args[0]));
+}
+
 /* The items as a tuple: the array is good while everything moves. */
 FUNCTION(list_items)
 {
@@ -321,7 +328,7 @@ FUNCTION(list_items)
     for (i = 0; tuple != NULL && i < size; i++) {
         MOVE(vm);
         if (items[i] != cx_list_get_item(vm, args[0], i)
-            || cx_tuple_set_item(vm, tuple, i, cx_newref(vm, items[i] != NULL ? items[i] : cx_nil(vm))) != 0) {
+            || cx_tuple_set_item(vm, tuple, i, items[i] != NULL ? cx_newref(vm, items[i]) : nil(vm)) != 0) {
             cx_decref(vm, tuple);
             return changed(vm, "an item has");
         }
@@ -792,8 +799,8 @@ static const cx_type box_spec = {
 /* Based on it: a second content, set up by a tp_init; and it can be called. */
 static int big_box_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    if (n != 2)
-        return cx_err_set(vm, "big-box: expected two objects"), -1;
+    if (!cx_check_args(vm, "big-box", n, 2, 2))
+        return -1;
     CX_SETREF(vm, ((big_box *)self)->more, cx_newref(vm, args[1]));
     return 0;
 }
@@ -806,7 +813,8 @@ static void big_box_dealloc(rrc_heap *heap, rrc_object *self)
 
 FUNCTION(big_box_call)
 {
-    return cx_tuple_pack(vm, n > 0 ? 3 : 2, ((box *)self)->content, ((big_box *)self)->more, n > 0 ? args[0] : NULL);
+    return cx_tuple_pack(vm, n > 0 ? 3 : 2, ((box *)self)->content, ((big_box *)self)->more,
+                         n > 0 ? args[0] : NULL);
 }
 
 static const cx_type big_box_spec = {
@@ -845,7 +853,8 @@ static const cx_type point_spec = {
 
 /* With attributes: P link, full. */
 static const cx_type node_spec = {
-    .type = { .tp_name = "node", .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_HAVE_ATTRS | CX_TPFLAGS_BASETYPE }
+    .type = { .tp_name = "node",
+              .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_HAVE_ATTRS | CX_TPFLAGS_BASETYPE }
 };
 
 /* Closing fails. */
@@ -1009,7 +1018,7 @@ static const cx_method_def functions[] = {
     { "tuple-items", 1, 1, tuple_items },   { "tuple-get", 2, 2, tuple_get },
     { "tuple-make", 0, -1, tuple_make },    { "tuple-with-a-hole", 0, 0, tuple_with_a_hole },
     { "tuple-set", 2, 2, tuple_set },       { "list-make", 0, -1, list_make },
-    { "list-items", 1, 1, list_items },     { "list-size", 1, 1, list_size },
+    { "list-make-empty", 1, 1, list_make_empty }, { "list-items", 1, 1, list_items },     { "list-size", 1, 1, list_size },
     { "list-get", 2, 2, list_get },         { "list-set", 3, 3, list_set },
     { "list-append", 2, 2, list_append },   { "list-insert", 3, 3, list_insert },
     { "list-delete", 2, 2, list_delete },   { "list-as-tuple", 1, 1, list_as_tuple },
@@ -1034,22 +1043,18 @@ static const cx_method_def functions[] = {
     { NULL, 0, 0, NULL }
 };
 
-/* Make a type, and define it. */
-static int add_type(cvm *vm, cx_type **field, const cx_type *spec, cx_type *base, cx_type *metatype)
-{
-    *field = cx_type_from_spec(vm, spec, base, metatype);
-    return *field != NULL && cx_define(vm, spec->type.tp_name, (rrc_object *)*field) == 0;
-}
-
 static int init(cvm *vm)
 {
     state *s = state_of(vm);
 
-    if (!add_type(vm, &s->box, &box_spec, NULL, NULL) || !add_type(vm, &s->big_box, &big_box_spec, s->box, NULL)
-        || !add_type(vm, &s->point, &point_spec, NULL, NULL) || !add_type(vm, &s->node, &node_spec, NULL, NULL)
-        || !add_type(vm, &s->handle, &handle_spec, NULL, NULL) || !add_type(vm, &s->row, &row_spec, NULL, NULL)
-        || !add_type(vm, &s->meta, &meta_spec, cx_builtin_type(vm, CX_TYPE), NULL)
-        || !add_type(vm, &s->secret, &secret_spec, NULL, NULL))
+    if (cx_define_type(vm, &box_spec, NULL, NULL, &s->box) != 0
+        || cx_define_type(vm, &big_box_spec, s->box, NULL, &s->big_box) != 0
+        || cx_define_type(vm, &point_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &node_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &handle_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &row_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &meta_spec, cx_builtin_type(vm, CX_TYPE), NULL, NULL) != 0
+        || cx_define_type(vm, &secret_spec, NULL, NULL, &s->secret) != 0)
         return -1;
     return cx_define_functions(vm, functions);
 }
@@ -1061,11 +1066,6 @@ static void end(cvm *vm)
     CX_CLEAR(vm, s->held);
     CX_CLEAR(vm, s->big_box);
     CX_CLEAR(vm, s->box);
-    CX_CLEAR(vm, s->point);
-    CX_CLEAR(vm, s->node);
-    CX_CLEAR(vm, s->handle);
-    CX_CLEAR(vm, s->row);
-    CX_CLEAR(vm, s->meta);
     CX_CLEAR(vm, s->secret);
 }
 

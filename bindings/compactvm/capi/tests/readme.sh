@@ -25,12 +25,21 @@ else
     fail "the extension of the README does not compile"
 fi
 
-functions=$(sed -n 's/^[a-zA-Z].*[ *]\(cx_[a-z_0-9]*\)(cvm \*.*/\1/p; s/^[a-zA-Z].*[ *]\(cx_[a-z_0-9]*\)(const .*/\1/p' \
-            $capi/capi.h | sort -u)
+functions=$(sed -n 's/^[a-zA-Z].*[ *]\(cx_[a-z_0-9]*\)(\(cvm \*\|const \).*/\1/p' $capi/capi.h | sort -u)
 expect "capi.h has functions" test "$(echo "$functions" | wc -l)" -gt 80
 for function in $functions; do
     expect "$function is in the README" grep -q "\`$function\`" $capi/README.md
     expect "$function is tested" grep -qs "$function(" $capi/tests/probe.c $capi/tests/embedding.c
+done
+
+# C++ can include it.
+for debug in '' -DRRC_DEBUG; do
+    printf '#include "%s/capi.h"\n' $capi >"$out/header.cpp"
+    if have "$CXX"; then
+        expect "capi.h in C++ $debug" $CXX -std=c++11 $STRICT $debug -I. -fsyntax-only "$out/header.cpp"
+    else
+        skip "there is no C++ compiler"
+    fi
 done
 
 for file in $(grep -o '](\([^)#:]*\))' $capi/README.md | sed 's/^](//; s/)$//' | sort -u); do

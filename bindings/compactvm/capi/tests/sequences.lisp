@@ -159,6 +159,15 @@
 (drop-it)
 (settle)
 
+; empty slots are nil for Lisp
+(define holes (list-make-empty 2))
+(assert (equal? (array->list holes) '(nil nil)))
+(assert (null? (list-get holes 0)))
+(assert (equal? (tuple->list (list-items holes)) '(nil nil)))
+(assert (equal? (list-as-tuple holes) (tuple nil nil)))
+(assert (equal? (repr holes) "#[nil nil]"))
+(assert (equal? holes (array nil nil)))
+
 ; nested, and in circles
 (define inner (array 1))
 (define a (array inner inner))

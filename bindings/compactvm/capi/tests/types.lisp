@@ -57,7 +57,7 @@
 (assert (equal? (tuple->list (b 33)) '(11 (2) 33)))
 (assert (equal? (what b) "c big-box"))
 (assert (equal? (map b '(1)) (list (tuple 11 '(2) 1))))
-(fails "big-box: expected two objects" (lambda () (big-box 1)))
+(fails "big-box: expected 2 arguments, got 1" (lambda () (big-box 1)))
 (set! b nil)
 (settle)
 (assert (= (boxes) 0))
@@ -152,6 +152,26 @@
 (assert (eq? (call (held-it) 'label) 'mine))
 (drop-it)
 (settle)
+; from inside a method, that of the base: Lisp's, C's, and C's tp_init
+(define Loud
+  (type 'Loud Saving
+    (dict 'init (lambda (self owner) (call-base Loud self 'init (string-append owner "!")))
+          'add (lambda (self x) (call-base Loud self 'add (* 2 x))))))
+(define loud (Loud "me"))
+(assert (equal? (attr loud 'owner) "me!"))
+(assert (= (attr (call loud 'interest) 'sum) 2))
+(define Pair
+  (type 'Pair big-box
+    (dict 'init (lambda (self a b) (call-base Pair self 'init a (list b)))
+          'swap (lambda (self x) (list 'was (call-base Pair self 'swap x))))))
+(define p (Pair 1 2))
+(assert (equal? (tuple->list (p)) '(1 (2))))
+(assert (equal? (call p 'swap 3) '(was 1)))
+(fails "big-box: expected 2 arguments, got 0" (lambda () (call-base Pair p 'init)))
+(fails "call: a big-box has no method jump" (lambda () (call-base Pair p 'jump)))
+(fails "call: a nothing has no method jump" (lambda () (call-base object p 'jump)))
+(fails "call-base: expected a Pair, got #<Loud>" (lambda () (call-base Pair loud 'add)))
+(fails "cx_as_type: expected a type, got #<Loud>" (lambda () (call-base loud p 'add)))
 (fails "cannot make the type X: its base cannot be based upon (CX_TPFLAGS_BASETYPE)"
        (lambda () (type 'X (class-of 5) nil)))
 (fails "type: expected a name, a base and attributes" (lambda () (type 1 2)))
@@ -163,6 +183,8 @@
 (define (make-and-forget i)
   (let ((T (type "Temporary" nil (dict 'get (lambda (self) 5)))))
     (assert (= (call (T) 'get) 5))))
+(set! loud nil)
+(set! p nil)
 (make-and-forget 0)                             ; its name and so on cross for the first time
 (settle)
 (settle)

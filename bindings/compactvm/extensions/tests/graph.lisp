@@ -35,7 +35,7 @@
 (assert (eq? (call b 'disconnect a) false))
 (fails "connect: expected a node, got 5" (lambda () (call a 'connect 5)))
 (fails "on-visit: expected a procedure or nil, got 5" (lambda () (call a 'on-visit 5)))
-(fails "node: expected at most 1 argument" (lambda () (node 1 2)))
+(fails "node: expected 0 to 1 arguments, got 2" (lambda () (node 1 2)))
 (assert (= (call a 'walk) 2))
 (assert (= (call b 'walk) 1))
 (set! a nil)
@@ -185,6 +185,10 @@
 (settle)
 (assert (equal? (attr (tuple-ref (call between 'neighbours) 0) 'name) "b"))     ; its attributes are still there
 (set! between nil)
+(define place (type 'place city (dict 'init (lambda (self x y) (set-attr! self 'value (+ x y))))))
+(assert (= (attr (place 3 4) 'value) 7))        ; the arguments are for its own init
+(assert (= (call (place 3 4) 'walk) 1))
+(set! place nil)
 (set! city nil)
 (settle)
 (settle)
