@@ -54,6 +54,7 @@
  * - The link field belongs to the header. It holds p, a marker, or, while an object
  *   waits or the heap ends, what the header needs there: ask rrc_to_obj.
  * - An object of rrc_gc_new that is never tracked is never collected in a cycle.
+ * - With RRC_MIRROR a count may be negative: ask rrc_to_obj whether an object is linked.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
@@ -99,6 +100,9 @@
  * tp_clear_weakrefs, tp_finalize and tp_clear on it, as PEP 442 has it. An object
  * that is not tracked, or a reference that its traverse leaves out, is held from
  * outside for all that the search knows. Minor collections do not search.
+ *
+ * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
+ * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
  *
  * Garbage is set aside in the collection and cleared later. What C gets hold of
  * in between, and all it reaches, is left alone; but the p of a link that was
@@ -223,6 +227,7 @@
  * next   Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes).
+ *        RRC_MIRROR: garbage over both heaps where the host's collector is closed.
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,

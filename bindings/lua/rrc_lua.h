@@ -285,6 +285,10 @@ enum {
 /* The slot of the sentinel. */
 #define RRCL_SENTINEL_SLOT 2u
 
+/* What only a proxy reached dies in the cycle after it, as Lua resurrects the proxy for its
+   __gc; and the step in the cycle after that finds it. */
+#define RRCL_CYCLES_OF_A_DEATH 3
+
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
 
@@ -335,7 +339,8 @@ typedef struct rrcl_state {
     rrcl_class_info *first_class;
     int         class_count;
     int         in_step;
-    int         has_deaths;         /* of proxies, in this cycle of Lua's or the one before */
+    int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
+                                       what died with them */
     int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
     int         is_closed;
@@ -510,6 +515,8 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         lua_rawseti(hidden, -3, (int)i);
         rrcl_get(state, RRCL_ANCHORS, i);
         lua_rawseti(hidden, -2, (int)i);
+        lua_pushnil(hidden);                    /* somebody's stack can still have a copy of the old table */
+        rrcl_set(state, RRCL_ANCHORS, i);
     }
     lua_replace(hidden, RRCL_ANCHORS);
     lua_replace(hidden, RRCL_VALUES);
@@ -1406,7 +1413,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_use(proxy->state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
-    proxy->state->has_deaths = 1;
+    proxy->state->deaths = RRCL_CYCLES_OF_A_DEATH;
     rrc_run_pending(proxy->state->heap, 0);
     return 0;
 }
@@ -1822,8 +1829,8 @@ static int rrcl_sentinel_gc(lua_State *L)
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
     rrcl_need_sentinel(L, state);
-    if (rrc_mirror_is_due(state->heap) || state->has_deaths) {
-        state->has_deaths = 0;          /* values may have died with the proxies: the step finds them */
+    if (rrc_mirror_is_due(state->heap) || state->deaths > 0) {
+        state->deaths -= state->deaths > 0;
         rrcl_step(state);
     }
     rrc_run_pending(state->heap, 0);

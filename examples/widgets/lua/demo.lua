@@ -42,8 +42,9 @@ for _, binding in ipairs(bindings) do
   windows = nil
   work()
   print(("%22s: %5d  let go, while the program goes on"):format("", binding.live()))
-  collectgarbage() collectgarbage() collectgarbage()
-  print(("%22s: %5d  after collectgarbage()"):format("", binding.live()))
+  collectgarbage()
+  rawrefcount.collect()
+  print(("%22s: %5d  after full collections"):format("", binding.live()))
 end
 
 -- Why is it alive? The C side can tell.
