@@ -5,6 +5,7 @@
 set -u
 here=bindings/mruby/tests
 out=${BUILD:-build}/mruby/mutants
+mruby_compile=$(echo "$MRUBY_COMPILE" | sed 's| -Ibindings/mruby||')   # the header comes from elsewhere
 mkdir -p "$out"
 
 # name | what sed does to rrc_mruby.h, or -D and a rule to break
@@ -35,8 +36,8 @@ no-detach         | s/^    rrcm_detach_all(state);/    ;/
 # finds HEADER_DIR DEFINE: does a test fail?
 finds() {
     for test in random test_mruby; do
-        eval "$MRUBY_COMPILE -w $2 -I$1 -I$here -Itests -DUNIT_CMOCKA=0 $here/$test.c $here/nodes.c tests/unit.c" \
-            "$MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
+        eval "$mruby_compile -w $2 -I$1 -I$here -Itests -DUNIT_CMOCKA=0" \
+            "$here/$test.c $here/nodes.c tests/unit.c $MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
         if [ $test = random ]; then set -- "$1" "$2" 1 30 2000; else set -- "$1" "$2"; fi
         QUICK=1 timeout 60 "$out/$test" ${3+"$3" "$4" "$5"} >>"$out/log" 2>&1 || return 0
     done
