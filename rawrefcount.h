@@ -1329,6 +1329,8 @@ struct rrc_heap {
     rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          spreading;    /* owned objects of what lost its edge node become strong */
+    char          untracked;    /* rrc_gc_untrack was called */
+    char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
 #endif
 
@@ -3391,9 +3393,8 @@ static void rrci_drain_gray(rrci_search *search)
 }
 
 /* Ask the host about the links not reached so far. Did it reach any? */
-static int rrci_ask_host(rrci_search *search)
+static int rrci_ask_host(rrc_heap *heap)
 {
-    rrc_heap *heap = search->heap;
     rrci_list *asked = &heap->gc[RRCI_ASKED];
     size_t i, left = 0;
     int reached = 0;
@@ -3428,7 +3429,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray_in != heap->gray_out || rrci_ask_host(search));
+    } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
 }
 
 /* Step 2, and of step 3 what lies ahead: find the objects that are held from
@@ -3656,12 +3657,10 @@ static void rrci_visit_reported(rrc_heap *heap)
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_search search;
     size_t i;
     if (!heap->is_open)
         return;
-    search.heap = heap;
-    if (function != NULL && rrci_ask_host(&search)) {
+    if (function != NULL && rrci_ask_host(heap)) {
         rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
                    "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
                    "rrc_marked; no cycle is collected now");
@@ -3941,6 +3940,7 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
             head->is.word |= RRCI_GC_FINALIZED;
             heap->finalizable--;
             heap->finalized++;
+            RRCI_MIRRORED(heap, heap->changes++);
             heap->quota--;
             RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
@@ -4145,7 +4145,9 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return 0;
     }
-    count = RRCI_COUNT(ob);
+    count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -4773,6 +4775,7 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
         return;
     if (rrci_is_p_linked(heap, ob)) {
         rrci_set_weak(heap, ob);
+        heap->found_dead = 1;
         return;
     }
     rrci_forget_node(heap, ob);
@@ -4793,6 +4796,8 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
 /* A weak object becomes strong. */
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
+    if (!RRCI_IS_MIRRORED(heap))
+        return;                         /* the count is just wrong */
     rrci_clear_weak(heap, ob);
     heap->changes++;
     rrci_root(heap, ob);
@@ -4956,9 +4961,9 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
     if (!rrci_is_tracked(ob))
         return;
     heap->changes++;
+    heap->untracked = 1;
     rrc_touch(heap, ob);
-    if (rrc_mirror_node(heap, ob) != NULL)
-        rrci_touch_owned(heap, ob);
+    rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
 
@@ -4980,6 +4985,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     size_t i;
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
+    heap->found_dead = 0;
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4989,7 +4995,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
         rrci_forget_node(heap, ob);
         head->is.state |= RRCI_NODE_LOST;
     }
-    if (rrci_wants_search(heap) && (heap->changes > 0 || heap->gc_collecting)) {
+    if (rrci_wants_search(heap)) {
         rrci_collect_c(heap, function);
         rrci_anchor_waiting(heap);
     }
@@ -5333,18 +5339,25 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
     if (weighing->failed)
         return 0;
+    head->is.edges = weighing->edges;
     if (weighing->target_count == 0 && head->is.node == NULL)
         return 1;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
 #endif
-    head->is.edges = weighing->edges;
     heap->mirrored++;
+    heap->untracked = 0;
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
-    if (!rrci_is_tracked(ob)) {         /* a finalizer of the host had it untracked */
+    if (heap->untracked) {              /* by finalizers of the host: before it made their nodes? */
+        size_t i;
+        for (i = 0; i < weighing->target_count; i++)
+            if (!rrci_is_tracked(heap->targets[i]))
+                rrci_forget_node(heap, heap->targets[i]);
+    }
+    if (!rrci_is_tracked(ob)) {
         rrci_forget_node(heap, ob);
     } else if (head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
         rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
@@ -5918,6 +5931,81 @@ static void rrci_check_tracked(rrci_checker *checker)
     }
 }
 
+#ifdef RRC_MIRROR
+
+static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t explained)
+{
+    if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > explained)
+        rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
+}
+
+/* In the hooked form weak objects are held by tracked objects alone; and in debug
+   builds, their owners' edge nodes list them. */
+static void rrci_check_hooked(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_weighing weighing;
+    size_t i;
+    int kind;
+    if (list->count == 0)
+        return;
+    rrci_begin_weighing(&weighing, heap, "rrc_check");
+    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_explain);
+    rrci_explain_all(&weighing.search);
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_traverse(&weighing.search, ob, rrci_visit_edge);
+        rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob))
+                continue;
+            rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
+            RRC_LINK(link->ob) = link->p;
+        }
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    if (weighing.is_moved && checker->code == RRC_OK)
+        checker->code = RRC_ETOUCH;
+}
+
+/* What is weak has something to stand for it; and all are counted. */
+static void rrci_check_mirror(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    size_t weak = 0, nodes = 0, i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_is_tracked(ob))
+                continue;
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && rrc_mirror_target(heap, ob) == NULL)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, or edge nodes, are not counted right");
+    if (checker->code == RRC_OK && heap->hooked && !heap->found_dead && heap->depth == 0)
+        rrci_check_hooked(checker);
+}
+
+#endif /* RRC_MIRROR */
+
 /* I5: the reserves that the next collection relies on. */
 static void rrci_check_reserves(rrci_checker *checker)
 {
@@ -5959,8 +6047,10 @@ RRC_API int rrc_check(rrc_heap *heap)
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
-    if (heap->gc_walking == 0)
+    if (heap->gc_walking == 0) {
         rrci_check_tracked(&checker);
+        RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
+    }
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -6298,7 +6388,8 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     rrci_write_count(&writer, rrci_true_count(ob), "reference");
     if (node->p != NULL)
         rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
-    rrci_write(&writer, "%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked");
+    rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
+               RRCI_IS_WEAK(ob) ? ", weak" : "");
     if (!node->is_reached)
         rrci_write(&writer, rrci_is_waiting(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
@@ -6353,7 +6444,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
         rrci_write(writer, "static");
     else
         rrci_write_count(writer, rrci_true_count(ob), "reference");
-    rrci_write(writer, "%s%s\"];\n",
+    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_waiting(ob) ? "\\ngarbage, waits"
                : !node->is_reached ? "\\ngarbage" : "");

@@ -6,6 +6,8 @@
 #include "mirror_world.h"
 
 int mirror_cases(int argc, char **argv);
+int mirror_graphs(int argc, char **argv);
+int mirror_small(int argc, char **argv);
 int mirror_random(int argc, char **argv);
 int mirror_control(int argc, char **argv);
 

@@ -115,16 +115,85 @@ static void make_link(m_world *w)
     }
 }
 
+/* A reference that is there, to some other place. */
+static void move_any(m_world *w)
+{
+    int from = some_ob(w), to = some_ob(w), k;
+
+    for (k = 0; k < M_REFS && from != NOBODY && to != NOBODY; k++)
+        if (w->ob[from].ref[k] != NOBODY && (w->ob[to].kind & M_LIGHT) == 0) {
+            m_move(w, from, k, to, (int)pick(w, M_REFS));
+            return;
+        }
+}
+
+static void hold_any(m_world *w)
+{
+    int ob = some_ob(w);
+
+    if (ob != NOBODY)
+        m_hold(w, ob);
+}
+
+/* Somebody holds a weak object, and lets go of the host's roots. */
+static void hold_weak(m_world *w)
+{
+    int ob = some_ob(w);
+    size_t i;
+
+    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0)
+        return;
+    m_hold(w, ob);
+    for (i = 0; i < w->p_count; i++)
+        if (w->p[i].at != NULL && w->p[i].rooted && pick(w, 2) == 0)
+            m_root(w, (int)i, 0);
+}
+
 static int can_own(const m_world *w, int ob)
 {
     return (w->ob[ob].kind & M_LIGHT) == 0;
+}
+
+/* A new object that another one owns: the view of a host object, which refers to
+   what is there already, or one with fields, or both. */
+static void grow(m_world *w)
+{
+    int owner = some_ob(w), ob, p, other, n, view = pick(w, 2) == 0;
+
+    if (population(w) >= MOST_OB || w->p_count == MOST_P)
+        return;
+    ob = m_new_ob(w, view ? M_BARE : M_GC);
+    if (ob == NOBODY)
+        return;
+    w->ob[ob].pins++;
+    if (view || pick(w, 2) == 0) {
+        p = m_new_p(w);
+        m_root(w, p, 1);
+        m_link(w, p, ob, view || pick(w, 2) == 0);
+        other = some_p(w);
+        if (other != NOBODY)
+            m_point(w, p, 0, other);
+        other = some_p(w);
+        if (other != NOBODY && pick(w, 3) == 0)
+            m_point(w, other, (int)pick(w, VM_EDGES), p);
+        if (view || pick(w, 4) != 0)
+            m_root(w, p, 0);
+    }
+    m_reach(w);
+    n = (int)pick(w, M_REFS);
+    if (owner != NOBODY && w->ob[owner].ob != NULL && w->ob[owner].reached && can_own(w, owner)
+            && w->ob[owner].ref[n] == NOBODY)
+        m_refer(w, owner, n, ob);
+    w->ob[ob].pins--;
+    if (w->ob[ob].inner > 0 || w->ob[ob].p != NOBODY || pick(w, 4) == 0)
+        m_drop(w, ob);
 }
 
 static void operate(m_world *w)
 {
     int a = NOBODY, b = NOBODY;
 
-    switch (pick(w, 30)) {
+    switch (pick(w, 48)) {
     case 0:
     case 1:
         make_p(w);
@@ -144,9 +213,7 @@ static void operate(m_world *w)
             m_unlink(w, a);
         break;
     case 8:
-        a = some_ob(w);
-        if (a != NOBODY)
-            m_hold(w, a);
+        hold_any(w);
         break;
     case 9:
     case 10:
@@ -163,20 +230,17 @@ static void operate(m_world *w)
         a = some_ob(w);
         b = some_ob(w);
         if (a != NOBODY && can_own(w, a))
-            m_refer(w, a, (int)pick(w, M_REFS), pick(w, 4) == 0 ? NOBODY : b);
+            m_refer(w, a, (int)pick(w, M_REFS), pick(w, 8) == 0 ? NOBODY : b);
         break;
     case 17:
     case 18:
-        a = some_ob(w);
-        b = some_ob(w);
-        if (a != NOBODY && b != NOBODY && can_own(w, b))
-            m_move(w, a, (int)pick(w, M_REFS), b, (int)pick(w, M_REFS));
+        move_any(w);
         break;
     case 19:
     case 20:
         a = some_p(w);
         if (a != NOBODY)
-            m_root(w, a, !w->p[a].rooted && pick(w, 3) == 0);
+            m_root(w, a, !w->p[a].rooted && pick(w, 2) == 0);
         break;
     case 21:
     case 22:
@@ -200,16 +264,31 @@ static void operate(m_world *w)
         vm_collect_slice(w->v);
         break;
     case 27:
-        if (pick(w, 3) == 0)
-            vm_collect(w->v);
-        else
-            vm_run_finalizers(w->v);
+        vm_run_finalizers(w->v);
+        break;
+    case 28:
+    case 29:
+        vm_collect(w->v);
+        break;
+    case 30:
+    case 31:
+        a = some_ob(w);
+        for (b = 0; b < M_REFS && a != NOBODY; b++)
+            if (w->ob[a].ob != NULL && w->ob[a].ref[b] != NOBODY && pick(w, 4) == 0)
+                m_refer(w, a, b, NOBODY);
         break;
     default:
+        grow(w);
+        break;
+    case 32:
+    case 33:
+    case 34:
+    case 35:
         if (!w->raw && (pick(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
         else if (pick(w, 4) == 0)
             m_collect(w);
+        break;
     }
 }
 
@@ -278,9 +357,14 @@ static size_t run(uint64_t seed, unsigned steps, int raw, int careless, int soft
             w->v->fail_mirror_at = w->v->mirror_calls + 1 + pick(w, 3);
             w->v->fail_alloc_at = w->v->allocations + 1 + pick(w, 3);
         }
-        if (careless != 0 && i % 5 == 0)
+        if (careless != 0 && i % 40 == 0)
             rrc_mirror_step(w->v->heap);
-        operate(w);
+        if (careless == 2 && i % 3 == 0)
+            move_any(w);
+        else if (careless == 1 && i % 3 == 0)
+            hold_weak(w);
+        else
+            operate(w);
         w->v->fail_mirror_at = w->v->fail_alloc_at = 0;
         if (w->lost == 0)
             m_compare(w);
@@ -325,7 +409,7 @@ int mirror_control(int argc, char **argv)
     if (careless == 0)
         return 2;
     for (i = 0; i < runs; i++)
-        lost += run(seed + i, 400, 0, careless, 1) > 0;
+        lost += run(seed + i, 2000, 0, careless, 1) > 0;
     printf("%s: lost or found in %lu of %lu runs\n", rule, lost, runs);
     printf("%d passed, %d failed\n", lost > 0, lost == 0);
     return lost == 0;

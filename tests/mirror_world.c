@@ -406,7 +406,7 @@ void m_compare(m_world *w)
             unit_fail(__FILE__, __LINE__, "counted object %d has %jd references more than it should",
                       (int)i, (intmax_t)queued);
         weak += RRC_REFCNT(o->ob) < 0;
-        if (w->raw && o->held + o->inner > 0 && (o->p == NOBODY || w->p[o->p].at != NULL))
+        if (w->raw && !w->soft && o->held + o->inner > 0 && (o->p == NOBODY || w->p[o->p].at != NULL))
             check(RRC_REFCNT(o->ob) >= 0);
         if (o->p != NOBODY && w->p[o->p].at != NULL)
             check_ptr(vm_object_of(w->v, o->ob), w->p[o->p].at);

@@ -157,8 +157,8 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
    with other arguments, or with results. */
 RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data);
 
-/* Raise the error that rrc_lua_call or rrc_lua_protect kept; does nothing if there is
-   none: for the end of a method whose C function runs callbacks. */
+/* Raise the error that rrc_lua_call or rrc_lua_protect kept last; does nothing if there
+   is none: for the end of a method whose C function says that a callback failed. */
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
 
 /* ---- collection ---- */
@@ -192,7 +192,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to -> its slot, weakly by key
  *   CLASSES   number of a class -> its metatable
- *   ERROR     what rrc_lua_call kept
+ *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
@@ -220,8 +220,10 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define rrcl_rawlen(L, index) lua_objlen(L, index)
 #define rrcl_set_uservalue(L, index) ((void)lua_setfenv(L, index))
 #define rrcl_get_uservalue(L, index) lua_getfenv(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
 #else
 #define rrcl_rawlen(L, index) lua_rawlen(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushnil(L)
 #if LUA_VERSION_NUM >= 504
 #define rrcl_set_uservalue(L, index) ((void)lua_setiuservalue(L, index, 1))
 #define rrcl_get_uservalue(L, index) ((void)lua_getiuservalue(L, index, 1))
@@ -272,10 +274,16 @@ static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
 #endif
 
 /* The places on the stack of the hidden thread. */
-enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_ERROR, RRCL_RESERVE, RRCL_PLACES = RRCL_RESERVE };
+enum {
+    RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
+    RRCL_PLACES = RRCL_RESERVE
+};
 
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
+
+/* The slot of the sentinel. */
+#define RRCL_SENTINEL_SLOT 2u
 
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
@@ -321,14 +329,17 @@ typedef struct rrcl_state {
     rrc_heap   *heap;
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
-    rrcl_slot  *slots;              /* slots[0] is not used */
+    rrcl_slot  *slots;              /* slots[0] stays empty */
     uint32_t    slot_count, free_slot;
     rrcl_map    classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
     rrcl_class_info *first_class;
     int         class_count;
     int         in_step;
+    int         has_deaths;         /* of proxies, in this cycle of Lua's or the one before */
+    int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
-    int         has_sentinel, has_error, is_closed;
+    int         is_closed;
+    int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
@@ -447,10 +458,16 @@ static rrc_gcref rrcl_ref_of(uint32_t slot)
     return (rrc_gcref)(uintptr_t)slot;
 }
 
-/* Push an entry of VALUES or ANCHORS on the hidden thread; set one to what is on top. */
-static void rrcl_get(rrcl_state *state, int table, uint32_t slot)
+/* Push an entry of VALUES or ANCHORS on the hidden thread, and return whether it is not
+   nil; set one to what is on top. */
+static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 {
+#if LUA_VERSION_NUM >= 503
+    return lua_rawgeti(state->hidden, table, (int)slot) != LUA_TNIL;
+#else
     lua_rawgeti(state->hidden, table, (int)slot);
+    return !lua_isnil(state->hidden, -1);
+#endif
 }
 
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
@@ -460,11 +477,9 @@ static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
 
 static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
 {
-    int result;
-    rrcl_get(state, RRCL_VALUES, slot);
-    result = lua_isnil(state->hidden, -1);
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
     lua_pop(state->hidden, 1);
-    return result;
+    return !is_there;
 }
 
 /* New tables for twice as many slots. They are filled without allocating, so that
@@ -487,6 +502,8 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
         return;
     }
     state->slots = (rrcl_slot *)rrcl_realloc_or_raise(L, state->slots, (count + 1) * sizeof(rrcl_slot));
+    if (old_count == 0)
+        memset(&state->slots[0], 0, sizeof(rrcl_slot));
     lua_xmove(L, hidden, 2);
     for (i = 1; i <= old_count; i++) {
         rrcl_get(state, RRCL_VALUES, i);
@@ -586,7 +603,7 @@ static void rrcl_push_box(lua_State *L, int index)
 
 static int rrcl_is_boxed(rrcl_state *state, uint32_t slot)
 {
-    return LUA_VERSION_NUM == 501 && state->slots[slot].ob != NULL
+    return LUA_VERSION_NUM == 501 && state->has_boxes && state->slots[slot].ob != NULL
            && state->slots[slot].ob->ob_type == state->value_type
            && ((rrcl_value *)(void *)state->slots[slot].ob)->is_boxed;
 }
@@ -606,12 +623,14 @@ static void rrcl_unbox(lua_State *hidden)
     lua_pushnil(hidden);
 }
 
-/* Push what a slot has, or nil. */
-static void rrcl_get_live(rrcl_state *state, uint32_t slot)
+/* Push what a slot has, or nil; returns whether it is not nil. */
+static int rrcl_get_live(rrcl_state *state, uint32_t slot)
 {
-    rrcl_get(state, RRCL_VALUES, slot);
-    if (rrcl_is_boxed(state, slot))
-        rrcl_unbox(state->hidden);
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
+    if (!rrcl_is_boxed(state, slot))
+        return is_there;
+    rrcl_unbox(state->hidden);
+    return !lua_isnil(state->hidden, -1);
 }
 
 static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
@@ -622,12 +641,8 @@ static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
 /* The slot that the number on top of L stands for, or 0. */
 static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
 {
-    uint64_t number;
-    uint32_t slot;
-    if (lua_type(L, -1) != LUA_TNUMBER)
-        return 0;
-    number = (uint64_t)lua_tonumber(L, -1);
-    slot = (uint32_t)number;
+    uint64_t number = (uint64_t)lua_tonumber(L, -1);
+    uint32_t slot = (uint32_t)number;
     return state->slots[slot].ob != NULL && state->slots[slot].generation == number >> 32 ? slot : 0;
 }
 
@@ -652,8 +667,7 @@ static int rrcl_get_or_revive(rrcl_state *state, uint32_t slot)
 {
     int attempt;
     for (attempt = 0; attempt < 2; attempt++) {
-        rrcl_get_live(state, slot);
-        if (!lua_isnil(state->hidden, -1))
+        if (rrcl_get_live(state, slot))
             return 1;
         lua_pop(state->hidden, 1);
         if (attempt == 0 && state->was_revived)
@@ -669,8 +683,7 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     rrcl_value *value = (rrcl_value *)(void *)ob;
     if (state->hidden != NULL && value->slot != 0) {
-        rrcl_get_live(state, value->slot);
-        if (!lua_isnil(state->hidden, -1)) {
+        if (rrcl_get_live(state, value->slot)) {
             lua_pushvalue(state->hidden, -1);
             lua_rawget(state->hidden, RRCL_OWNERS);
             if (rrcl_owner_slot(state, state->hidden) == value->slot) {
@@ -703,7 +716,8 @@ static int rrcl_has_identity(int type)
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* The ob that stands for the value at index, or NULL. */
+/* The ob that stands for the value at index, or NULL. (If the value was resurrected, its
+   slot may be empty: to anchor it finds it again.) */
 static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
 {
     uint32_t slot;
@@ -712,14 +726,7 @@ static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
     lua_rawget(state->hidden, RRCL_OWNERS);
     slot = rrcl_owner_slot(state, state->hidden);
     lua_pop(state->hidden, 1);
-    if (slot == 0)
-        return NULL;
-    if (rrcl_is_empty(state, slot)) {
-        lua_pushvalue(L, index);
-        lua_xmove(L, state->hidden, 1);
-        rrcl_set(state, RRCL_VALUES, slot);
-    }
-    return state->slots[slot].ob;
+    return slot != 0 ? state->slots[slot].ob : NULL;
 }
 
 /* Make value's slot hold the Lua value at index; the box, if it needs one, is on top. */
@@ -750,6 +757,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
     value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
     if (value != NULL) {
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
+        state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
         if (has_identity)
             code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
@@ -772,15 +780,19 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
+/* Likewise for an object, and the ob of a proxy. */
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int type)
+{
+    const rrcl_proxy *proxy = type == LUA_TUSERDATA ? rrcl_to_proxy(L, index) : NULL;
+    if (proxy != NULL && proxy->ob != NULL)
+        return proxy->ob;
+    return rrcl_has_identity(type) ? rrcl_find_value(L, state, index) : NULL;
+}
+
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy != NULL && proxy->ob != NULL)
-        return proxy->ob;
-    if (state->hidden == NULL || !rrcl_has_identity(lua_type(L, index)))
-        return NULL;
-    return rrcl_find_value(L, state, index);
+    return state->hidden != NULL ? rrcl_peek(L, state, index, lua_type(L, index)) : NULL;
 }
 
 RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
@@ -793,7 +805,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
     if (state->hidden == NULL)
         luaL_error(L, "this Lua state is being closed");
     rrcl_use(state, L);
-    ob = rrc_lua_peek(L, heap, index);
+    ob = rrcl_peek(L, state, index, type);
     if (ob == NULL) {
         index = rrcl_abs_index(L, index);
         top = lua_gettop(L);
@@ -802,7 +814,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         rrcl_reserve_slot(L, state);
-        ob = rrc_lua_peek(L, heap, index);              /* a finalizer may have made it just now */
+        ob = rrcl_peek(L, state, index, type);          /* a finalizer may have made it just now */
         if (ob == NULL)
             return rrcl_new_value(L, state, index, rrcl_has_identity(type), top);
         lua_settop(L, top);
@@ -906,9 +918,9 @@ static int rrcl_mirror_protected(lua_State *L)
         if (target == NULL) {
             rrcl_need_node(L, state, job->targets[i], 0);
         } else {
-            rrcl_get_live(state, rrcl_slot_of(target));
+            int is_there = rrcl_get_live(state, rrcl_slot_of(target));
             lua_xmove(state->hidden, L, 1);
-            if (lua_isnil(L, -1)) {                 /* gone: keep the list without holes */
+            if (!is_there) {                 /* gone: keep the list without holes */
                 lua_pop(L, 1);
                 lua_pushboolean(L, 0);
             }
@@ -1170,11 +1182,17 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
+/* The proxy at index, or NULL. One that was superseded finds out here: nobody may write
+   to it before, as its memory may be gone. */
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
-    return proxy != NULL && lua_type(L, index) == LUA_TUSERDATA && rrcl_rawlen(L, index) == sizeof *proxy
-           && proxy->check == ((uintptr_t)proxy ^ RRCL_DISGUISE) ? proxy : NULL;
+    if (proxy == NULL || lua_type(L, index) != LUA_TUSERDATA || rrcl_rawlen(L, index) != sizeof *proxy
+        || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
+        return NULL;
+    if (proxy->ob != NULL && proxy->state->slots[proxy->slot].proxy != proxy)
+        proxy->ob = NULL;
+    return proxy;
 }
 
 /* "Button", of a live proxy or of one that was. */
@@ -1241,8 +1259,6 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
             RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
     } else {
         proxy->slot = rrcl_slot_of(p);
-        if (state->slots[proxy->slot].proxy != NULL)
-            state->slots[proxy->slot].proxy->ob = NULL;
     }
     proxy->ob = ob;
     state->slots[proxy->slot].proxy = proxy;
@@ -1285,11 +1301,7 @@ static int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     if (p == NULL)
         return 0;
-    if (LUA_VERSION_NUM == 501)
-        rrcl_get_live(state, rrcl_slot_of(p));
-    else
-        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
-    if (lua_isnil(state->hidden, -1)) {
+    if (!rrcl_get_live(state, rrcl_slot_of(p))) {
         lua_pop(state->hidden, 1);
         return 0;
     }
@@ -1394,6 +1406,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_use(proxy->state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
+    proxy->state->has_deaths = 1;
     rrc_run_pending(proxy->state->heap, 0);
     return 0;
 }
@@ -1419,14 +1432,12 @@ static int rrcl_close(lua_State *L)
     if (proxy->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
-        if (proxy->has_table) {
-            lua_createtable(L, 0, 0);
-            rrcl_set_uservalue(L, 1);
-        }
+        rrcl_push_no_uservalue(L);
+        rrcl_set_uservalue(L, 1);
+        proxy->has_table = 0;
     }
     rrc_decref(heap, ob);
     rrc_run_pending(heap, 0);
-    rrc_lua_raise(L, heap);
     return 0;
 }
 
@@ -1540,11 +1551,23 @@ typedef struct rrcl_protected {
     int           status;
 } rrcl_protected;
 
-static void rrcl_keep_error(lua_State *L, rrcl_state *state)
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place)
 {
     lua_xmove(L, state->hidden, 1);
-    lua_replace(state->hidden, RRCL_ERROR);
-    state->has_error = 1;
+    lua_replace(state->hidden, place);
+    state->has_error[place] = 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return;
+    state->has_error[place] = 0;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, place);
+    lua_error(L);
 }
 
 static int rrcl_traceback(lua_State *L)
@@ -1579,7 +1602,7 @@ static int rrcl_call_traced(lua_State *L)
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
     if (job->status != 0)
-        rrcl_keep_error(L, job->state);
+        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR);
     return 0;
 }
 
@@ -1597,7 +1620,7 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
         return LUA_ERRRUN;
     status = rrcl_pcall(L, rrcl_call_traced, &job);
     if (status != 0)
-        rrcl_keep_error(L, job.state);
+        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR);
     rrcl_use(job.state, L);
     return status != 0 ? status : job.status;
 }
@@ -1637,15 +1660,7 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
 
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    if (state->hidden == NULL || !state->has_error)
-        return;
-    state->has_error = 0;
-    lua_pushvalue(state->hidden, RRCL_ERROR);
-    lua_xmove(state->hidden, L, 1);
-    lua_pushnil(state->hidden);
-    lua_replace(state->hidden, RRCL_ERROR);
-    lua_error(L);
+    rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
 }
 
 /* ---- collection ---- */
@@ -1671,10 +1686,23 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
     return rrcl_step(state);
 }
 
+/* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
 {
-    lua_gc(L, LUA_GCCOLLECT, 0);
+    *(int *)lua_touserdata(L, 1) = lua_gc(L, LUA_GCCOLLECT, 0);
     return 0;
+}
+
+/* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
+   drops one that it has no memory to call. */
+static void rrcl_find_lost_proxies(rrcl_state *state)
+{
+    uint32_t slot;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL && rrcl_is_empty(state, slot)) {
+            rrc_unlink(state->heap, state->slots[slot].ob);
+            rrcl_free_slot(state, slot);
+        }
 }
 
 /* Lua 5.1 cannot tell, and each full collection starts it again. */
@@ -1692,14 +1720,13 @@ static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
+    int result = -1;
     if (L == NULL)
         return;
-    if (rrcl_pcall(L, rrcl_full_collection, NULL) != 0) {
-        if (state->has_error)
-            lua_pop(L, 1);                  /* the first one counts */
-        else
-            rrcl_keep_error(L, state);
-    }
+    if (rrcl_pcall(L, rrcl_full_collection, &result) != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
+    else if (result != -1)
+        rrcl_find_lost_proxies(state);
     state->was_revived = 0;
 }
 
@@ -1716,7 +1743,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     result = rrc_mirror_collect(heap);
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
-    rrc_lua_raise(L, heap);
+    rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
     return result;
 }
 
@@ -1726,21 +1753,21 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
     if (change < 0) {
         size_t less = (size_t)0 - (size_t)change;
         state->native -= less < state->native ? less : state->native;
+        state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
     } else {
         state->native += (size_t)change;
         state->native_new += (size_t)change;
     }
 }
 
-/* Lua starts a cycle when its memory has doubled. Native memory counts alike: what is
-   new since the last cycle, beyond as much as there was (in Lua, or in C if that is
-   more), is told to Lua as if it had allocated it. In portions: this calls the
-   collector. */
+/* What is new since the last cycle, beyond as much as Lua has, and half of what C had
+   then, is told to Lua as if it had allocated it: in portions, as this calls the
+   collector. Half, as some of what C had was garbage that nobody knew of yet. */
 static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 {
     size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
-    if (limit < state->native_before)
-        limit = state->native_before;
+    if (limit < state->native_before / 2)
+        limit = state->native_before / 2;
     if (limit < RRC_LUA_NATIVE_BYTES)
         limit = RRC_LUA_NATIVE_BYTES;
     if (state->native_new < limit + state->native_told + limit / 16)
@@ -1750,32 +1777,31 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
-/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles,
-   after the marking. Lua 5.3 and newer call it again when it is armed again (in
-   generational mode of 5.4 it is then old: once in each major collection); the
-   others need a new one. */
+/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
+   the generational mode of 5.4: in each young collection), after the marking, and
+   makes the next one. */
 static int rrcl_sentinel_gc(lua_State *L);
 
+/* Its argument is the state. */
 static int rrcl_new_sentinel(lua_State *L)
 {
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    lua_pushvalue(L, 2);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
+    lua_pushnil(L);                             /* over the copies: these places can be registers */
+    lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
     return 0;
 }
 
-static void rrcl_arm(lua_State *L, rrcl_state *state)
+/* If there is none; one that is dying does not count. */
+static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
 {
-#if LUA_VERSION_NUM >= 503
-    if (lua_getmetatable(L, 1)) {
-        lua_setmetatable(L, 1);
-        return;
-    }
-#endif
-    state->has_sentinel = rrcl_pcall(L, rrcl_new_sentinel, NULL) == 0;
-    if (!state->has_sentinel)
-        lua_pop(L, 1);
+    if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && rrcl_pcall(L, rrcl_new_sentinel, state) != 0)
+        lua_pop(L, 1);                          /* some other time */
 }
 
 static rrcl_state *rrcl_open_state(lua_State *L)
@@ -1795,9 +1821,11 @@ static int rrcl_sentinel_gc(lua_State *L)
     state->native_before = state->native;
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
-    rrcl_arm(L, state);
-    if (rrc_mirror_is_due(state->heap))
+    rrcl_need_sentinel(L, state);
+    if (rrc_mirror_is_due(state->heap) || state->has_deaths) {
+        state->has_deaths = 0;          /* values may have died with the proxies: the step finds them */
         rrcl_step(state);
+    }
     rrc_run_pending(state->heap, 0);
     return 0;
 }
@@ -1805,10 +1833,7 @@ static int rrcl_sentinel_gc(lua_State *L)
 /* Called where Lua may run anything anyway. */
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
-    if (!state->has_sentinel) {
-        rrcl_new_sentinel(L);
-        state->has_sentinel = 1;
-    }
+    rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
     if (state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
 }
@@ -1852,7 +1877,7 @@ static int rrcl_closer_gc(lua_State *L)
     if (state == NULL)
         return 0;
     for (slot = 1; slot <= state->slot_count; slot++)
-        if (state->slots[slot].proxy != NULL)
+        if (state->slots[slot].proxy != NULL && !rrcl_is_empty(state, slot))
             state->slots[slot].proxy->ob = NULL;
     rrcl_disarm(L, state);
     state->hidden = NULL;
@@ -1906,12 +1931,11 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_fill_hidden(L, state);
     rrcl_grow_slots(L, state);
     rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
+    rrcl_take_slot(state, NULL);            /* RRCL_SENTINEL_SLOT */
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, rrcl_sentinel_gc);
     lua_setfield(L, -2, "__gc");
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    rrcl_new_sentinel(L);
-    state->has_sentinel = 1;
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.survivor = rrcl_survivor;

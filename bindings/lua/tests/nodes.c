@@ -252,19 +252,45 @@ static int nodes_freed(lua_State *L)
     return 1;
 }
 
+/* References that are dropped in any case: they belong to a userdata. */
+enum { ARGS = 10 };
+typedef struct references {
+    rrc_heap   *heap;
+    rrc_object *ob[ARGS];
+} references;
+
+static int references_drop(lua_State *L)
+{
+    references *refs = (references *)lua_touserdata(L, 1);
+    int i;
+    for (i = 0; i < ARGS; i++)
+        RRC_CLEAR(refs->heap, refs->ob[i]);
+    return 0;
+}
+
+static references *new_references(lua_State *L)
+{
+    references *refs = (references *)lua_newuserdata(L, sizeof *refs);
+    memset(refs, 0, sizeof *refs);
+    refs->heap = rrc_lua_heap(L);
+    lua_newtable(L);
+    lua_pushcfunction(L, references_drop);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    return refs;
+}
+
 static int nodes_call(lua_State *L)
 {
-    rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *args[10];
     int i, n = lua_gettop(L), status;
-    for (i = 0; i < n && i < 10; i++)
-        args[i] = rrc_lua_ref(L, heap, i + 1);
-    status = rrc_lua_call(heap, args[0], (size_t)n - 1, args + 1);
+    references *refs = new_references(L);
+    for (i = 0; i < n && i < ARGS; i++)
+        refs->ob[i] = rrc_lua_ref(L, refs->heap, i + 1);
+    status = rrc_lua_call(refs->heap, refs->ob[0], (size_t)n - 1, refs->ob + 1);
     for (i = 0; i < n; i++)
-        if (args[i] != NULL)
-            rrc_decref(heap, args[i]);
+        RRC_CLEAR(refs->heap, refs->ob[i]);
     if (status != 0)
-        rrc_lua_raise(L, heap);
+        rrc_lua_raise(L, refs->heap);
     return 0;
 }
 

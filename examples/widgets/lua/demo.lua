@@ -26,8 +26,9 @@ end
 
 -- What a program does anyway: no call into rawrefcount. Lua's collector runs as it likes.
 local function work()
-  for _ = 1, 300000 do
-    local _ = { {} }
+  local keep = {}
+  for i = 1, 1000000 do
+    keep[i % 100 + 1] = { {} }
   end
 end
 
