@@ -14,7 +14,7 @@ fi
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
     echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, graphviz,"
-    echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind"
+    echo "  Lua 5.1 to 5.4, LuaJIT and mruby with their headers, luarocks, valgrind"
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi
