@@ -20,7 +20,7 @@ never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 
 doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
 no-node-of-proxy  | s/rrcm_set_node(state, proxy->object, mrb_obj_value(object));/;/
 no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
-short-lists       | s/mrb_ary_resize(mrb, mrb_obj_value(node->is.list), (mrb_int)job->n);/&job->n > 1 ? (void)(ARY_SET_LEN(node->is.list, (mrb_int)job->n - 1)) : (void)0;/
+lists-lack-one    | s/= target != NULL \&\& rrcm_is_live(target) ?/= i + 1 < job->n \&\& target != NULL ?/
 values-stay       | s/        rrcm_remove(\&state->values, mrb_ptr(value->value));/        ;/
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/

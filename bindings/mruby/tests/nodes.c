@@ -299,7 +299,8 @@ mrb_state *nodes_open(void)
     static const struct { const char *name; mrb_func_t function; mrb_aspec arguments; } functions[] = {
         { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) },
         { "held", held, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
-        { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() }, { "native", native, MRB_ARGS_REQ(1) } };
+        { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
+        { "native", native, MRB_ARGS_REQ(1) } };
     mrb_state *mrb = mrb_open_allocf(allocate, NULL);
     struct RClass *module;
     size_t i;

@@ -274,6 +274,35 @@ static void disposal(void)
                "equal parent[0].id, 5; equal parent[0].disposed?, false");
 }
 
+static void what_was_disposed_of_keeps_nothing(void)
+{
+    everywhere("n = Node.new(1)\n"
+               "apart { x = Node.new(2); n[1] = x; x[1] = n }\n"
+               "Rawrefcount.step; n.dispose; equal Nodes.live, 2\n"
+               "Rawrefcount.collect; equal Nodes.live, 0");
+}
+
+/* Also a proxy that nobody but the arena refers to. */
+static void what_wrap_gives_is_safe(void)
+{
+    rrc_object *ob;
+    mrb_value proxy;
+    int arena;
+    open_vm();
+    ob = (rrc_object *)node_make(heap, &node_type, 1);
+    arena = mrb_gc_arena_save(mrb);
+    rrc_mruby_wrap(heap, ob);
+    mrb_gc_arena_restore(mrb, arena);
+    proxy = rrc_mruby_wrap(heap, ob);
+    mrb_full_gc(mrb);
+    check_ptr(rrc_mruby_test(proxy, &NodeClass), ob);
+    mrb_gc_arena_restore(mrb, arena);
+    mrb_full_gc(mrb);
+    check_ptr(rrc_to_obj(heap, ob), NULL);
+    rrc_decref(heap, ob);
+    close_vm();
+}
+
 static void exceptions_pass_through_c(void)
 {
     everywhere("raises(IndexError, 'inner 1') { Nodes.call(->(x) { raise IndexError, \"inner #{x}\" }, 1) }\n"
@@ -410,7 +439,8 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal),
-           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all),
+           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
+           UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
