@@ -20,7 +20,8 @@ MRUBY_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all 
 
 $(BUILD)/mruby/widgets: $(MRUBY_WIDGETS) $(WIDGETS_DEPS) $(MRUBY_HEADERS)
 	@mkdir -p $(@D)
-	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) $(MRUBY_WIDGETS) $(WIDGETS) $(LDFLAGS) $(MRUBY_LIBS) -o $@
+	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) $(MRUBY_WIDGETS) $(WIDGETS) \
+	    $(LDFLAGS) $(MRUBY_LIBS) -o $@
 
 # A test program, and one with sanitizers and RRC_DEBUG.
 MRUBY_TEST_DEPS := $(addprefix $(MRUBY_TESTS)/,nodes.c nodes.h) tests/unit.c tests/unit.h $(MRUBY_HEADERS)
@@ -42,8 +43,10 @@ $(eval $(call run,mruby,$(BUILD)/mruby/test_mruby,$(BUILD)/mruby/test_mruby))
 $(eval $(call run,mruby-random,$(BUILD)/mruby/random,$(BUILD)/mruby/random 1 $(if $(QUICK),20 2000,400 5000)))
 $(eval $(call run,mruby-asan,$(BUILD)/mruby/asan/test_mruby,$(BUILD)/mruby/asan/test_mruby))
 $(eval $(call run,mruby-random-asan,$(BUILD)/mruby/asan/random,$(BUILD)/mruby/asan/random 1000 100 5000))
-$(eval $(call run,mruby-demo,$(BUILD)/mruby/widgets,sh $(MRUBY_TESTS)/demo.sh $(BUILD)/mruby/widgets $(WIDGETS_DIR)/mruby/demo.rb))
-$(eval $(call run,mruby-mutants,,env MRUBY_COMPILE='$(MRUBY_COMPILE) $(CFLAGS)' MRUBY_LIBS='$(MRUBY_LIBS)' sh $(MRUBY_TESTS)/mutants.sh))
+$(eval $(call run,mruby-demo,$(BUILD)/mruby/widgets,\
+    sh $(MRUBY_TESTS)/demo.sh $(BUILD)/mruby/widgets $(WIDGETS_DIR)/mruby/demo.rb))
+$(eval $(call run,mruby-mutants,,env MRUBY_COMPILE='$(MRUBY_COMPILE) $(CFLAGS)' MRUBY_LIBS='$(MRUBY_LIBS)' \
+    sh $(MRUBY_TESTS)/mutants.sh))
 else
 demo-mruby:
 	@echo "There is no mruby-config, and so no mruby. On Debian: apt-get install mruby libmruby-dev"

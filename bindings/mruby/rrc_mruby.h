@@ -1129,8 +1129,8 @@ static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
 
 /* Make object the proxy of ob, which has none, by a P or an O link. Raises before
    anything is changed. */
-static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob, const rrc_mruby_class *cls,
-                            int (*link)(rrc_heap *, rrc_gcref, rrc_object *))
+static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob,
+                            const rrc_mruby_class *cls, int (*link)(rrc_heap *, rrc_gcref, rrc_object *))
 {
     mrb_state *mrb = state->mrb;
     rrcm_cell *node, *cell;

@@ -201,7 +201,8 @@ static const rrc_mruby_method
 
 static const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods, .close = close_node };
 const rrc_mruby_class NodeClass = { .type = &node_type, .base = &AnyNode, .methods = node_methods };
-static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode, .methods = finalized_methods };
+static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode,
+                                           .methods = finalized_methods };
 static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .methods = loose_methods };
 
 /* ---- the module ---- */
@@ -284,16 +285,22 @@ static const char library[] =
     "  raise \"#{actual.inspect}, not #{expected.inspect}\" unless actual == expected\n"
     "end\n"
     "def raises(type, message)\n"
-    "  begin; yield; rescue type => e; raise \"wrong message: #{e.message}\" unless e.message.include?(message); return e; end\n"
+    "  begin\n"
+    "    yield\n"
+    "  rescue type => e\n"
+    "    raise \"wrong message: #{e.message}\" unless e.message.include?(message)\n"
+    "    return e\n"
+    "  end\n"
     "  raise \"no #{type}\"\n"
     "end\n";
 
 mrb_state *nodes_open(void)
 {
     static const struct { const char *name; mrb_func_t function; mrb_aspec arguments; } functions[] = {
-        { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) }, { "held", held, MRB_ARGS_REQ(1) },
-        { "release", release, MRB_ARGS_NONE() }, { "live", count_live, MRB_ARGS_NONE() },
-        { "call", call_back, MRB_ARGS_ANY() }, { "native", native, MRB_ARGS_REQ(1) } };
+        { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) },
+        { "held", held, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
+        { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
+        { "native", native, MRB_ARGS_REQ(1) } };
     mrb_state *mrb = mrb_open_allocf(allocate, NULL);
     struct RClass *module;
     size_t i;
@@ -306,7 +313,8 @@ mrb_state *nodes_open(void)
     rrc_mruby_define_class(mrb, NULL, &Loose);
     module = mrb_define_module(mrb, "Nodes");
     for (i = 0; i < sizeof functions / sizeof *functions; i++)
-        mrb_define_module_function(mrb, module, functions[i].name, functions[i].function, functions[i].arguments);
+        mrb_define_module_function(mrb, module, functions[i].name, functions[i].function,
+                                   functions[i].arguments);
     mrb_load_string(mrb, library);
     check(mrb->exc == NULL);
     mrb_gc_arena_restore(mrb, arena);

@@ -66,7 +66,10 @@ static int below(int n)
 }
 
 static int is_c(const thing *t) { return t->kind == C_PROXY || t->kind == C_MADE; }
-static int has_host_places(const thing *t) { return t->kind != NOTHING && t->kind != C_PROXY && t->kind != STRING; }
+static int has_host_places(const thing *t)
+{
+    return t->kind != NOTHING && t->kind != C_PROXY && t->kind != STRING;
+}
 
 /* ---- the oracle ---- */
 
@@ -134,7 +137,8 @@ static mrb_value places_of(int i)
 static mrb_value new_places(thing *t)
 {
     mrb_value places = mrb_ary_new(mrb);
-    mrb_ary_set(mrb, places, FIELDS, mrb_obj_value(mrb_data_object_alloc(mrb, mrb->object_class, t, &witness_type)));
+    struct RData *witness = mrb_data_object_alloc(mrb, mrb->object_class, t, &witness_type);
+    mrb_ary_set(mrb, places, FIELDS, mrb_obj_value(witness));
     return places;
 }
 
@@ -183,7 +187,8 @@ static void make(int i)
     for (k = 0; k < FIELDS; k++)
         t->c_edges[k] = t->host_edges[k] = -1;
     if (t->kind == C_MADE) {
-        mrb_value id = mrb_int_value(mrb, i), self = mrb_obj_new(mrb, mrb_class_get(mrb, "Node"), 1, &id), places;
+        mrb_value id = mrb_int_value(mrb, i), places;
+        mrb_value self = mrb_obj_new(mrb, mrb_class_get(mrb, "Node"), 1, &id);
         t->ob = rrc_mruby_unwrap(mrb, self, &NodeClass);
         places = new_places(t);
         DATA_PTR(mrb_ary_ref(mrb, places, FIELDS)) = NULL;
@@ -343,7 +348,8 @@ static void collect_all(void)
 
 static void change(void)
 {
-    int a = some_reachable(), b = some_reachable(), k = below(FIELDS), l = below(FIELDS), free_place = below(THINGS);
+    int a = some_reachable(), b = some_reachable(), k = below(FIELDS), l = below(FIELDS);
+    int free_place = below(THINGS);
     if (things[free_place].kind == NOTHING && below(3) == 0) {
         make(free_place);
         return;

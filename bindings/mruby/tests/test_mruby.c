@@ -53,7 +53,7 @@ static void in_all_modes(int line, const char *script)
 {
     int mode;
     for (mode = 0; mode < 4; mode++) {
-        unit_context("%s, %s: ", mode & 1 ? "generational" : "incremental", mode & 2 ? "stress" : "no stress");
+        unit_context("%s%s: ", mode & 1 ? "generational" : "incremental", mode & 2 ? ", stress" : "");
         open_vm();
         run(mode & 1 ? "GC.generational_mode = true" : "GC.generational_mode = false");
         memory_stress = (mode & 2) != 0;
@@ -160,7 +160,8 @@ static void a_chain_costs_what_it_is_long(void)
     open_vm();
     snprintf(script, sizeof script, "apart { last = Nodes.proxy(0); Nodes.hold(last)\n"
              "%d.times { |i| x = Nodes.proxy(i); last[0] = x; last = x } }\n"
-             "Rawrefcount.collect; equal Nodes.live, %d; Nodes.release; Rawrefcount.collect; equal Nodes.live, 0", n, n + 1);
+             "Rawrefcount.collect; equal Nodes.live, %d\n"
+             "Nodes.release; Rawrefcount.collect; equal Nodes.live, 0", n, n + 1);
     run(script);
     close_vm();
 }
@@ -172,6 +173,21 @@ static void finalizers_once(void)
                "apart { w = Finalized.new(7); w[0] = mention(w) }\n"
                "3.times { Rawrefcount.collect }\n"
                "equal $seen, [7]; equal Nodes.live, 0");
+}
+
+/* Also what mruby had marked before C let go of it. */
+static void a_collection_takes_all(void)
+{
+    open_vm();
+    run("GC.generational_mode = false; GC.step_ratio = 1\n"
+        "apart { w, x = Nodes.proxy(1), Nodes.proxy(2); w[0] = x; x[0] = w; Nodes.hold(w) }\n"
+        "Rawrefcount.step");
+    while (mrb->gc.state != MRB_GC_STATE_ROOT)
+        mrb_incremental_gc(mrb);
+    while (mrb->gc.state != MRB_GC_STATE_SWEEP)
+        mrb_incremental_gc(mrb);
+    run("Nodes.release; equal Rawrefcount.collect, 2; equal Nodes.live, 0");
+    close_vm();
 }
 
 static void without_traverse_held(void)
@@ -205,15 +221,17 @@ static void what_a_script_made_stays_whole(void)
                "parent = Nodes.proxy(1)\n"
                "apart { s = Special.new(2, 'special'); def s.single = 'single'; parent[0] = s }\n"
                "3.times { Rawrefcount.collect; GC.start }\n"
-               "equal parent[0].class, Special; equal parent[0].name, 'special'; equal parent[0].single, 'single'\n"
+               "equal parent[0].class, Special; equal parent[0].name, 'special'\n"
+               "equal parent[0].single, 'single'\n"
                "apart { parent[0].name = mention(parent[0]) }\n"
                "parent[0] = nil; Rawrefcount.collect; equal Nodes.live, 1");
 }
 
 static void every_kind_of_value(void)
 {
-    everywhere("values = [1, -5, 2**62, 1.5, 1e300, :sym, true, false, 'text', 'frozen'.freeze, [1, [2]], { a: 1 },\n"
-               "          1..3, mention(1), method(:mention), Object, Kernel, Object.new, Fiber.new { 1 }, nil,\n"
+    everywhere("values = [1, -5, 2**62, 1.5, 1e300, :sym, true, false, 'text', 'frozen'.freeze,\n"
+               "          [1, [2]], { a: 1 }, 1..3, mention(1), method(:mention), Object, Kernel,\n"
+               "          Object.new, Fiber.new { 1 }, nil,\n"
                "          RuntimeError.new('x'), ObjectSpace, Struct.new(:a).new(1), 1r, 1i]\n"
                "n = Node.new(1)\n"
                "values.each do |v|\n"
@@ -247,17 +265,47 @@ static void disposal(void)
     everywhere("n = Node.new(1); equal n.disposed?, false\n"
                "apart { n[0] = mention(n); n[1] = Node.new(2) }\n"
                "Rawrefcount.step; n[2] = 'text'; GC.start\n"
-               "n.freeze.dispose; equal Nodes.live, 1; Rawrefcount.collect; equal Nodes.live, 0; equal n.disposed?, true\n"
+               "n.freeze.dispose; equal Nodes.live, 1; equal n.disposed?, true\n"
+               "Rawrefcount.collect; equal Nodes.live, 0\n"
                "n.dispose\n"
                "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { n[0] }\n"
-               "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { Node.new(3).move(0, n, 0) }\n"
+               "raises(Rawrefcount::DisposedError, 'Node was disposed of') { Node.new(3).move(0, n, 0) }\n"
                "parent = Node.new(4); parent[0] = Node.new(5); parent[0].dispose\n"
                "equal parent[0].id, 5; equal parent[0].disposed?, false");
 }
 
+static void what_was_disposed_of_keeps_nothing(void)
+{
+    everywhere("n = Node.new(1)\n"
+               "apart { x = Node.new(2); n[1] = x; x[1] = n }\n"
+               "Rawrefcount.step; n.dispose; equal Nodes.live, 2\n"
+               "Rawrefcount.collect; equal Nodes.live, 0");
+}
+
+/* Also a proxy that nobody but the arena refers to. */
+static void what_wrap_gives_is_safe(void)
+{
+    rrc_object *ob;
+    mrb_value proxy;
+    int arena;
+    open_vm();
+    ob = (rrc_object *)node_make(heap, &node_type, 1);
+    arena = mrb_gc_arena_save(mrb);
+    rrc_mruby_wrap(heap, ob);
+    mrb_gc_arena_restore(mrb, arena);
+    proxy = rrc_mruby_wrap(heap, ob);
+    mrb_full_gc(mrb);
+    check_ptr(rrc_mruby_test(proxy, &NodeClass), ob);
+    mrb_gc_arena_restore(mrb, arena);
+    mrb_full_gc(mrb);
+    check_ptr(rrc_to_obj(heap, ob), NULL);
+    rrc_decref(heap, ob);
+    close_vm();
+}
+
 static void exceptions_pass_through_c(void)
 {
-    everywhere("e = raises(IndexError, 'inner') { Nodes.call(->(x) { raise IndexError, \"inner #{x}\" }, 1) }\n"
+    everywhere("raises(IndexError, 'inner 1') { Nodes.call(->(x) { raise IndexError, \"inner #{x}\" }, 1) }\n"
                "kept = RuntimeError.new('mine')\n"
                "begin; Nodes.call(-> { raise kept }); rescue => e; raise unless e.equal?(kept); end\n"
                "seen = nil; Nodes.call(->(*a) { seen = a }, 1, 'two', Node.new(3))\n"
@@ -390,7 +438,9 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
            UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
-           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal), UNIT(exceptions_pass_through_c),
+           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal),
+           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
+           UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 

@@ -112,17 +112,24 @@ static mrb_value init_with_text(mrb_state *mrb, mrb_value self,
     mrb_get_args(mrb, "z", &text);
     return rrc_mruby_init(rrc_mruby_heap(mrb), self, make(rrc_mruby_heap(mrb), &host, text));
 }
-static mrb_value window_init(mrb_state *mrb, mrb_value self) { return init_with_text(mrb, self, wg_window_new); }
-static mrb_value button_init(mrb_state *mrb, mrb_value self) { return init_with_text(mrb, self, wg_button_new); }
+static mrb_value window_init(mrb_state *mrb, mrb_value self)
+{
+    return init_with_text(mrb, self, wg_window_new);
+}
+static mrb_value button_init(mrb_state *mrb, mrb_value self)
+{
+    return init_with_text(mrb, self, wg_button_new);
+}
 static mrb_value container_init(mrb_state *mrb, mrb_value self)
 {
     return rrc_mruby_init(rrc_mruby_heap(mrb), self, wg_container_new(rrc_mruby_heap(mrb), &host));
 }
 static mrb_value canvas_init(mrb_state *mrb, mrb_value self)
 {
+    rrc_heap *heap = rrc_mruby_heap(mrb);
     size_t width, height;
     get_size(mrb, &width, &height);
-    return rrc_mruby_init(rrc_mruby_heap(mrb), self, wg_canvas_new(rrc_mruby_heap(mrb), &host, width, height));
+    return rrc_mruby_init(heap, self, wg_canvas_new(heap, &host, width, height));
 }
 
 #define EVENT_METHODS(name) { "on_" #name, on_##name, MRB_ARGS_BLOCK() }, \
