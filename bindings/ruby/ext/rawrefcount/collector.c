@@ -148,13 +148,26 @@ static void count_bytes(ptrdiff_t change)
     if ((rrb.unreported > REPORT_STEP || rrb.unreported < -REPORT_STEP) && !rrb.closing && !rb_during_gc()) {
         ptrdiff_t bytes = rrb.unreported;
         rrb.unreported = 0;
+        rrb.grown |= bytes > 0;
         rb_gc_adjust_memory_usage(bytes);
+    }
+}
+
+/* Ruby collects when it allocates for itself, not when it is told of others' bytes: let it
+   do so, where a collection may happen. */
+void rrb_press(void)
+{
+    if (rrb.grown) {
+        rrb.grown = 0;
+        ruby_xfree(ruby_xmalloc(1));
     }
 }
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
 {
     count_bytes(change);
+    if (change > 0 && !rrb.closing && !rb_during_gc())
+        rrb_press();
 }
 
 static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -314,6 +327,7 @@ static void pause_marking(void)
 {
     rrb.mode = RRB_IDLE;
     rrb.is_open = 0;
+    rrb.pauses++;
     rrc_major_collection_pause(rrb.heap);
 }
 

@@ -95,6 +95,7 @@ static VALUE m_stats(VALUE self)
     put(hash, "minor_collections", stats.minor_collections);
     put(hash, "major_collections", stats.major_collections);
     put(hash, "exact_collections", rrb.exact);
+    put(hash, "marking_pauses", rrb.pauses);
     put(hash, "unhooked_collections", rrb.unhooked);
     put(hash, "errors", rrb.errors);
     put(hash, "memory", stats.memory);

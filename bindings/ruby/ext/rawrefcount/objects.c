@@ -112,6 +112,7 @@ static VALUE new_wrapper(VALUE klass, rrc_object *ob)
 {
     VALUE wrapper;
     rrb_need_hooks();
+    rrb_press();
     wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
     if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
         need_memory(NULL);
