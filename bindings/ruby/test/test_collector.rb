@@ -46,7 +46,7 @@ class TestCollector < Minitest::Test
     node = Node.new(0, 2)
     4.times { GC.start }
     assert Nodes.old?(node)
-    100.times do |i|
+    40.times do |i|
       apart { node[0] = "young #{i}" }
       GC.verify_internal_consistency
       GC.start(full_mark: false)
@@ -57,7 +57,7 @@ class TestCollector < Minitest::Test
 
   def test_lazy_sweeping
     holder = Node.new(0, 1)
-    200.times do
+    50.times do
       nodes = tree(50)
       holder[0] = nodes
       nodes = nil
@@ -68,49 +68,61 @@ class TestCollector < Minitest::Test
     end
   end
 
-  # An incremental marking, in which references move to wrappers that were marked already.
-  def test_incremental_marking
-    old = tree(200)
-    4.times { GC.start }
+  # Run the block again and again while Ruby marks in slices, with allocations that make it
+  # go on, until it was between our root's marking and the end some times (which of Ruby's
+  # roots are marked first, is chance).
+  def during_incremental_markings
     pauses = Rawrefcount.stats[:marking_pauses]
-    majors = GC.stat(:major_gc_count)
-    moved = []
-    while GC.stat(:major_gc_count) < majors + 6
-      old.each_with_index do |node, i|
-        inner = node[1]
-        node[1] = nil
-        moved << [inner, i]
-        inner = nil
-        if moved.size > 20
-          m, k = moved.shift
-          old[k][1] = m
-        end
-        Array.new(50) { "garbage" * 3 }
+    rounds = 0
+    Thread.current[:ballast] = Array.new(300_000) { Object.new }    # it is marked last
+    100.times do
+      GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+      while GC.latest_gc_info(:state) == :marking
+        yield rounds
+        Array.new(20) { "garbage" * 3 }
+        rounds += 1
       end
-      moved.each { |m, k| old[k][1] = m }
-      moved.clear
-      keep = Array.new(2000) { Array.new(5) { Object.new } }
-      (@ballast ||= []) << keep
+      break if rounds > 50 && Rawrefcount.stats[:marking_pauses] - pauses >= 5
     end
-    @ballast = nil
-    assert_operator Rawrefcount.stats[:marking_pauses], :>, pauses, "no marking was incremental"
+    assert_operator Rawrefcount.stats[:marking_pauses] - pauses, :>=, 5, "the root was never marked early"
+  ensure
+    Thread.current[:ballast] = nil
+  end
+
+  # References move from wrappers that are not marked yet to others that are.
+  def test_incremental_marking
+    old = tree(500)
+    4.times { GC.start }
+    moved = []
+    during_incremental_markings do |n|
+      i = n * 7 % 500
+      unless moved.any? { |_, k| k == i }
+        moved << [old[i][1], i]
+        old[i][1] = nil
+      end
+      if moved.size > 20
+        node, i = moved.shift
+        old[i][1] = node
+      end
+    end
+    moved.each { |node, i| old[i][1] = node }
     check_tree(old)
   end
 
-  # Until the marking ends, what C drops and takes is seen.
+  # What C drops and takes meanwhile is seen; what is new, too.
   def test_incremental_marking_with_values
-    node = Node.new(0, 1)
-    majors = GC.stat(:major_gc_count)
-    i = 0
-    ballast = []
-    while GC.stat(:major_gc_count) < majors + 6
-      i += 1
-      value = "value #{i}"
-      node[0] = [value]
-      value = nil
-      ballast << Array.new(100) { Object.new }
-      ballast.shift if ballast.size > 3000
-      assert_equal "value #{i}", node[0][0]
+    nodes = tree(500)
+    4.times { GC.start }
+    during_incremental_markings do |n|
+      node = nodes[n * 7 % 500]
+      node[0] = [node[0]]
+      inner = Node.new(0, 1)
+      inner[0] = node[1][0]
+      node[1] = inner
+    end
+    nodes.each_with_index do |node, i|
+      assert_equal "value #{i}", [node[0]].flatten[0]
+      assert_equal [i], node[1][0]
     end
   end
 
@@ -191,7 +203,7 @@ class TestCollector < Minitest::Test
   def test_deallocs_run_outside_of_collections
     seen = []
     Nodes.on_dealloc(->(id) { seen << [id, GC.count, "an allocation"] })
-    apart { 50.times { Node.new(next_id, 0) } }
+    apart { 50.times { Node.new(next_id, 0) }; nil }
     collect
     assert_operator seen.size, :>=, 48
   end

@@ -281,26 +281,46 @@ VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
     return rb_funcallv(rrc_ruby_wrap(callable), rb_intern("call"), argc, argv);
 }
 
+/* Arguments are either values or objects. */
 typedef struct call_args {
     rrc_object *callable;
     int argc;
     const VALUE *argv;
+    rrc_object *const *objects;
 } call_args;
 
 static VALUE call_with(VALUE arg)
 {
     const call_args *args = (const call_args *)arg;
-    return rrc_ruby_call(args->callable, args->argc, args->argv);
+    VALUE *wrapped, hidden;
+    int i;
+    if (args->objects == NULL)
+        return rrc_ruby_call(args->callable, args->argc, args->argv);
+    wrapped = ALLOCV_N(VALUE, hidden, args->argc + 1);
+    for (i = 0; i < args->argc; i++)
+        wrapped[i] = rrc_ruby_wrap(args->objects[i]);
+    return rrc_ruby_call(args->callable, args->argc, wrapped);
 }
 
-int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result)
+static int call_protected(call_args args, VALUE *result)
 {
-    call_args args = { callable, argc, argv };
     int tag = 0;
     VALUE value = rrb.closing ? Qnil : rb_protect(call_with, (VALUE)&args, &tag);
     if (result != NULL)
         *result = tag == 0 ? value : Qnil;
     return tag;
+}
+
+int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result)
+{
+    call_args args = { callable, argc, argv, NULL };
+    return call_protected(args, result);
+}
+
+int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *objects, VALUE *result)
+{
+    call_args args = { callable, argc, NULL, objects };
+    return call_protected(args, result);
 }
 
 void rrc_ruby_raise(int tag)

@@ -96,6 +96,9 @@ VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv);
    NULL. */
 int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result);
 
+/* The same with C objects as arguments, which are wrapped inside of the protection. */
+int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *args, VALUE *result);
+
 /* Raise what rrc_ruby_call_protected caught. Returns if tag is 0. */
 void rrc_ruby_raise(int tag);
 
