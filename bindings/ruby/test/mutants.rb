@@ -30,7 +30,6 @@ MUTANTS = {
   "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;"],
   "hooks_stay_on" => ["collector.c", "        rb_tracepoint_disable(rrb.tracepoint);", "        (void)0;"],
   "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);", "        (void)0;"],
-  "nothing_runs_at_the_end" => ["collector.c", "    (void)unused;\n    rrb_run_pending(0);", "    (void)unused;"],
   "bytes_are_not_reported" => ["collector.c", "        rb_gc_adjust_memory_usage(bytes);", "        (void)bytes;"],
   "ruby_has_no_occasion_to_collect" => ["collector.c", "        ruby_xfree(ruby_xmalloc(1));", "        (void)0;"],
   "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],

@@ -24,5 +24,8 @@ have_library("dl", "dladdr") || have_func("dladdr", "dlfcn.h") ||
 
 $CFLAGS << " -std=gnu99 -Wall -Wextra -Wno-unused-parameter"
 $CFLAGS << " #{ENV['RAWREFCOUNT_CFLAGS']}" if ENV["RAWREFCOUNT_CFLAGS"]
+# Our own calls are to our own functions, though these are visible to others.
+$CFLAGS << " -fno-semantic-interposition" if try_cflags("-fno-semantic-interposition")
+$DLDFLAGS << " -Wl,-Bsymbolic-functions" if try_ldflags("-Wl,-Bsymbolic-functions")
 $defs << "-DRRC_DEBUG" if enable_config("debug", false)
 create_makefile("rawrefcount/rawrefcount")

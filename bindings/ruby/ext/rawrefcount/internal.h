@@ -58,9 +58,13 @@ int rrb_is_old(VALUE p);
 extern const rb_data_type_t rrb_wrapper_type;
 extern const rrc_type rrb_value_type;
 void rrb_init_objects(void);
-int rrb_is_wrapper(VALUE value);
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
 rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */
+
+static inline int rrb_is_wrapper(VALUE value)
+{
+    return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &rrb_wrapper_type;
+}
 
 /* exact.c */
 void rrb_exact_collection(void);

@@ -54,10 +54,19 @@ static const class_entry *entry_of(const rrc_type *type)
     return NULL;
 }
 
+/* The class of the last type is remembered: often many of one kind are made. */
 static VALUE class_of_type(const rrc_type *type)
 {
-    const class_entry *entry = entry_of(type);
-    return entry != NULL ? entry->klass : rrb.object_class;
+    static const rrc_type *last_type;
+    static VALUE last_class;
+    const class_entry *entry;
+    if (type == last_type && type != NULL)
+        return last_class;
+    entry = entry_of(type);
+    if (entry == NULL)
+        return rrb.object_class;
+    last_type = type;
+    return last_class = entry->klass;
 }
 
 size_t rrb_native_bytes(const rrc_object *ob);
@@ -96,11 +105,6 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
 }
 
 /* ---- wrappers ---- */
-
-int rrb_is_wrapper(VALUE value)
-{
-    return rb_typeddata_is_kind_of(value, &rrb_wrapper_type);
-}
 
 void rrb_forget(VALUE p)
 {
