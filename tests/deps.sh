@@ -3,7 +3,7 @@
 # else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang libcmocka-dev pkg-config graphviz'
+packages='make g++ clang libcmocka-dev pkg-config graphviz ruby ruby-dev rake ruby-minitest'
 cpu=$(dpkg --print-architecture 2>/dev/null)
 if [ "$cpu" = amd64 ]; then
     packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
@@ -11,7 +11,8 @@ fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
-    echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, graphviz"
+    echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, graphviz,"
+    echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest"
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi
