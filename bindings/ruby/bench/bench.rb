@@ -5,6 +5,7 @@
 # Each figure is the best of several, each in a process of its own; time is that of the
 # processor, so that other programs disturb little.
 
+$stdout.sync = true
 require "json"
 require "rbconfig"
 

@@ -17,7 +17,7 @@ MUTANTS = {
   "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
   "markings_are_not_paused" => ["collector.c", "        if (rrb.is_open)\n            pause_marking();", ""],
   "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
-  "nothing_is_demoted" => ["collector.c", ", .demotes = 1", ""],
+  "nothing_is_demoted" => ["collector.c", ", .demotes = 1 }", " }"],
   "unhooked_collections_keep_nothing" => ["collector.c", "        keep_all();\n        return;", "        return;"],
   "links_do_not_move" => ["collector.c", "        return (rrc_gcref)rb_gc_location(p);", "        return ref;"],
   "the_dead_are_not_forgotten" => ["collector.c", "        rrb_forget(p);", "        (void)p;"],

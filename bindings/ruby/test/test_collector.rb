@@ -200,6 +200,20 @@ class TestCollector < Minitest::Test
     RUBY
   end
 
+  # Somebody switches all trace points off: nothing dies any more, and nothing is lost.
+  def test_a_tracepoint_that_is_disabled
+    assert_runs "0 true true\n", <<~RUBY
+      nodes = Array.new(300) { |i| Nodes::Node.new(i + 1, 1).tap { |n| n[0] = "v\#{i}" } }
+      GC.start
+      ObjectSpace.each_object(TracePoint, &:disable)
+      Thread.new { 100.times { Nodes::Node.new(1, 1)[0] = "x" } }.join
+      3.times { GC.start; GC.start(full_mark: false) }
+      GC.compact
+      print Nodes.dead.size, " "
+      puts [nodes.each_with_index.all? { |n, i| n[0] == "v\#{i}" }, Rawrefcount.check].join(" ")
+    RUBY
+  end
+
   def test_deallocs_run_outside_of_collections
     seen = []
     Nodes.on_dealloc(->(id) { seen << [id, GC.count, "an allocation"] })

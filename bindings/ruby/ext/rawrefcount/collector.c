@@ -211,6 +211,8 @@ static void run_job(void *unused)
         rrb.job_was_early = 1;
         return;
     }
+    if (rrb.unsettled)
+        rrb_settle();
     rrb_run_pending(0);
     stats = stats_now();
     if (stats.finalizable >= rrb.finalizable_limit)
@@ -240,6 +242,14 @@ size_t rrc_ruby_run_pending(size_t max)
 }
 
 /* ---- collections ---- */
+
+/* For a C library that calls rrc_gc_collect. */
+static void host_collect(void *userdata)
+{
+    (void)userdata;
+    if (!rrb.closing)
+        rb_gc_start();
+}
 
 static VALUE sym_major_by;
 
@@ -290,7 +300,10 @@ static void wrapper_mark(void *data)
         rrc_marked_ob(rrb.heap, (rrc_object *)data);
 }
 
-static size_t wrapper_size(const void *data);
+static size_t wrapper_size(const void *data)
+{
+    return data != NULL ? rrb_bytes_of((const rrc_object *)data) : 0;
+}
 
 const rb_data_type_t rrb_wrapper_type = {
     .wrap_struct_name = "rawrefcount object",
@@ -325,8 +338,14 @@ static void end_of_marking(void)
    marked again at the end. */
 static void pause_marking(void)
 {
-    rrb.mode = RRB_IDLE;
     rrb.is_open = 0;
+    if (!rrb.is_major) {                /* (Ruby never interrupts these: then it was not told how it ended) */
+        rrb.mode = RRB_SETTLING;
+        rrc_minor_collection_free(rrb.heap);
+        rrb.mode = RRB_IDLE;
+        return;
+    }
+    rrb.mode = RRB_IDLE;
     rrb.pauses++;
     rrc_major_collection_pause(rrb.heap);
 }
@@ -381,12 +400,6 @@ static const rb_data_type_t root_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
-static size_t wrapper_size(const void *data)
-{
-    size_t rrb_native_bytes(const rrc_object *ob);
-    return data != NULL ? rrb_native_bytes((const rrc_object *)data) : 0;
-}
-
 /* ---- the beginning and the end ---- */
 
 /* Before a first link is made. (While there are none, Ruby's allocations are as fast as
@@ -407,7 +420,7 @@ static void at_exit(VALUE unused)
 
 void rrb_init_collector(void)
 {
-    rrc_desc desc = { .realloc = host_realloc, .log = host_log, .demotes = 1 };
+    rrc_desc desc = { .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1 };
     rrb.heap = rrc_heap_new(&desc);
     if (rrb.heap == NULL)
         rb_memerror();

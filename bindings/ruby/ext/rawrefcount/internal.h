@@ -58,6 +58,7 @@ int rrb_is_old(VALUE p);
 extern const rb_data_type_t rrb_wrapper_type;
 extern const rrc_type rrb_value_type;
 void rrb_init_objects(void);
+size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
 rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */
 

@@ -69,8 +69,7 @@ static VALUE class_of_type(const rrc_type *type)
     return last_class = entry->klass;
 }
 
-size_t rrb_native_bytes(const rrc_object *ob);
-size_t rrb_native_bytes(const rrc_object *ob)
+size_t rrb_bytes_of(const rrc_object *ob)
 {
     const class_entry *entry = entry_of(ob->ob_type);
     return ob->ob_type->tp_basicsize + (entry != NULL && entry->native_bytes != NULL ? entry->native_bytes(ob) : 0);

@@ -217,6 +217,7 @@ static VALUE m_is_old(VALUE self, VALUE v)
 {
     return (RBASIC(v)->flags & RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED ? Qtrue : Qfalse;
 }
+static VALUE m_gc_collect(VALUE self) { return SIZET2NUM(rrc_gc_collect(heap)); }
 static VALUE m_unprotect(VALUE self, VALUE v) { RB_OBJ_WB_UNPROTECT(v); return v; }
 
 /* A second class for one type; a class below no rrc class. */
@@ -358,6 +359,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
     MODULE_FUNCTION("old?", m_is_old, 1);
     MODULE_FUNCTION("unprotect", m_unprotect, 1);
+    MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
     MODULE_FUNCTION("define_twice", m_define_twice, 0);
     MODULE_FUNCTION("define_below", m_define_below, 1);
     MODULE_FUNCTION("open_with", m_open_with, 2);
