@@ -250,6 +250,36 @@ class TestCollector < Minitest::Test
     assert_equal 3, reported.size
   end
 
+  # Whatever way the dealloc is left, it ends there.
+  def test_throws_out_of_deallocs
+    reported = []
+    Rawrefcount.error_handler = ->(error, _) { reported << error }
+    Nodes.on_dealloc(->(_) { throw :out, 1 })
+    assert_equal(2, catch(:out) { Node.new(next_id, 0).dispose; 2 })
+    assert_equal [nil], reported
+    begin
+      raise "in flight"
+    rescue StandardError
+      assert_equal(3, catch(:out) { Node.new(next_id, 0).dispose; 3 })
+      assert_equal "in flight", $!.message
+    end
+    thread = Thread.new do
+      Nodes.on_dealloc(->(_) { Thread.current.kill })
+      Node.new(next_id, 0).dispose
+      4
+    end
+    thread.join
+    assert_equal 3, reported.size
+    catch(:out) do
+      throw :out
+    ensure
+      Nodes.on_dealloc(->(_) { raise "while throwing" })
+      Node.new(next_id, 0).dispose
+    end
+    assert_equal "while throwing", reported.last.message
+    assert Rawrefcount.check
+  end
+
   def test_an_error_in_flight_is_kept
     Rawrefcount.error_handler = ->(*) {}
     Nodes.on_dealloc(->(_) { raise "inner" })

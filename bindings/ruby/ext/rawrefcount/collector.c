@@ -98,6 +98,13 @@ static VALUE report(VALUE args)
     return rb_funcallv(rrb.module, rb_intern("report_error"), 2, RARRAY_CONST_PTR(args));
 }
 
+/* (errinfo can also be a number, or an object of Ruby's own, without a class.) */
+static int is_exception(VALUE error)
+{
+    return !RB_SPECIAL_CONST_P(error) && RB_BUILTIN_TYPE(error) != RUBY_T_IMEMO
+        && RTEST(rb_obj_is_kind_of(error, rb_eException));
+}
+
 /* The error that is in errinfo came out of user code. Whatever the report raises is lost. */
 static void report_error(const char *type_name)
 {
@@ -105,7 +112,7 @@ static void report_error(const char *type_name)
     int tag;
     rrb.errors++;
     rb_set_errinfo(Qnil);
-    if (!rb_obj_is_kind_of(error, rb_eException))
+    if (!is_exception(error))
         error = Qnil;                   /* a throw, or the end of a thread */
     args = rb_ary_new_from_args(2, error, rb_str_new_cstr(type_name));
     rb_protect(report, args, &tag);
@@ -128,7 +135,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
     rb_protect(run_slot, (VALUE)&call, &tag);
     if (tag != 0) {
         report_error(type_name);
-        if (rb_obj_is_kind_of(before, rb_eException))
+        if (is_exception(before))
             rb_set_errinfo(before);
     }
     if (--rrb.guards == 0 && rrb.job_was_early) {

@@ -9,6 +9,9 @@
 
 #include "rrc_ruby.h"
 
+/* None of this is for extensions to see. */
+#pragma GCC visibility push(hidden)
+
 /* What the hooks of the heap are to do, by what goes on in Ruby. */
 typedef enum rrb_mode {
     RRB_IDLE,           /* the mutator */
@@ -72,6 +75,8 @@ void rrb_exact_collection(void);
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
 int rrb_exact_is_marked(VALUE p);
+
+#pragma GCC visibility pop
 
 /* Exported by CRuby 3.1 to 3.3, but in no public header. */
 extern int rb_objspace_marked_object_p(VALUE obj);
