@@ -146,34 +146,26 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 
 /* ---- memory ---- */
 
-/* Ruby is told in steps of this, and not inside its collections. */
+/* Ruby is told in steps of this. */
 #define REPORT_STEP (64 * 1024)
 
-static void count_bytes(ptrdiff_t change)
-{
-    rrb.unreported += change;
-    if ((rrb.unreported > REPORT_STEP || rrb.unreported < -REPORT_STEP) && !rrb.closing && !rb_during_gc()) {
-        ptrdiff_t bytes = rrb.unreported;
-        rrb.unreported = 0;
-        rrb.grown |= bytes > 0;
-        rb_gc_adjust_memory_usage(bytes);
-    }
-}
-
-/* Ruby collects when it allocates for itself, not when it is told of others' bytes: let it
-   do so, where a collection may happen. */
+/* Tell Ruby of native memory, where a collection may happen: not from inside the header. And
+   as Ruby collects when it allocates for itself, not when it is told, let it do so. */
 void rrb_press(void)
 {
-    if (rrb.grown) {
-        rrb.grown = 0;
+    ptrdiff_t bytes = rrb.unreported;
+    if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.closing || rb_during_gc())
+        return;
+    rrb.unreported = 0;
+    rb_gc_adjust_memory_usage(bytes);
+    if (bytes > 0)
         ruby_xfree(ruby_xmalloc(1));
-    }
 }
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
 {
-    count_bytes(change);
-    if (change > 0 && !rrb.closing && !rb_during_gc())
+    rrb.unreported += change;
+    if (change > 0)
         rrb_press();
 }
 
@@ -183,12 +175,12 @@ static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new
     (void)userdata;
     if (new_size == 0) {
         free(ptr);
-        count_bytes(-(ptrdiff_t)old_size);
+        rrb.unreported -= (ptrdiff_t)old_size;
         return NULL;
     }
     memory = realloc(ptr, new_size);
     if (memory != NULL)
-        count_bytes((ptrdiff_t)new_size - (ptrdiff_t)old_size);
+        rrb.unreported += (ptrdiff_t)new_size - (ptrdiff_t)old_size;
     return memory;
 }
 
@@ -239,7 +231,7 @@ void rrb_schedule(void)
 size_t rrb_run_pending(size_t max)
 {
     size_t done = rrc_run_pending(rrb.heap, max);
-    count_bytes(0);
+    rrb_press();
     return done;
 }
 

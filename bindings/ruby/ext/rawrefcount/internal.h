@@ -41,7 +41,6 @@ typedef struct rrb_state {
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
-    int grown;                  /* it was told of more, and has not had an occasion to collect */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;
@@ -54,7 +53,7 @@ void rrb_need_hooks(void);              /* before a link is made; raises */
 size_t rrb_run_pending(size_t max);
 void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
-void rrb_press(void);                   /* let Ruby collect if native memory has grown */
+void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
 
 /* objects.c */

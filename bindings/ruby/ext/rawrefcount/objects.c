@@ -269,6 +269,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
         return ob;
     }
     rrb_need_hooks();
+    rrb_press();
     ob = new_value_object(Qundef);
     if (rrc_create_link_pypy(rrb.heap, (rrc_gcref)value, ob) != RRC_OK) {
         rrc_decref(rrb.heap, ob);
