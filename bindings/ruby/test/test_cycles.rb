@@ -120,40 +120,41 @@ class TestCycles < Minitest::Test
     assert_equal 2000, length
   end
 
-  # Collect until the finalizer of this node has run, and yield what it saw.
-  def finalize(id)
+  # Some nodes with finalizers in cycles (a stale word of a stack may keep one). Collect until one
+  # of their finalizers has run, and yield what it saw. Returns the node's id.
+  def finalize_one_of_many
+    ids = Array.new(5) { made_apart(FinalNode) {} }
     5.times do
       apart { wipe(60) }
       wipe(60)
       done = apart do
         Rawrefcount.collect
-        _, value = Nodes.finalized.assoc(id)
-        yield value if value
+        id, value = Nodes.finalized.find { |number, _| ids.include?(number) }
+        yield id, value if id
         Nodes.finalized.clear
-        !value.nil?
+        id
       end
-      return if done
+      return done if done
     end
-    flunk "the finalizer of #{id} did not run"
+    flunk "no finalizer ran"
   end
 
   # A finalizer sees its object whole, though this was found in a garbage cycle.
   def test_finalizers
-    id = made_apart(FinalNode) {}
+    made_apart(FinalNode) {}
     GC.start
     Rawrefcount.run_pending
     assert_empty Nodes.finalized
-    finalize(id) do |value|
+    id = finalize_one_of_many do |number, value|
       assert_instance_of Proc, value
-      assert_equal id, value.call.id
+      assert_equal number, value.call.id
     end
     assert_includes newly_dead, id
     assert_empty Nodes.finalized
   end
 
   def test_a_finalizer_may_resurrect
-    id = made_apart(FinalNode) {}
-    finalize(id) { |value| @kept = value.call }
+    id = finalize_one_of_many { |_, value| @kept = value.call }
     collect
     assert_equal id, @kept.id
     assert_same @kept, @kept.call

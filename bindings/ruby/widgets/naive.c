@@ -29,12 +29,13 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 static const wg_host host = { call, NULL };
 
 static void button_free(void *button) { rrc_decref(rrc_ruby_heap(), button); }
-static const rb_data_type_t button_type = { .wrap_struct_name = "naive button", .function = { .dfree = button_free },
-    .flags = RUBY_TYPED_FREE_IMMEDIATELY };
+static const rb_data_type_t button_type = { .wrap_struct_name = "naive button",
+    .function = { .dfree = button_free }, .flags = RUBY_TYPED_FREE_IMMEDIATELY };
 
 static VALUE button_new(VALUE klass, VALUE label)
 {
-    return rb_data_typed_object_wrap(klass, wg_button_new(rrc_ruby_heap(), &host, StringValueCStr(label)), &button_type);
+    rrc_object *button = wg_button_new(rrc_ruby_heap(), &host, StringValueCStr(label));
+    return rb_data_typed_object_wrap(klass, button, &button_type);
 }
 
 static VALUE on_click(VALUE self)

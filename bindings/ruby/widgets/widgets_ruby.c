@@ -3,7 +3,6 @@
 #include "widgets.h"
 
 static VALUE eError, cWidget, cContainer;
-
 static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 {
     return rrc_ruby_call_objects(callback, 1, &sender, NULL);
@@ -28,14 +27,18 @@ static VALUE window_new(VALUE klass, VALUE title)
 {
     return rrc_ruby_wrap_new(klass, wg_window_new(rrc_ruby_heap(), &host, StringValueCStr(title)));
 }
-static VALUE container_new(VALUE klass) { return rrc_ruby_wrap_new(klass, wg_container_new(rrc_ruby_heap(), &host)); }
+static VALUE container_new(VALUE klass)
+{
+    return rrc_ruby_wrap_new(klass, wg_container_new(rrc_ruby_heap(), &host));
+}
 static VALUE button_new(VALUE klass, VALUE label)
 {
     return rrc_ruby_wrap_new(klass, wg_button_new(rrc_ruby_heap(), &host, StringValueCStr(label)));
 }
 static VALUE canvas_new(VALUE klass, VALUE width, VALUE height)
 {
-    return rrc_ruby_wrap_new(klass, wg_canvas_new(rrc_ruby_heap(), &host, NUM2SIZET(width), NUM2SIZET(height)));
+    rrc_object *canvas = wg_canvas_new(rrc_ruby_heap(), &host, NUM2SIZET(width), NUM2SIZET(height));
+    return rrc_ruby_wrap_new(klass, canvas);
 }
 
 /* The methods of a class are called for its wrappers only: self may be of any type. */
@@ -59,19 +62,20 @@ static VALUE on(VALUE self, VALUE name)
     return self;
 }
 
-static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF, rrc_ruby_unwrap_kind(child, cWidget))); return self; }
-static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF, rrc_ruby_unwrap_kind(child, cWidget))); return child; }
+#define WIDGET(value) rrc_ruby_unwrap_kind(value, cWidget)
+static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF, WIDGET(child))); return self; }
+static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF, WIDGET(child))); return child; }
 static VALUE size(VALUE self) { return SIZET2NUM(wg_count(SELF)); }
 static VALUE at(VALUE self, VALUE i) { return rrc_ruby_wrap(wg_child(SELF, NUM2SIZET(i))); }
 static VALUE width(VALUE self) { return SIZET2NUM(wg_width(SELF)); }
 static VALUE height(VALUE self) { return SIZET2NUM(wg_height(SELF)); }
 static size_t canvas_bytes(const rrc_object *canvas) { return wg_width(canvas) * wg_height(canvas); }
-
 #define METHOD(name, function, arity) { name, RUBY_METHOD_FUNC(function), arity, 0 }
 #define NEW(function, arity) { "new", RUBY_METHOD_FUNC(function), arity, 1 }
 #define END { NULL, NULL, 0, 0 }
 static const rrc_ruby_method widget_methods[] = { METHOD("text", text, 0), METHOD("text=", set_text, 1),
-    METHOD("parent", parent, 0), METHOD("on", on, 1), METHOD("callback", callback, 1), METHOD("emit", emit, 1), END };
+    METHOD("parent", parent, 0), METHOD("on", on, 1), METHOD("callback", callback, 1),
+    METHOD("emit", emit, 1), END };
 static const rrc_ruby_method container_methods[] = { NEW(container_new, 0), METHOD("<<", add, 1),
     METHOD("remove", take_out, 1), METHOD("size", size, 0), METHOD("[]", at, 1), END };
 static const rrc_ruby_method window_methods[] = { NEW(window_new, 1), END };
@@ -84,10 +88,11 @@ void Init_widgets_ruby(void)
     void Init_naive(void);
     VALUE module = (rrc_ruby_init(), rb_define_module("Widgets"));
     eError = rb_define_class_under(module, "Error", rb_eStandardError);
-    cWidget = rrc_ruby_define_class(module, &(rrc_ruby_class){ "Widget", NULL, 0, widget_methods, NULL });
-    cContainer = rrc_ruby_define_class(module, &(rrc_ruby_class){ "Container", &wg_container_type, cWidget, container_methods, NULL });
-    rrc_ruby_define_class(module, &(rrc_ruby_class){ "Window", &wg_window_type, cContainer, window_methods, NULL });
-    rrc_ruby_define_class(module, &(rrc_ruby_class){ "Button", &wg_button_type, cWidget, button_methods, NULL });
-    rrc_ruby_define_class(module, &(rrc_ruby_class){ "Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes });
+#define CLASS(...) rrc_ruby_define_class(module, &(rrc_ruby_class){ __VA_ARGS__ })
+    cWidget = CLASS("Widget", NULL, 0, widget_methods, NULL);
+    cContainer = CLASS("Container", &wg_container_type, cWidget, container_methods, NULL);
+    CLASS("Window", &wg_window_type, cContainer, window_methods, NULL);
+    CLASS("Button", &wg_button_type, cWidget, button_methods, NULL);
+    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes);
     Init_naive();
 }

@@ -10,7 +10,9 @@ end
 require "mkmf"
 
 # The header lies here in a packed gem, and at the root of the project in its repository.
-root = [__dir__, File.expand_path("../../../..", __dir__)].find { |dir| File.exist?(File.join(dir, "rawrefcount.h")) }
+root = [__dir__, File.expand_path("../../../..", __dir__)].find do |dir|
+  File.exist?(File.join(dir, "rawrefcount.h"))
+end
 abort "rawrefcount: rawrefcount.h is neither in #{__dir__} nor at the root of the project." unless root
 $INCFLAGS << " -I#{root}" unless root == __dir__
 

@@ -150,8 +150,8 @@ rrc_heap *rrc_ruby_heap(void)
 rrc_heap *rrc_ruby_open(int abi, const char *config)
 {
     if (abi != RRC_RUBY_ABI || rrci_check_config(rrb.heap, config) != RRC_OK)
-        rb_raise(rb_eLoadError, "this extension was built for another version of rawrefcount than %s, or with "
-                                "other settings: build it again (it has: %s)", RRC_VERSION, config);
+        rb_raise(rb_eLoadError, "this extension was built for another version of rawrefcount than %s, "
+                                "or with other settings: build it again (it has: %s)", RRC_VERSION, config);
     return rrb.heap;
 }
 

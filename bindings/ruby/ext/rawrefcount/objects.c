@@ -72,7 +72,8 @@ static VALUE class_of_type(const rrc_type *type)
 size_t rrb_bytes_of(const rrc_object *ob)
 {
     const class_entry *entry = entry_of(ob->ob_type);
-    return ob->ob_type->tp_basicsize + (entry != NULL && entry->native_bytes != NULL ? entry->native_bytes(ob) : 0);
+    size_t native = entry != NULL && entry->native_bytes != NULL ? entry->native_bytes(ob) : 0;
+    return ob->ob_type->tp_basicsize + native;
 }
 
 VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
@@ -145,7 +146,9 @@ typedef struct wrap_args {
 static VALUE wrap_as(VALUE arg)
 {
     const wrap_args *args = (const wrap_args *)arg;
-    return rrc_to_obj(rrb.heap, args->ob) != NULL ? rrc_ruby_wrap(args->ob) : new_wrapper(args->klass, args->ob);
+    if (rrc_to_obj(rrb.heap, args->ob) != NULL)
+        return rrc_ruby_wrap(args->ob);
+    return new_wrapper(args->klass, args->ob);
 }
 
 static VALUE drop_reference(VALUE ob)
@@ -169,9 +172,9 @@ VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
 static NORETURN(void wrong_type(VALUE value, const char *expected));
 static void wrong_type(VALUE value, const char *expected)
 {
-    rb_raise(rb_eTypeError, "wrong argument type %s (expected %s)",
-             NIL_P(value) ? "nil" : value == Qtrue ? "true" : value == Qfalse ? "false" : rb_obj_classname(value),
-             expected);
+    const char *given = NIL_P(value) ? "nil" : value == Qtrue ? "true" : value == Qfalse ? "false"
+                      : rb_obj_classname(value);
+    rb_raise(rb_eTypeError, "wrong argument type %s (expected %s)", given, expected);
 }
 
 static rrc_object *object_of(VALUE wrapper)
