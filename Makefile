@@ -43,14 +43,25 @@ include bindings/compactvm/compactvm.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
 include examples/widgets/widgets.mk
+include bindings/lua/lua.mk
+include bindings/mruby/mruby.mk
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 
-all: $(CVM) $(EXAMPLES) ## build the demo's VM and the examples
+TENSOR   := $(BUILD)/examples/tensor.so
+
+all: $(CVM) $(EXAMPLES) $(TENSOR) ## build the demo's VM and the examples
 
 $(BUILD)/examples/%: examples/%.c $(HEADER)
 	@mkdir -p $(@D)
 	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
+
+# Extensions of the demo's VM: one to run, and one for a VM with RRC_DEBUG.
+$(TENSOR): examples/tensor/tensor.c $(CAPI_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) -shared -fPIC $< $(LDFLAGS) -o $@
+
+$(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(CAPI_DEPS)
+	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 	@$(CVM) bindings/compactvm/demo.lisp
@@ -63,11 +74,14 @@ demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 $(eval $(call run,text,,sh tests/text.sh))
 $(eval $(call run,readme,,sh tests/readme.sh))
 $(eval $(call run,examples,,sh tests/examples.sh))
+$(eval $(call run,tensor,$(CVM) $(TENSOR),sh tests/tensor.sh $(CVM) $(TENSOR)))
+$(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so,\
+    sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,bench-smoke,$(BUILD)/bench/bench,$(BUILD)/bench/bench --n 2000 --repeats 1))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
-CHECK_RUNS += text readme examples demo
+CHECK_RUNS += text readme examples tensor demo
 
 # `make deps test` must look for tools only when deps has installed them: a new
 # make reads the makefiles again. In it, a test that does not build is a failure
@@ -90,7 +104,7 @@ run-and-count:
 
 BENCH_CFLAGS ?= -O2
 BENCH_ARGS   ?= --csv $(BUILD)/bench.csv --python tests/bench/cycles.py
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o \
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o crossing.o mirror.o \
                    rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
 BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
 
@@ -103,8 +117,10 @@ $(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
 	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
 	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
 
-$(BUILD)/bench/bench: $(BENCH_OBJECTS)
-	$(CC) $(BENCH_OBJECTS) $(LDFLAGS) -o $@
+$(BUILD)/bench/crossing.o: $(CVM_DEPS)
+
+$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
+	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
 
 bench: $(BUILD)/bench/bench ## measure; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
 	@$(BUILD)/bench/bench $(BENCH_ARGS)

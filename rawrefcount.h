@@ -39,7 +39,7 @@
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
  *     >>implementation  memory, dictionary, links, collections, >>cycles,
- *                     >>deallocation, >>objects, heaps, insight
+ *                     >>deallocation, >>objects, >>mirror, heaps, insight
  *     >>license
  */
 
@@ -268,6 +268,8 @@
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
+ *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Counts
+ *                                              get a test, tracked objects 32 bytes more
  *   RRC_REFCNT(ob)              ob->ob_refcnt     adapt the header to an object layout that exists
  *   RRC_LINK(ob)                ob->ob_pypy_link  already: lvalues of type intptr_t and rrc_gcref,
  *   RRC_TYPE(ob)                ob->ob_type       and a const rrc_type *. ob is a rrc_object *: cast it.
@@ -290,6 +292,9 @@
 #endif
 #if defined(RRC_HOST_TRIGGER)
 #error "rawrefcount.h: the name is RRC_HOST_DEALLOC_TRIGGER"
+#endif
+#if defined(RRC_MIRRORED) || defined(RAWREFCOUNT_MIRROR)
+#error "rawrefcount.h: the name is RRC_MIRROR"
 #endif
 
 #ifdef RAWREFCOUNT_STATIC
@@ -330,6 +335,13 @@
 #define RRC_REFCNT_FROM_PYPY_LIGHT (RRC_REFCNT_FROM_PYPY + (INTPTR_MAX / 2 + 1))
 #define RRC_REFCNT_IMMORTAL        (RRC_REFCNT_FROM_PYPY_LIGHT + (INTPTR_MAX / 8 + 1))
 
+/* The count of ob without the mark of weak objects, which is its sign: see >>mirror. */
+#ifdef RRC_MIRROR
+#define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
+#else
+#define RRCI_COUNT(ob) RRC_REFCNT(ob)
+#endif
+
 /* code, its message: what was wrong, and what to do. */
 #define RRC_ERRORS(X) \
     X(RRC_OK, "no error") \
@@ -356,7 +368,9 @@
     X(RRC_ETRAVERSE, "a tp_traverse is wrong: it must visit each reference that the object owns once, " \
                      "the same ones each time, and change nothing") \
     X(RRC_EUNCOLLECTABLE, "a garbage cycle cannot be broken: give one of its types a tp_clear that drops " \
-                          "the references, or tp_members")
+                          "the references, or tp_members") \
+    X(RRC_ETOUCH, "a reference left a tracked field without rrc_touch, or was taken without rrc_incref: " \
+                  "call the one before it moves, or the other when it is taken")
 
 /* >>types
  * --------------------------------------------------------------------------- */
@@ -513,6 +527,32 @@ typedef struct rrc_desc {
     /* A mistake was found. May come from any function, also inside a collection.
        NULL: silence, or stderr with RRC_DEBUG. */
     void (*log)(void *userdata, const rrc_log_item *item);
+
+#ifdef RRC_MIRROR
+    /* For a host whose collector is closed: see >>mirror. With these two hooks a
+       heap is mirrored, and needs survivor, but no trace. In such a heap survivor
+       tells whether a p, or an edge node, still exists; rrc_mirror_step calls it
+       for each P link and for each weak object's edge node, and takes NULL as
+       final. They may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
+
+    /* Make ob's edge node, if it has none (rrc_mirror_node) or its node has died,
+       and tell the header (rrc_mirror_set_node). Make it refer to what stands for
+       each of the targets (rrc_mirror_target), and to nothing else; a target for
+       which nothing stands yet gets an empty edge node now. If ob is linked, make
+       its p refer to the node. targets is NULL: forget ob's edge node and its
+       anchor, and let it refer to nothing, as somebody may still refer to it; that
+       allocates nothing, and its result is ignored.
+       Called by rrc_mirror_step for what has changed, also when an object with a
+       node goes. May allocate in the host, and so collect and run finalizers;
+       must return to its caller. Not 0: failed; the node keeps what it referred to,
+       or some of it. */
+    int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
+
+    /* on: root what stands for ob (rrc_mirror_target); else let it go. It may be so
+       already. Called when ob becomes strong or weak. Allocates nothing and cannot
+       fail. Returns 0 if what it should root has died and cannot be got back. */
+    int (*anchor)(void *userdata, rrc_object *ob, int on);
+#endif
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -527,6 +567,12 @@ typedef struct rrc_stats {
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t memory;                              /* bytes of tables, without objects */
+#ifdef RRC_MIRROR
+    size_t weak;                                /* objects that only the host's graph keeps */
+    size_t edge_nodes;                          /* that the host has made */
+    size_t mirrored;                            /* calls of mirror for changed objects, since rrc_heap_new */
+    size_t mirror_steps;                        /* finished since rrc_heap_new */
+#endif
 } rrc_stats;
 
 /* >>api
@@ -793,6 +839,58 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
    [mutator | no | calls callback, dealloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
+/* ---- closed hosts: see >>mirror ---- */
+
+/* A reference to ob is about to leave the field of a tracked object without an
+   rrc_incref, and not to be dropped: to be moved to another field, or kept by the
+   caller. Without this call a host whose collector is closed may lose what ob
+   stands for. Does nothing in heaps that are not mirrored.
+   [any | no | calls anchor | O(1)] */
+RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
+
+#ifdef RRC_MIRROR
+
+/* Bring the host's mirror of the C side up to date, so that its own collector finds
+   garbage over both heaps. From the first call on, every reference in the heap must
+   be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
+   RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
+   for now; nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
+   walk or another step is going on; nothing was done.
+   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse, tp_free | O(links + tracked
+   objects + references)] */
+RRC_API int rrc_mirror_step(rrc_heap *heap);
+
+/* Has enough changed for a step? Yes after changes of about a quarter of what
+   there is, or if something changed and it was asked often; no if nothing changed
+   that the header knows of. (It does not see a reference that is dropped while
+   others are left: rrc_mirror_collect steps in any case.)
+   [any | no | nothing | O(1)] */
+RRC_API int rrc_mirror_is_due(rrc_heap *heap);
+
+/* Collect over both heaps now: a step, the host's full collection through
+   `collect`, what died in it, and all pending work; once more if finalizers ran.
+   Without rrc_mirror_step it needs no rule for references but that tracked objects
+   own them: counts may be changed directly and references moved in between, and
+   all that C refers to is strong when it returns. (The first reference to a linked
+   object that C has none to must still be taken by rrc_incref.) Returns how many
+   tracked objects were freed, or are uncollectable; else as rrc_gc_collect, which does
+   the same for such a heap. [mutator | allocates | calls everything | O(all)] */
+RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
+
+/* What stands for ob in the host's heap: the p of its P link, else its edge node;
+   NULL: nothing. [any | no | calls slot | O(1)] */
+RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
+
+/* The edge node of ob, or NULL. Before you link an object that has one, make p
+   refer to it. set: for the mirror hook. Called elsewhere, it tells that the host
+   keeps things of its own in the node of this tracked object, which may be the one it
+   has or, if it has none, a new one: a step does not forget it then for lack of
+   anything that ob owns. [any | no | set: calls anchor | O(1)] */
+RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
+RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
+
+#endif /* RRC_MIRROR */
+
 /* ---- insight ---- */
 
 /* Walk all invariants that memory can show. RRC_OK, or the first error's code;
@@ -837,6 +935,10 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
 RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
+#ifdef RRC_MIRROR
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob);
+#endif
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function);
 
 #ifdef __cplusplus
@@ -851,8 +953,13 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 #else
 #define RRCI_DEBUG 0
 #endif
+#ifdef RRC_MIRROR
+#define RRCI_MIRROR 1
+#else
+#define RRCI_MIRROR 0
+#endif
 #define RRCI_CONFIG \
-    "version " RRC_VERSION ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) \
+    "version " RRC_VERSION ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) ", RRC_MIRROR " RRCI_TEXT(RRCI_MIRROR) \
     ", RRC_REFCNT(ob) " RRCI_TEXT(RRC_REFCNT(ob)) \
     ", RRC_LINK(ob) " RRCI_TEXT(RRC_LINK(ob)) \
     ", RRC_TYPE(ob) " RRCI_TEXT(RRC_TYPE(ob))
@@ -869,7 +976,7 @@ RRC_INLINE int rrc_check_config(rrc_heap *heap)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if (ob != NULL && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
         return RRC_LINK(ob);
     return rrci_to_obj_unlinked(heap, ob);
 }
@@ -880,9 +987,24 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
     if (!rrci_count_is_sound(heap, ob, "rrc_incref"))
         return;
 #endif
+#ifdef RRC_MIRROR
+    if (++RRC_REFCNT(ob) < 0)
+        rrci_strengthen(heap, ob);
+#else
     (void)heap;
     RRC_REFCNT(ob)++;
+#endif
 }
+
+#ifdef RRC_MIRROR
+/* Is a count, weak or not, 0 without its bias? A true answer is looked at again: one
+   that few instructions give. */
+#if INTPTR_MAX > 0x7fffffff
+#define RRCI_MAY_BE_BIAS(count) ((uint32_t)(count) == 0)
+#else
+#define RRCI_MAY_BE_BIAS(count) (((count) & (INTPTR_MAX / 8)) == 0)
+#endif
+#endif
 
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 {
@@ -890,8 +1012,24 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
     if (!rrci_count_is_sound(heap, ob, "rrc_decref"))
         return;
 #endif
+#ifdef RRC_MIRROR
+    --RRC_REFCNT(ob);
+    if (RRCI_MAY_BE_BIAS(RRC_REFCNT(ob)))
+        rrci_no_reference(heap, ob);
+#else
     if (--RRC_REFCNT(ob) == 0)
         rrci_last_reference(heap, ob);
+#endif
+}
+
+RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
+{
+#ifdef RRC_MIRROR
+    if (RRC_REFCNT(ob) < 0)
+        rrci_strengthen(heap, ob);
+#else
+    (void)heap, (void)ob;
+#endif
 }
 
 #endif /* RAWREFCOUNT_H */
@@ -996,6 +1134,11 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #error "rawrefcount.h: RRC_DEALLOC_DEPTH must be at least 1"
 #endif
 
+#ifdef RRC_DEBUG
+#define RRCI_CHECKS 1
+#else
+#define RRCI_CHECKS 0
+#endif
 #ifndef RRC_ASSERT
 #ifdef RRC_DEBUG
 #include <assert.h>
@@ -1009,10 +1152,12 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
+#define RRCI_ALWAYS_INLINE static inline
 #endif
 
 /* The head of an object, which can straddle two cache lines. */
@@ -1142,6 +1287,8 @@ struct rrc_heap {
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
     uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
+    uintptr_t     white;        /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
+    size_t        alive;        /* how many objects this search has found alive, but for those kept */
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
     size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
@@ -1169,6 +1316,24 @@ struct rrc_heap {
     unsigned      triggering;   /* inside dealloc_trigger */
     size_t        quota;        /* while running: how many objects may still be dealt with */
 
+#ifdef RRC_MIRROR
+    size_t        weak_count;   /* objects with the mark */
+    size_t        node_count;   /* edge nodes */
+    size_t        changes;      /* since the last step: see rrc_mirror_is_due */
+    size_t        links_made;   /* since the last step */
+    size_t        asked;        /* calls of rrc_mirror_is_due that found changes, since the last step */
+    size_t        mirrored, mirror_steps;
+    uintptr_t     last_number;  /* given to what stands for an object */
+    rrc_object  **targets;      /* a buffer for the mirror hook */
+    size_t        targets_room;
+    rrc_object   *linking;      /* gets a P link just now */
+    char          stepping;     /* inside rrc_mirror_step: deallocs wait */
+    char          spreading;    /* owned objects of what lost its edge node become strong */
+    char          untracked;    /* rrc_gc_untrack was called */
+    char          found_dead;   /* C took a reference to a weak object whose p had died */
+    char          hooked;       /* the hooked form: all references are taken by rrc_incref */
+#endif
+
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
     char          many_markers; /* there were others */
     ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
@@ -1180,6 +1345,28 @@ static int rrci_in_collection(const rrc_heap *heap)
 {
     return heap->phase == RRCI_MINOR || heap->phase == RRCI_MAJOR || heap->phase == RRCI_CLOSING;
 }
+
+/* What the rest of this file knows of >>mirror. RRCI_MIRRORED: a call for mirrored
+   heaps only. */
+#ifdef RRC_MIRROR
+#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
+#define RRCI_IN_STEP(heap) ((heap)->stepping)
+#define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
+#define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
+static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
+static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
+static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
+static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob);
+static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
+static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
+static void rrci_mirror_cycle(rrc_heap *heap);
+static void rrci_mirror_end(rrc_heap *heap);
+#else
+#define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
+#define RRCI_IN_STEP(heap) 0
+#define RRCI_IS_WEAK(ob) 0
+#define RRCI_MIRRORED(heap, call) ((void)0)
+#endif
 
 /* ---- errors ---- */
 
@@ -1275,7 +1462,7 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 #ifdef RRC_NO_STDIO
     item.text = item.message;
 #else
-    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s (type %.100s, ob %p, p %p)%s%.300s",
+    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s (type %.100s, ob %p, p %p)%s%.330s",
              function, item.name, item.message, item.type_name, (void *)ob, (void *)p,
              *detail ? "; " : "", detail);
     item.text = text;
@@ -1372,11 +1559,11 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 /* I5: so many chunks hold `links` links and `tracked` objects however they are
    spread over the lists and the queue. Each list can have one partly filled
    chunk, the queue two. (An ob in the queue takes half of what it took as a
-   link.) The cycle search notes one record for each link. */
-static size_t rrci_chunks_needed(size_t links, size_t tracked)
+   link.) The cycle search, and a step, note one record for each link. */
+static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
-    if (tracked > 0)
+    if (tracked > 0 || RRCI_IS_MIRRORED(heap))
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
 }
@@ -1416,11 +1603,11 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
    links and tracked objects, but for dictionaries. */
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(links, tracked);
+    size_t chunks = rrci_chunks_needed(heap, links, tracked);
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
-    if (tracked > 0
+    if ((tracked > 0 || RRCI_IS_MIRRORED(heap))
         && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
                                   rrci_directory_needed(links, tracked)) != RRC_OK)
         return RRC_ENOMEM;
@@ -1437,7 +1624,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 /* Give back what is far above the need. */
 static void rrci_trim_chunks(rrc_heap *heap)
 {
-    size_t enough = rrci_chunks_needed(rrci_count_links(heap) + heap->queue.count,
+    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
                                        rrci_count_tracked(heap));
     enough += enough / 4;
     while (heap->pool != NULL && heap->chunk_count > enough) {
@@ -1497,19 +1684,31 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
    word of flags with the object's place in its list. With the object's own head
    they are in one cache line, mostly. */
 
+typedef struct rrci_gc_words {
+#ifdef RRC_MIRROR
+    rrc_gcref node;             /* the edge node, or NULL */
+    uintptr_t edges;            /* what it refers to, in short: see rrci_add_edge */
+    uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
+    uintptr_t state;            /* RRCI_NODE_ flags */
+#ifdef RRC_DEBUG
+    rrc_object **listed;        /* what the edge node refers to, sorted */
+    size_t    listed_count;
+#endif
+#endif
+    uintptr_t refs;             /* during a search: explained references, or the next gray object */
+    uintptr_t word;             /* index in the list << RRCI_GC_SHIFT | flags | list */
+} rrci_gc_words;
+
 typedef union rrci_gc_head {
-    struct {
-        uintptr_t refs;         /* during a search: explained references, or the next gray object */
-        uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
-    } is;
-    char alignment[16];         /* keeps the allocator's alignment for the object */
+    rrci_gc_words is;
+    char alignment[(sizeof(rrci_gc_words) + 15) / 16 * 16];  /* keeps the allocator's for the object */
 } rrci_gc_head;
 
 #define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
-#define RRCI_GC_ALIVE         ((uintptr_t)1 << 6)   /* during a search */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* that of heap->white: not found alive (so far) */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
@@ -1537,6 +1736,19 @@ static uintptr_t rrci_gc_list(const rrci_gc_head *head)
     return head->is.word & RRCI_GC_LIST;
 }
 
+/* Was it found alive by the search that is going on? */
+static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return (head->is.word & RRCI_GC_COLOR) != heap->white;
+}
+
+/* The search is over for this object: all that it noted is forgotten. */
+static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT)) | heap->white;
+    head->is.refs = 0;
+}
+
 static int rrci_is_tracked(rrc_object *ob)
 {
     return rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
@@ -1552,6 +1764,13 @@ static void rrci_gc_place(rrci_gc_head *head, uintptr_t list, size_t index)
 {
     const uintptr_t flags = (((uintptr_t)1 << RRCI_GC_SHIFT) - 1) & ~RRCI_GC_LIST;
     head->is.word = (head->is.word & flags) | (uintptr_t)index << RRCI_GC_SHIFT | list;
+}
+
+/* Empty a list of links or sides. */
+static void rrci_empty(rrc_heap *heap, rrci_list *list)
+{
+    while (list->count > 0)
+        rrci_remove(heap, list, list->count - 1);
 }
 
 /* Add an untracked object to one of the lists; there is room. */
@@ -1571,9 +1790,11 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        rrc_object *last = *rrci_ob_at(list, list->count - 1);
-        *rrci_ob_at(list, index) = last;
-        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        if (index != list->count - 1) {
+            rrc_object *last = *rrci_ob_at(list, list->count - 1);
+            *rrci_ob_at(list, index) = last;
+            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        }
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
@@ -1608,8 +1829,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
-    head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-    head->is.refs = 0;
+    rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
 
@@ -2013,26 +2233,27 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
 /* The rule for an ob whose p is gone; its record is gone too. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
-    intptr_t count = RRC_REFCNT(ob);
-    if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY)) {
+    intptr_t count = RRCI_COUNT(ob);
+    if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* Whatever the count says, it does not say that nobody uses ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
         if (!rrci_is_freed(ob))
             RRC_LINK(ob) = NULL;
         return;
     }
+    RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
     RRC_LINK(ob) = NULL;
-    if (count >= RRC_REFCNT_FROM_PYPY_LIGHT) {
-        if (count == RRC_REFCNT_FROM_PYPY_LIGHT)
-            rrci_free_light(heap, ob);
-        else if (count < RRC_REFCNT_IMMORTAL)
-            RRC_REFCNT(ob) = count - RRC_REFCNT_FROM_PYPY_LIGHT;
-    } else {
-        count -= RRC_REFCNT_FROM_PYPY;
+    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
+        rrci_free_light(heap, ob);
+        return;
+    }
+    if (count < RRC_REFCNT_IMMORTAL) {
+        count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count != 0 ? count : 1;
         if (count == 0)
             rrci_enqueue(heap, ob);
     }
+    RRCI_MIRRORED(heap, rrci_mirror_unlinked(heap, ob));
 }
 
 /* ---- what link fields hold beside links ---- */
@@ -2048,7 +2269,7 @@ static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
     if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker
-        || RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
+        || RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
         return 0;
     if (!heap->many_markers)
         return 1;
@@ -2182,12 +2403,14 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, code, function, ob, p, "");
     if (RRC_LINK(ob) != NULL)
         rrci_take_back_deferred(heap, ob);
+    RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
     rrci_add_link(heap, &heap->list[kind], link);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
+    RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
     return RRC_OK;
 }
 
@@ -2236,7 +2459,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         return;
     }
     if (RRC_LINK(ob) != NULL
-        && (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(heap, ob)
+        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(heap, ob)
             || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
@@ -2263,8 +2486,11 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     list = RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob) ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    if (RRCI_HAS_SLOT(heap) && (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]))
-        *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
+    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
+        RRCI_MIRRORED(heap, heap->desc.anchor(heap->desc.userdata, ob, 0));
+        if (RRCI_HAS_SLOT(heap))
+            *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
+    }
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
     rrci_bury(heap, ob, function);
     return RRC_OK;
@@ -2279,6 +2505,8 @@ static int rrci_begin_phase(rrc_heap *heap, rrci_phase phase, const char *functi
     if (heap != NULL && heap->phase == phase)
         return RRC_OK;
     code = rrci_need_mutator(heap, function);
+    if (code == RRC_OK && RRCI_IS_MIRRORED(heap))
+        code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (code == RRC_OK)
         heap->phase = phase;
     return code;
@@ -2407,13 +2635,13 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                      rrc_gcref q, const char *function)
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
-    intptr_t refcount = RRC_REFCNT(link->ob);
+    intptr_t refcount = RRCI_COUNT(link->ob);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && !heap->searched && refcount >= RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && !heap->searched && !RRCI_IS_WEAK(link->ob) && refcount >= RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
-                   "C holds ob, so that p was given to trace, but survivor says that p died; unlinked");
+                   "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
     if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "survivor gave a new address, but RRC_HOST_MOVES is 0; the old one is kept");
@@ -2762,6 +2990,7 @@ typedef struct rrci_search {
     rrc_object *type_ob;        /* its heap type, until visited; or NULL */
     rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
     unsigned    at;
+    intptr_t    internal;       /* references from garbage to garbage */
 #ifdef RRC_DEBUG
     uintptr_t   visits, sum, counts;    /* of one traverse */
 #endif
@@ -2793,7 +3022,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t lis
 
 /* Delay a visited object until its head has been fetched; returns one that was
    visited some time ago, or NULL. */
-static rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
     *place = ob;
@@ -2827,7 +3056,7 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
 }
 
 /* Visit what ob refers to. The visitor clears search->type_ob. */
-static void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
     search->parent = ob;
@@ -2849,26 +3078,26 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 /* The count of ob without the bias. */
 static intptr_t rrci_true_count(rrc_object *ob)
 {
-    intptr_t count = RRC_REFCNT(ob);
+    intptr_t count = RRCI_COUNT(ob);
     return count >= RRC_REFCNT_FROM_PYPY_LIGHT ? count - RRC_REFCNT_FROM_PYPY_LIGHT
          : count >= RRC_REFCNT_FROM_PYPY ? count - RRC_REFCNT_FROM_PYPY : count;
 }
 
 static int rrci_is_linked_ob(rrc_object *ob)
 {
-    return RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY;
+    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
 /* ---- 1. explain ---- */
 
-static void rrci_explain_one(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 head->is.refs++;
             return;
         }
@@ -2884,7 +3113,7 @@ static void rrci_explain_one(rrci_search *search, rrc_object *ob)
 static int rrci_looks_like_object(rrc_object *ob)
 {
     const rrc_type *type;
-    if ((uintptr_t)ob % sizeof(void *) != 0 || RRC_REFCNT(ob) <= 0)
+    if ((uintptr_t)ob % sizeof(void *) != 0 || RRCI_COUNT(ob) <= 0)
         return 0;
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return 1;
@@ -3061,6 +3290,7 @@ static rrc_object *rrci_pop_gray(rrc_heap *heap)
     first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
     ob = *first;
     *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    rrci_gc_head_of(ob)->is.refs = 0;
     if (*first != NULL)
         RRCI_PREFETCH_FIELDS(*first);
     return ob;
@@ -3072,25 +3302,32 @@ static void rrci_forget_gray(rrc_heap *heap)
     heap->gray_in = heap->gray_out = 0;
 }
 
+/* A white object turns out to be alive (or to be kept). */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+}
+
 /* ob was found alive: visit what it refers to, when the scan gets there or, if it
    has passed ob, after it. */
-static void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE | heap->keeping;
+    rrci_color(heap, head);
     if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
         rrci_push_gray(heap, ob);
 }
 
 /* An alive object refers to ob. */
-static void rrci_reach(rrci_search *search, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if ((head->is.word & RRCI_GC_ALIVE) == 0)
+            if (!rrci_is_alive(search->heap, head))
                 rrci_make_alive(search->heap, ob);
             return;
         }
@@ -3133,7 +3370,7 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 }
 
 /* ob is alive: so is what it refers to, and the p of its P link. */
-static void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
         && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
@@ -3156,24 +3393,23 @@ static void rrci_drain_gray(rrci_search *search)
 }
 
 /* Ask the host about the links not reached so far. Did it reach any? */
-static int rrci_ask_host(rrci_search *search)
+static int rrci_ask_host(rrc_heap *heap)
 {
-    rrc_heap *heap = search->heap;
     rrci_list *asked = &heap->gc[RRCI_ASKED];
     size_t i, left = 0;
     int reached = 0;
-    uintptr_t state;
     for (i = 0; i < asked->count; i++) {
         const rrci_link link = *rrci_at(asked, i);
+        const rrci_gc_head *head;
         if (i + RRCI_AHEAD < asked->count) {
             RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
             RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
         }
-        state = rrci_gc_head_of(link.ob)->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        if ((state & RRCI_GC_ALIVE) != 0)
+        head = rrci_gc_head_of(link.ob);
+        if (rrci_is_alive(heap, head))
             continue;
         /* (What an earlier trace call kept has its p marked for that alone.) */
-        if (state <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
+        if ((head->is.word & RRCI_GC_KEPT) <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
             rrci_make_alive(heap, link.ob);
             reached = 1;
         } else {
@@ -3193,7 +3429,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray_in != heap->gray_out || rrci_ask_host(search));
+    } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
 }
 
 /* Step 2, and of step 3 what lies ahead: find the objects that are held from
@@ -3208,21 +3444,36 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i + 1;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0) {
+        if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
-                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob)))
+                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob))) {
+                if (search->list == RRCI_CLEAR)
+                    head->is.refs = 0;
                 continue;
-            head->is.word = (head->is.word & ~RRCI_GC_KEPT) | RRCI_GC_ALIVE;
+            }
+            rrci_color(heap, head);
         }
+        head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
 }
 
 /* ---- linked objects ---- */
+
+/* Give the linked object, which is not tracked, its record. */
+static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
+{
+    rrci_side *side;
+    rrci_append(heap, &heap->gc[RRCI_SIDE], *link);
+    side = (rrci_side *)(void *)rrci_at(&heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
+    side->p = (kind & RRCI_O) == 0 ? link->p : NULL;
+    side->explained = 0;
+    RRC_LINK(link->ob) = side;
+}
 
 /* Before step 1: see which tracked objects have links, and give the other linked
    objects their records. */
@@ -3235,7 +3486,6 @@ static void rrci_enter_links(rrc_heap *heap)
         for (i = 0; i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
             rrc_object *ob = link->ob;
-            rrci_side *side;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (rrci_is_tracked(ob)) {
@@ -3249,11 +3499,7 @@ static void rrci_enter_links(rrc_heap *heap)
                 rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
                 continue;
             }
-            rrci_append(heap, &heap->gc[RRCI_SIDE], *link);
-            side = (rrci_side *)(void *)rrci_at(&heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
-            side->p = (kind & RRCI_O) == 0 ? link->p : NULL;
-            side->explained = 0;
-            RRC_LINK(ob) = side;
+            rrci_enter_side(heap, kind, link);
         }
     }
 }
@@ -3303,10 +3549,8 @@ static void rrci_leave_links(rrc_heap *heap)
                 RRC_LINK(link->ob) = link->p;
         }
     }
-    while (heap->gc[RRCI_SIDE].count > 0)
-        rrci_remove(heap, &heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
-    while (heap->gc[RRCI_ASKED].count > 0)
-        rrci_remove(heap, &heap->gc[RRCI_ASKED], heap->gc[RRCI_ASKED].count - 1);
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
 }
 
 /* ---- the search ---- */
@@ -3321,9 +3565,9 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (ob == NULL)
             continue;                   /* a hole of rrc_gc_visit_objects */
-        rrci_gc_head_of(ob)->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_KEPT);
-        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_whiten(heap, rrci_gc_head_of(ob));
     }
+    heap->alive = 0;
 }
 
 /* Before the search is repeated in one collection: what is alive stays so, but
@@ -3335,9 +3579,8 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
         if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word &= ~RRCI_GC_ALIVE;
-        if ((head->is.word & RRCI_GC_ALIVE) == 0)
-            head->is.refs = 0;
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;
+        head->is.refs = 0;
     }
 }
 
@@ -3347,13 +3590,13 @@ static void rrci_keep_finalizable(rrci_search *search)
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[search->list];
     size_t i;
-    if (heap->finalizable == 0 && !heap->searched)
+    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
         return;
     heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) == 0
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob))
             && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
             rrci_make_alive(heap, ob);
     }
@@ -3414,22 +3657,31 @@ static void rrci_visit_reported(rrc_heap *heap)
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_search search;
     size_t i;
     if (!heap->is_open)
         return;
-    search.heap = heap;
-    if (function != NULL && rrci_ask_host(&search)) {
+    if (function != NULL && rrci_ask_host(heap)) {
         rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
                    "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
                    "rrc_marked; no cycle is collected now");
         rrci_forget_gray(heap);
-        for (i = 0; i < list->count; i++)
-            rrci_gc_head_of(*rrci_ob_at(list, i))->is.word |= RRCI_GC_ALIVE;
+        for (i = 0; i < list->count; i++) {
+            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
+            if (!rrci_is_alive(heap, head))
+                rrci_color(heap, head);
+            head->is.refs = 0;
+        }
     }
     rrci_leave_links(heap);
     heap->scan = 0;
     heap->is_open = heap->is_early = 0;
+}
+
+/* Nothing waits, and the search found nothing new? */
+static int rrci_all_alive(const rrc_heap *heap)
+{
+    return heap->alive == heap->gc[RRCI_TRACKED].count && heap->alive == rrci_count_tracked(heap)
+        && heap->uncollectable == 0;
 }
 
 /* After the search: set the garbage aside, and what is kept for finalizers. */
@@ -3438,29 +3690,33 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i = list->count;
     heap->rechecked = 0;
+    if (rrci_all_alive(heap)) {
+        heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
+        heap->alive = 0;
+        return;
+    }
+    heap->alive = 0;
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_KEPT);
+        int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
         /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
-        int is_queued = (state & RRCI_GC_ALIVE) == 0 && head->is.refs == 0 && !rrci_is_linked_ob(ob);
+        int is_queued = !is_alive && head->is.refs == 0 && !rrci_is_linked_ob(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
-        head->is.refs = 0;
-        head->is.word &= ~RRCI_GC_ALIVE;
-        if (state == RRCI_GC_ALIVE || (state == 0 && rrci_is_linked_ob(ob)))
-            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
-        else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL)
-            rrci_gc_move(heap, RRCI_WEAK, ob);
-        else if ((state & RRCI_GC_KEPT) == 0 && !is_queued)
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-        else if (rrci_is_finalizable(ob))
-            rrci_gc_move(heap, RRCI_FINAL, ob);
+        rrci_whiten(heap, head);
         heap->garbage += (size_t)is_queued;
-        if (rrci_gc_list(head) != RRCI_WEAK)
-            head->is.word &= ~RRCI_GC_KEPT;
-        else if (is_queued)
-            head->is.word |= RRCI_GC_KEPT;          /* its weak references are all there is to do */
+        if ((is_alive && !is_kept) || (!is_alive && rrci_is_linked_ob(ob))) {
+            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
+        } else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL) {
+            rrci_gc_move(heap, RRCI_WEAK, ob);
+            if (is_kept || is_queued)
+                head->is.word |= RRCI_GC_KEPT;      /* its weak references, and its finalizer, are all there is to do */
+        } else if (!is_kept && !is_queued) {
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_gc_move(heap, RRCI_FINAL, ob);
+        }
     }
 }
 
@@ -3518,7 +3774,7 @@ static void rrci_free_with_cycles(rrc_heap *heap)
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
-        || (rrci_gc_head_of(ob)->is.word & RRCI_GC_ALIVE) != 0)
+        || rrci_is_alive(heap, rrci_gc_head_of(ob)))
         return;
     rrci_make_alive(heap, ob);
     heap->reported = 1;
@@ -3552,6 +3808,48 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 
 /* ---- garbage in rrc_run_pending ---- */
 
+static void rrci_count_internal(rrci_search *search, rrc_object *ob)
+{
+    search->internal += RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
+                        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_CLEAR;
+}
+
+static int rrci_visit_internal(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    RRCI_PREFETCH_HEADS(ob);
+    ob = rrci_through_ring(search, ob);
+    if (ob != NULL)
+        rrci_count_internal(search, ob);
+    return 0;
+}
+
+/* Does nothing but garbage refer to the garbage? No object has fewer references than
+   are visited: so it is enough that the two sums are the same, and nothing need be
+   noted for each. (Debug builds note it, to find what is wrong.) */
+static int rrci_garbage_is_unheld(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_CLEAR];
+    rrci_search search;
+    rrc_object *ob;
+    intptr_t counts = 0;
+    size_t i;
+    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
+    for (i = 0; i < list->count; i++) {
+        RRCI_PREFETCH_OBJECT(list, i);
+        ob = *rrci_ob_at(list, i);
+        if (RRCI_CHECKS || rrci_is_linked_ob(ob))
+            return 0;
+        counts += RRCI_COUNT(ob);
+        rrci_traverse(&search, ob, rrci_visit_internal);
+    }
+    while ((ob = rrci_from_ring(&search)) != NULL)
+        rrci_count_internal(&search, ob);
+    return counts == search.internal;
+}
+
 /* Just before garbage is cleared: C may have got hold of some of it since the
    collection. That, and what it reaches, is left alone. What was cleared already
    takes part, for the references that it still has. */
@@ -3560,7 +3858,10 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     rrci_search search;
     rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
     rrci_phase phase = heap->phase;
+    int was_cleared = cleared->count > 0;
     size_t i;
+    if (!was_cleared && rrci_garbage_is_unheld(heap))
+        return;
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
@@ -3577,16 +3878,18 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     heap->scan = 0;
     if (search.is_wrong)
         rrci_forget_gray(heap);
+    else if (heap->alive == 0 && !was_cleared)
+        return;                         /* none is held: none is to be moved */
+    heap->alive = 0;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        uintptr_t state = head->is.word & (RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.word &= ~(RRCI_GC_ALIVE | RRCI_GC_WAS_CLEARED);
-        head->is.refs = 0;
-        if (search.is_wrong || (state & RRCI_GC_ALIVE) != 0)
-            rrci_gc_move(heap, RRCI_TRACKED, ob);
-        else if (state != 0)
-            rrci_gc_move(heap, RRCI_CLEARED, ob);
+        int is_held = search.is_wrong || rrci_is_alive(heap, head);
+        was_cleared = (head->is.word & RRCI_GC_WAS_CLEARED) != 0;
+        rrci_whiten(heap, head);
+        head->is.word &= ~RRCI_GC_WAS_CLEARED;
+        if (is_held || was_cleared)
+            rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
     }
 }
 
@@ -3601,11 +3904,14 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 {
-    RRC_TYPE(ob)->tp_clear(heap, ob);
+    if (RRC_TYPE(ob)->tp_clear != NULL)
+        RRC_TYPE(ob)->tp_clear(heap, ob);
+    else
+        rrci_clear_members(heap, ob);
 }
 
-/* One object of the garbage: its weak references, its finalizer, or its fields.
-   Returns 0 if there is nothing to do. */
+/* One object of the garbage: its weak references, or its finalizer. Returns 0 if
+   there is nothing to do. */
 static int rrci_do_garbage(rrc_heap *heap, int kind)
 {
     rrci_list *list = &heap->gc[kind];
@@ -3628,26 +3934,60 @@ static int rrci_do_garbage(rrc_heap *heap, int kind)
         head->is.word &= ~RRCI_GC_KEPT;
         heap->quota--;
         RRC_HOST_GUARD(heap, type->tp_clear_weakrefs, ob);
-    } else if (kind == RRCI_FINAL) {
+    } else {
         rrci_gc_move(heap, RRCI_TRACKED, ob);
         if (rrci_is_finalizable(ob)) {
             head->is.word |= RRCI_GC_FINALIZED;
             heap->finalizable--;
             heap->finalized++;
+            RRCI_MIRRORED(heap, heap->changes++);
             heap->quota--;
             RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         }
-    } else {
-        rrci_gc_move(heap, RRCI_CLEARED, ob);
-        if (type->tp_clear != NULL)
-            RRC_HOST_GUARD(heap, rrci_call_clear, ob);
-        else
-            rrci_clear_members(heap, ob);
-        if (RRC_REFCNT(ob) != 1 && heap->quota > 0)
-            heap->quota--;              /* done, though it stays for now */
     }
     if (--RRC_REFCNT(ob) == 0)
         rrci_last_reference(heap, ob);
+    return 1;
+}
+
+/* Clear a batch of the garbage, when all of it has been looked at again. All of the
+   batch is held meanwhile, so that its objects go one after the other, in the order
+   in which they lie in memory, and not one from inside the other. */
+static int rrci_do_clear(rrc_heap *heap)
+{
+    rrc_object *batch[RRCI_SEGMENT];
+    rrci_list *list = &heap->gc[RRCI_CLEAR];
+    size_t count, i;
+    if (list->count == 0 || heap->gc_walking > 0)
+        return 0;
+    if (!heap->rechecked) {
+        heap->rechecked = 1;
+        rrci_recheck_garbage(heap);
+    }
+    count = list->count < RRCI_SEGMENT ? list->count : RRCI_SEGMENT;
+    if (count > heap->quota)
+        count = heap->quota;
+    for (i = 0; i < count; i++) {
+        size_t index = list->count - 1 - i;
+        batch[i] = *rrci_ob_at(list, index);
+        RRC_REFCNT(batch[i])++;
+        if (index >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
+    }
+    for (i = 0; i < count; i++) {
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)      /* not untracked meanwhile */
+            RRC_HOST_GUARD(heap, rrci_call_clear, batch[i]);
+    }
+    for (i = 0; i < count; i++) {
+        if (--RRC_REFCNT(batch[i]) == 0) {
+            rrci_last_reference(heap, batch[i]);
+            continue;
+        }
+        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)
+            rrci_gc_move(heap, RRCI_CLEARED, batch[i]);
+        if (heap->quota > 0)
+            heap->quota--;              /* done, though it stays for now */
+    }
     return 1;
 }
 
@@ -3744,6 +4084,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (record != NULL)
         record->ob = NULL;
     RRC_LINK(ob) = NULL;
+    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) < RRCI_CLEAR)
+        heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
@@ -3769,7 +4111,7 @@ RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrc_object *waiting = heap->later;
     if (rrci_bias_was_forgotten(heap, ob))
         return;
-    if (rrci_in_collection(heap) || heap->depth >= RRC_DEALLOC_DEPTH
+    if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
         || (heap->running && heap->quota == 0)) {
         rrci_defer(heap, ob);
         return;
@@ -3804,6 +4146,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         return 0;
     }
     count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -3883,16 +4227,6 @@ static int rrci_do_again(rrc_heap *heap)
     return 1;
 }
 
-/* Clear one object of the garbage, when all of it has been looked at again. */
-static int rrci_do_clear(rrc_heap *heap)
-{
-    if (!heap->rechecked && heap->gc[RRCI_CLEAR].count > 0 && heap->gc_walking == 0) {
-        rrci_recheck_garbage(heap);
-        heap->rechecked = 1;
-    }
-    return rrci_do_garbage(heap, RRCI_CLEAR);
-}
-
 /* Do what is pending, in this order, until it is done or the quota is spent. */
 static void rrci_do_pending(rrc_heap *heap, size_t quota)
 {
@@ -3912,7 +4246,8 @@ static void rrci_do_pending(rrc_heap *heap, size_t quota)
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
     size_t quota = max > 0 ? max : SIZE_MAX;
-    if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running)
+    if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
+        || RRCI_IN_STEP(heap))
         return 0;
     rrci_do_pending(heap, quota);
     return quota - heap->quota;
@@ -3999,8 +4334,10 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     RRC_REFCNT(ob) = 1;
     RRC_LINK(ob) = NULL;
     RRC_SET_TYPE(ob, type);
-    if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
+    if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
+        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
+    }
     heap->objects++;
     return ob;
 }
@@ -4076,13 +4413,14 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_link *record;
     char *memory;
     size_t size = 0, index;
+    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return;
     }
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
+    if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
         || (heap->phase < RRCI_RELEASING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
             && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
@@ -4097,11 +4435,12 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     rrci_untrack(heap, ob);
-    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
+    RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
+    is_sized = rrci_is_sized(ob, type);
+    memory = (char *)ob - rrci_bytes_before(type, is_sized);
     if (type->tp_basicsize > 0) {
         heap->objects--;
-        size = rrci_is_sized(ob, type) ? ((rrci_var_head *)(void *)memory)->size
-                                       : type->tp_basicsize + rrci_bytes_before(type, 0);
+        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -4112,6 +4451,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_realloc(&heap->desc, memory, size, 0);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         heap->depth++;                  /* the heap must outlive the type's dealloc */
+        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
         if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0)
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);
         heap->depth--;
@@ -4154,16 +4494,20 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
     if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
         return RRC_ENOMEM;
+    rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
+    RRCI_MIRRORED(heap, heap->changes++);
     return RRC_OK;
 }
 
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap != NULL && ob != NULL && !rrci_is_freed(ob))
+    if (heap != NULL && ob != NULL && !rrci_is_freed(ob)) {
+        RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
         rrci_untrack(heap, ob);
+    }
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -4189,14 +4533,16 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     size_t garbage, hopeless, finalized;
     int round;
     if (rrci_need_mutator(heap, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || heap->gc_walking > 0 || heap->running || heap->depth > 0)
+        || heap->gc_walking > 0 || heap->running || heap->depth > 0 || RRCI_IN_STEP(heap))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
     for (round = 0; round < 2; round++) {
         hopeless = heap->hopeless;
         finalized = heap->finalized;
-        if (heap->desc.collect != NULL) {
+        if (RRCI_IS_MIRRORED(heap)) {
+            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
+        } else if (heap->desc.collect != NULL) {
             heap->desc.collect(heap->desc.userdata);
             if (heap->phase != RRCI_MUTATOR) {
                 rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
@@ -4252,6 +4598,20 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         rrci_drop_last_ob(heap, list);
 }
 
+/* Removed objects leave holes from rrci_begin_walk to rrci_end_walk. */
+static void rrci_begin_walk(rrc_heap *heap)
+{
+    heap->gc_walking++;
+}
+
+static void rrci_end_walk(rrc_heap *heap)
+{
+    int kind;
+    if (--heap->gc_walking == 0)
+        for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+            rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
+}
+
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
 {
     size_t counts[RRCI_GC_LISTS], i;
@@ -4262,7 +4622,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
         return;
     }
-    heap->gc_walking++;
+    rrci_begin_walk(heap);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         counts[kind] = heap->gc[kind].count;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
@@ -4271,28 +4631,914 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
             if (ob == NULL)
                 continue;
             RRC_REFCNT(ob)++;
+            RRCI_MIRRORED(heap, rrc_touch(heap, ob));
             go_on = callback(ob, arg);
             rrc_decref(heap, ob);
         }
-    heap->gc_walking--;
-    if (heap->gc_walking == 0)
-        for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-            rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
+    rrci_end_walk(heap);
 }
+
+/* >>mirror
+ * ---------------------------------------------------------------------------
+ * Garbage cycles over both heaps where the host's collector is closed: it has no
+ * hook in its marking, but strong roots, weak references that tell when something has
+ * died, and fields that it follows. It is not driven then, but informed: what C
+ * objects own is mirrored in the host's heap, and its own collector, incremental or
+ * generational as it may be, finds what is unreachable over both.
+ *
+ *   edge node   an object of the host for a tracked ob that owns others. It refers to
+ *               what stands for each of them: the p of a P link, else their edge node.
+ *               The p of a linked ob, of either kind, refers to ob's edge node.
+ *   strong      what stands for ob is rooted: C holds ob, as far as is known.
+ *   weak        it is not, because all references to ob are mirrored. The sign bit of
+ *               the count says so, whatever its band. An rrc_incref of a weak object
+ *               makes it strong (one test of the result it has anyway), as does
+ *               rrc_touch. An rrc_decref that leaves nothing but the bias makes it weak.
+ *               Objects for which nothing stands are neither.
+ *
+ * So the edges of a weak object's owners are all mirrored, and stay so: a new
+ * reference needs an incref, and one that moves a touch. What is mirrored but gone by
+ * now only leaks until the next step. Static objects are strong for ever.
+ *
+ * A step:
+ *
+ *   1. deaths   Links whose p has died are dissolved by the rule; edge nodes that
+ *               died are forgotten. C garbage is set aside for rrc_run_pending.
+ *   2. weigh    Trial deletion: an object all of whose references tracked objects
+ *               explain becomes weak, but its anchor stays.
+ *   3. mirror   Edge nodes are made and brought up to date. Only this allocates in the
+ *               host, which may collect, and run finalizers with any code, which may
+ *               take references: then objects become strong again.
+ *   4. let go   The anchors of those that are still weak are dropped.
+ *
+ * All but 3 run without a chance for the host to collect. If 3 fails, or a traverse
+ * is wrong, all objects that C refers to become strong: a leak for a while, never a
+ * loss. In the explicit form, where counts change unseen, 2 and 3 are repeated until
+ * there is nothing to do in 3, and all is made strong again after a collection.
+ *
+ * Deaths: what the host finds dead by itself it reports by rrc_unlink (from a proxy's
+ * finalizer; also from inside 3). The rest, P links on whatever the host has, is found
+ * by asking survivor. When all links of a garbage cycle are dissolved, what is
+ * left of it are C objects that hold each other, and the search among C objects
+ * finds them, with finalizers and clears as ever. An object that loses its link, or
+ * waits to be cleared or deallocated, is strong, so that what it refers to stays
+ * whole, as far as the host has not found it dead before.
+ *
+ * What an edge node refers to is remembered as a sum over the numbers of what stands
+ * for each target. A number is given once, so that an object which took over the
+ * address of another one is seen. Linked objects without a GC head have none: an edge
+ * to one counts as changed unless it is weak already, or no link was made since the
+ * last step. */
+#ifdef RRC_MIRROR
+
+/* rrci_gc_words.state */
+#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
+#define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
+
+/* ---- what stands for an object ---- */
+
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_linked_ob(ob))
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    return rrc_from_obj(heap, RRC_LINK(ob)) == ob;
+}
+
+RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.node : NULL;
+}
+
+RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap == NULL || ob == NULL)
+        return NULL;
+    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+}
+
+static uintptr_t rrci_new_number(rrc_heap *heap)
+{
+    return ++heap->last_number;
+}
+
+/* ---- weak and strong ---- */
+
+static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+    heap->weak_count++;
+}
+
+static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_WEAK(ob))
+        return;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    heap->weak_count--;
+}
+
+static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
+{
+    return heap->desc.anchor(heap->desc.userdata, ob, on);
+}
+
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+    rrc_touch(search->heap, ob);
+    return 0;
+}
+
+/* All that ob owns becomes strong. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, RRCI_TRACKED, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
+/* Root what stands for a strong object. If that has died: a p, whose link the next
+   step dissolves, leaves ob weak; an edge node is forgotten, and so ob's owned objects
+   become strong in its place, and theirs where that happens again. */
+static void rrci_root(rrc_heap *heap, rrc_object *ob)
+{
+    int is_first = heap->gray_in == heap->gray_out && !heap->spreading;
+    if (rrc_mirror_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
+        return;
+    if (rrci_is_p_linked(heap, ob)) {
+        rrci_set_weak(heap, ob);
+        heap->found_dead = 1;
+        return;
+    }
+    rrci_forget_node(heap, ob);
+    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (heap->stepping || !rrci_is_tracked(ob))
+        return;
+    rrci_push_gray(heap, ob);
+    if (!is_first)
+        return;
+    heap->spreading = 1;
+    while ((ob = rrci_pop_gray(heap)) != NULL) {
+        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_touch_owned(heap, ob);
+    }
+    heap->spreading = 0;
+}
+
+/* A weak object becomes strong. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_MIRRORED(heap))
+        return;                         /* the count is just wrong */
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    rrci_root(heap, ob);
+}
+
+/* A strong object that C has no reference to becomes weak. */
+static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->phase != RRCI_MUTATOR || rrc_mirror_target(heap, ob) == NULL)
+        return;
+    rrci_set_weak(heap, ob);
+    rrci_anchor(heap, ob, 0);
+}
+
+/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (count == 0) {
+        rrc_touch(heap, ob);            /* what it owns stays until its dealloc has run */
+        rrci_last_reference(heap, ob);
+    } else if ((count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)
+               && RRCI_IS_MIRRORED(heap) && !RRCI_IS_WEAK(ob)) {
+        rrci_weaken(heap, ob);
+    }
+}
+
+/* All that C refers to becomes strong. */
+static void rrci_strengthen_all(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
+        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
+        if (ob != NULL && RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
+            rrci_strengthen(heap, ob);
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
+                rrci_strengthen(heap, ob);
+        }
+}
+
+/* ---- edge nodes ---- */
+
+static void rrci_forget_listed(rrc_heap *heap, rrci_gc_head *head)
+{
+#ifdef RRC_DEBUG
+    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
+    head->is.listed = NULL;
+    head->is.listed_count = 0;
+#else
+    (void)heap, (void)head;
+#endif
+}
+
+/* ob has no edge node from now on. */
+static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head;
+    if (!rrci_has_gc_head(ob))
+        return;
+    head = rrci_gc_head_of(ob);
+    if (!rrci_is_p_linked(heap, ob)) {
+        rrci_clear_weak(heap, ob);
+        head->is.number = 0;
+    }
+    head->is.state &= RRCI_NODE_PENDING;
+    head->is.edges = 0;
+    rrci_forget_listed(heap, head);
+    if (head->is.node == NULL)
+        return;
+    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
+    head->is.node = NULL;
+    heap->node_count--;
+}
+
+/* A new node is rooted until the step ends, also where it is not to be strong. */
+RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
+{
+    const char *function = "rrc_mirror_set_node";
+    rrci_gc_head *head;
+    if (heap == NULL || ob == NULL || node == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
+        return;
+    }
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
+        return;
+    }
+    head = rrci_gc_head_of(ob);
+    if (!heap->stepping) {
+        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
+        if (head->is.number == 0)
+            head->is.number = rrci_new_number(heap);
+        if (head->is.node == node)
+            return;
+    }
+    heap->node_count += head->is.node == NULL;
+    head->is.node = node;
+    head->is.state &= ~RRCI_NODE_LOST;
+    if (rrci_is_p_linked(heap, ob))
+        return;
+    rrci_anchor(heap, ob, 1);
+    if (RRCI_IS_WEAK(ob) && heap->stepping)
+        head->is.state |= RRCI_NODE_PENDING;
+    else
+        rrci_clear_weak(heap, ob);
+}
+
+/* ---- links and tracking change ---- */
+
+/* Just before a link is made: p takes the place of the edge node. */
+static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
+        rrci_anchor(heap, ob, 0);
+}
+
+static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    heap->changes++;
+    heap->links_made++;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+        if ((kind & RRCI_O) == 0)
+            head->is.number = rrci_new_number(heap);
+    }
+    if ((kind & RRCI_O) == 0) {
+        rrci_clear_weak(heap, ob);
+        heap->linking = ob;             /* its bias may not be there yet */
+        rrci_anchor(heap, ob, 1);
+        heap->linking = NULL;
+    }
+}
+
+/* Just before ob's link field is cleared, and after its count is right again. What
+   stood for it is gone if that was its p; else its edge node may live on without p. */
+static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    if (rrci_has_gc_head(ob) && rrci_is_p_linked(heap, ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+    }
+}
+
+static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrc_mirror_node(heap, ob) != NULL)
+        rrci_root(heap, ob);
+}
+
+/* ob's references are not mirrored any more. */
+static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_tracked(ob))
+        return;
+    heap->changes++;
+    heap->untracked = 1;
+    rrc_touch(heap, ob);
+    rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
+    rrci_forget_node(heap, ob);
+}
+
+/* ---- 1. deaths ---- */
+
+/* What waits to be cleared must stay whole until then. */
+static void rrci_anchor_waiting(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrc_touch(heap, *rrci_ob_at(&heap->gc[kind], i));
+}
+
+static void rrci_find_deaths(rrc_heap *heap, const char *function)
+{
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
+    rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
+    heap->found_dead = 0;
+    for (i = 0; i < tracked->count; i++) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        RRCI_PREFETCH_OBJECT(tracked, i);
+        if (!RRCI_IS_WEAK(ob) || head->is.node == NULL || RRC_HOST_SURVIVOR(heap, head->is.node) != NULL)
+            continue;
+        rrci_forget_node(heap, ob);
+        head->is.state |= RRCI_NODE_LOST;
+    }
+    if (rrci_wants_search(heap)) {
+        rrci_collect_c(heap, function);
+        rrci_anchor_waiting(heap);
+    }
+}
+
+/* ---- 2. weigh ---- */
+
+/* What a pass over the tracked objects carries. */
+typedef struct rrci_weighing {
+    rrci_search search;         /* first, as visitors are given its address */
+    int         in_sides;       /* link fields of objects that are not tracked name their sides */
+    int         owns;           /* of the object being traversed: has it a child at all? */
+    int         is_fresh;       /* ... and one that is not known to be listed */
+    uintptr_t   edges;          /* ... and the sum over all that is to be listed */
+    uintptr_t   numbers;        /* heap->last_number when the pass began */
+    size_t      links_made;     /* before this step */
+    size_t      target_count;
+    int         failed;
+    int         is_moved;       /* a reference was moved without rrc_touch */
+} rrci_weighing;
+
+/* Does something stand for ob, or could? Then it is a child of who refers to it. */
+static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
+            || ((rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
+    if (weighing->in_sides)
+        return rrci_is_linked_ob(ob) && ((const rrci_side *)RRC_LINK(ob))->p != NULL;
+    return rrci_is_p_linked(weighing->search.heap, ob);
+}
+
+/* The number of what stands for a child, or 0: nothing does. */
+static uintptr_t rrci_number_of(rrc_object *ob)
+{
+    return rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.number : 1;
+}
+
+static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
+{
+    const char *mixed = (const char *)ob + number * (uintptr_t)0x9E3779B1u;
+    weighing->edges += (uintptr_t)rrci_hash(mixed);
+}
+
+/* Visitors begin with this: 0 if ob is no child. */
+static int rrci_begin_visit(rrci_weighing *weighing, rrc_object *ob)
+{
+    if (ob == weighing->search.type_ob)
+        weighing->search.type_ob = NULL;
+    return rrci_is_child(weighing, ob);
+}
+
+static int rrci_visit_child(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    if (rrci_begin_visit(weighing, ob))
+        weighing->owns = 1;
+    return weighing->owns;
+}
+
+#ifdef RRC_DEBUG
+static int rrci_compare_addresses(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)*(rrc_object *const *)a, y = (uintptr_t)*(rrc_object *const *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Remember what the edge node of ob lists: heap->targets. */
+static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrc_object **listed = NULL;
+    rrci_forget_listed(heap, head);
+    if (n == 0)
+        return 1;
+    listed = (rrc_object **)rrci_alloc_table(heap, n * sizeof *listed);
+    if (listed == NULL)
+        return 0;
+    memcpy(listed, heap->targets, n * sizeof *listed);
+    qsort(listed, n, sizeof *listed, rrci_compare_addresses);
+    head->is.listed = listed;
+    head->is.listed_count = n;
+    return 1;
+}
+
+/* ob, which is weak since an earlier step, is listed by the edge nodes of all its
+   owners; unless a reference came to one of them in an illegal way. */
+static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
+{
+    rrc_heap *heap = weighing->search.heap;
+    rrc_object *owner = weighing->search.parent;
+    const rrci_gc_head *head = rrci_gc_head_of(owner);
+    char detail[200];
+    if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0
+        || (head->is.listed_count > 0 && bsearch(&ob, head->is.listed, head->is.listed_count, sizeof ob,
+                                                 rrci_compare_addresses) != NULL))
+        return;
+    weighing->is_moved = 1;
+#ifdef RRC_NO_STDIO
+    detail[0] = '\0';
+    (void)detail;
+    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, "it was moved without rrc_touch");
+#else
+    snprintf(detail, sizeof detail, "a reference to it was moved into %.60s %p without rrc_touch",
+             rrci_type_name(owner), (void *)owner);
+    rrci_error(heap, RRC_ETOUCH, weighing->search.function, ob, NULL, detail);
+#endif
+}
+#endif
+
+/* Compares the edges of an object with its edge node. Nothing has become weak in this
+   step yet. */
+static int rrci_visit_edge(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    uintptr_t number;
+    if (!rrci_begin_visit(weighing, ob))
+        return 0;
+    weighing->owns = 1;
+    number = rrci_number_of(ob);
+    if (number == 0)
+        return 0;
+    rrci_add_edge(weighing, ob, number);
+    if (!RRCI_IS_WEAK(ob))
+        weighing->is_fresh |= weighing->links_made > 0 && !rrci_has_gc_head(ob);
+#ifdef RRC_DEBUG
+    else
+        rrci_check_listed(weighing, ob);
+#endif
+    return 0;
+}
+
+/* Which tracked objects are to have an edge node? Each gets a number before any
+   edges are compared. */
+static void rrci_find_owners(rrci_weighing *weighing)
+{
+    rrc_heap *heap = weighing->search.heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if ((head->is.state & RRCI_NODE_WANTED) != 0)
+            continue;
+        weighing->owns = 0;
+        rrci_traverse(&weighing->search, ob, rrci_visit_child);
+        if (!weighing->owns)
+            continue;
+        head->is.state |= RRCI_NODE_WANTED;
+        if (head->is.number == 0)
+            head->is.number = rrci_new_number(heap);
+    }
+}
+
+/* Which edge nodes are to be made, changed or forgotten? Returns how many. */
+static size_t rrci_find_stale(rrci_weighing *weighing)
+{
+    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
+    size_t i, stale = 0;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if ((head->is.state & RRCI_NODE_WANTED) == 0)
+            continue;
+        weighing->owns = weighing->is_fresh = 0;
+        weighing->edges = 0;
+        rrci_traverse(&weighing->search, ob, rrci_visit_edge);
+        if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
+            head->is.state &= ~RRCI_NODE_WANTED;
+            if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
+                head->is.number = 0;
+            if (head->is.node == NULL)
+                continue;
+        } else if (!weighing->is_fresh && head->is.edges == weighing->edges
+                   && (head->is.state & RRCI_NODE_STALE) == 0) {
+            continue;
+        }
+        head->is.state |= RRCI_NODE_STALE;
+        stale++;
+    }
+    return stale;
+}
+
+/* `explained` of ob's references are mirrored, or will be. Returns whether ob has
+   just become weak. */
+static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explained, int can_be_weak)
+{
+    rrc_heap *heap = weighing->search.heap;
+    intptr_t outside = rrci_true_count(ob) - explained;
+    if (outside < 0 && !weighing->search.is_wrong)
+        rrci_too_many_visits(&weighing->search, ob);
+    if (outside == 0 && can_be_weak && !weighing->search.is_wrong) {
+        if (RRCI_IS_WEAK(ob))
+            return 0;
+        rrci_set_weak(heap, ob);
+        return 1;
+    }
+    rrc_touch(heap, ob);
+    return 0;
+}
+
+/* Decide about linked objects that are not tracked, and make their link fields name p
+   again. The list of sides then notes which of them are pending: it is read faster
+   than it is written. */
+static void rrci_decide_untracked(rrci_weighing *weighing)
+{
+    rrc_heap *heap = weighing->search.heap;
+    rrci_list *pending = &heap->gc[RRCI_SIDE];
+    size_t i, count = 0;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            const rrci_link *link = rrci_at(list, i);
+            intptr_t explained = 0;
+            if (i + RRCI_SEGMENT < list->count)
+                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (rrci_is_tracked(link->ob))
+                continue;
+            if (weighing->in_sides) {
+                explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
+                RRC_LINK(link->ob) = link->p;
+            }
+            if ((kind & RRCI_O) != 0 || RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL
+                || !rrci_decide(weighing, link->ob, explained, 1))
+                continue;
+            if (count == pending->count)
+                rrci_append(heap, pending, *link);
+            else
+                *rrci_at(pending, count) = *link;
+            count++;
+        }
+    }
+    while (pending->count > count)
+        rrci_remove(heap, pending, pending->count - 1);
+    weighing->in_sides = 0;
+}
+
+static void rrci_decide_tracked(rrci_weighing *weighing)
+{
+    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        intptr_t explained = (intptr_t)head->is.refs;
+        int stands = (head->is.state & RRCI_NODE_WANTED) != 0
+                  || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
+        RRCI_PREFETCH_OBJECT(list, i);
+        head->is.refs = 0;
+        if (rrci_decide(weighing, ob, explained, stands))
+            head->is.state |= RRCI_NODE_PENDING;
+    }
+}
+
+static void rrci_enter_untracked_links(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        const rrci_list *list = &heap->list[kind];
+        for (i = 0; i < list->count; i++) {
+            if (i + RRCI_SEGMENT < list->count)
+                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (!rrci_is_tracked(rrci_at(list, i)->ob))
+                rrci_enter_side(heap, kind, rrci_at(list, i));
+        }
+    }
+}
+
+static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
+{
+    memset(weighing, 0, sizeof *weighing);
+    rrci_begin_search(&weighing->search, heap, RRCI_TRACKED, 1, function);
+    weighing->links_made = heap->links_made;
+    if (rrci_count_tracked(heap) > 0) {
+        rrci_enter_untracked_links(heap);
+        weighing->in_sides = 1;
+    }
+}
+
+/* Returns a code; *stale: how many edge nodes are not up to date. */
+static int rrci_weigh(rrc_heap *heap, size_t *stale, const char *function)
+{
+    rrci_weighing weighing;
+    rrci_begin_weighing(&weighing, heap, function);
+    *stale = 0;
+    rrci_explain_all(&weighing.search);
+    if (!weighing.search.is_wrong) {
+        rrci_find_owners(&weighing);
+        *stale = rrci_find_stale(&weighing);
+    }
+    rrci_decide_untracked(&weighing);
+    rrci_decide_tracked(&weighing);
+    heap->links_made = heap->changes = 0;
+    return weighing.is_moved ? RRC_ETOUCH : weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK;
+}
+
+/* ---- 3. mirror ---- */
+
+static int rrci_visit_target(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    rrc_heap *heap = weighing->search.heap;
+    uintptr_t number;
+    if (!rrci_begin_visit(weighing, ob) || weighing->failed)
+        return 0;
+    number = rrci_number_of(ob);
+    if (number == 0)
+        return 0;
+    if (weighing->target_count == heap->targets_room) {
+        size_t room = heap->targets_room * 2 + 30;
+        rrc_object **targets = (rrc_object **)rrci_alloc_table(heap, room * sizeof *targets);
+        if (targets == NULL) {
+            weighing->failed = 1;
+            return 0;
+        }
+        if (weighing->target_count > 0)
+            memcpy(targets, heap->targets, weighing->target_count * sizeof *targets);
+        rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *targets);
+        heap->targets = targets;
+        heap->targets_room = room;
+    }
+    heap->targets[weighing->target_count++] = ob;
+    rrci_add_edge(weighing, ob, number);
+    return 0;
+}
+
+/* Bring the edge node of ob up to date. 0: that failed. */
+static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
+{
+    static rrc_object *const none[1] = { NULL };
+    rrc_heap *heap = weighing->search.heap;
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    weighing->target_count = 0;
+    weighing->edges = 0;
+    rrci_traverse(&weighing->search, ob, rrci_visit_target);
+    if (weighing->failed)
+        return 0;
+    head->is.edges = weighing->edges;
+    if (weighing->target_count == 0 && head->is.node == NULL)
+        return 1;
+#ifdef RRC_DEBUG
+    if (!rrci_note_listed(heap, ob, weighing->target_count))
+        return 0;
+#endif
+    heap->mirrored++;
+    heap->untracked = 0;
+    if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
+                          weighing->target_count) != 0)
+        return 0;
+    if (heap->untracked) {              /* by finalizers of the host: before it made their nodes? */
+        size_t i;
+        for (i = 0; i < weighing->target_count; i++)
+            if (!rrci_is_tracked(heap->targets[i]))
+                rrci_forget_node(heap, heap->targets[i]);
+    }
+    if (!rrci_is_tracked(ob)) {
+        rrci_forget_node(heap, ob);
+    } else if (head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
+        rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
+                   "mirror returned 0, but did not call rrc_mirror_set_node for ob");
+        return 0;
+    }
+    return 1;
+}
+
+/* Whatever the host may run meanwhile: objects that go leave holes, and are not
+   deallocated before the step ends. */
+static int rrci_mirror_stale(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_weighing weighing;
+    int code = RRC_OK;
+    size_t i;
+    memset(&weighing, 0, sizeof weighing);
+    rrci_begin_search(&weighing.search, heap, RRCI_TRACKED, 1, function);
+    rrci_begin_walk(heap);
+    for (i = 0; i < list->count && code == RRC_OK; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head;
+        if (ob == NULL || (rrci_gc_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+            continue;
+        head = rrci_gc_head_of(ob);
+        if ((head->is.state & RRCI_NODE_WANTED) == 0)
+            rrci_forget_node(heap, ob);
+        else if (!rrci_mirror_one(&weighing, ob))
+            code = RRC_ENOMEM;
+        if (code == RRC_OK)
+            head->is.state &= ~RRCI_NODE_STALE;     /* else it is tried again */
+    }
+    rrci_end_walk(heap);
+    return code;
+}
+
+/* ---- 4. let go ---- */
+
+/* What is still weak loses its anchor; or, if the step is given up, is strong again. */
+static void rrci_end_pending(rrc_heap *heap, int let_go)
+{
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
+    size_t i;
+    for (i = 0; i < tracked->count; i++) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        RRCI_PREFETCH_OBJECT(tracked, i);
+        if ((head->is.state & RRCI_NODE_PENDING) == 0)
+            continue;
+        head->is.state &= ~RRCI_NODE_PENDING;
+        if (!RRCI_IS_WEAK(ob))
+            continue;
+        if (let_go && rrc_mirror_target(heap, ob) != NULL)
+            rrci_anchor(heap, ob, 0);
+        else
+            rrc_touch(heap, ob);
+    }
+    for (i = 0; i < untracked->count; i++) {
+        rrc_object *ob = rrci_at(untracked, i)->ob;
+        if (RRCI_IS_WEAK(ob)) {
+            if (let_go)
+                rrci_anchor(heap, ob, 0);
+            else
+                rrc_touch(heap, ob);
+        }
+    }
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+}
+
+/* ---- the step ---- */
+
+/* In the explicit form finalizers that the host runs in a step can change anything
+   unseen: it is looked at again, but not for ever. */
+#define RRCI_STEP_ROUNDS 8
+
+static int rrci_step(rrc_heap *heap, const char *function)
+{
+    size_t stale;
+    int round, code = RRC_OK;
+    heap->stepping = 1;
+    if (!heap->hooked)
+        rrci_strengthen_all(heap);
+    rrci_find_deaths(heap, function);
+    for (round = 1; !heap->gc_disabled; round++) {
+        code = rrci_weigh(heap, &stale, function);
+        if (code == RRC_OK && stale > 0)
+            code = rrci_mirror_stale(heap, function);
+        if (code != RRC_OK || stale == 0 || heap->hooked || round == RRCI_STEP_ROUNDS)
+            break;
+        rrci_end_pending(heap, 0);
+    }
+    rrci_end_pending(heap, code == RRC_OK && (heap->hooked || round < RRCI_STEP_ROUNDS));
+    heap->asked = 0;
+    if (code != RRC_OK) {
+        rrci_strengthen_all(heap);
+        heap->links_made = heap->changes = 1;
+    }
+    rrci_trim_chunks(heap);
+    heap->mirror_steps++;
+    heap->stepping = 0;
+    return code;
+}
+
+RRC_API int rrc_mirror_step(rrc_heap *heap)
+{
+    const char *function = "rrc_mirror_step";
+    int code = rrci_need_mutator(heap, function);
+    if (code != RRC_OK)
+        return code;
+    if (!RRCI_IS_MIRRORED(heap))
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is not mirrored: its rrc_desc lacks mirror");
+    if (heap->stepping || heap->depth > 0 || heap->running || heap->gc_walking > 0)
+        return RRC_EPHASE;
+    heap->hooked = 1;
+    return rrci_step(heap, function);
+}
+
+RRC_API int rrc_mirror_is_due(rrc_heap *heap)
+{
+    if (heap == NULL || !RRCI_IS_MIRRORED(heap) || heap->changes == 0)
+        return 0;
+    heap->asked++;
+    return heap->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4 || heap->asked >= 8;
+}
+
+/* One round of rrc_mirror_collect, without the pending work. */
+static void rrci_mirror_cycle(rrc_heap *heap)
+{
+    const char *function = "rrc_mirror_collect";
+    rrci_step(heap, function);
+    if (heap->desc.collect != NULL)
+        heap->desc.collect(heap->desc.userdata);
+    heap->stepping = 1;
+    rrci_find_deaths(heap, function);
+    if (!heap->hooked)
+        rrci_strengthen_all(heap);
+    heap->stepping = 0;
+}
+
+RRC_API size_t rrc_mirror_collect(rrc_heap *heap)
+{
+    return rrc_gc_collect(heap);
+}
+
+/* The heap ends: no hook may be called from now on. */
+static void rrci_mirror_end(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            rrci_clear_weak(heap, ob);
+            rrci_gc_head_of(ob)->is.node = NULL;
+            rrci_forget_listed(heap, rrci_gc_head_of(ob));
+        }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
+    rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
+    heap->targets = NULL;
+    heap->targets_room = heap->node_count = 0;
+    heap->desc.mirror = NULL;
+}
+
+#endif /* RRC_MIRROR */
 
 /* ---- heaps ---- */
 
 static int rrci_compare_config(const rrc_desc *desc, const char *config)
 {
 #ifndef RRC_NO_STDIO
-    char detail[300];
+    char detail[330];
 #endif
     if (strcmp(config, RRCI_CONFIG) == 0)
         return RRC_OK;
 #ifdef RRC_NO_STDIO
     return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, config);
 #else
-    snprintf(detail, sizeof detail, "this unit: %.130s; implementing unit: %.130s", config, RRCI_CONFIG);
+    snprintf(detail, sizeof detail, "this unit: %.145s; implementing unit: %.145s", config, RRCI_CONFIG);
     return rrci_report(desc, RRC_ECONFIG, "rrc_heap_new", NULL, NULL, detail);
 #endif
 }
@@ -4303,9 +5549,24 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
                         : rrci_need_mutator(heap, "rrc_check_config");
 }
 
+/* What is wrong with the hooks, or NULL. */
+static const char *rrci_missing_hook(const rrc_desc *desc)
+{
+    int needs_trace = !RRCI_TRACE_IS_FIXED;
+#ifdef RRC_MIRROR
+    if ((desc->mirror == NULL) != (desc->anchor == NULL))
+        return desc->mirror == NULL ? "anchor is there, but mirror is missing" : "mirror is there, but anchor is missing";
+    needs_trace = needs_trace && desc->mirror == NULL;
+#endif
+    if (needs_trace && desc->trace == NULL)
+        return "trace is missing";
+    return !RRCI_SURVIVOR_IS_FIXED && desc->survivor == NULL ? "survivor is missing" : NULL;
+}
+
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
 {
     rrc_heap *heap;
+    const char *missing;
     int kind;
     if (desc == NULL) {
         rrci_report(NULL, RRC_ENULL, "rrc_heap_new", NULL, NULL, "desc is NULL");
@@ -4313,9 +5574,9 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     }
     if (rrci_compare_config(desc, config) != RRC_OK)
         return NULL;
-    if ((!RRCI_TRACE_IS_FIXED && desc->trace == NULL) || (!RRCI_SURVIVOR_IS_FIXED && desc->survivor == NULL)) {
-        rrci_report(desc, RRC_EDESC, "rrc_heap_new", NULL, NULL,
-                    !RRCI_TRACE_IS_FIXED && desc->trace == NULL ? "trace is missing" : "survivor is missing");
+    missing = rrci_missing_hook(desc);
+    if (missing != NULL) {
+        rrci_report(desc, RRC_EDESC, "rrc_heap_new", NULL, NULL, missing);
         return NULL;
     }
     heap = (rrc_heap *)rrci_realloc(desc, NULL, 0, sizeof *heap);
@@ -4458,11 +5719,13 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return 0;
     if (rrci_need_mutator(heap, function) != RRC_OK)
         return SIZE_MAX;
-    if (heap->depth > 0 || heap->running || heap->triggering > 0 || heap->gc_collecting || heap->gc_walking > 0) {
+    if (heap->depth > 0 || heap->running || heap->triggering > 0 || heap->gc_collecting || heap->gc_walking > 0
+        || RRCI_IN_STEP(heap)) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
+    RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->running = 1;
     heap->quota = SIZE_MAX;
     while (rrci_do_deferred(heap))
@@ -4510,6 +5773,12 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
     stats->memory = heap->memory;
+#ifdef RRC_MIRROR
+    stats->weak = heap->weak_count;
+    stats->edge_nodes = heap->node_count;
+    stats->mirrored = heap->mirrored;
+    stats->mirror_steps = heap->mirror_steps;
+#endif
     return RRC_OK;
 }
 
@@ -4541,7 +5810,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
         rrci_found(checker, RRC_EFREED, ob, link->p, "the object is still linked");
         return;
     }
-    if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
+    if (RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY)
         rrci_found(checker, RRC_EREFCNT, ob, link->p, "I1: the count of a linked object is below the bias");
     if (RRC_LINK(ob) != link->p)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
@@ -4613,7 +5882,7 @@ static void rrci_check_queue(rrci_checker *checker)
         ob = chunk->queue.ob[index++];
         if (rrci_is_freed(ob))
             rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
-        else if (RRC_REFCNT(ob) < 1)
+        else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
     for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
@@ -4662,6 +5931,81 @@ static void rrci_check_tracked(rrci_checker *checker)
     }
 }
 
+#ifdef RRC_MIRROR
+
+static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t explained)
+{
+    if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > explained)
+        rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
+}
+
+/* In the hooked form weak objects are held by tracked objects alone; and in debug
+   builds, their owners' edge nodes list them. */
+static void rrci_check_hooked(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_weighing weighing;
+    size_t i;
+    int kind;
+    if (list->count == 0)
+        return;
+    rrci_begin_weighing(&weighing, heap, "rrc_check");
+    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_explain);
+    rrci_explain_all(&weighing.search);
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_traverse(&weighing.search, ob, rrci_visit_edge);
+        rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob))
+                continue;
+            rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
+            RRC_LINK(link->ob) = link->p;
+        }
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    if (weighing.is_moved && checker->code == RRC_OK)
+        checker->code = RRC_ETOUCH;
+}
+
+/* What is weak has something to stand for it; and all are counted. */
+static void rrci_check_mirror(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    size_t weak = 0, nodes = 0, i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_is_tracked(ob))
+                continue;
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            weak += RRCI_IS_WEAK(ob);
+            nodes += rrc_mirror_node(heap, ob) != NULL;
+            if (RRCI_IS_WEAK(ob) && rrc_mirror_target(heap, ob) == NULL)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+        }
+    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, or edge nodes, are not counted right");
+    if (checker->code == RRC_OK && heap->hooked && !heap->found_dead && heap->depth == 0)
+        rrci_check_hooked(checker);
+}
+
+#endif /* RRC_MIRROR */
+
 /* I5: the reserves that the next collection relies on. */
 static void rrci_check_reserves(rrci_checker *checker)
 {
@@ -4673,7 +6017,7 @@ static void rrci_check_reserves(rrci_checker *checker)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
+    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))
@@ -4703,8 +6047,10 @@ RRC_API int rrc_check(rrc_heap *heap)
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
     rrci_check_queue(&checker);
-    if (heap->gc_walking == 0)
+    if (heap->gc_walking == 0) {
         rrci_check_tracked(&checker);
+        RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
+    }
     rrci_check_reserves(&checker);
     return checker.code;
 }
@@ -5042,7 +6388,8 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     rrci_write_count(&writer, rrci_true_count(ob), "reference");
     if (node->p != NULL)
         rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
-    rrci_write(&writer, "%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked");
+    rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
+               RRCI_IS_WEAK(ob) ? ", weak" : "");
     if (!node->is_reached)
         rrci_write(&writer, rrci_is_waiting(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
@@ -5097,8 +6444,8 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
         rrci_write(writer, "static");
     else
         rrci_write_count(writer, rrci_true_count(ob), "reference");
-    rrci_write(writer, "%s%s\"];\n",
-               RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
+    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
+               RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_waiting(ob) ? "\\ngarbage, waits"
                : !node->is_reached ? "\\ngarbage" : "");
     if (node->outside > 0 && !is_static && !is_dying) {

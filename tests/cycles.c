@@ -2,6 +2,7 @@
  *
  *     cycles random [seed [runs [steps]]]                          see random_cycles.c
  *     cycles small [stride [first [count [batch [settings]]]]]     see small_graphs.c
+ *     cycles selves [...]                                          the same, of three nodes with self references
  *     cycles graphs FILE...                                        see graphs.c
  */
 
@@ -14,7 +15,7 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } programs[] = {
-    { "random", random_cycles }, { "small", small_graphs }, { "graphs", graphs },
+    { "random", random_cycles }, { "small", small_graphs }, { "selves", small_graphs }, { "graphs", graphs },
 };
 
 int main(int argc, char **argv)
@@ -24,6 +25,6 @@ int main(int argc, char **argv)
     for (i = 0; argc > 1 && i < sizeof programs / sizeof programs[0]; i++)
         if (strcmp(programs[i].name, argv[1]) == 0)
             return programs[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "cycles: random, small or graphs\n");
+    fprintf(stderr, "cycles: random, small, selves or graphs\n");
     return 2;
 }

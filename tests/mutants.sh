@@ -21,12 +21,30 @@ build_host() {
 }
 DICT='-DHOST_SLOT=0'
 SLOT='-DHOST_SLOT=1 -DRRC_DEBUG'
-build_host dict "$DICT" && build_host slot "$SLOT" || { fail "the tests do not build"; finish; }
+MIRROR='-DRRC_MIRROR'
+WATCHED='-DRRC_MIRROR -DRRC_DEBUG'
+build_closed_host() {
+    kind=$1 defines=$2
+    for source in unit $(cd tests && ls mirror*.c | sed 's/\.c$//'); do
+        $CC -std=c99 -O1 -g -w -I. -Itests $defines -DUNIT_CMOCKA=0 -DQUICK_SUITE=1 \
+            -c "tests/$source.c" -o "$out/$kind-$source.o" || return 1
+    done
+}
+build_host dict "$DICT" && build_host slot "$SLOT" && build_closed_host mirror "$MIRROR" &&
+    build_closed_host watched "$WATCHED" || { fail "the tests do not build"; finish; }
 
 # attempt KIND DEFINES HEADER_FOLDER TOPIC: 0 if the tests find nothing wrong. The
-# tests of the topic, links or cycles, come first.
+# tests of the topic, links or cycles, come first; that of closed hosts is alone.
 attempt() {
     $CC -std=c99 -O1 -g -w -I"$3" -I. -Itests $2 -c tests/impl.c -o "$out/impl.o" || return 2
+    if [ "$4" = mirror ]; then
+        $CC "$out/$1"-mirror*.o "$out/$1-unit.o" "$out/impl.o" -lpthread -o "$out/mirror" || return 2
+        $limit "$out/mirror" cases >"$out/log" 2>&1 || return 1
+        $limit "$out/mirror" graphs tests/graphs/*.graph >"$out/log" 2>&1 || return 1
+        $limit "$out/mirror" random 1 400 500 >"$out/log" 2>&1 || return 1
+        $limit "$out/mirror" small 997 >"$out/log" 2>&1 || return 1
+        return 0
+    fi
     host="$out/$1-unit.o $out/$1-host.o $out/$1-objects.o $out/impl.o"
     if [ "$4" = links ]; then
         $CC "$out/$1-random.o" $host -lpthread -o "$out/random" || return 2
@@ -45,6 +63,8 @@ attempt() {
 
 attempt dict "$DICT" . cycles || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
 attempt slot "$SLOT" . links || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+attempt mirror "$MIRROR" . mirror || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+attempt watched "$WATCHED" . mirror || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
 
 topic=links
 
@@ -61,7 +81,7 @@ mutant() {
         fail "$1: the mutation changes nothing: $3"
         return
     fi
-    if [ "$2" = dict ]; then defines=$DICT; else defines=$SLOT; fi
+    case $2 in dict) defines=$DICT ;; slot) defines=$SLOT ;; mirror) defines=$MIRROR ;; *) defines=$WATCHED ;; esac
     attempt "$2" "$defines" "$out/mutant" $topic 2>"$out/messages"
     case $? in
     0) fail "$1: no test notices" ;;
@@ -85,9 +105,9 @@ mutant young_p_links_are_not_traced_in_a_minor dict "$(in_function rrc_minor_col
 mutant minor_traces_old_links_too dict "$(in_function rrc_minor_collection_trace \
     's/RRCI_P_YOUNG/RRCI_P_OLD/')"
 mutant propagate_is_forgotten dict "$(in_function rrci_trace_major '/RRC_HOST_PROPAGATE/d')"
-mutant bias_is_not_subtracted dict "$(in_function rrci_bury 's/count -= RRC_REFCNT_FROM_PYPY;/count -= 0;/')"
+mutant bias_is_not_subtracted dict "$(in_function rrci_bury 's/: RRC_REFCNT_FROM_PYPY;/: 0;/')"
 mutant light_bias_is_not_subtracted dict "$(in_function rrci_bury \
-    's/= count - RRC_REFCNT_FROM_PYPY_LIGHT;/= count;/')"
+    's/? RRC_REFCNT_FROM_PYPY_LIGHT :/? 0 :/')"
 mutant light_obs_are_not_freed dict "$(in_function rrci_bury 's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count == 0/')"
 mutant held_light_obs_are_freed dict "$(in_function rrci_bury \
     's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count <= RRC_REFCNT_FROM_PYPY_LIGHT + 1/')"
@@ -166,12 +186,12 @@ mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/heap->de
 
 # Objects, memory, checks.
 mutant objects_are_not_zeroed dict "$(in_function rrci_new 's/memset(memory, 0, size);//')"
-mutant a_size_is_wrong dict "$(in_function rrci_del 's/: type->tp_basicsize + rrci_bytes_before(type, 0)/: type->tp_basicsize + 1/')"
+mutant a_size_is_wrong dict "$(in_function rrci_del 's|(size_t)((char \*)ob - memory)|1|')"
 mutant a_linked_ob_is_deleted dict "$(in_function rrci_del \
     's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/; s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 mutant overflow_is_not_seen dict "$(in_function rrci_block_size 's/n > 0 && n > (SIZE_MAX/0 \&\& n > (SIZE_MAX/')"
 mutant memory_is_not_counted dict "$(in_function rrci_free_table '/heap->memory -= size;/d')"
-mutant check_believes_counts dict "$(in_function rrci_check_link 's/RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY/0/')"
+mutant check_believes_counts dict "$(in_function rrci_check_link 's/RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY/0/')"
 mutant check_believes_links dict "$(in_function rrci_check_link 's/RRC_LINK(ob) != link->p/0/')"
 mutant check_believes_slots slot "$(in_function rrci_check_link 's/\*RRC_HOST_SLOT(heap, link->p) != ob/0/')"
 mutant a_mistake_is_not_logged dict "$(in_function rrci_report '/desc->log(desc->userdata, &item);/d')"
@@ -194,9 +214,9 @@ mutant only_the_first_member_is_traversed dict "$(in_function rrci_traverse_memb
     's/member->name != NULL; member++/member->name != NULL; member = NULL/')"
 mutant o_links_keep_their_p dict "$(in_function rrci_blacken 's/& RRCI_GC_P_LINKED) != 0/\& RRCI_GC_LIST) != 0/')"
 mutant p_links_do_not_keep_their_p dict "$(in_function rrci_blacken 's/if (search->with_host/if (0/')"
-mutant o_links_of_headerless_obs_keep_their_p dict "$(in_function rrci_enter_links \
+mutant o_links_of_headerless_obs_keep_their_p dict "$(in_function rrci_enter_side \
     's/side->p = (kind & RRCI_O) == 0 ? link->p : NULL;/side->p = link->p;/')"
-mutant headerless_p_links_do_not_keep_their_p dict "$(in_function rrci_enter_links \
+mutant headerless_p_links_do_not_keep_their_p dict "$(in_function rrci_enter_side \
     's/side->p = (kind & RRCI_O) == 0 ? link->p : NULL;/side->p = NULL;/')"
 mutant waiting_obs_do_not_keep_their_p dict "$(in_function rrci_enter_links 's/if ((kind & RRCI_O) == 0)/if (0)/')"
 mutant the_kind_of_a_link_is_remembered_wrong dict "$(in_function rrci_enter_links \
@@ -213,8 +233,8 @@ mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan \
 mutant what_the_scan_has_passed_is_not_visited dict "$(in_function rrci_make_alive 's/< heap->scan/< 0 * heap->scan/')"
 mutant alive_obs_do_not_reach dict "$(in_function rrci_reach 's/rrci_make_alive(search->heap, ob);/;/')"
 mutant alive_obs_do_not_reach_headerless dict "$(in_function rrci_reach 's/RRC_HOST_TRACE(search->heap, p);/;/')"
-mutant the_host_is_not_asked dict "$(in_function rrci_mark 's/|| rrci_ask_host(search)/|| 0/')"
-mutant the_host_is_asked_once dict "$(in_function rrci_mark 's/|| rrci_ask_host(search)/|| (rrci_ask_host(search), 0)/')"
+mutant the_host_is_not_asked dict "$(in_function rrci_mark 's/|| rrci_ask_host(heap)/|| 0/')"
+mutant the_host_is_asked_once dict "$(in_function rrci_mark 's/|| rrci_ask_host(heap)/|| (rrci_ask_host(heap), 0)/')"
 mutant an_answer_is_not_visited dict "$(in_function rrci_ask_host 's/rrci_make_alive(heap, link.ob);/;/')"
 mutant the_search_does_not_propagate dict "$(in_function rrci_mark '/RRC_HOST_PROPAGATE/d')"
 mutant reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob);/;/')"
@@ -223,7 +243,7 @@ mutant an_early_search_finalizes dict "$(in_function rrci_scan 's/heap->is_early
 mutant an_open_search_is_not_closed dict "$(in_function rrci_trace_major '/rrci_close_search/d')"
 mutant a_pause_leaves_link_fields dict "$(in_function rrc_major_collection_pause '/rrci_close_search/d')"
 mutant a_pause_leaves_scratch dict "$(in_function rrc_major_collection_pause '/rrci_reset_scratch/s/.*/;/')"
-mutant a_missing_report_is_believed dict "$(in_function rrci_close_search 's/function != NULL \&\& rrci_ask_host(&search)/0/')"
+mutant a_missing_report_is_believed dict "$(in_function rrci_close_search 's/function != NULL \&\& rrci_ask_host(heap)/0/')"
 mutant moves_forget_old_links dict "$(in_function rrc_links_moved '/rrci_sweep_old/d')"
 mutant moves_forget_young_links dict "$(in_function rrc_links_moved '/rrci_sweep_young/d')"
 mutant nothing_is_demoted dict "$(in_function rrc_major_collection_free '/rrci_demote/d')"
@@ -233,10 +253,16 @@ mutant minors_do_not_trace_the_crowded_out dict "$(in_function rrc_minor_collect
 mutant room_is_never_made dict "$(in_function rrci_reserve 's/heap->crowded_out : 0/0 : 0/')"
 mutant reports_make_the_kept_alive dict "$(in_function rrci_keep_finalizable 's/heap->keeping = RRCI_GC_KEPT;/heap->keeping = 0;/')"
 mutant repetition_counts_twice dict "$(in_function rrci_prepare_repetition 's/head->is.refs = 0;/;/')"
-mutant alive_is_not_cleared dict "$(in_function rrci_set_garbage_aside 's/head->is.word &= ~RRCI_GC_ALIVE;/;/')"
-mutant refs_are_not_cleared dict "$(in_function rrci_set_garbage_aside 's/head->is.refs = 0;/;/')"
-mutant scratch_is_not_reset dict "$(in_function rrci_reset_scratch 's/->is.refs = 0;/->is.refs += 0;/')"
-mutant marks_are_not_reset dict "$(in_function rrci_reset_scratch 's/->is.word &= .*/->is.word += 0;/')"
+mutant colors_are_not_reset dict "$(in_function rrci_whiten 's/ | heap->white;/ | (head->is.word \& RRCI_GC_COLOR);/')"
+mutant refs_are_not_reset dict "$(in_function rrci_whiten 's/head->is.refs = 0;/;/')"
+mutant refs_of_the_alive_stay dict "$(in_function rrci_scan 's/^        head->is.refs = 0;/;/')"
+mutant refs_of_the_gray_stay dict "$(in_function rrci_pop_gray 's/->is.refs = 0;/->is.refs += 0;/')"
+mutant scratch_is_not_reset dict "$(in_function rrci_reset_scratch 's/rrci_whiten(.*/;/')"
+mutant colors_do_not_flip dict "$(in_function rrci_set_garbage_aside 's/heap->white ^= RRCI_GC_COLOR;/;/')"
+mutant colors_flip_for_what_waits dict "$(in_function rrci_all_alive 's/ && heap->alive == rrci_count_tracked(heap)//')"
+mutant colors_flip_always dict "$(in_function rrci_all_alive 's/return heap->alive == heap->gc\[RRCI_TRACKED\].count \&\&/return/;s/heap->alive == rrci_count_tracked(heap)/1/')"
+mutant a_new_object_has_any_color dict "$(in_function rrc_gc_track 's/rrci_whiten(.*/;/')"
+mutant the_kept_count_as_alive dict "$(in_function rrci_color 's/ += heap->keeping == 0;/++;/')"
 mutant finalizers_keep_nothing dict "$(in_function rrci_find_garbage 's/rrci_keep_finalizable(&search);/;/')"
 mutant finalizers_keep_only_themselves dict "$(in_function rrci_keep_finalizable 's/rrci_mark(search);/;/')"
 mutant finalizers_keep_all_garbage dict "$(in_function rrci_keep_finalizable 's/ || rrci_is_finalizable(ob))/ || 1)/')"
@@ -255,18 +281,25 @@ mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_clear 's/rrci_
 mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_do_pending 's/heap->rechecked = 0;/;/')"
 mutant what_was_cleared_does_not_explain dict "$(in_function rrci_recheck_garbage \
     's/while (cleared->count > 0)/while (0)/')"
-mutant the_cleared_are_cleared_again dict "$(in_function rrci_recheck_garbage 's/else if (state != 0)/else if (0)/')"
+mutant the_cleared_are_cleared_again dict "$(in_function rrci_recheck_garbage 's/if (is_held || was_cleared)/if (is_held)/')"
 mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
     's/!rrci_do_queued(heap) && !rrci_do_clear(heap)/!rrci_do_clear(heap) \&\& !rrci_do_queued(heap)/')"
 mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_pending \
     's/!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL)/!rrci_do_garbage(heap, RRCI_FINAL) \&\& !rrci_do_garbage(heap, RRCI_WEAK)/')"
-mutant garbage_is_not_held_while_cleared dict "$(in_function rrci_do_garbage 's/^    RRC_REFCNT(ob)++;/;/')"
-mutant cleared_garbage_is_leaked dict "$(in_function rrci_do_garbage 's/if (--RRC_REFCNT(ob) == 0)/if (--RRC_REFCNT(ob) < 0)/')"
+mutant garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/return counts == .*/return 1;/')"
+mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/ || rrci_is_linked_ob(ob))/)/')"
+mutant references_to_others_are_internal dict "$(in_function rrci_count_internal 's/ == RRCI_CLEAR;/ != RRCI_SIDE;/')"
+mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_do_garbage 's/^    RRC_REFCNT(ob)++;/;/')"
+mutant finalized_garbage_is_leaked dict "$(in_function rrci_do_garbage 's/if (--RRC_REFCNT(ob) == 0)/if (--RRC_REFCNT(ob) < 0)/')"
+mutant garbage_is_not_held_while_cleared dict "$(in_function rrci_do_clear 's/RRC_REFCNT(batch\[i\])++;/;/')"
+mutant cleared_garbage_is_leaked dict "$(in_function rrci_do_clear 's/if (--RRC_REFCNT(batch\[i\]) == 0)/if (--RRC_REFCNT(batch[i]) < 0)/')"
+mutant a_batch_ignores_the_limit dict "$(in_function rrci_do_clear 's/if (count > heap->quota)/if (0)/')"
+mutant the_untracked_are_cleared dict "$(in_function rrci_do_clear 's/ == RRCI_CLEAR)      / < RRCI_GC_LISTS)      /')"
 mutant finalizers_run_twice dict "$(in_function rrci_do_garbage 's/head->is.word |= RRCI_GC_FINALIZED;/;/')"
 mutant finalizers_run_again_by_the_count dict "$(in_function rrci_dealloc 's/->is.word |= RRCI_GC_FINALIZED;/->is.word |= 0;/')"
 mutant members_are_not_cleared dict "$(in_function rrci_clear_members 's/RRC_CLEAR(heap, \*field);/(void)field;/')"
 mutant weakrefs_of_the_kept_are_not_cleared dict "$(in_function rrci_set_garbage_aside \
-    's/RRC_TYPE(ob)->tp_clear_weakrefs != NULL/RRC_TYPE(ob)->tp_clear_weakrefs != NULL \&\& state == 0/')"
+    's/RRC_TYPE(ob)->tp_clear_weakrefs != NULL/RRC_TYPE(ob)->tp_clear_weakrefs != NULL \&\& !is_kept/')"
 mutant the_uncollectable_are_silent dict "$(in_function rrci_end_clearing '/rrci_error(heap, RRC_EUNCOLLECTABLE/d')"
 mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clearing \
     's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
@@ -294,7 +327,61 @@ mutant instances_do_not_drop_their_type dict "$(in_function rrci_del \
     's/--RRC_REFCNT((rrc_object \*)(uintptr_t)type) == 0/0/')"
 mutant walks_do_not_stop dict "$(in_function rrc_gc_visit_objects 's/ && go_on;/;/')"
 mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT(ob)++;/;/;s/rrc_decref(heap, ob);/;/;}')"
-mutant holes_stay dict "$(in_function rrc_gc_visit_objects 's/rrci_fill_holes(.*/;/')"
+mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
 mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
+
+# Closed hosts.
+topic=mirror
+mutant touch_does_nothing mirror "$(in_function rrc_touch 's/RRC_REFCNT(ob) < 0/RRC_REFCNT(ob) == 0/')"
+mutant decrefs_to_the_bias_do_not_let_go mirror "$(in_function rrci_no_reference 's/rrci_weaken(heap, ob);/;/')"
+mutant the_dying_lose_what_they_own mirror "$(in_function rrci_no_reference 's/rrc_touch(heap, ob);.*/RRC_REFCNT(ob) = 0; heap->weak_count -= 0;/')"
+mutant a_dead_node_is_believed mirror "$(in_function rrci_root 's/|| rrci_anchor(heap, ob, 1))/|| (rrci_anchor(heap, ob, 1), 1))/')"
+mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_root 's/rrci_push_gray(heap, ob);/return;/')"
+mutant a_p_link_does_not_root mirror "$(in_function rrci_mirror_linked 's/rrci_anchor(heap, ob, 1);/;/')"
+mutant a_new_link_has_an_old_number mirror "$(in_function rrci_mirror_linked 's/head->is.number = rrci_new_number(heap);/;/')"
+mutant an_unlinked_object_keeps_its_number mirror "$(in_function rrci_mirror_unlinking 's/head->is.number = .*/;/')"
+mutant an_unlinked_object_is_not_rooted mirror "$(in_function rrci_mirror_unlinked 's/rrci_root(heap, ob);/;/')"
+mutant an_unlinked_object_stays_weak mirror "$(in_function rrci_mirror_unlinking 's/rrci_clear_weak(heap, ob);/;/')"
+mutant the_node_stays_rooted_beside_p mirror "$(in_function rrci_mirror_linking 's/rrci_anchor(heap, ob, 0);/;/')"
+mutant the_untracked_own_weak_objects mirror "$(in_function rrci_mirror_untracking 's/rrci_touch_owned(heap, ob);/;/')"
+mutant the_untracked_keep_their_node mirror "$(in_function rrci_mirror_untracking 's/rrci_forget_node(heap, ob);/;/')"
+mutant what_waits_stays_weak mirror "$(in_function rrci_anchor_waiting 's/rrc_touch(heap, .*/;/')"
+mutant deaths_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/^    rrci_sweep(.*RRCI_P_OLD.*/    ;/')"
+mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/RRC_HOST_SURVIVOR(heap, head->is.node) != NULL/1/')"
+mutant c_garbage_is_not_looked_for mirror "$(in_function rrci_find_deaths 's/if (rrci_wants_search(heap))/if (0)/')"
+mutant leaves_are_owners mirror "$(in_function rrci_find_owners 's/if (!weighing->owns)/if (0)/')"
+mutant owners_have_no_number mirror "$(in_function rrci_find_owners 's/head->is.number == 0/0/')"
+mutant no_node_is_stale mirror "$(in_function rrci_find_stale 's/head->is.edges == weighing->edges/1/')"
+mutant all_nodes_are_stale mirror "$(in_function rrci_find_stale 's/head->is.edges == weighing->edges/0/')"
+mutant fresh_links_are_not_seen mirror "$(in_function rrci_visit_edge 's/weighing->is_fresh |= /weighing->is_fresh \&= /')"
+mutant numbers_do_not_count mirror "$(in_function rrci_add_edge 's/number \* (uintptr_t)0x9E3779B1u/0 * number/')"
+mutant a_failed_update_is_forgotten mirror "$(in_function rrci_find_stale 's/(head->is.state & RRCI_NODE_STALE) == 0/1/')"
+mutant held_objects_become_weak mirror "$(in_function rrci_decide 's/outside == 0 \&\&/outside >= 0 \&\&/')"
+mutant nothing_becomes_weak mirror "$(in_function rrci_decide 's/outside == 0 \&\&/outside < 0 \&\&/')"
+mutant held_objects_stay_weak mirror "$(in_function rrci_decide 's/rrc_touch(heap, ob);/;/')"
+mutant handles_become_weak_unexplained mirror "$(in_function rrci_decide_untracked 's/explained = ((const.*/explained = rrci_true_count(link->ob);/')"
+mutant link_fields_keep_their_sides mirror "$(in_function rrci_decide_untracked 's/RRC_LINK(link->ob) = link->p;/;/')"
+mutant pending_handles_are_forgotten mirror "$(in_function rrci_decide_untracked 's/count++;/;/')"
+mutant a_wrong_traverse_weakens mirror "$(in_function rrci_weigh 's/weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK/RRC_OK/')"
+mutant new_nodes_are_not_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_anchor(heap, ob, 1);/;/')"
+mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/|= RRCI_NODE_PENDING;/|= 0;/')"
+mutant nodes_of_the_host_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/RRCI_NODE_KEPT | //')"
+mutant a_failure_lets_go mirror "$(in_function rrci_step 's/code == RRC_OK \&\& (heap->hooked/1 \&\& (heap->hooked/')"
+mutant a_failure_is_silent mirror "$(in_function rrci_mirror_stale 's/code = RRC_ENOMEM;/code = RRC_OK;/')"
+mutant nothing_is_let_go mirror "$(in_function rrci_end_pending 's/rrci_anchor(heap, ob, 0);/;/')"
+mutant the_explicit_form_looks_once mirror "$(in_function rrci_step 's/|| stale == 0 || heap->hooked/|| 1/')"
+mutant the_explicit_form_stays_weak mirror "$(in_function rrci_mirror_cycle 's/rrci_strengthen_all(heap);/;/')"
+mutant deallocs_run_in_a_step mirror "$(in_function rrci_last_reference 's/RRCI_IN_STEP(heap) ||//')"
+mutant steps_nest mirror "$(in_function rrc_mirror_step 's/heap->stepping || //')"
+mutant pending_work_runs_in_a_step mirror "$(in_function rrc_run_pending 's/|| RRCI_IN_STEP(heap)/|| 0/')"
+mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));/;/')"
+mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
+mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/|| heap->asked >= 8/|| 0/')"
+mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
+mutant hooks_are_called_after_the_end mirror "$(in_function rrci_mirror_end 's/heap->desc.mirror = NULL;/;/')"
+mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_phase 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
+mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
+mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/!heap->hooked ||/1 ||/')"
+mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrci_true_count(ob) > explained/0/')"
 finish

@@ -7,6 +7,7 @@
  * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
  * drive the same operations. */
 
+#include "choices.h"
 #include "objects.h"
 
 #include <stdio.h>
@@ -14,28 +15,6 @@
 #include <string.h>
 
 enum { MAX_P = 3000, MAX_OB = 90, MAX_DEPTH = 3 };
-
-/* ---- where choices come from ---- */
-
-typedef struct choices {
-    const unsigned char *bytes;     /* NULL: the generator */
-    size_t left;
-    uint64_t state;
-} choices;
-
-static unsigned pick(choices *from, unsigned n)
-{
-    if (from->bytes != NULL) {
-        if (from->left == 0)
-            return 0;
-        from->left--;
-        return *from->bytes++ % n;
-    }
-    from->state ^= from->state << 13;
-    from->state ^= from->state >> 7;
-    from->state ^= from->state << 17;
-    return (unsigned)(from->state >> 33) % n;
-}
 
 /* ---- the oracle's world ---- */
 
@@ -716,7 +695,7 @@ static void run(choices from, unsigned steps)
     w->stays_young = options.stays_young;
     w->h = host_open(&options);
     w->h->test = w;
-    for (step = 0; step < steps && (w->from.bytes == NULL || w->from.left > 0); step++) {
+    for (step = 0; step < steps && choices_are_left(&w->from); step++) {
         operate(w);
         compare(w);
     }
@@ -731,10 +710,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    choices from = { data, size, 0 };
-
     if (size > 0)
-        run(from, 100000);
+        run(choices_of_bytes(data, size), 100000);
     return 0;
 }
 
@@ -747,11 +724,8 @@ int main(int argc, char **argv)
     unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 1000;
 
     for (i = 0; i < runs; i++) {
-        choices from = { NULL, 0, 0 };
-
-        from.state = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         unit_context("repeat with: random %lu 1 %u", seed + i, steps);
-        run(from, steps);
+        run(choices_of_seed(seed + i), steps);
     }
     printf("%lu passed, 0 failed\n", runs);
     return runs == 0;

@@ -8,6 +8,7 @@
  * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
  * drive the same steps. */
 
+#include "choices.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -15,30 +16,6 @@
 #include <string.h>
 
 enum { MOST_P = 2000, MOST_OB = 60, MOST_DEPTH = 3 };
-
-/* ---- where choices come from ---- */
-
-typedef struct choices {
-    const unsigned char *bytes;     /* NULL: the generator */
-    size_t left;
-    uint64_t state;
-    int depth;                      /* of steps inside finalizers and deallocs */
-    int calm;                       /* no steps there */
-} choices;
-
-static unsigned pick(choices *from, unsigned n)
-{
-    if (from->bytes != NULL) {
-        if (from->left == 0)
-            return 0;
-        from->left--;
-        return *from->bytes++ % n;
-    }
-    from->state ^= from->state << 13;
-    from->state ^= from->state >> 7;
-    from->state ^= from->state << 17;
-    return (unsigned)(from->state >> 33) % n;
-}
 
 static int some_p(world *w, choices *from)
 {
@@ -299,7 +276,7 @@ static void run(choices from, unsigned steps)
     w->user = &from;
     w->reuses = 1;
     w->in_hook = pick(&from, 2) == 0 ? step_in_hook : NULL;
-    for (i = 0; i < steps && (from.bytes == NULL || from.left > 0); i++) {
+    for (i = 0; i < steps && choices_are_left(&from); i++) {
         step(w, &from);
         world_compare(w);
     }
@@ -315,10 +292,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    choices from = { data, size, 0, 0, 0 };
-
     if (size > 0)
-        run(from, 100000);
+        run(choices_of_bytes(data, size), 100000);
     return 0;
 }
 
@@ -331,11 +306,8 @@ int random_cycles(int argc, char **argv)
     unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 1000;
 
     for (i = 0; i < runs; i++) {
-        choices from = { NULL, 0, 0, 0, 0 };
-
-        from.state = (seed + i + 1) * UINT64_C(0x9E3779B97F4A7C15);
         unit_context("repeat with: cycles random %lu 1 %u", seed + i, steps);
-        run(from, steps);
+        run(choices_of_seed(seed + i), steps);
     }
     printf("%lu passed, 0 failed\n", runs);
     return runs == 0;

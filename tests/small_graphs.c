@@ -3,6 +3,7 @@
  * many in one heap; the oracle of world.c tells what must become of each node.
  *
  *     cycles small [stride [first [count [batch [settings]]]]]
+ *     cycles selves [...]      the graphs of three nodes some of which refer to themselves
  *
  * Graphs have numbers. The program takes each number that is `first` plus a
  * multiple of `stride`, and puts `batch` graphs at a time into one heap, of a host
@@ -48,6 +49,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 typedef struct family {
     int kind[MOST_NODES];
     int nodes;
+    unsigned selves;        /* of three nodes: those that refer to themselves, bit by bit */
     uint64_t members;
 } family;
 
@@ -57,7 +59,7 @@ static int can_refer(const node_kind *from, const node_kind *to)
 }
 
 /* References from one node to another: bit 0 of ob to ob, bit 1 of p to p. To
-   itself: only the former, and only in graphs of two nodes. */
+   itself: only the former, and in graphs of three nodes `selves` tells. */
 static unsigned edge_bits(const family *f, int from, int to)
 {
     const node_kind *a = &kinds[f->kind[from]], *b = &kinds[f->kind[to]];
@@ -135,7 +137,7 @@ static void build(world *w, const family *f, uint64_t number, built *g)
         if ((g->roots[i] & 2) != 0)
             world_root(w, g->p[i], 1);
         for (j = 0; j < f->nodes; j++) {
-            unsigned edges = take(&number, edge_bits(f, i, j));
+            unsigned edges = i == j && (f->selves >> i & 1) != 0 ? 1 : take(&number, edge_bits(f, i, j));
 
             if ((edges & 1) != 0)
                 world_refer(w, g->ob[i], j, g->ob[j]);
@@ -172,7 +174,7 @@ static void describe(const family *f, uint64_t number, char *text, size_t size)
         text += snprintf(text, (size_t)(end - text), "%c: %s%s; ", 'a' + i, kinds[f->kind[i]].name,
                          roots[take(&number, root_bits(f, i))]);
         for (j = 0; j < f->nodes; j++) {
-            unsigned choice = take(&number, edge_bits(f, i, j));
+            unsigned choice = i == j && (f->selves >> i & 1) != 0 ? 1 : take(&number, edge_bits(f, i, j));
 
             if (choice != 0)
                 text += snprintf(text, (size_t)(end - text), "%c %s %c; ", 'a' + i, edges[choice], 'a' + j);
@@ -199,6 +201,7 @@ static void choose_settings(unsigned n, host_options *options)
 }
 
 typedef struct batch {
+    const char *command;
     family families[MOST_IN_BATCH];
     uint64_t numbers[MOST_IN_BATCH], members[MOST_IN_BATCH];
     int count, room;
@@ -226,8 +229,8 @@ static void live(const batch *b, unsigned settings)
     int i;
 
     describe(&b->families[0], b->members[0], text, sizeof text);
-    unit_context("graphs from %lu: %s see: cycles small %lu %lu %d 1 %u", (unsigned long)b->numbers[0],
-                 text, (unsigned long)b->stride, (unsigned long)b->numbers[0], b->count, settings);
+    unit_context("graphs from %lu: %s see: cycles %s %lu %lu %d 1 %u", (unsigned long)b->numbers[0],
+                 text, b->command, (unsigned long)b->stride, (unsigned long)b->numbers[0], b->count, settings);
     choose_settings(settings, &options);
     w = world_open(&options);
     for (i = 0; i < b->count; i++)
@@ -277,20 +280,49 @@ static void add_family(batch *b, const family *f, uint64_t base, uint64_t end)
 
 /* ---- all families ---- */
 
-static uint64_t each_family(batch *b, uint64_t end)
+static int can_all_refer_to_themselves(const family *f)
+{
+    int i;
+
+    for (i = 0; i < f->nodes; i++)
+        if ((f->selves >> i & 1) != 0 && !can_refer(&kinds[f->kind[i]], &kinds[f->kind[i]]))
+            return 0;
+    return 1;
+}
+
+/* Those with so many nodes and these selves; returns the number after the last one. */
+static uint64_t each_family(batch *b, int nodes, unsigned selves, uint64_t base, uint64_t end)
 {
     family f;
-    uint64_t base = 0;
 
     memset(&f, 0, sizeof f);
-    for (f.nodes = 1; f.nodes <= MOST_NODES; f.nodes++)
-        for (f.kind[0] = 0; f.kind[0] < KINDS; f.kind[0]++)
-            for (f.kind[1] = f.nodes > 1 ? f.kind[0] : KINDS - 1; f.kind[1] < KINDS; f.kind[1]++)
-                for (f.kind[2] = f.nodes > 2 ? f.kind[1] : KINDS - 1; f.kind[2] < KINDS; f.kind[2]++) {
-                    count_members(&f);
-                    add_family(b, &f, base, end);
-                    base += f.members;
-                }
+    f.nodes = nodes;
+    f.selves = selves;
+    for (f.kind[0] = 0; f.kind[0] < KINDS; f.kind[0]++)
+        for (f.kind[1] = nodes > 1 ? f.kind[0] : KINDS - 1; f.kind[1] < KINDS; f.kind[1]++)
+            for (f.kind[2] = nodes > 2 ? f.kind[1] : KINDS - 1; f.kind[2] < KINDS; f.kind[2]++) {
+                if (!can_all_refer_to_themselves(&f))
+                    continue;
+                count_members(&f);
+                add_family(b, &f, base, end);
+                base += f.members;
+            }
+    return base;
+}
+
+static uint64_t each_graph(batch *b, int with_selves, uint64_t end)
+{
+    uint64_t base = 0;
+    unsigned selves;
+    int nodes;
+
+    if (with_selves) {
+        for (selves = 1; selves < 1u << MOST_NODES; selves++)
+            base = each_family(b, MOST_NODES, selves, base, end);
+    } else {
+        for (nodes = 1; nodes <= MOST_NODES; nodes++)
+            base = each_family(b, nodes, 0, base, end);
+    }
     return base;
 }
 
@@ -304,6 +336,7 @@ int small_graphs(int argc, char **argv)
     static batch b;
     uint64_t count, all;
 
+    b.command = argv[0];
     b.batches = 0;
     b.stride = number_of_argument(argc, argv, 1, 9973);
     b.first = number_of_argument(argc, argv, 2, 0);
@@ -312,7 +345,7 @@ int small_graphs(int argc, char **argv)
     b.settings = (long)number_of_argument(argc, argv, 5, UINT64_MAX);
     if (b.stride == 0 || b.room < 1 || b.room > MOST_IN_BATCH || b.settings >= SETTINGS)
         return 2;
-    all = each_family(&b, b.first + count * b.stride);
+    all = each_graph(&b, strcmp(b.command, "selves") == 0, b.first + count * b.stride);
     finish_batch(&b);
     printf("%lu of %lu graphs, %d at a time\n", (unsigned long)b.graphs, (unsigned long)all, b.room);
     printf("%d passed, 0 failed\n", b.graphs > 0);

@@ -660,6 +660,84 @@ static void garbage_that_is_held_again_is_left_alone(void)
         }
 }
 
+/* The same without an incref: C takes over a reference that garbage owned. No count
+   tells, only what is visited. */
+static void a_reference_moved_out_of_garbage(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[2], *other, *taken;
+
+    knot_ring(h, &Knot, 2, ring);
+    other = knot_new(h, &Knot, 3);
+    knot_tie(h, other, 0, other);
+    rrc_decref(h->heap, other);
+    host_major(h);
+    taken = KNOT(ring[0])->ref[0];
+    KNOT(ring[0])->ref[0] = NULL;
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "c3 d3");
+    check_ptr(taken, ring[1]);
+    check_ptr(KNOT(taken)->ref[0], ring[0]);
+    forget_events(h);
+    rrc_decref(h->heap, taken);
+    check_events(h, "d2 d1");
+    host_close(h);
+}
+
+/* So many that the sum of their biases is that of none. */
+static void many_new_links_to_garbage(void)
+{
+    enum { MANY = 8 };
+    host *h = host_open(NULL);
+    rrc_object *obs[MANY];
+    size_t homes[MANY];
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        obs[i] = knot_new(h, &Knot, i + 1);
+        knot_tie(h, obs[i], 0, obs[i]);
+        rrc_decref(h->heap, obs[i]);
+        homes[i] = host_rooted(h, HOST_OLD);
+    }
+    host_major(h);
+    for (i = 0; i < MANY; i++)
+        ob_link(h, i % 2 == 0 ? O : P, homes[i], obs[i], FULL);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    for (i = 0; i < MANY; i++) {
+        check_ptr(KNOT(obs[i])->ref[0], obs[i]);
+        host_unroot(h, homes[i]);
+    }
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    forget_events(h);
+    host_close(h);
+}
+
+static int clear_and_untrack_the_other(rrc_heap *heap, rrc_object *self)
+{
+    rrc_gc_untrack(heap, KNOT(self)->ref[0]);
+    return knot_clear(heap, self);
+}
+
+static const rrc_type Untracker = {
+    .tp_name = "Untracker", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_and_untrack_the_other,
+};
+
+static void what_a_clear_untracks_is_not_cleared(void)
+{
+    host *h = host_open(NULL);
+
+    knot_ring(h, &Untracker, 2, NULL);
+    knot_collect(h);
+    check_int(count_events(h->events, 'c'), 1);
+    check_int(count_events(h->events, 'd'), 2);
+    check_int(host_stats(h).objects, 0);
+    forget_events(h);
+    host_close(h);
+}
+
 static void borrow_again(host *h, rrc_object *ob)
 {
     rrc_gcref p = h->test == NULL ? NULL : ((rrc_gcref *)h->test)[0];
@@ -823,7 +901,8 @@ UNIT_GROUP(gc_finalizers,
     UNIT(a_lazy_clear_is_named),
     UNIT(uncollectable_objects_can_be_listed),
     UNIT(what_was_never_cleared_is_not_uncollectable),
-    UNIT(garbage_that_is_held_again_is_left_alone),
+    UNIT(garbage_that_is_held_again_is_left_alone), UNIT(a_reference_moved_out_of_garbage),
+    UNIT(many_new_links_to_garbage), UNIT(what_a_clear_untracks_is_not_cleared),
     UNIT(the_link_of_garbage_is_gone),
     UNIT(garbage_waits_for_long),
     UNIT(pending_garbage_calls_the_trigger),

@@ -4,6 +4,7 @@
 #   suite-VARIANT          every topic (tests/test_*.c) in one program
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
+#   mirror-VARIANT         the same for a host whose collector is closed
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
@@ -14,8 +15,9 @@ SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/other_debug.c tes
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/unit.c tests/impl.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
-BUILD_VARIANT = @CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
+BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
 $(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $(SUITE_SRCS)
@@ -26,12 +28,16 @@ $(BUILD)/tests/random-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 $(BUILD)/tests/cycles-%: $(CYCLES_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $(CYCLES_SRCS)
 
+$(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ mirror-$* $(MIRROR_SRCS)
+
 # The quick subset, and everything.
 CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
 COMMON_VARIANTS := $(foreach find,dict slot,$(foreach hooks,desc macros,$(foreach moving,moves fixed,\
                    $(find)-$(hooks)-$(moving) $(find)-$(hooks)-$(moving)-debug)))
 OTHER_VARIANTS := front-dict-desc-moves front-slot-macros-moves-debug \
                   small-dict-desc-moves small-slot-macros-moves-debug \
+                  mirror-dict-desc-moves mirror-slot-macros-fixed-debug mirror-front-dict-desc-moves \
                   m32-dict-desc-moves m32-slot-macros-fixed-debug m32-front-small-dict-desc-moves
 TEST_VARIANTS := $(COMMON_VARIANTS) $(OTHER_VARIANTS) \
                  $(addsuffix -asan,$(COMMON_VARIANTS) $(filter-out m32-%,$(OTHER_VARIANTS))) \
@@ -46,7 +52,8 @@ $(foreach variant,$(TEST_VARIANTS),\
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
 
 # Cycles. Each of the common variants takes its share of the small graphs: together
-# all. The others, and the quick subset, take a sample. Sanitizers take long.
+# all. The others, and the quick subset, take a sample; and so do all of the graphs of
+# three nodes with self references, six times as many. Sanitizers take long.
 slow = $(QUICK)$(filter %-asan %-tsan,$(1))
 SHARES := $(words $(COMMON_VARIANTS))
 SHARES_TAKEN :=
@@ -56,6 +63,8 @@ $(call run,random_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
 $(call run,graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) graphs $(GRAPHS))
 $(call run,small_graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) small \
     $(if $(call slow,$(1)),2003 1,$(if $(filter $(1),$(COMMON_VARIANTS)),$(SHARES) $(words $(SHARES_TAKEN)),211 2)))
+$(call run,small_selves-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) selves \
+    $(if $(call slow,$(1)),20011 1,1009 $(words $(SHARES_TAKEN))))
 SHARES_TAKEN += $(filter $(1),$(COMMON_VARIANTS))
 endef
 CYCLE_VARIANTS := $(filter-out %-tsan,$(filter-out %-asan,$(TEST_VARIANTS))) \
@@ -64,6 +73,34 @@ $(foreach variant,$(CYCLE_VARIANTS),$(eval $(call run_cycles,$(variant))))
 $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS)),\
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
+
+# Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
+MIRROR_CHECK := plain debug
+MIRROR_VARIANTS := $(MIRROR_CHECK) plain-asan debug-asan front-debug small-asan clang-debug m32-debug m32-small
+mirror_share = $(if $(QUICK),4001 1,$(if $(filter plain,$(1)),2 0,$(if $(filter debug,$(1)),20 1,401 2)))
+define run_mirror
+$(call run,mirror_cases-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) cases)
+$(call run,mirror_graphs-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) graphs $(GRAPHS))
+$(call run,mirror_small-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) small $(call mirror_share,$(1)))
+$(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) random 1 \
+    $(if $(QUICK),60 400,$(if $(filter %-asan,$(1)),300 500,1000 600)))
+endef
+$(foreach variant,$(MIRROR_VARIANTS),$(eval $(call run_mirror,$(variant))))
+CHECK_RUNS += $(foreach kind,cases graphs small random,mirror_$(kind)-debug) mirror_random-plain
+
+# With a rule broken: something is lost, or found by the debug checks.
+$(foreach rule,moves increfs,$(foreach variant,$(MIRROR_CHECK),\
+    $(eval $(call run,mirror_without_$(rule)-$(variant),$(BUILD)/tests/mirror-$(variant),\
+        $(BUILD)/tests/mirror-$(variant) control $(rule)))))
+
+# All of them, for two hours: not a part of `make test`.
+EXHAUSTIVE := $(addprefix exhaustive-,$(CHECK_VARIANTS))
+.PHONY: exhaustive $(EXHAUSTIVE)
+exhaustive: ## all small graphs, also those that make test takes a sample of (hours)
+	+@$(MAKE) --no-print-directory $(PARALLEL) $(EXHAUSTIVE)
+$(EXHAUSTIVE): exhaustive-%: $(BUILD)/tests/cycles-%
+	$< small 1
+	$< selves 2 $(if $(filter $*,$(firstword $(CHECK_VARIANTS))),0,1)
 
 $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units

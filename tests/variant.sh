@@ -2,12 +2,14 @@
 # variant.sh OUTPUT VARIANT SOURCES... - builds a test program. The words of a
 # variant are its settings:
 #
+#   plain           none of these
 #   dict slot       how the host finds the ob of a p
 #   desc macros     how its hooks are called
 #   moves fixed     whether its objects move
 #   front           another object layout, the link in front of the object
 #   small           small blocks and shallow nesting: limits are met soon
 #   debug           RRC_DEBUG
+#   mirror          RRC_MIRROR
 #   asan tsan fuzz  sanitizers, and the fuzzer's entry
 #   gcc clang m32   another compiler, or 32 bits
 #
@@ -22,13 +24,14 @@ cc=${CC:-cc}
 defines= flags=${CFLAGS:--O2 -g} libraries=-lpthread cmocka=1
 for word in $(echo "$variant" | tr - ' '); do
     case $word in
-    dict | desc | moves) ;;
+    dict | desc | moves | plain) ;;
     slot) defines="$defines -DHOST_SLOT=1" ;;
     macros) defines="$defines -DHOST_MACROS=1" ;;
     fixed) defines="$defines -DHOST_MOVES=0" ;;
     front) defines="$defines -DHOST_FRONT=1" ;;
     small) defines="$defines -DRRC_CHUNK_LINKS=64 -DRRC_DEALLOC_DEPTH=2" ;;
     debug) defines="$defines -DRRC_DEBUG" ;;
+    mirror) defines="$defines -DRRC_MIRROR" ;;
     asan) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
     tsan) flags='-O1 -g -fsanitize=thread' ;;
     fuzz)

@@ -1,6 +1,5 @@
 /* builtins.c - the procedures of the language. The README lists them. */
-#include "ctypes.h"
-#include "lisp.h"
+#include "capi/host.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,18 +15,13 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, cvm_kind kind, const char *
     return 0;
 }
 
-static int is_number(cvm_value v)
-{
-    return cvm_is_fixnum(v) || cvm_is(v, CVM_REAL);
-}
-
 int cvm_get_real(cvm *vm, const char *who, cvm_value v, double *number)
 {
-    if (!is_number(v)) {
+    if (!cvm_is_number(v)) {
         cvm_expected(vm, who, "a number", v);
         return 0;
     }
-    *number = cvm_is_fixnum(v) ? (double)cvm_fixnum_of(v) : CVM_REAL_OF(v)->number;
+    *number = cvm_number_of(v);
     return 1;
 }
 
@@ -37,8 +31,8 @@ int cvm_get_index(cvm *vm, const char *who, cvm_value v, size_t *n)
 {
     double number;
 
-    if (cvm_is_fixnum(v) && cvm_fixnum_of(v) >= 0) {
-        *n = (size_t)cvm_fixnum_of(v);
+    if (cvm_is_whole(v) && cvm_whole_of(v) >= 0) {
+        *n = (size_t)cvm_whole_of(v);
     } else if (cvm_is(v, CVM_REAL) && (number = CVM_REAL_OF(v)->number) >= 0
                && floor(number) >= number) {
         *n = number < (double)(SIZE_MAX / 16) ? (size_t)number : SIZE_MAX / 16;
@@ -198,8 +192,8 @@ static cvm_value compare(cvm *vm, const char *name, int op, cvm_value *args, siz
 
         if (!cvm_get_real(vm, name, args[i], &x) || !cvm_get_real(vm, name, args[i + 1], &y))
             return CVM_NONE;
-        if (cvm_is_fixnum(args[i]) && cvm_is_fixnum(args[i + 1])) {
-            intptr_t a = cvm_fixnum_of(args[i]), b = cvm_fixnum_of(args[i + 1]);
+        if (cvm_is_whole(args[i]) && cvm_is_whole(args[i + 1])) {
+            intptr_t a = cvm_whole_of(args[i]), b = cvm_whole_of(args[i + 1]);
 
             less = a < b;
             greater = a > b;
@@ -337,7 +331,7 @@ static cvm_value b_list_p(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_number_p(cvm *vm, cvm_value *args, size_t n)
 {
     (void)vm, (void)n;
-    return cvm_boolean(is_number(args[0]));
+    return cvm_boolean(cvm_is_number(args[0]));
 }
 
 static cvm_value b_string_p(cvm *vm, cvm_value *args, size_t n)
@@ -374,15 +368,17 @@ static cvm_value b_procedure_p(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_type_of(cvm *vm, cvm_value *args, size_t n)
 {
     (void)n;
-    if (cvm_is(args[0], CVM_FOREIGN) && CVM_FOREIGN_OF(args[0])->ob != NULL)
-        return cvm_text(vm, RRC_TYPE(CVM_FOREIGN_OF(args[0])->ob)->tp_name);
+    if (cvm_is(args[0], CVM_FOREIGN) && cvm_named_ob(args[0]) != NULL)
+        return cvm_text(vm, RRC_TYPE(cvm_named_ob(args[0]))->tp_name);
     return cvm_text(vm, cvm_kind_name(args[0]));
 }
 
+/* The same object. A whole number is its value, however it is stored. */
 static cvm_value b_eq_p(cvm *vm, cvm_value *args, size_t n)
 {
     (void)vm, (void)n;
-    return cvm_boolean(args[0] == args[1]);
+    return cvm_boolean(args[0] == args[1] || (cvm_is_whole(args[0]) && cvm_is_whole(args[1])
+                                              && cvm_whole_of(args[0]) == cvm_whole_of(args[1])));
 }
 
 static cvm_value b_equal_p(cvm *vm, cvm_value *args, size_t n)
@@ -733,7 +729,7 @@ static cvm_value b_load(cvm *vm, cvm_value *args, size_t n)
         return CVM_NONE;
     path = malloc(CVM_STRING_OF(args[0])->length + 1);
     if (path != NULL)
-        memcpy(path, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length + 1);
+        memcpy(path, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length + 1);
     v = path != NULL ? cvm_run_file(vm, path) : cvm_out_of_memory(vm);
     free(path);
     cvm_leave(vm);
@@ -753,7 +749,7 @@ static cvm_value b_read(cvm *vm, cvm_value *args, size_t n)
     r.file = cvm_root(vm, cvm_text(vm, "(read)"));
     if (*r.file == CVM_NONE)
         return CVM_NONE;
-    cvm_put(&text, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length);
+    cvm_put(&text, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
     if (text.full) {
         cvm_buffer_free(&text);
         return cvm_out_of_memory(vm);
@@ -793,8 +789,7 @@ static cvm_value b_string_append(cvm *vm, cvm_value *args, size_t n)
     if (v == CVM_NONE)
         return CVM_NONE;
     for (i = 0; i < n; i++) {
-        memcpy(CVM_STRING_OF(v)->bytes + at, CVM_STRING_OF(args[i])->bytes,
-               CVM_STRING_OF(args[i])->length);
+        memcpy(CVM_STRING_OF(v)->bytes + at, cvm_bytes(args[i]), CVM_STRING_OF(args[i])->length);
         at += CVM_STRING_OF(args[i])->length;
     }
     return v;
@@ -818,7 +813,7 @@ static cvm_value b_substring(cvm *vm, cvm_value *args, size_t n)
         return out_of_range(vm, "substring", start, end);
     v = cvm_string_new(vm, NULL, end - start);
     if (v != CVM_NONE)
-        memcpy(CVM_STRING_OF(v)->bytes, CVM_STRING_OF(args[0])->bytes + start, end - start);
+        memcpy(CVM_STRING_OF(v)->bytes, cvm_bytes(args[0]) + start, end - start);
     return v;
 }
 
@@ -839,7 +834,7 @@ static cvm_value b_string_repeat(cvm *vm, cvm_value *args, size_t n)
         return cvm_out_of_memory(vm);
     v = cvm_string_new(vm, NULL, times * length);
     for (i = 0; v != CVM_NONE && i < times; i++)
-        memcpy(CVM_STRING_OF(v)->bytes + i * length, CVM_STRING_OF(args[0])->bytes, length);
+        memcpy(CVM_STRING_OF(v)->bytes + i * length, cvm_bytes(args[0]), length);
     return v;
 }
 
@@ -856,7 +851,7 @@ static cvm_value b_string_less(cvm *vm, cvm_value *args, size_t n)
     a = CVM_STRING_OF(args[0]);
     b = CVM_STRING_OF(args[1]);
     shorter = a->length < b->length ? a->length : b->length;
-    order = memcmp(a->bytes, b->bytes, shorter);
+    order = memcmp(cvm_bytes(args[0]), cvm_bytes(args[1]), shorter);
     return cvm_boolean(order < 0 || (order == 0 && a->length < b->length));
 }
 
@@ -873,7 +868,7 @@ static cvm_value b_string_search(cvm *vm, cvm_value *args, size_t n)
     s = CVM_STRING_OF(args[0]);
     part = CVM_STRING_OF(args[1]);
     for (i = 0; part->length <= s->length && i <= s->length - part->length; i++)
-        if (memcmp(s->bytes + i, part->bytes, part->length) == 0)
+        if (memcmp(cvm_bytes(args[0]) + i, cvm_bytes(args[1]), part->length) == 0)
             return cvm_size(vm, i);
     return CVM_FALSE;
 }
@@ -887,7 +882,7 @@ static cvm_value b_string_to_symbol(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (!cvm_check(vm, "string->symbol", args[0], CVM_STRING, "a string"))
         return CVM_NONE;
-    cvm_put(&text, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length + 1);
+    cvm_put(&text, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length + 1);
     v = text.full ? cvm_out_of_memory(vm) : cvm_symbol_new(vm, text.bytes, text.length - 1);
     cvm_buffer_free(&text);
     return v;
@@ -907,7 +902,7 @@ static cvm_value b_string_to_number(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (!cvm_check(vm, "string->number", args[0], CVM_STRING, "a string"))
         return CVM_NONE;
-    v = cvm_parse_number(vm, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length);
+    v = cvm_parse_number(vm, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
     return v != CVM_NONE || vm->failed ? v : CVM_FALSE;
 }
 
@@ -1116,7 +1111,7 @@ static cvm_value dict_column(cvm *vm, const char *who, cvm_value *args, size_t c
         const cvm_value *items = CVM_VECTOR_OF(CVM_DICT_OF(args[0])->entries)->items;
 
         if (items[2 * (i - 1)] != CVM_NONE)
-            *list = cvm_cons(vm, items[2 * (i - 1) + column], *list);
+            *list = cvm_cons(vm, cvm_plain(items[2 * (i - 1) + column]), *list);
     }
     return *list;
 }

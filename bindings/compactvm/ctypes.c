@@ -1,8 +1,6 @@
 /* ctypes.c - a library of reference-counted C objects, and its Lisp functions.
  *
  *   type       link, count   what it shows
- *   view       P, light      the C side of any Lisp object; freed at once
- *   text       P, full       the C side of a string: owns a C copy of the bytes
  *   point      O, light      plain data
  *   buffer     O, light      plain data of variable size
  *   widget     O, full       owns a name, children and Lisp callbacks
@@ -18,6 +16,8 @@
  * is a log in which the deallocators write what they do.
  */
 #include "ctypes.h"
+#include "capi/capi.h"
+#include "capi/host.h"
 #include "rrc_glue.h"
 
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static char *copy_bytes(const char *bytes, size_t length)
 
 static char *copy_string(cvm_value string)
 {
-    return copy_bytes(CVM_STRING_OF(string)->bytes, CVM_STRING_OF(string)->length);
+    return copy_bytes(cvm_bytes(string), CVM_STRING_OF(string)->length);
 }
 
 /* Room for one more item of the given size in a growing array; 0: no memory. */
@@ -98,50 +98,6 @@ static rrc_object *no_memory(cvm *vm)
     return NULL;
 }
 
-/* ---- view and text: the C side of Lisp objects -------------------------- */
-
-static const cvm_ctype view_type = {
-    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "view", .tp_basicsize = sizeof(rrc_object) },
-    .light = 1
-};
-
-typedef struct text {
-    rrc_object head;
-    char *bytes;
-    size_t length;
-} text;
-
-static void text_dealloc(rrc_heap *heap, rrc_object *self)
-{
-    note(rrc_userdata(heap), "text \"%.40s\" deallocated", ((text *)self)->bytes);
-    free(((text *)self)->bytes);
-    rrc_del(heap, self);
-}
-
-static const cvm_ctype text_type = {
-    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "text", .tp_basicsize = sizeof(text),
-      .tp_dealloc = text_dealloc },
-    .light = 0
-};
-
-rrc_object *cvm_view_new(cvm *vm, cvm_value v)
-{
-    char *bytes;
-    text *t;
-
-    if (!cvm_is(v, CVM_STRING))
-        return rrc_new(vm->rrc, &view_type.type);
-    bytes = copy_string(v);
-    t = bytes != NULL ? (text *)rrc_new(vm->rrc, &text_type.type) : NULL;
-    if (t == NULL) {
-        free(bytes);
-        return NULL;
-    }
-    t->bytes = bytes;
-    t->length = CVM_STRING_OF(v)->length;
-    return &t->head;
-}
-
 /* ---- point and buffer: plain data --------------------------------------- */
 
 typedef struct point {
@@ -181,8 +137,9 @@ static const cvm_method point_methods[] = {
 };
 
 static const cvm_ctype point_type = {
-    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "point", .tp_basicsize = sizeof(point) },
-    .light = 1, .least = 2, .most = 2, .make = point_make, .methods = point_methods
+    { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "point", .tp_basicsize = sizeof(point),
+      .tp_flags = CX_TPFLAGS_LIGHT },
+    .least = 2, .most = 2, .make = point_make, .methods = point_methods
 };
 
 static rrc_object *point_make(cvm *vm, cvm_value *args, size_t n)
@@ -257,8 +214,8 @@ static const cvm_method buffer_methods[] = {
 
 static const cvm_ctype buffer_type = {
     { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "buffer", .tp_basicsize = sizeof(buffer),
-      .tp_itemsize = 1 },
-    .light = 1, .least = 1, .most = 1, .make = buffer_make, .methods = buffer_methods
+      .tp_itemsize = 1, .tp_flags = CX_TPFLAGS_LIGHT },
+    .least = 1, .most = 1, .make = buffer_make, .methods = buffer_methods
 };
 
 static rrc_object *buffer_make(cvm *vm, cvm_value *args, size_t n)
@@ -509,7 +466,7 @@ static const cvm_ctype widget_type = {
     { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "widget", .tp_basicsize = sizeof(widget),
       .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = widget_dealloc,
       .tp_traverse = widget_traverse, .tp_clear = widget_clear, .tp_members = widget_members },
-    .light = 0, .least = 1, .most = 1, .make = widget_make, .methods = widget_methods
+    .least = 1, .most = 1, .make = widget_make, .methods = widget_methods
 };
 
 /* From here on the collector may ask what the object owns: its fields are valid. */
@@ -577,7 +534,7 @@ static const cvm_ctype window_type = {
       .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = widget_dealloc,
       .tp_traverse = widget_traverse, .tp_clear = widget_clear,
       .tp_finalize = window_finalize, .tp_members = widget_members },
-    .light = 0, .least = 1, .most = 1, .make = window_make, .methods = window_methods,
+    .least = 1, .most = 1, .make = window_make, .methods = window_methods,
     .base = &widget_type
 };
 
@@ -628,7 +585,7 @@ static cvm_value document_write(cvm *vm, rrc_object *self, cvm_value *args, size
     (void)n;
     if (!cvm_check(vm, "write", args[0], CVM_STRING, "a string"))
         return CVM_NONE;
-    cvm_put(all, CVM_STRING_OF(args[0])->bytes, CVM_STRING_OF(args[0])->length);
+    cvm_put(all, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
     if (all->full) {
         all->length = before;           /* all of it or nothing */
         all->full = 0;
@@ -675,7 +632,7 @@ static const cvm_ctype document_type = {
     { RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "document", .tp_basicsize = sizeof(document),
       .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = document_dealloc,
       .tp_members = document_members },
-    .light = 0, .least = 1, .most = 1, .make = document_make, .methods = document_methods
+    .least = 1, .most = 1, .make = document_make, .methods = document_methods
 };
 
 static rrc_object *document_make(cvm *vm, cvm_value *args, size_t n)
@@ -764,6 +721,8 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 
     if (self == NULL || !cvm_check(vm, "call", args[1], CVM_SYMBOL, "a symbol"))
         return CVM_NONE;
+    if (RRC_TYPE(self)->tp_flags & CX_TPFLAGS_READY)
+        return cvm_foreign_call_method(vm, args, n);    /* it is of the C API */
     m = find_method(cvm_ctype_of(self), cvm_symbol_text(args[1]));
     if (m == NULL)
         return cvm_fail(vm, "call: a %s has no method %.40s", RRC_TYPE(self)->tp_name,
@@ -784,21 +743,13 @@ static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (ob == NULL)
         return CVM_NONE;
+    if (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_READY)
+        return cvm_foreign_close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
     rrc_incref(vm->rrc, ob);
     rrc_unlink(vm->rrc, ob);
     CVM_FOREIGN_OF(args[0])->ob = NULL;
     rrc_decref(vm->rrc, ob);
     return CVM_NIL;
-}
-
-void cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out)
-{
-    rrc_object *ob = CVM_FOREIGN_OF(v)->ob;
-
-    (void)vm;
-    cvm_put_text(out, "#<");
-    cvm_put_text(out, ob != NULL ? RRC_TYPE(ob)->tp_name : "disposed");
-    cvm_put_text(out, ">");
 }
 
 /* ---- the registry: C code that holds objects by name -------------------- */
@@ -880,7 +831,7 @@ static rrc_object *linked(cvm *vm, cvm_value v)
 {
     if (!cvm_is_object(v))
         return NULL;
-    return cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob : rrc_from_obj(vm->rrc, (rrc_gcref)v);
+    return cvm_named_ob(v) != NULL ? cvm_named_ob(v) : rrc_from_obj(vm->rrc, (rrc_gcref)v);
 }
 
 /* (c-address x): where the C object of x is, or nil if it has none */
@@ -915,7 +866,7 @@ static cvm_value b_c_refs(cvm *vm, cvm_value *args, size_t n)
     return cvm_integer(vm, count);
 }
 
-/* (c-length string): the length, as C code that got the string finds it */
+/* (c-length string): the length, as C code finds it in its copy: up to the first zero byte */
 static cvm_value b_c_length(cvm *vm, cvm_value *args, size_t n)
 {
     rrc_object *ob;
@@ -927,7 +878,7 @@ static cvm_value b_c_length(cvm *vm, cvm_value *args, size_t n)
     ob = cvm_to_c(vm, "c-length", args[0]);
     if (ob == NULL)
         return CVM_NONE;
-    length = ((text *)ob)->length;
+    length = strlen(cx_str_as_utf8(vm, ob));
     rrc_decref(vm->rrc, ob);
     return cvm_size(vm, length);
 }
@@ -987,7 +938,7 @@ static cvm_value b_dump_dot(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (!cvm_check(vm, "dump-dot", args[0], CVM_STRING, "a string"))
         return CVM_NONE;
-    name = CVM_STRING_OF(args[0])->bytes;       /* nothing is allocated in Lisp from here on */
+    name = cvm_bytes(args[0]);       /* nothing is allocated in Lisp from here on */
     if (rrc_dump_dot(vm->rrc, put_text, &out) != RRC_OK || out.full) {
         cvm_buffer_free(&out);
         return cvm_out_of_memory(vm);

@@ -9,7 +9,6 @@
    here is the first member of one of these. */
 typedef struct cvm_ctype {
     rrc_type type;
-    int light;                  /* its memory can just be freed */
     int least, most;            /* arguments of `make` */
     rrc_object *(*make)(cvm *vm, cvm_value *args, size_t n);    /* for (new ...); NULL: not from Lisp */
     const struct cvm_method *methods;                           /* for (call ...) */
@@ -29,11 +28,6 @@ static inline const cvm_ctype *cvm_ctype_of(rrc_object *ob)
 
 int cvm_ctypes_open(cvm *vm);   /* 0: no memory */
 void cvm_ctypes_close(cvm *vm);
-
-/* A new C view of a Lisp object, not linked yet; NULL: no memory. */
-rrc_object *cvm_view_new(cvm *vm, cvm_value v);
-
-void cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out);
 
 extern const cvm_builtin_def cvm_ctype_builtins[];
 

@@ -5,29 +5,30 @@
 
 /* ---- equality ------------------------------------------------------------
  *
- * Numbers are equal by value, strings by content, pairs and vectors by their
- * elements; everything else is equal only to itself.
+ * Numbers are equal by value, strings by content, pairs, vectors, tuples and
+ * arrays by their elements; everything else is equal only to itself.
  */
 
 static int are_numbers(cvm_value a, cvm_value b)
 {
-    return (cvm_is_fixnum(a) || cvm_is(a, CVM_REAL)) && (cvm_is_fixnum(b) || cvm_is(b, CVM_REAL));
+    return cvm_is_number(a) && cvm_is_number(b);
 }
 
 static int equal_numbers(cvm_value a, cvm_value b)
 {
-    double x = cvm_is_fixnum(a) ? (double)cvm_fixnum_of(a) : CVM_REAL_OF(a)->number;
-    double y = cvm_is_fixnum(b) ? (double)cvm_fixnum_of(b) : CVM_REAL_OF(b)->number;
+    double x, y;
 
-    if (cvm_is_fixnum(a) && cvm_is_fixnum(b))
-        return a == b;
+    if (cvm_is_whole(a) && cvm_is_whole(b))
+        return cvm_whole_of(a) == cvm_whole_of(b);
+    x = cvm_number_of(a);
+    y = cvm_number_of(b);
     return x <= y && x >= y;
 }
 
 static int equal_strings(cvm_value a, cvm_value b)
 {
     return CVM_STRING_OF(a)->length == CVM_STRING_OF(b)->length
-        && memcmp(CVM_STRING_OF(a)->bytes, CVM_STRING_OF(b)->bytes, CVM_STRING_OF(a)->length) == 0;
+        && memcmp(cvm_bytes(a), cvm_bytes(b), CVM_STRING_OF(a)->length) == 0;
 }
 
 static int equal_lists(cvm *vm, cvm_value a, cvm_value b)
@@ -65,31 +66,34 @@ static int equal_vectors(cvm *vm, const cvm_vector *a, const cvm_vector *b)
 
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
 {
-    int same = 0;
+    int same, sequences;
 
     if (are_numbers(a, b))
         return equal_numbers(a, b);
     if (a == b)
         return 1;
-    if (!cvm_is_object(a) || !cvm_is_object(b)
-        || cvm_object_of(a)->kind != cvm_object_of(b)->kind)
+    if (!cvm_is_object(a) || !cvm_is_object(b))
+        return 0;
+    sequences = (cvm_is_tuple(a) && cvm_is_tuple(b)) || (cvm_is(a, CVM_ARRAY) && cvm_is(b, CVM_ARRAY));
+    if (!sequences && cvm_object_of(a)->kind != cvm_object_of(b)->kind)
         return 0;
     if (cvm_is(a, CVM_STRING))
         return equal_strings(a, b);
-    if (!cvm_is(a, CVM_PAIR) && !cvm_is(a, CVM_VECTOR))
+    if (!sequences && !cvm_is(a, CVM_PAIR) && !cvm_is(a, CVM_VECTOR))
         return 0;
     if (!cvm_enter(vm))
         return -1;
-    same = cvm_is(a, CVM_PAIR) ? equal_lists(vm, a, b)
-                               : equal_vectors(vm, CVM_VECTOR_OF(a), CVM_VECTOR_OF(b));
+    same = sequences ? cvm_equal_sequences(vm, a, b)
+         : cvm_is(a, CVM_PAIR) ? equal_lists(vm, a, b)
+         : equal_vectors(vm, CVM_VECTOR_OF(a), CVM_VECTOR_OF(b));
     cvm_leave(vm);
     return same;
 }
 
 /* ---- dicts --------------------------------------------------------------
  *
- * Keys are compared as by equal?, but pairs and vectors by identity: their
- * contents can change.
+ * Keys are compared as by equal?, but pairs, vectors, tuples and arrays by
+ * identity: their contents, or those of their items, can change.
  */
 
 cvm_value cvm_dict_new(cvm *vm)
@@ -124,15 +128,13 @@ static uint32_t hash_key(cvm *vm, cvm_value key)
 {
     cvm_object *p = cvm_object_of(key);
 
-    if (cvm_is_fixnum(key))
-        return hash_number((double)cvm_fixnum_of(key));
+    if (cvm_is_number(key))
+        return hash_number(cvm_number_of(key));
     if (!cvm_is_object(key))
         return (uint32_t)key;
-    if (p->kind == CVM_REAL)
-        return hash_number(CVM_REAL_OF(key)->number);
     if (p->hash == 0)
         p->hash = p->kind == CVM_STRING
-                ? cvm_hash_bytes(CVM_STRING_OF(key)->bytes, CVM_STRING_OF(key)->length)
+                ? cvm_hash_bytes(cvm_bytes(key), CVM_STRING_OF(key)->length)
                 : ++vm->heap.hashes * 2654435761u;
     return p->hash;
 }
@@ -154,16 +156,19 @@ static cvm_value *find_place(cvm *vm, const cvm_dict *d, cvm_value key)
     return &index->items[at];
 }
 
-cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key)
+cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key)
 {
     const cvm_dict *d = CVM_DICT_OF(dict);
-    cvm_value place;
+    cvm_value place = d->count > 0 ? *find_place(vm, d, key) : CVM_NIL;
 
-    if (d->count == 0)
-        return CVM_NONE;
-    place = *find_place(vm, d, key);
-    return place == CVM_NIL ? CVM_NONE
-         : CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(place) + 1];
+    return place != CVM_NIL ? &CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(place) + 1] : NULL;
+}
+
+cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key)
+{
+    const cvm_value *place = cvm_dict_place(vm, dict, key);
+
+    return place != NULL ? cvm_plain(*place) : CVM_NONE;
 }
 
 /* New entries and a new index with room for twice what is there, without the
@@ -228,6 +233,7 @@ int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v)
             cvm_store(vm, d->entries, &items[2 * d->used], *r_key);
             d->used++;
             d->count++;
+            d->added++;
         }
         cvm_store(vm, d->entries, &items[2 * cvm_fixnum_of(*place) + 1], *r_v);
     }

@@ -5,7 +5,7 @@
  * recursion: they become the frame's next expression (a tail call), so a loop
  * written as a procedure runs in constant space.
  */
-#include "lisp.h"
+#include "capi/host.h"
 #include "rrc_glue.h"
 
 #include <stdlib.h>
@@ -182,7 +182,8 @@ static cvm_value again_body(cvm *vm, cvm_frame *fr, cvm_value forms)
 
 int cvm_is_procedure(cvm_value v)
 {
-    return cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN);
+    return cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN)
+        || (cvm_is(v, CVM_FOREIGN) && cvm_foreign_is_callable(v));
 }
 
 static cvm_value wrong_count(cvm *vm, const char *name, int least, int most, size_t n)
@@ -275,6 +276,8 @@ cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
     size_t scope = cvm_open(vm);
     cvm_value v = CVM_NONE;
 
+    if (vm->printing > 0)
+        return cvm_fail(vm, "a tp_repr must not run Lisp code");
     if (!cvm_enter(vm))
         return CVM_NONE;
     if (cvm_is(procedure, CVM_BUILTIN)) {
@@ -290,6 +293,8 @@ cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
             v = run(vm, &fr);
         if (v == CVM_NONE)
             note_failure(vm, &fr);
+    } else if (cvm_is_procedure(procedure)) {
+        v = cvm_foreign_call(vm, procedure, args, n);
     } else {
         not_a_procedure(vm, procedure);
     }
@@ -319,6 +324,8 @@ static cvm_value run_call(cvm *vm, cvm_frame *fr, cvm_value *f)
         return call_builtin(vm, CVM_BUILTIN_OF(*f)->def, args, n);
     if (cvm_is(*f, CVM_CLOSURE))
         return again_closure(vm, fr, *f, args, n);
+    if (cvm_is_procedure(*f))
+        return cvm_foreign_call(vm, *f, args, n);
     return not_a_procedure(vm, *f);
 }
 
@@ -607,6 +614,34 @@ static cvm_value sf_let_star(cvm *vm, cvm_frame *fr)
     return let(vm, fr, 1);
 }
 
+/* (with (name value) body...): evaluates the body, and closes the value in the end,
+   whatever happens. Not a tail call: there is something left to do. */
+static cvm_value sf_with(cvm *vm, cvm_frame *fr)
+{
+    cvm_value spec = car(cdr(*fr->form));
+    cvm_value *closed, *env, *body, *v;
+
+    if (cvm_list_length(spec) != 2 || !cvm_is(car(spec), CVM_SYMBOL))
+        return bad_form(vm, "with", *fr->form);
+    closed = cvm_root(vm, eval_car(vm, cdr(spec), *fr->env));
+    if (*closed == CVM_NONE)
+        return CVM_NONE;
+    if (!cvm_is(*closed, CVM_FOREIGN))
+        return cvm_expected(vm, "with", "an object that can be closed", *closed);
+    v = cvm_root(vm, CVM_NIL);
+    env = cvm_root(vm, binding_new(vm, car(car(cdr(*fr->form))), *closed, *fr->env));
+    if (*env != CVM_NONE)
+        *env = scope_new(vm, *env);
+    body = cvm_root(vm, cdr(cdr(*fr->form)));
+    if (*env == CVM_NONE)
+        *v = CVM_NONE;
+    for (; *v != CVM_NONE && cvm_is(*body, CVM_PAIR); *body = cdr(*body))
+        *v = eval_car(vm, *body, *env);
+    if (!cvm_foreign_close(vm, closed))
+        return CVM_NONE;
+    return *v;
+}
+
 /* (assert test message...): a special form so that it can show the test. */
 static cvm_value sf_assert(cvm *vm, cvm_frame *fr)
 {
@@ -635,7 +670,7 @@ static const cvm_special_def specials[] = {
     { "while", 1, -1, sf_while },   { "lambda", 1, -1, sf_lambda },
     { "define", 2, -1, sf_define }, { "set!", 2, 2, sf_set },
     { "let", 1, -1, sf_let },       { "let*", 1, -1, sf_let_star },
-    { "assert", 1, 2, sf_assert }
+    { "assert", 1, 2, sf_assert },  { "with", 1, -1, sf_with }
 };
 
 /* ---- what the VM starts with -------------------------------------------- */

@@ -46,7 +46,19 @@ static void visit_fields(cvm_heap *h, cvm_object *p)
         field = &((cvm_binding *)p)->name;
         n = 3;
         break;
-    case CVM_STRING: case CVM_REAL: case CVM_BUILTIN: case CVM_SPECIAL: case CVM_FOREIGN:
+    case CVM_FOREIGN:
+        field = &((cvm_foreign *)p)->attributes;
+        n = 1;
+        break;
+    case CVM_TUPLE:
+        field = ((cvm_tuple *)p)->items;
+        n = p->flags & CVM_OUTSIDE ? 0 : ((cvm_tuple *)p)->length;
+        break;
+    case CVM_ARRAY:
+        field = &((cvm_array *)p)->items;
+        n = 1;
+        break;
+    case CVM_STRING: case CVM_REAL: case CVM_BUILTIN: case CVM_SPECIAL: case CVM_INTEGER: case CVM_RANGE:
         break;                      /* nothing but plain data */
     }
     for (; n > 0; n--, field++)
@@ -408,7 +420,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, cvm_kind kind, size_t size)
 {
     cvm_object *p;
 
-    if (size > SIZE_MAX / 4)
+    if (size > SIZE_MAX / 4 || (h->fail_in > 0 && --h->fail_in == 0))
         return NULL;
     size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
     if (h->booting)

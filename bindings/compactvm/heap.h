@@ -81,6 +81,7 @@ typedef struct cvm_heap {
     size_t minors, majors;  /* collections so far */
     size_t moved;           /* objects that changed their address, ever */
     uint32_t hashes;        /* identity hashes given out */
+    size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
 } cvm_heap;
 
 /* Start an empty heap. 0 when there is no memory for it. */

@@ -33,11 +33,17 @@ typedef struct cvm_buffer {     /* all zero: empty, grows */
 
 void cvm_put(cvm_buffer *out, const char *bytes, size_t length);
 void cvm_put_text(cvm_buffer *out, const char *zero_terminated);
+void cvm_put_integer(cvm_buffer *out, intptr_t number);
+void cvm_put_real(cvm_buffer *out, double number);
+void cvm_put_quoted(cvm_buffer *out, const char *bytes, size_t length);
 void cvm_buffer_free(cvm_buffer *out);
 
 /* 0 after a failure: nested too deep, or out of memory. quoted: strings are
    printed so that the reader gets them back. */
 int cvm_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
+
+/* The same for a part of something: what does not fit is dropped without an error. */
+int cvm_print_nested(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
 
 /* At most size - 1 bytes of it, with "..." at the end if cut. Cannot fail. */
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size);
@@ -74,5 +80,6 @@ int cvm_define_all(cvm *vm, const cvm_builtin_def *defs);  /* ends with a NULL n
 int cvm_define(cvm *vm, const char *name, cvm_value v);
 
 extern const cvm_builtin_def cvm_builtins[];
+extern const cvm_builtin_def cvm_sequence_builtins[];
 
 #endif

@@ -1,4 +1,5 @@
 /* main.c - the command: run scripts or expressions, or read them one by one. */
+#include "capi/capi.h"
 #include "lisp.h"
 #include "../../rawrefcount.h"
 
@@ -14,6 +15,7 @@ static const char usage[] =
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
     "  --max-depth N      nested evaluations (2500)\n"
+    "  --extension FILE   (load-extension FILE) first; can be repeated\n"
     "  --help, --version\n";
 
 /* Show the error, if it is one. Returns the exit status. */
@@ -124,6 +126,17 @@ static int bad_usage(const char *what, const char *argument)
     return 2;
 }
 
+/* The options were looked at before. 0 after a failure. */
+static int load_extensions(cvm *vm, int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--extension") == 0 && cx_load_extension(vm, argv[++i]) != 0)
+            return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     cvm_config config = { 0 };
@@ -143,7 +156,7 @@ int main(int argc, char **argv)
             return 0;
         }
         if (strcmp(arg, "--version") == 0) {
-            printf("cvm %s, rawrefcount %s\n", CVM_VERSION, rrc_version());
+            printf("cvm %s, rawrefcount %s%s\n", CVM_VERSION, rrc_version(), RRCI_DEBUG ? ", RRC_DEBUG" : "");
             return 0;
         }
         if (strcmp(arg, "--stress") == 0) {
@@ -153,6 +166,10 @@ int main(int argc, char **argv)
             if (*size == 0)
                 return bad_usage("a number must follow", arg);
             i++;
+        } else if (strcmp(arg, "--extension") == 0) {
+            if (i + 1 == argc)
+                return bad_usage("a file must follow", arg);
+            i++;                        /* see load_extensions */
         } else if (strcmp(arg, "-e") == 0) {
             if (i + 1 == argc)
                 return bad_usage("an expression must follow", arg);
@@ -173,7 +190,9 @@ int main(int argc, char **argv)
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
-    if (script == NULL && expression == NULL) {
+    if (!load_extensions(vm, argc, argv)) {
+        status = report(vm);
+    } else if (script == NULL && expression == NULL) {
         status = repl(vm);
     } else {
         v = script != NULL ? cvm_run_file(vm, script)

@@ -1,7 +1,6 @@
 /* printer.c - values as text. Printing allocates no Lisp objects, so nothing
  * moves while it goes on. */
-#include "ctypes.h"
-#include "lisp.h"
+#include "capi/host.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,10 +55,16 @@ void cvm_buffer_free(cvm_buffer *out)
 
 /* ---- values ------------------------------------------------------------- */
 
-static int print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
+void cvm_put_integer(cvm_buffer *out, intptr_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    cvm_put_text(out, text);
+}
 
 /* The shortest of a few spellings that reads back as the same number. */
-static void print_real(double number, cvm_buffer *out)
+void cvm_put_real(cvm_buffer *out, double number)
 {
     char text[40];
     int digits;
@@ -85,13 +90,13 @@ static void print_real(double number, cvm_buffer *out)
         cvm_put_text(out, ".0");
 }
 
-static void print_quoted(const cvm_string *s, cvm_buffer *out)
+void cvm_put_quoted(cvm_buffer *out, const char *bytes, size_t length)
 {
     size_t i;
 
     cvm_put(out, "\"", 1);
-    for (i = 0; i < s->length; i++) {
-        char c = s->bytes[i];
+    for (i = 0; i < length; i++) {
+        char c = bytes[i];
         char hex[8];
 
         if (c == '"' || c == '\\') {
@@ -125,14 +130,14 @@ static int print_list(cvm *vm, cvm_value list, int quoted, cvm_buffer *out)
     for (;;) {
         cvm_object_of(v)->flags |= CVM_PRINTING;
         n++;
-        ok = print(vm, CVM_PAIR_OF(v)->car, quoted, out);
+        ok = cvm_print_nested(vm, CVM_PAIR_OF(v)->car, quoted, out);
         v = CVM_PAIR_OF(v)->cdr;
         if (!ok || v == CVM_NIL || out->full)
             break;
         cvm_put(out, " ", 1);
         if (!cvm_is(v, CVM_PAIR)) {
             cvm_put(out, ". ", 2);
-            ok = print(vm, v, quoted, out);
+            ok = cvm_print_nested(vm, v, quoted, out);
             break;
         }
         if (cvm_object_of(v)->flags & CVM_PRINTING) {
@@ -156,10 +161,29 @@ static int print_vector(cvm *vm, cvm_vector *vector, int quoted, cvm_buffer *out
     for (i = 0; ok && i < vector->length && !out->full; i++) {
         if (i > 0)
             cvm_put(out, " ", 1);
-        ok = print(vm, vector->items[i], quoted, out);
+        ok = cvm_print_nested(vm, vector->items[i], quoted, out);
     }
     cvm_put(out, "]", 1);
     vector->head.flags &= (unsigned char)~CVM_PRINTING;
+    return ok;
+}
+
+/* A tuple, as in #(1 2 3), or an array, as in #[1 2 3]. */
+static int print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+{
+    size_t i, length = cvm_sequence_length(v);
+    int ok = 1;
+
+    cvm_object_of(v)->flags |= CVM_PRINTING;
+    cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "#[" : "#(");
+    for (i = 0; ok && i < length && !out->full; i++) {
+        if (i > 0)
+            cvm_put(out, " ", 1);
+        ok = cvm_is_outside(v) ? cvm_print_outside_item(vm, v, i, quoted, out)
+                               : cvm_print_nested(vm, cvm_sequence_peek(v, i), quoted, out);
+    }
+    cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "]" : ")");
+    cvm_object_of(v)->flags &= (unsigned char)~CVM_PRINTING;
     return ok;
 }
 
@@ -178,9 +202,9 @@ static int print_dict(cvm *vm, cvm_dict *dict, int quoted, cvm_buffer *out)
             continue;
         cvm_put_text(out, between);
         between = ", ";
-        ok = print(vm, entry[0], quoted, out);
+        ok = cvm_print_nested(vm, entry[0], quoted, out);
         cvm_put(out, " ", 1);
-        ok = ok && print(vm, entry[1], quoted, out);
+        ok = ok && cvm_print_nested(vm, entry[1], quoted, out);
     }
     cvm_put(out, "}", 1);
     dict->head.flags &= (unsigned char)~CVM_PRINTING;
@@ -207,15 +231,15 @@ static int print_object(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
         return print_dict(vm, CVM_DICT_OF(v), quoted, out);
     case CVM_STRING:
         if (quoted)
-            print_quoted(CVM_STRING_OF(v), out);
+            cvm_put_quoted(out, cvm_bytes(v), CVM_STRING_OF(v)->length);
         else
-            cvm_put(out, CVM_STRING_OF(v)->bytes, CVM_STRING_OF(v)->length);
+            cvm_put(out, cvm_bytes(v), CVM_STRING_OF(v)->length);
         break;
     case CVM_SYMBOL:
         cvm_put_text(out, cvm_symbol_text(v));
         break;
     case CVM_REAL:
-        print_real(CVM_REAL_OF(v)->number, out);
+        cvm_put_real(out, CVM_REAL_OF(v)->number);
         break;
     case CVM_CLOSURE:
         print_named("procedure", cvm_is(CVM_CLOSURE_OF(v)->name, CVM_SYMBOL)
@@ -228,25 +252,27 @@ static int print_object(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
         print_named("special", CVM_SPECIAL_OF(v)->def->name, out);
         break;
     case CVM_FOREIGN:
-        cvm_print_foreign(vm, v, out);
-        break;
+        return cvm_print_foreign(vm, v, out);
     case CVM_BINDING:
         print_named("binding", "of a variable", out);
         break;
+    case CVM_INTEGER:
+        cvm_put_integer(out, CVM_INTEGER_OF(v)->number);
+        break;
+    case CVM_TUPLE: case CVM_RANGE: case CVM_ARRAY:
+        return print_sequence(vm, v, quoted, out);
     }
     return 1;
 }
 
-static int print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+int cvm_print_nested(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 {
-    char text[32];
     int ok;
 
     if (out->full)
         return 1;
     if (cvm_is_fixnum(v)) {
-        snprintf(text, sizeof text, "%lld", (long long)cvm_fixnum_of(v));
-        cvm_put_text(out, text);
+        cvm_put_integer(out, cvm_fixnum_of(v));
         return 1;
     }
     if (!cvm_is_object(v)) {
@@ -267,7 +293,7 @@ static int print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 
 int cvm_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 {
-    if (!print(vm, v, quoted, out))
+    if (!cvm_print_nested(vm, v, quoted, out))
         return 0;
     if (out->full && !out->fixed) {
         cvm_out_of_memory(vm);

@@ -10,7 +10,8 @@
  */
 #include "rrc_glue.h"
 
-#include "ctypes.h"
+#include "capi/capi.h"
+#include "capi/host.h"
 
 /* ---- 1. The hooks: what the header asks of the host ---------------------
  *
@@ -122,6 +123,9 @@ int cvm_glue_open(cvm *vm)
     desc.log = log_mistake;
     desc.collect = collect;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
+#ifdef RRC_DEBUG
+    desc.realloc = cvm_debug_realloc;   /* watches C objects come and go: capi/borrow.c */
+#endif
 #if !CVM_HOOK_MACROS
     desc.trace = trace;
     desc.survivor = survivor;
@@ -212,7 +216,8 @@ size_t cvm_glue_close(cvm *vm)
 {
     size_t held = rrc_heap_free(vm->rrc);
 
-    vm->rrc = NULL;
+    if (held == 0)              /* else those objects still need it */
+        vm->rrc = NULL;
     return held;
 }
 
@@ -223,58 +228,72 @@ size_t cvm_glue_close(cvm *vm)
  * two, and none does: nothing is allocated there. The light bias promises that
  * ob owns nothing but its memory.
  */
-static void complete_link(cvm_value p, rrc_object *ob)
+static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int is_p_link, int is_light)
 {
-    RRC_REFCNT(ob) += cvm_ctype_of(ob)->light ? RRC_REFCNT_FROM_PYPY_LIGHT
-                                              : RRC_REFCNT_FROM_PYPY;
+    rrc_gcref ref = cvm_object_of(p);
+    int code;
+
+    if (vm->closing) {                  /* a late deallocator tries it */
+        cvm_fail(vm, "the VM is being closed: objects do not cross any more");
+        return 0;
+    }
+    code = is_p_link ? rrc_create_link_pypy(vm->rrc, ref, ob) : rrc_create_link_pyobj(vm->rrc, ref, ob);
+    if (code != RRC_OK) {
+        cvm_out_of_memory(vm);
+        return 0;
+    }
+    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        RRC_REFCNT(ob) += is_light ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     cvm_object_of(p)->flags |= CVM_LINKED;
+    return 1;
 }
 
-/* From C to Lisp. An object made in C gets a proxy, by an O link: the proxy may
-   die and be replaced by a new one as long as C holds ob. */
+/* From C to Lisp. An object made in C gets a proxy, as a rule by an O link: the proxy
+   may die and be replaced by a new one as long as C holds ob. If the proxy has data of
+   its own, that would be lost: then it is a P link. */
 cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob)
 {
     cvm_value p = (cvm_value)rrc_to_obj(vm->rrc, ob);
-    cvm_foreign *proxy;
+    int is_p_link, is_light = (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_LIGHT) != 0;
 
     if (p != CVM_NONE)
         return p;
-    proxy = (cvm_foreign *)cvm_object_new(vm, CVM_FOREIGN, sizeof *proxy);
-    if (proxy == NULL)
-        return CVM_NONE;
-    if (rrc_create_link_pyobj(vm->rrc, proxy, ob) != RRC_OK)
-        return cvm_out_of_memory(vm);
-    complete_link((cvm_value)proxy, ob);
-    proxy->ob = ob;
-    return (cvm_value)proxy;
+    if (RRC_REFCNT(ob) == 0)            /* its deallocator shows it: too late */
+        return vm->tombstone;
+    p = cvm_proxy_new(vm, ob, &is_p_link);
+    return p != CVM_NONE && make_link(vm, p, ob, is_p_link, is_light) ? p : CVM_NONE;
 }
 
 /* From Lisp to C. A Lisp object gets a C view, by a P link: as long as C holds
-   the view, the Lisp object lives, and there is only one view at a time. */
-rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
+   the view, the Lisp object lives, and there is only one view at a time. A new view
+   owns nothing: it is light. */
+rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
 {
-    rrc_object *ob;
+    rrc_object *ob = cvm_named_ob(v);
 
-    if (!cvm_is_object(v)) {
-        cvm_expected(vm, who, "an object on the heap", v);
-        return NULL;
-    }
-    ob = cvm_is(v, CVM_FOREIGN) ? CVM_FOREIGN_OF(v)->ob : rrc_from_obj(vm->rrc, (rrc_gcref)v);
+    if (ob == NULL)
+        ob = rrc_from_obj(vm->rrc, (rrc_gcref)v);
     if (ob != NULL) {
         rrc_incref(vm->rrc, ob);
         return ob;
     }
-    if (cvm_is(v, CVM_FOREIGN)) {
-        cvm_expected(vm, who, "a living C object", v);
-        return NULL;
-    }
     ob = cvm_view_new(vm, v);           /* one reference: it goes to our caller */
-    if (ob == NULL || rrc_create_link_pypy(vm->rrc, (rrc_gcref)v, ob) != RRC_OK) {
-        if (ob != NULL)
-            rrc_decref(vm->rrc, ob);
+    if (ob == NULL)
         cvm_out_of_memory(vm);
-        return NULL;
-    }
-    complete_link(v, ob);
-    return ob;
+    else if (make_link(vm, v, ob, 1, 1))
+        return ob;
+    else
+        rrc_decref(vm->rrc, ob);
+    return NULL;
+}
+
+rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
+{
+    if (!cvm_is_object(v))
+        cvm_expected(vm, who, "an object on the heap", v);
+    else if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) == NULL)
+        cvm_expected(vm, who, "a living C object", v);
+    else
+        return cvm_ob_of(vm, v);
+    return NULL;
 }

@@ -24,8 +24,12 @@ static inline void cvm_glue_safe_point(cvm *vm)
    is linked to, else a new proxy. CVM_NONE after a failure. */
 cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob);
 
+/* The C object for any object on the heap, as below. It moves nothing. */
+rrc_object *cvm_ob_of(cvm *vm, cvm_value v);
+
 /* The C object for a Lisp value: the one behind a proxy, the one linked to the
-   value, else a new view of it. A new reference; NULL after a failure. */
+   value, else a new view of it. A new reference; NULL after a failure: v is not on
+   the heap, or the C object behind it was disposed of. */
 rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
 
 #endif

@@ -36,7 +36,8 @@ typedef uintptr_t cvm_value;
 
 typedef enum cvm_kind {
     CVM_PAIR, CVM_STRING, CVM_SYMBOL, CVM_VECTOR, CVM_DICT, CVM_REAL,
-    CVM_CLOSURE, CVM_BINDING, CVM_BUILTIN, CVM_SPECIAL, CVM_FOREIGN
+    CVM_CLOSURE, CVM_BINDING, CVM_BUILTIN, CVM_SPECIAL, CVM_FOREIGN,
+    CVM_INTEGER, CVM_TUPLE, CVM_RANGE, CVM_ARRAY
 } cvm_kind;
 
 enum {                      /* cvm_object.flags */
@@ -47,6 +48,7 @@ enum {                      /* cvm_object.flags */
     CVM_REACHED = 16,       /* alive, as far as this collection knows */
     CVM_PRINTING = 32,      /* the printer is inside it: a second visit is a cycle */
     CVM_LINKED = 64,        /* has a link, or had one: tell when it is marked */
+    CVM_OUTSIDE = 128,      /* its data is in a C object: see cvm_outside */
     CVM_FIXED = CVM_LARGE | CVM_PREBUILT
 };
 
@@ -82,7 +84,7 @@ typedef struct cvm_source_pair {
 typedef struct cvm_string {
     cvm_object head;
     size_t length;
-    char bytes[];           /* never changed; a zero byte follows the last one */
+    char bytes[];           /* never changed; a zero byte follows the last one. Ask cvm_bytes */
 } cvm_string;
 
 typedef struct cvm_symbol {
@@ -104,6 +106,7 @@ typedef struct cvm_dict {
     cvm_value entries, index;   /* vectors, or nil in an empty dict */
     size_t count;               /* keys present */
     size_t used;                /* entries in use, those of removed keys too */
+    size_t added;               /* keys, ever: who walks the entries sees that they may have moved */
 } cvm_dict;
 
 typedef struct cvm_real {
@@ -134,11 +137,49 @@ typedef struct cvm_special {
     const struct cvm_special_def *def;
 } cvm_special;
 
-/* The proxy of a C object that has an O link to it. */
+/* The proxy of a C object. */
 typedef struct cvm_foreign {
     cvm_object head;
+    cvm_value attributes;   /* a dict, or nil: of objects that can have some */
     struct rrc_object *ob;  /* NULL once the C object was disposed of */
 } cvm_foreign;
+
+/* A whole number too big for a fixnum, as C has them; or one that C borrowed from
+   a container, which needs an object for it (see cvm_plain). */
+typedef struct cvm_whole {
+    cvm_object head;
+    intptr_t number;
+} cvm_whole;
+
+/* Like a vector, but never changed. */
+typedef struct cvm_tuple {
+    cvm_object head;
+    size_t length;
+    cvm_value items[];
+} cvm_tuple;
+
+/* A tuple of numbers that are made when they are asked for. */
+typedef struct cvm_range {
+    cvm_object head;
+    size_t length;
+    intptr_t start;
+} cvm_range;
+
+/* A string or a tuple that was made in C (CVM_OUTSIDE): its data stays there. */
+typedef struct cvm_outside {
+    cvm_object head;
+    size_t length;
+    struct rrc_object *ob;
+    const char *bytes;      /* of a string */
+} cvm_outside;
+
+/* A vector that can grow. Its items are here, or (CVM_OUTSIDE) in a C list. */
+typedef struct cvm_array {
+    cvm_object head;
+    size_t length;          /* in use of the items */
+    struct rrc_object *ob;  /* the C list, or NULL */
+    cvm_value items;        /* a vector with room to spare, or nil */
+} cvm_array;
 
 /* ---- looking at values -------------------------------------------------- */
 
@@ -199,5 +240,54 @@ static inline int cvm_truthy(cvm_value v)
 #define CVM_BUILTIN_OF(v) ((cvm_builtin *)(v))
 #define CVM_SPECIAL_OF(v) ((cvm_special *)(v))
 #define CVM_FOREIGN_OF(v) ((cvm_foreign *)(v))
+#define CVM_INTEGER_OF(v) ((cvm_whole *)(v))
+#define CVM_TUPLE_OF(v)   ((cvm_tuple *)(v))
+#define CVM_RANGE_OF(v)   ((cvm_range *)(v))
+#define CVM_OUTSIDE_OF(v) ((cvm_outside *)(v))
+#define CVM_ARRAY_OF(v)   ((cvm_array *)(v))
+
+static inline int cvm_is_outside(cvm_value v)
+{
+    return (cvm_object_of(v)->flags & CVM_OUTSIDE) != 0;
+}
+
+/* The bytes of a string, and a zero byte. */
+static inline const char *cvm_bytes(cvm_value string)
+{
+    return cvm_is_outside(string) ? CVM_OUTSIDE_OF(string)->bytes : CVM_STRING_OF(string)->bytes;
+}
+
+static inline int cvm_is_tuple(cvm_value v)
+{
+    return cvm_is(v, CVM_TUPLE) || cvm_is(v, CVM_RANGE);
+}
+
+static inline int cvm_is_number(cvm_value v)
+{
+    return cvm_is_fixnum(v) || cvm_is(v, CVM_REAL) || cvm_is(v, CVM_INTEGER);
+}
+
+static inline int cvm_is_whole(cvm_value v)
+{
+    return cvm_is_fixnum(v) || cvm_is(v, CVM_INTEGER);
+}
+
+static inline intptr_t cvm_whole_of(cvm_value v)
+{
+    return cvm_is_fixnum(v) ? cvm_fixnum_of(v) : CVM_INTEGER_OF(v)->number;
+}
+
+static inline double cvm_number_of(cvm_value v)
+{
+    return cvm_is(v, CVM_REAL) ? CVM_REAL_OF(v)->number : (double)cvm_whole_of(v);
+}
+
+/* What Lisp gets to see of an item of a container: it may be an object only for
+   C's sake. */
+static inline cvm_value cvm_plain(cvm_value v)
+{
+    return cvm_is(v, CVM_INTEGER) && cvm_fits_fixnum(CVM_INTEGER_OF(v)->number)
+         ? cvm_fixnum(CVM_INTEGER_OF(v)->number) : v;
+}
 
 #endif

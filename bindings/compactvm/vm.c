@@ -1,6 +1,7 @@
 /* vm.c - the machine: its start and end, roots, errors, and making values. */
 #include "vm.h"
 
+#include "capi/impl.h"
 #include "ctypes.h"
 #include "lisp.h"
 #include "rrc_glue.h"
@@ -19,7 +20,8 @@ static int boot(cvm *vm)
     vm->heap.booting = 1;
     vm->tombstone = (cvm_value)cvm_object_new(vm, CVM_FOREIGN, sizeof(cvm_foreign));
     if (vm->tombstone == CVM_NONE || !cvm_define_specials(vm)
-        || !cvm_define_all(vm, cvm_builtins) || !cvm_define_all(vm, cvm_ctype_builtins))
+        || !cvm_define_all(vm, cvm_builtins) || !cvm_define_all(vm, cvm_sequence_builtins)
+        || !cvm_define_all(vm, cvm_ctype_builtins) || !cvm_capi_open(vm))
         return 0;
     vm->heap.booting = 0;
     return 1;
@@ -27,7 +29,7 @@ static int boot(cvm *vm)
 
 cvm *cvm_new(const cvm_config *config)
 {
-    cvm *vm = calloc(1, sizeof *vm);
+    cvm *vm = calloc(1, sizeof *vm + sizeof *vm->cx);   /* types must live as long as their last object */
     size_t limit = config->heap_limit != 0 ? config->heap_limit : DEFAULT_LIMIT;
     size_t nursery = config->nursery != 0 ? config->nursery
                    : config->stress ? STRESS_NURSERY    /* it is renewed all the time */
@@ -35,6 +37,7 @@ cvm *cvm_new(const cvm_config *config)
 
     if (vm == NULL)
         return NULL;
+    vm->cx = (struct cx_state *)(vm + 1);
     if (limit < CVM_LEAST_HEAP)
         limit = CVM_LEAST_HEAP;
     if (limit > SIZE_MAX / 8)           /* so that sums of sizes cannot overflow */
@@ -60,8 +63,12 @@ size_t cvm_free(cvm *vm)
     size_t held;
 
     vm->closing = 1;
-    cvm_ctypes_close(vm);       /* the C library lets go of what it holds */
+    if (vm->rrc != NULL) {
+        cvm_capi_close(vm);     /* extensions let go of what they hold */
+        cvm_ctypes_close(vm);   /* and so does the C library */
+    }
     held = cvm_glue_close(vm);  /* still needs the objects: it dissolves the links */
+    cvm_capi_free(vm);
     cvm_heap_close(&vm->heap);
     free(vm->symbols);
     free(vm->stack);
@@ -141,7 +148,7 @@ void cvm_error_text(const cvm *vm, char *text, size_t size)
 {
     if (cvm_is(vm->error_file, CVM_STRING))
         snprintf(text, size, "%s:%d: error: %s",
-                 CVM_STRING_OF(vm->error_file)->bytes, vm->error_line, vm->message);
+                 cvm_bytes(vm->error_file), vm->error_line, vm->message);
     else
         snprintf(text, size, "error: %s", vm->message);
 }
@@ -157,8 +164,13 @@ void cvm_error_clear(cvm *vm)
 
 cvm_object *cvm_object_new(cvm *vm, cvm_kind kind, size_t size)
 {
-    cvm_object *p = cvm_heap_alloc(&vm->heap, kind, size);
+    cvm_object *p;
 
+    if (vm->printing > 0) {             /* the printer goes by addresses that must not change */
+        cvm_fail(vm, "a tp_repr must not make Lisp objects");
+        return NULL;
+    }
+    p = cvm_heap_alloc(&vm->heap, kind, size);
     if (p == NULL)
         cvm_out_of_memory(vm);
     return p;
@@ -231,6 +243,15 @@ cvm_value cvm_real_new(cvm *vm, double number)
     if (r != NULL)
         r->number = number;
     return (cvm_value)r;
+}
+
+cvm_value cvm_whole_new(cvm *vm, intptr_t n)
+{
+    cvm_whole *p = (cvm_whole *)cvm_object_new(vm, CVM_INTEGER, sizeof *p);
+
+    if (p != NULL)
+        p->number = n;
+    return (cvm_value)p;
 }
 
 cvm_value cvm_integer(cvm *vm, intptr_t n)
@@ -336,7 +357,8 @@ const char *cvm_kind_name(cvm_value v)
 {
     static const char *const names[] = {
         "pair", "string", "symbol", "vector", "dict", "number",
-        "procedure", "binding", "procedure", "special", "foreign"
+        "procedure", "binding", "procedure", "special", "foreign",
+        "number", "tuple", "tuple", "array"
     };
 
     if (cvm_is_fixnum(v))

@@ -33,7 +33,10 @@
 #define CVM_PRINTF(text, first)
 #endif
 
+#ifndef CVM_DECLARED
+#define CVM_DECLARED
 typedef struct cvm cvm;
+#endif
 
 typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
@@ -70,12 +73,13 @@ typedef struct cvm_builtin_def {
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
 struct cvm {
+    struct rrc_heap *rrc;       /* the links: see rrc_glue.c. First: capi.h counts on it */
     cvm_heap heap;
-    struct rrc_heap *rrc;       /* the links: see rrc_glue.c */
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
     int closing;                /* cvm_free has begun: run no more Lisp code */
     struct cvm_clib *clib;      /* the C library's own state: see ctypes.c */
+    struct cx_state *cx;        /* the C API's: see capi/impl.h */
 
     cvm_value *stack;           /* never moves, so slots have fixed addresses */
     size_t sp;
@@ -90,6 +94,7 @@ struct cvm {
     cvm_value error_file;       /* a string, or nil */
     int error_line;
     int exiting, exit_status;   /* (exit n): an error that nothing catches */
+    int printing;               /* inside a tp_repr: nothing must move, no Lisp code run */
 };
 
 /* ---- rooted slots ------------------------------------------------------- */
@@ -149,6 +154,7 @@ cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill);
 cvm_value cvm_real_new(cvm *vm, double number);
 cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; a real if it is too big */
 cvm_value cvm_size(cvm *vm, size_t n);          /* likewise */
+cvm_value cvm_whole_new(cvm *vm, intptr_t n); /* always an object: see cvm_whole */
 cvm_value cvm_dict_new(cvm *vm);
 
 /* An object of the kind, zeroed; its fields must then be filled in before the
@@ -175,5 +181,17 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b);
 cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key);
 int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v);  /* 0 after a failure */
 int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key);            /* 1: it was there */
+
+/* Where the value of the key stands, in the entries; NULL if the key is not there. */
+cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key);
+
+/* ---- tuples, ranges and arrays: sequences.c ------------------------------ */
+
+size_t cvm_sequence_length(cvm_value v);
+
+/* Item i, without an allocation. Not if the items are in C (cvm_is_outside). */
+cvm_value cvm_sequence_peek(cvm_value v, size_t i);
+
+int cvm_equal_sequences(cvm *vm, cvm_value a, cvm_value b);             /* as cvm_equal */
 
 #endif

@@ -6,6 +6,8 @@
  *     rows.c     the rows about links; built four times, once for each way to set up the header
  *     cycles.c   the rows about cyclic garbage of C objects
  *     cycles.py  the same graphs in CPython
+ *     mirror.c   the rows about hosts whose collector is closed
+ *     crossing.c the rows about calls of C functions from compactvm
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -145,5 +147,7 @@ void rows_slot_desc(bench *b);
 void rows_slot_macro(bench *b);
 
 void rows_cycles(bench *b);
+void rows_crossing(bench *b);
+void rows_mirror(bench *b);
 
 #endif

@@ -1,6 +1,6 @@
-/* cycles.c - the search for cycles: n tracked objects, each of which refers to two
- * others, so that all of them hang together. They are live because C holds one of
- * them, or they die. */
+/* cycles.c - the search for cycles: n tracked objects, in pairs that refer to each
+ * other, or each referring to two others, so that all of them hang together. They are
+ * live because C holds one of them (of each pair), or they die. */
 #define RAWREFCOUNT_STATIC
 #include <stdlib.h>
 #include "bench.h"
@@ -104,17 +104,43 @@ typedef struct graph {
 /* To whom does an object refer? The chain is the worst case: no search can know the
    next address before it has read an object. */
 typedef enum shape {
+    PAIRS,                      /* each to the other of its pair, and to nothing else */
     IN_ORDER,                   /* to the two that were made after it */
     SHUFFLED,                   /* to any two */
     CHAIN                       /* to the next two on a way through memory in random order */
 } shape;
 
-/* Each is referred to twice, and nodes[0] is held from outside besides. */
+/* Is object i held from outside, while the graph is live? */
+static int is_root(shape s, size_t i)
+{
+    return s == PAIRS ? i % 2 == 0 : i == 0;
+}
+
+static void connect_pairs(graph *g)
+{
+    size_t i;
+
+    for (i = 0; i < g->n; i++) {
+        g->nodes[i]->a = g->nodes[i]->b = NULL;
+        g->nodes[i]->head.ob_refcnt = 1;
+    }
+    for (i = 0; i + 1 < g->n; i += 2) {
+        g->nodes[i]->a = &g->nodes[i + 1]->head;
+        g->nodes[i + 1]->a = &g->nodes[i]->head;
+        g->nodes[i]->head.ob_refcnt = 2;
+    }
+}
+
+/* But for pairs, each is referred to twice, and nodes[0] is held from outside besides. */
 static void connect(graph *g, shape s)
 {
     const uint32_t *order = g->order;
     size_t i, n = g->n;
 
+    if (s == PAIRS) {
+        connect_pairs(g);
+        return;
+    }
     for (i = 0; i < n; i++) {
         size_t self = s == CHAIN ? order[i] : i, a, b;
 
@@ -135,6 +161,15 @@ static void fill_plainly(graph *g, shape s)
     for (i = 0; i < g->n; i++)
         g->nodes[i] = (node *)(void *)(g->pool.memory + i * NODE_STRIDE + GC_HEAD);
     connect(g, s);
+}
+
+static void drop_roots(graph *g, shape s)
+{
+    size_t i;
+
+    for (i = 0; i < g->n; i++)
+        if (is_root(s, i))
+            rrc_decref(g->heap, &g->nodes[i]->head);
 }
 
 static int fill(graph *g, const rrc_type *type, shape s)
@@ -180,7 +215,9 @@ static uintptr_t plain_search(const graph *g)
                 BENCH_PREFETCH(g->nodes[i + BENCH_AHEAD]->a);
                 BENCH_PREFETCH(g->nodes[i + BENCH_AHEAD]->b);
             }
-            sum += (uintptr_t)(self->head.ob_refcnt + self->a->ob_refcnt + self->b->ob_refcnt);
+            sum += (uintptr_t)self->head.ob_refcnt;
+            sum += self->a != NULL ? (uintptr_t)self->a->ob_refcnt : 0;
+            sum += self->b != NULL ? (uintptr_t)self->b->ob_refcnt : 0;
         }
     return sum;
 }
@@ -218,7 +255,7 @@ static void measure(bench *b, graph *g, const rrc_type *type, shape s,
         if (!fill(g, type, s))
             return;
         sample(&live, collect(g->heap) / n, search / n);
-        rrc_decref(g->heap, &g->nodes[0]->head);
+        drop_roots(g, s);
         sample(&dying, collect(g->heap) / n, all / n);
     }
     if (bench_wants(b, live_row))
@@ -244,6 +281,7 @@ void rows_cycles(bench *b)
     if (g.nodes != NULL && g.pool.memory != NULL) {
         g.pool.end = g.pool.memory + bytes;
         g.heap = rrc_heap_new(&desc);
+        measure(b, &g, &slots_type, PAIRS, "cycles, live, pairs", "cycles, dying, pairs");
         measure(b, &g, &slots_type, IN_ORDER, "cycles, live, in order", "cycles, dying, in order");
         measure(b, &g, &slots_type, SHUFFLED, "cycles, live, shuffled", "cycles, dying, shuffled");
         measure(b, &g, &members_type, SHUFFLED, "cycles, live, tp_members", "cycles, dying, tp_members");

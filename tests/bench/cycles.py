@@ -12,6 +12,10 @@ class Node:
 
 def make(n, shape):
     nodes = [Node() for _ in range(n)]
+    if shape == "pairs":
+        for i in range(0, n - 1, 2):
+            nodes[i].a, nodes[i + 1].a = nodes[i + 1], nodes[i]
+        return nodes[::2]
     order = nodes[:]
     if shape != "in order":
         random.Random(1).shuffle(order)
@@ -42,7 +46,7 @@ def main():
     gc.collect()
     rest = median([collect() for _ in range(5)])        # the interpreter's own objects
     print("version\t%d.%d" % sys.version_info[:2])
-    for shape in ("in order", "shuffled", "a chain"):
+    for shape in ("pairs", "in order", "shuffled", "a chain"):
         live, dying = [], []
         for _ in range(repeats):
             root = make(n, shape)

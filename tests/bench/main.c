@@ -18,7 +18,9 @@ static const struct {
     { "dict, macro", rows_dict_macro },
     { "slot, desc",  rows_slot_desc },
     { "slot, macro", rows_slot_macro },
-    { "C objects",   rows_cycles }
+    { "C objects",   rows_cycles },
+    { "compactvm",   rows_crossing },
+    { "closed host", rows_mirror }
 };
 
 /* One line of a file without its end; "" if there is none. */

@@ -12,10 +12,14 @@
         dict dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values
         try error eval load read gc-minor address where stats
         new call dispose hold held release c-address c-sees c-refs c-length c-log
-        explanation pending run-pending next-dead check-links gc-collect))
+        explanation pending run-pending next-dead check-links gc-collect
+        tuple tuple? tuple-length tuple-ref tuple->list range-tuple
+        array array? array-length array-ref array-set! array-push! array-insert! array-remove! array->list
+        attr set-attr! class-of is-a? call-base close closed? load-extension type object))
 (define (samples)
   (list nil 0 -1 2.5 1e300 "text" 'car '(1 2) '(1 . 2) [1 2] (dict 1 2) car (lambda x x)
-        (new 'point 1 2) (new 'widget "sample") (new 'document "sample")))
+        (new 'point 1 2) (new 'widget "sample") (new 'document "sample")
+        (tuple 1 "two" 300000) (range-tuple 3) (array 1 "two") object (object) ((type 'sample nil nil))))
 (define tried 0)
 (define (quietly f . args)
   (set! tried (+ tried 1))

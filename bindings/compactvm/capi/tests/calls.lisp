@@ -1,0 +1,127 @@
+; calls.lisp - calls both ways, errors, call scopes, closing.
+
+(define (message thunk) (try thunk (lambda (m) m)))
+(define (fails text thunk)
+  (define got (message thunk))
+  (unless (equal? got text) (error "expected:" text "got:" (repr got))))
+(define (count what) (dict-get (stats) what))
+(define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (assert (check-links)))
+
+; ---- calls
+(assert (= (call-it + 1 2 3) 6))
+(assert (= (call-it (lambda (x y) (* x y)) 6 7) 42))
+(assert (equal? (call-it list 1 "a" 'b (list 2) 3000) '(1 "a" b (2) 3000)))
+(assert (= (call-it call-it call-it call-it + 1 2) 3))
+(assert (= (apply call-it (cons + (range 100))) 4950))
+(assert (equal? (map (make-adder 5) '(1 2 3)) '(6 7 8)))
+(assert (= (call-it (make-adder 7) 1) 8))
+(assert (equal? (repr call-it) "#<function call-it>"))
+(assert (procedure? call-it))
+(assert (is-a? (call-it box 5) box))
+(fails "call: expected something that can be called, got 5" (lambda () (call-it 5)))
+(fails "call-it: expected at least 1 argument, got 0" (lambda () (call-it)))
+(fails "global: expected 1 to 2 arguments, got 3" (lambda () (global 1 2 3)))
+(fails "same: expected 2 arguments, got 1" (lambda () (same 1)))
+
+; an error goes through C
+(fails "oops" (lambda () (call-it (lambda () (error "oops")))))
+(fails "oops" (lambda () (call-it call-it (lambda () (error "oops")))))
+(fails "car: expected a pair, got 5" (lambda () (map (lambda (x) (call-it car x)) '(5))))
+(fails "recursion too deep" (lambda () (define (deep) (+ 1 (call-it deep))) (deep)))
+(assert (= (call-it + 1 2) 3))
+
+; ---- errors
+(fails "no-error: a C function returned NULL without setting an error" no-error)
+(fails "an error and a result" both)
+(fails "out of memory" no-memory)
+(fails "probe: expected something else, got (1 2)" (lambda () (expected '(1 2))))
+(assert (equal? (message-of (lambda () (error "caught in C"))) "caught in C"))
+(assert (equal? (message-of (lambda () 5)) ""))
+(define ran false)
+(fails "the first error" (lambda () (meanwhile (lambda () (set! ran true)))))
+(assert ran)
+(fails "the first error" (lambda () (meanwhile (lambda () (error "another one")))))
+
+; ---- call scopes
+(assert (equal? (temporaries "x") "x"))
+(define x (list 1))
+(assert (eq? (temporaries x) x))
+(settle)
+(define before (count 'c-objects))
+(for-each (lambda (i) (temporaries (list i))) (range 100))
+(settle)
+(assert (<= (count 'c-objects) (+ before 1)))
+
+; ---- with: closes in the end, whatever happens
+(define b nil)
+(assert (= (with (x (box 5)) (set! b x) (attr x 'content)) 5))
+(assert (closed? b))
+(assert (equal? (repr b) "#<disposed>"))
+(assert (equal? (message (lambda () (with (x (box 5)) (set! b x) (error "inside")))) "inside"))
+(assert (closed? b))
+(assert (null? (with (x (box 5)))))
+(assert (= (with (x (box 1)) (with (y (box 2)) (+ (attr x 'content) (attr y 'content)))) 3))
+(with (x (box 5)) (close x))                    ; twice is harmless
+(define x 'outer)
+(with (x (box 5)) (define inner x))
+(assert (eq? x 'outer))
+(fails "with: expected an object that can be closed, got 5" (lambda () (with (x 5) (error "not reached"))))
+(fails "with: bad form: (with x x)" (lambda () (eval '(with x x))))
+(fails "oops" (lambda () (with (x (error "oops")) x)))
+
+; ---- use afterwards is an error that says so
+(close b)
+(close b)
+(fails "attr: expected a living C object, got #<disposed>" (lambda () (attr b 'content)))
+(fails "set-attr!: expected a living C object, got #<disposed>" (lambda () (set-attr! b 'content 1)))
+(fails "call: expected a living C object, got #<disposed>" (lambda () (call b 'swap 1)))
+(fails "check-box: expected a box, got #<disposed>" (lambda () (check-box b)))
+(fails "this is not a procedure: #<disposed>" (lambda () (define f (make-adder 1)) (close f) (f 1)))
+(assert (equal? (what b) " disposed"))
+(hold-it b)
+(assert (eq? (held-it) b))
+(drop-it)
+(close-it b)
+(assert (not (closed? (box 1))))
+(assert (not (closed? 5)))
+(fails "close: expected an object that can be closed, got \"s\"" (lambda () (close-it "s")))
+(fails "close: expected an object that can be closed, got #<type box>" (lambda () (close-it box)))
+(fails "close: expected an object that can be closed, got 5" (lambda () (close 5)))
+
+; deallocated at once, if C does not hold it; else released by its tp_close
+(settle)
+(define before (boxes))
+(define b (box 5))
+(assert (= (boxes) (+ before 1)))
+(close b)
+(assert (= (boxes) before))
+(define b (box 5))
+(hold-it b)
+(close b)
+(assert (= (boxes) (+ before 1)))
+(assert (null? (attr (held-it) 'content)))
+(drop-it)
+(settle)                                        ; it had got another proxy
+(assert (= (boxes) before))
+(define b (box 6))
+(close-it b)
+(assert (closed? b))
+(assert (= (boxes) before))
+
+; with attributes
+(define n (node))
+(set-attr! n 'x 1)
+(close n)
+(fails "attr: expected a living C object, got #<disposed>" (lambda () (attr n 'x)))
+
+; a tp_close that fails: it is closed all the same
+(define h (handle))
+(fails "the handle is stuck" (lambda () (close h)))
+(assert (closed? h))
+(close h)
+(define b (box 1))
+(dispose b)                                     ; the built-in library's way works, too
+(assert (closed? b))
+(fails "the handle is stuck" (lambda () (with (x (handle)) 5)))
+(fails "inside" (lambda () (with (x (handle)) (error "inside"))))   ; of two errors the first
+(settle)

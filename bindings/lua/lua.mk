@@ -1,0 +1,114 @@
+# The part of the Makefile that is about Lua: the binding, and the widgets in Lua. It
+# needs BUILD, CC, RRC_CFLAGS, PKG_CONFIG and $(call run,NAME,PREREQUISITES,COMMAND).
+#
+#   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
+#   LUAS   those that are installed; all are tested
+
+LUA_DIR   := bindings/lua
+LUA_NAMES := lua5.4 lua5.3 lua5.2 lua5.1 luajit
+LUA_OTHER := lua5.5 lua-5.5 lua-5.4 lua-5.3 lua-5.2 lua-5.1 lua
+has_lua    = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && command -v $(1) 2>/dev/null)
+LUAS      := $(foreach lua,$(LUA_NAMES) lua5.5,$(if $(call has_lua,$(lua)),$(lua)))
+LUAS      := $(or $(LUAS),$(firstword $(foreach lua,$(LUA_OTHER),$(if $(call has_lua,$(lua)),$(lua)))))
+LUA       ?= $(firstword $(LUAS))
+
+LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
+LUA_MODULES := rawrefcount widgets naive nodes
+LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
+               $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS)
+# Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
+LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
+
+# Where the modules of one Lua are, and how its interpreter finds them.
+lua_out  = $(BUILD)/lua/$(1)
+lua_libs = $(foreach module,$(LUA_MODULES),$(call lua_out,$(1))/$(module).so)
+lua_run  = env LUA_CPATH='$(call lua_out,$(1))/?.so' LUA_PATH= $(1)
+
+define lua_rules
+$(call lua_out,$(1))/rawrefcount.so: $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS) $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_DEPS)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/nodes.so: $(LUA_DIR)/tests/nodes.c $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+endef
+$(foreach lua,$(sort $(LUAS) $(LUA)),$(eval $(call lua_rules,$(lua))))
+
+.PHONY: demo-lua
+demo-lua: $(if $(LUA),$(call lua_libs,$(LUA))) ## widgets in Lua: the naive way leaks, ours does not; LUA=lua5.4
+ifeq ($(LUA),)
+	@echo "There is no Lua that $(PKG_CONFIG) knows, with its interpreter. On Debian: apt-get install lua5.4 liblua5.4-dev"
+else
+	@$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua
+endif
+
+# ---- tests -------------------------------------------------------------------
+#
+#   lua-cases-LUA          the known cases, in each mode of the collector
+#   lua-random-MODE-LUA    random programs against an oracle
+#   lua-widgets-LUA        the demonstration's library
+#   lua-embed-LUA          C programs: states, lack of memory; sanitized
+#   lua-control-LUA        what must fail, does
+#   lua-rock               the LuaRocks package
+
+LUA_TESTS  := $(LUA_DIR)/tests
+LUA_MODES  := incremental stepped stressed
+lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational)
+LUA_EMBED  := $(LUA_TESTS)/embed.c $(LUA_TESTS)/nodes.c tests/unit.c
+LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
+
+define lua_test_rules
+$(call lua_out,$(1))/raw/nodes.so: $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR -DNODES_RAW $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/embed: $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -DRRC_MIRROR -DNODES_LINKED -DUNIT_CMOCKA=0 -Itests \
+	    $(LUA_EMBED) $$(LDFLAGS) $$(shell $$(PKG_CONFIG) --libs $(1)) -lm -o $$@
+$(call run,lua-cases-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/cases.lua)
+$(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call lua_libs,$(1)),\
+    $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
+$(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
+$(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
+$(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
+    sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
+endef
+define lua_random_rule
+$(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),10 600,100 3000) $(2))
+endef
+$(foreach lua,$(LUAS),$(eval $(call lua_test_rules,$(lua)))\
+    $(foreach mode,$(call lua_modes,$(lua)),$(eval $(call lua_random_rule,$(lua),$(mode)))))
+
+# One version in full under valgrind, and one for LuaRocks.
+$(if $(LUA),$(eval $(call run,lua-valgrind,$(call lua_libs,$(LUA)),sh $(LUA_TESTS)/valgrind.sh $(call lua_run,$(LUA)))))
+$(if $(LUA),$(eval $(call run,lua-rock,,sh $(LUA_TESTS)/rock.sh $(LUA))))
+$(if $(LUA),$(eval $(call run,lua-demo,$(call lua_libs,$(LUA)),$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua)))
+
+# Those that are not here.
+define lua_missing
+RUNS += lua-$(1)
+.PHONY: run-lua-$(1)
+run-lua-$(1):
+	@sh tests/run.sh skip lua-$(1) "$$(PKG_CONFIG) knows no $(1), or there is no such command"
+endef
+$(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua))))
+
+CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
+
+# ---- benchmarks --------------------------------------------------------------
+
+LUA_BENCH_LINKS ?= 1000000
+
+define lua_bench_rules
+$(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) -DRRC_MIRROR -DNODES_LINKED $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c \
+	    $$(LDFLAGS) $$(shell $$(PKG_CONFIG) --libs $(1)) -lm -o $$@
+endef
+$(foreach lua,$(LUAS),$(eval $(call lua_bench_rules,$(lua))))
+
+LUA_BENCHES := $(foreach lua,$(LUAS),$(call lua_out,$(lua))/bench)
+.PHONY: bench-lua
+bench: bench-lua
+bench-lua: $(LUA_BENCHES) ## measure the binding, for each Lua that is installed
+	@for lua in $(LUAS); do $(call lua_out,$$lua)/bench $$lua $(LUA_BENCH_LINKS) || exit 1; done
+$(if $(LUA),$(eval $(call run,lua-bench-smoke,$(call lua_out,$(LUA))/bench,$(call lua_out,$(LUA))/bench $(LUA) 2000)))

@@ -1,0 +1,32 @@
+package = "rawrefcount"
+version = "0.1.0-1"
+source = {
+  url = "git+https://example.org/rawrefcount.git",    -- where the project's repository is
+}
+description = {
+  summary = "Reference-counted C objects in Lua, without leaks through callbacks",
+  detailed = [[
+    The module tells scripts about objects of C libraries that are bound with rrc_lua.h:
+    collect, step, stats, explain, graph. The headers for such bindings are installed with it.
+  ]],
+  license = "MIT/X11 or public domain",
+}
+dependencies = {
+  "lua >= 5.1, < 5.6",
+}
+build = {
+  type = "builtin",
+  modules = {
+    rawrefcount = {
+      sources = { "bindings/lua/rawrefcount.c" },
+      defines = { "RRC_MIRROR" },
+      incdirs = { ".", "bindings/lua" },
+    },
+  },
+  install = {
+    conf = {
+      ["include/rawrefcount.h"] = "rawrefcount.h",
+      ["include/rrc_lua.h"] = "bindings/lua/rrc_lua.h",
+    },
+  },
+}

@@ -1,0 +1,1983 @@
+/* rrc_lua.h - version 0.1.0
+ * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1,
+ * 5.2, 5.3, 5.4, 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
+ *
+ *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one file of the module
+ *     #define RRC_LUA_IMPLEMENTATION
+ *     #include "rrc_lua.h"
+ *
+ *     static int button_click(lua_State *L)
+ *     {
+ *         my_button_click(rrc_lua_check(L, 1, &Button));
+ *         return 0;
+ *     }
+ *     static const luaL_Reg button_methods[] = { { "click", button_click }, { NULL, NULL } };
+ *     static const rrc_lua_class Button = { .type = &my_button_type, .methods = button_methods };
+ *
+ *     static int new_button(lua_State *L)
+ *     {
+ *         rrc_heap *heap = rrc_lua_heap(L);
+ *         return rrc_lua_give(L, heap, my_button_new(heap, luaL_checkstring(L, 1)));
+ *     }
+ *
+ * Every unit that sees the header, the library's too, is compiled with RRC_MIRROR
+ * defined: rrc_incref and rrc_decref tell then what Lua has to know.
+ *
+ * It does NOT patch Lua, keep global state, or start collections of its own: Lua's
+ * collector finds the garbage, also cycles through both heaps, when it runs.
+ *
+ * CONTENTS (search for the tag)
+ *     >>ownership       who holds what
+ *     >>api             the functions
+ *     >>implementation  states, slots, nodes, proxies, values, calls, collection
+ */
+
+/* >>ownership
+ * ---------------------------------------------------------------------------
+ * An ob is a C object. Its PROXY is a userdata: the same one as long as it lives, a
+ * new one when C still had the ob and Lua had let go. The VALUE of any other Lua
+ * value in C is an ob too (rrc_lua_ref): the same one as long as a function, table,
+ * coroutine or userdata lives; a fresh one each time for strings, numbers, booleans.
+ *
+ *   rrc_lua_push        borrows ob             the proxy (or the value) is Lua's
+ *   rrc_lua_give        takes your reference   also when it raises an error
+ *   rrc_lua_check       gives a borrowed ob    valid as long as the argument is on the stack
+ *   rrc_lua_ref         gives a new reference  rrc_decref it
+ *   a proxy             holds its ob           until the proxy dies or is closed
+ *   an ob held by C     holds its Lua value    a P link; a proxy may die, and come again
+ *   a script's fields   held by the object     if its type is tracked, else by the proxy
+ *
+ * Functions marked "raises" leave by a Lua error (also for lack of memory), so that a
+ * C library must not call them from its own frames. Those for hooks and callbacks
+ * (rrc_lua_call, rrc_lua_protect) never do.
+ *
+ * Anything that allocates in Lua can run finalizers, and so tp_dealloc of objects that
+ * nobody holds.
+ */
+
+#ifndef RRC_LUA_H
+#define RRC_LUA_H
+
+#ifndef RRC_MIRROR
+#error "rrc_lua.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
+#endif
+
+#include "rawrefcount.h"
+
+#include <lua.h>
+#include <lauxlib.h>
+
+#define RRC_LUA_VERSION "0.1.0"
+
+/* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
+#define RRC_LUA_API RRC_API
+
+/* >>api
+ * --------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the
+   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written). */
+typedef struct rrc_lua_property {
+    const char   *name;
+    lua_CFunction get, set;
+} rrc_lua_property;
+
+/* How the objects of a type look to scripts. Zero is a fine value for every field but
+   one of type and name. It must live as long as the Lua state. What is not found in
+   a class is looked for in its base. */
+typedef struct rrc_lua_class {
+    const rrc_type               *type;         /* NULL: only a base for others */
+    const char                   *name;         /* for messages; NULL: tp_name */
+    const struct rrc_lua_class   *base;
+    const luaL_Reg               *methods;      /* end with a NULL name, each */
+    const rrc_lua_property       *properties;
+    const luaL_Reg               *metamethods;  /* not __gc, __index, __newindex */
+    void (*close)(rrc_heap *heap, rrc_object *ob);  /* what ob:close() does before it lets go */
+} rrc_lua_class;
+
+/* ---- states ---- */
+
+/* The heap of a Lua state; made by the first call, freed by lua_close. Modules of the
+   same version share it. Raises. [O(1): look it up once per function] */
+RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L);
+
+/* The thread to run Lua code on that belongs to the heap: the one which used this file
+   last, if it still can. NULL when the state is closed. [O(1)] */
+RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap);
+
+/* ---- classes ---- */
+
+/* Make a class known and push its table of methods, to which scripts may add. The base
+   is made known too. A second time just pushes. Raises. */
+RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls);
+
+/* Push a table for luaopen_...: the functions (or NULL), and each class's methods under
+   its name; classes ends with NULL. Returns 1. Raises. */
+RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions);
+
+/* ---- objects in Lua ---- */
+
+/* Push the proxy of ob, or the value ob stands for; nil for NULL. An ob whose type has
+   no class gets a proxy that can do nothing but close and tostring. nil also for a
+   value that is gone for good (see README.md). Raises. [O(1)] */
+RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob);
+
+/* For a constructor: push ob and drop the caller's reference, in any case. NULL raises
+   "not enough memory". Returns 1. Raises. */
+RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
+
+/* The ob of an argument, which must be a proxy of this class or one based on it (NULL:
+   of any). Else raises an error that names both, or says that it was closed. test
+   returns NULL instead. Borrowed. [O(depth of the class)] */
+RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls);
+RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
+
+/* ---- Lua values in C ---- */
+
+/* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
+   for the value. NULL for nil and none. Raises. [O(1)] */
+RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index);
+
+/* The ob of a Lua value that has one already, borrowed, or NULL. Never raises. [O(1)] */
+RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index);
+
+/* Does ob stand for a Lua value (and not for itself)? [O(1)] */
+RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob);
+
+/* Call the value of `callback` with these obs as arguments. Results are dropped. Returns
+   0, or a code of lua_pcall: the error, with a traceback, is kept for rrc_lua_raise.
+   Never raises. What is called cannot yield. */
+RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
+
+/* Call function(L) with the light userdata `data` as its argument, likewise: for calls
+   with other arguments, or with results. */
+RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data);
+
+/* Raise the error that rrc_lua_call or rrc_lua_protect kept last; does nothing if there
+   is none: for the end of a method whose C function says that a callback failed. */
+RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
+
+/* ---- collection ---- */
+
+/* Tell Lua's collector what C refers to. Done by itself once in each of Lua's cycles;
+   by hand, garbage goes with the next one. RRC_OK or a code. [O(tracked objects)] */
+RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
+
+/* Collect all garbage of both heaps now. Returns how many objects of C were freed.
+   Raises what finalizers of scripts raise, when all is done. */
+RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
+
+/* An object's memory outside of Lua grew by `change` bytes (or shrank). Lua is made to
+   collect as if it had allocated them itself, but seldom when much of it lives: see
+   README.md. Can be called from any C code; the work is done by later calls that
+   allocate in Lua. Never raises. [O(1)] */
+RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RRC_LUA_H */
+
+/* >>implementation
+ * ===========================================================================
+ * Lua's collector has no hook in its marking, so it is not driven but informed (see
+ * >>mirror in rawrefcount.h). A hidden thread has these on its stack:
+ *
+ *   VALUES    slot -> a Lua object, weakly: what is in there lives
+ *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
+ *   OWNERS    a Lua object that C refers to -> its slot, weakly by key
+ *   CLASSES   number of a class -> its metatable
+ *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
+ *   RESERVE   a thread for callbacks when no other is known
+ *
+ * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
+ * nothing and cannot raise, and so rrc_incref can do it.
+ *
+ * What the header knows as p, or as an edge node, is the number of a slot. The slot of
+ * an O link has the proxy, that of a P link the Lua value, that of a NODE a plain table
+ * that lists what an ob refers to, as Lua objects. A proxy refers to the node of its ob
+ * by its user value, so that Lua's collector sees the references of C. The node also
+ * has the fields that scripts store in the object. */
+
+#if defined(RRC_LUA_IMPLEMENTATION) && !defined(RRCL_IMPLEMENTED)
+#define RRCL_IMPLEMENTED
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- differences between the versions of Lua ---- */
+
+#if LUA_VERSION_NUM < 501
+#error "rrc_lua.h: needs Lua 5.1 or newer, or LuaJIT"
+#endif
+
+#if LUA_VERSION_NUM == 501
+#define rrcl_rawlen(L, index) lua_objlen(L, index)
+#define rrcl_set_uservalue(L, index) ((void)lua_setfenv(L, index))
+#define rrcl_get_uservalue(L, index) lua_getfenv(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushvalue(L, LUA_GLOBALSINDEX)
+#else
+#define rrcl_rawlen(L, index) lua_rawlen(L, index)
+#define rrcl_push_no_uservalue(L) lua_pushnil(L)
+#if LUA_VERSION_NUM >= 504
+#define rrcl_set_uservalue(L, index) ((void)lua_setiuservalue(L, index, 1))
+#define rrcl_get_uservalue(L, index) ((void)lua_getiuservalue(L, index, 1))
+#else
+#define rrcl_set_uservalue(L, index) lua_setuservalue(L, index)
+#define rrcl_get_uservalue(L, index) ((void)lua_getuservalue(L, index))
+#endif
+#endif
+
+static void *rrcl_new_userdata(lua_State *L, size_t size)
+{
+#if LUA_VERSION_NUM >= 504
+    return lua_newuserdatauv(L, size, 1);
+#else
+    return lua_newuserdata(L, size);
+#endif
+}
+
+static int rrcl_abs_index(lua_State *L, int index)
+{
+    return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
+}
+
+/* Call function(L) with the light userdata data; an error is left on the stack. */
+static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
+{
+#if LUA_VERSION_NUM == 501
+    return lua_cpcall(L, function, data);
+#else
+    if (!lua_checkstack(L, 2))
+        return LUA_ERRMEM;
+    lua_pushcfunction(L, function);
+    lua_pushlightuserdata(L, data);
+    return lua_pcall(L, 1, 0, 0);
+#endif
+}
+
+/* ---- data ---- */
+
+/* All memory that is not Lua's: as realloc; size 0 frees. */
+#ifndef RRC_LUA_REALLOC
+#define RRC_LUA_REALLOC(ptr, size) ((size) > 0 ? realloc((ptr), (size)) : (free(ptr), (void *)NULL))
+#endif
+
+/* Native memory below this does not hurry the collector. */
+#ifndef RRC_LUA_NATIVE_BYTES
+#define RRC_LUA_NATIVE_BYTES ((size_t)1 << 20)
+#endif
+
+/* The places on the stack of the hidden thread. */
+enum {
+    RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
+    RRCL_PLACES = RRCL_RESERVE
+};
+
+/* The slot of the thread that used a heap last. */
+#define RRCL_CALLER_SLOT 1u
+
+/* The slot of the sentinel. */
+#define RRCL_SENTINEL_SLOT 2u
+
+/* Where a node keeps the fields of scripts. */
+#define RRCL_FIELDS 0
+
+/* Where a metatable keeps what a class based on it starts from. */
+enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS };
+
+#define RRCL_NAME "rawrefcount"
+
+/* A hash table of pointers. */
+typedef struct rrcl_cell {
+    const void *key;
+    void       *value;
+} rrcl_cell;
+typedef struct rrcl_map {
+    rrcl_cell *cells;
+    size_t     size, count;         /* size: 0, or a power of two */
+} rrcl_map;
+
+/* A slot that is not free. Its generation tells whether what OWNERS says is still
+   about the same value. */
+typedef struct rrcl_slot {
+    rrc_object        *ob;
+    struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc */
+    uint32_t           generation;
+    uint32_t           next_free;
+} rrcl_slot;
+
+/* An ob that stands for a Lua value. */
+typedef struct rrcl_value {
+    rrc_object head;
+    uint32_t   slot;
+    int        is_boxed;            /* see rrcl_box */
+} rrcl_value;
+
+typedef struct rrcl_class_info {
+    const rrc_lua_class    *cls;
+    int                     number;     /* of its metatable in CLASSES */
+    struct rrcl_class_info *next;
+} rrcl_class_info;
+
+typedef struct rrcl_state {
+    rrc_heap   *heap;
+    lua_State  *hidden;             /* NULL: closed */
+    lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
+    rrcl_slot  *slots;              /* slots[0] stays empty */
+    uint32_t    slot_count, free_slot;
+    rrcl_map    classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
+    rrcl_class_info *first_class;
+    int         class_count;
+    int         in_step;
+    int         has_deaths;         /* of proxies, in this cycle of Lua's or the one before */
+    int         has_boxes;          /* there was one, at least */
+    int         was_revived;        /* OWNERS has been searched in this step */
+    int         is_closed;
+    int         has_error[RRCL_PLACES + 1];
+    size_t      memory;             /* the header's */
+    size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
+    const rrc_type *value_type;
+} rrcl_state;
+
+/* The payload of a proxy. */
+typedef struct rrcl_proxy {
+    uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
+    rrc_object          *ob;        /* NULL: closed, or gone */
+    rrcl_state          *state;
+    const rrc_lua_class *cls;
+    uint32_t             slot;
+    int                  has_table; /* its user value is ours */
+    int                  is_closed;
+} rrcl_proxy;
+
+#define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
+
+/* What copies of this file in different modules must agree on. */
+static const char rrcl_config[] = "rrc_lua.h " RRC_LUA_VERSION ", " RRCI_CONFIG;
+
+/* What the registry has: finalized last, it ends the heap. */
+typedef struct rrcl_closer {
+    rrcl_state *state;
+    const char *config;
+    int         is_closed;
+} rrcl_closer;
+
+/* ---- memory ---- */
+
+/* For the header. The state goes with the last memory of its heap, which may be long
+   after lua_close: C can hold obs as long as it likes. */
+static void *rrcl_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    void *result = RRC_LUA_REALLOC(ptr, new_size);
+    if (result == NULL && new_size > 0)
+        return NULL;
+    state->memory += new_size - old_size;
+    if (state->memory == 0 && state->is_closed)
+        (void)RRC_LUA_REALLOC(state, 0);
+    return result;
+}
+
+static void *rrcl_realloc_or_raise(lua_State *L, void *ptr, size_t size)
+{
+    void *result = RRC_LUA_REALLOC(ptr, size);
+    if (result == NULL)
+        luaL_error(L, "not enough memory");
+    return result;
+}
+
+/* ---- the hash table: linear probing, nothing is ever removed ---- */
+
+static size_t rrcl_map_home(const rrcl_map *map, const void *key)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
+    return (size_t)(bits >> 32) & (map->size - 1);
+}
+
+/* The cell of key, or the empty one where it would go. The map has one. */
+static rrcl_cell *rrcl_map_cell(const rrcl_map *map, const void *key)
+{
+    size_t i = rrcl_map_home(map, key);
+    while (map->cells[i].key != NULL && map->cells[i].key != key)
+        i = (i + 1) & (map->size - 1);
+    return &map->cells[i];
+}
+
+static void *rrcl_map_get(const rrcl_map *map, const void *key)
+{
+    return map->size > 0 ? rrcl_map_cell(map, key)->value : NULL;
+}
+
+/* There must be room for it. */
+static void rrcl_map_put(rrcl_map *map, const void *key, void *value)
+{
+    rrcl_cell *cell = rrcl_map_cell(map, key);
+    map->count += cell->key == NULL;
+    cell->key = key;
+    cell->value = value;
+}
+
+/* Room for `count` keys in all. 0: there is no memory. */
+static int rrcl_map_reserve(rrcl_map *map, size_t count)
+{
+    rrcl_map grown;
+    size_t i;
+    if (count + count / 2 < map->size)
+        return 1;
+    grown.size = map->size > 0 ? map->size * 2 : 16;
+    while (count + count / 2 >= grown.size)
+        grown.size *= 2;
+    grown.count = 0;
+    grown.cells = (rrcl_cell *)RRC_LUA_REALLOC(NULL, grown.size * sizeof(rrcl_cell));
+    if (grown.cells == NULL)
+        return 0;
+    memset(grown.cells, 0, grown.size * sizeof(rrcl_cell));
+    for (i = 0; i < map->size; i++)
+        if (map->cells[i].key != NULL)
+            rrcl_map_put(&grown, map->cells[i].key, map->cells[i].value);
+    (void)RRC_LUA_REALLOC(map->cells, 0);
+    *map = grown;
+    return 1;
+}
+
+/* ---- slots ---- */
+
+static uint32_t rrcl_slot_of(rrc_gcref ref)
+{
+    return (uint32_t)(uintptr_t)ref;
+}
+
+static rrc_gcref rrcl_ref_of(uint32_t slot)
+{
+    return (rrc_gcref)(uintptr_t)slot;
+}
+
+/* Push an entry of VALUES or ANCHORS on the hidden thread, and return whether it is not
+   nil; set one to what is on top. */
+static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
+{
+#if LUA_VERSION_NUM >= 503
+    return lua_rawgeti(state->hidden, table, (int)slot) != LUA_TNIL;
+#else
+    lua_rawgeti(state->hidden, table, (int)slot);
+    return !lua_isnil(state->hidden, -1);
+#endif
+}
+
+static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
+{
+    lua_rawseti(state->hidden, table, (int)slot);
+}
+
+static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
+{
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
+    lua_pop(state->hidden, 1);
+    return !is_there;
+}
+
+/* New tables for twice as many slots. They are filled without allocating, so that
+   nothing dies in between. */
+static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
+{
+    uint32_t old_count = state->slot_count, count = old_count > 0 ? old_count * 2 : 64, i;
+    lua_State *hidden = state->hidden;
+    if (count > (uint32_t)INT32_MAX / 2)
+        luaL_error(L, "too many objects of C");
+    luaL_checkstack(L, 4, NULL);
+    lua_createtable(L, (int)count, 0);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_createtable(L, (int)count, 0);
+    if (state->slot_count != old_count) {       /* a finalizer that ran just now did it */
+        lua_pop(L, 2);
+        return;
+    }
+    state->slots = (rrcl_slot *)rrcl_realloc_or_raise(L, state->slots, (count + 1) * sizeof(rrcl_slot));
+    if (old_count == 0)
+        memset(&state->slots[0], 0, sizeof(rrcl_slot));
+    lua_xmove(L, hidden, 2);
+    for (i = 1; i <= old_count; i++) {
+        rrcl_get(state, RRCL_VALUES, i);
+        lua_rawseti(hidden, -3, (int)i);
+        rrcl_get(state, RRCL_ANCHORS, i);
+        lua_rawseti(hidden, -2, (int)i);
+    }
+    lua_replace(hidden, RRCL_ANCHORS);
+    lua_replace(hidden, RRCL_VALUES);
+    for (i = count; i > old_count; i--) {
+        memset(&state->slots[i], 0, sizeof(rrcl_slot));
+        state->slots[i].next_free = state->free_slot;
+        state->free_slot = i;
+    }
+    state->slot_count = count;
+}
+
+/* Raises before anything is changed. What is done after it must not allocate in Lua
+   before the slot is taken. */
+static void rrcl_reserve_slot(lua_State *L, rrcl_state *state)
+{
+    while (state->free_slot == 0)
+        rrcl_grow_slots(L, state);
+}
+
+static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
+{
+    uint32_t slot = state->free_slot;
+    state->free_slot = state->slots[slot].next_free;
+    state->slots[slot].ob = ob;
+    return slot;
+}
+
+static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
+{
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_VALUES, slot);
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_ANCHORS, slot);
+    state->slots[slot].ob = NULL;
+    state->slots[slot].proxy = NULL;
+    state->slots[slot].generation = (state->slots[slot].generation + 1) & 0xFFFFF;
+    state->slots[slot].next_free = state->free_slot;
+    state->free_slot = slot;
+}
+
+/* ---- who calls ---- */
+
+/* Remember the thread, weakly: callbacks run on it. */
+static void rrcl_use(rrcl_state *state, lua_State *L)
+{
+    if (state->caller == L)
+        return;
+    lua_pushthread(L);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, RRCL_CALLER_SLOT);
+    state->caller = L;
+}
+
+static lua_State *rrcl_caller(rrcl_state *state)
+{
+    if (state->hidden == NULL)
+        return NULL;
+    if (state->caller != NULL) {
+        if (!rrcl_is_empty(state, RRCL_CALLER_SLOT) && lua_status(state->caller) == 0)
+            return state->caller;
+        state->caller = NULL;
+    }
+    return lua_tothread(state->hidden, RRCL_RESERVE);
+}
+
+RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap)
+{
+    return rrcl_caller((rrcl_state *)rrc_userdata(heap));
+}
+
+/* ---- values: obs that stand for functions, tables, strings ... ---- */
+
+/* Lua 5.1 and LuaJIT drop a userdata that was resurrected once from weak values in
+   each cycle, also when it is held. So its slot has a box: a table with the userdata
+   as a weak key, which they treat right, and at 1, if anchored, the userdata. */
+#define RRCL_NEEDS_BOX(L, index) (LUA_VERSION_NUM == 501 && lua_type(L, index) == LUA_TUSERDATA)
+
+static void rrcl_push_box(lua_State *L, int index)
+{
+    lua_createtable(L, 1, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, index);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, -3);
+    lua_pushvalue(L, index);
+    lua_rawseti(L, -2, 1);
+}
+
+static int rrcl_is_boxed(rrcl_state *state, uint32_t slot)
+{
+    return LUA_VERSION_NUM == 501 && state->has_boxes && state->slots[slot].ob != NULL
+           && state->slots[slot].ob->ob_type == state->value_type
+           && ((rrcl_value *)(void *)state->slots[slot].ob)->is_boxed;
+}
+
+/* Replace the box on top of the hidden thread by what is in it, or nil. */
+static void rrcl_unbox(lua_State *hidden)
+{
+    lua_pushnil(hidden);
+    while (lua_next(hidden, -2)) {
+        lua_pop(hidden, 1);
+        if (lua_type(hidden, -1) == LUA_TUSERDATA) {
+            lua_replace(hidden, -2);
+            return;
+        }
+    }
+    lua_pop(hidden, 1);
+    lua_pushnil(hidden);
+}
+
+/* Push what a slot has, or nil; returns whether it is not nil. */
+static int rrcl_get_live(rrcl_state *state, uint32_t slot)
+{
+    int is_there = rrcl_get(state, RRCL_VALUES, slot);
+    if (!rrcl_is_boxed(state, slot))
+        return is_there;
+    rrcl_unbox(state->hidden);
+    return !lua_isnil(state->hidden, -1);
+}
+
+static lua_Number rrcl_owner_number(const rrcl_state *state, uint32_t slot)
+{
+    return (lua_Number)slot + 4294967296.0 * (lua_Number)state->slots[slot].generation;
+}
+
+/* The slot that the number on top of L stands for, or 0. */
+static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
+{
+    uint64_t number = (uint64_t)lua_tonumber(L, -1);
+    uint32_t slot = (uint32_t)number;
+    return state->slots[slot].ob != NULL && state->slots[slot].generation == number >> 32 ? slot : 0;
+}
+
+/* A value that is being finalized, or reached from what is, has lost its slot but is
+   still a key of OWNERS: give all of them their slots back. */
+static void rrcl_revive(rrcl_state *state)
+{
+    lua_State *hidden = state->hidden;
+    lua_pushnil(hidden);
+    while (lua_next(hidden, RRCL_OWNERS)) {
+        uint32_t slot = rrcl_owner_slot(state, hidden);
+        if (slot != 0 && !rrcl_is_boxed(state, slot) && rrcl_is_empty(state, slot)) {
+            lua_pushvalue(hidden, -2);
+            rrcl_set(state, RRCL_VALUES, slot);
+        }
+        lua_pop(hidden, 1);
+    }
+}
+
+/* Like rrcl_get_live, and look everywhere; 0: it is gone, and nothing was pushed. */
+static int rrcl_get_or_revive(rrcl_state *state, uint32_t slot)
+{
+    int attempt;
+    for (attempt = 0; attempt < 2; attempt++) {
+        if (rrcl_get_live(state, slot))
+            return 1;
+        lua_pop(state->hidden, 1);
+        if (attempt == 0 && state->was_revived)
+            break;
+        if (attempt == 0)
+            rrcl_revive(state);
+    }
+    return 0;
+}
+
+static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrcl_value *value = (rrcl_value *)(void *)ob;
+    if (state->hidden != NULL && value->slot != 0) {
+        if (rrcl_get_live(state, value->slot)) {
+            lua_pushvalue(state->hidden, -1);
+            lua_rawget(state->hidden, RRCL_OWNERS);
+            if (rrcl_owner_slot(state, state->hidden) == value->slot) {
+                lua_pushvalue(state->hidden, -2);
+                lua_pushnil(state->hidden);
+                lua_rawset(state->hidden, RRCL_OWNERS);
+            }
+            lua_pop(state->hidden, 1);
+        }
+        lua_pop(state->hidden, 1);
+        rrcl_free_slot(state, value->slot);
+    }
+    rrc_del(heap, ob);
+}
+
+static const rrc_type rrcl_value_type = {
+    RRC_OBJECT_HEAD_INIT(NULL), "Lua value", sizeof(rrcl_value), 0, 0,
+    rrcl_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL
+};
+
+RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
+{
+    return ob->ob_type == ((rrcl_state *)rrc_userdata(heap))->value_type;
+}
+
+/* Values that are the same object as long as they live. The others are kept strongly,
+   each reference by an ob of its own. */
+static int rrcl_has_identity(int type)
+{
+    return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
+}
+
+/* The ob that stands for the value at index, or NULL. (If the value was resurrected, its
+   slot may be empty: to anchor it finds it again.) */
+static rrc_object *rrcl_find_value(lua_State *L, rrcl_state *state, int index)
+{
+    uint32_t slot;
+    lua_pushvalue(L, index);
+    lua_xmove(L, state->hidden, 1);
+    lua_rawget(state->hidden, RRCL_OWNERS);
+    slot = rrcl_owner_slot(state, state->hidden);
+    lua_pop(state->hidden, 1);
+    return slot != 0 ? state->slots[slot].ob : NULL;
+}
+
+/* Make value's slot hold the Lua value at index; the box, if it needs one, is on top. */
+static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, int index)
+{
+    value->slot = rrcl_take_slot(state, &value->head);
+    if (!value->is_boxed)
+        lua_pushvalue(L, index);
+    lua_xmove(L, state->hidden, 1);
+    lua_pushvalue(state->hidden, -1);
+    rrcl_set(state, RRCL_VALUES, value->slot);
+    rrcl_set(state, RRCL_ANCHORS, value->slot);
+}
+
+/* Leaves L with `top` values. */
+static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int has_identity, int top)
+{
+    rrcl_value *value;
+    int code = RRC_OK;
+    if (has_identity) {                             /* the only step that allocates in Lua */
+        lua_pushvalue(state->hidden, RRCL_OWNERS);
+        lua_xmove(state->hidden, L, 1);
+        lua_pushvalue(L, index);
+        lua_pushnumber(L, rrcl_owner_number(state, state->free_slot));
+        lua_rawset(L, -3);
+        lua_pop(L, 1);
+    }
+    value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
+    if (value != NULL) {
+        value->is_boxed = RRCL_NEEDS_BOX(L, index);
+        state->has_boxes |= value->is_boxed;
+        rrcl_fill_value(L, state, value, index);
+        if (has_identity)
+            code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
+        if (code == RRC_OK) {
+            lua_settop(L, top);
+            value->head.ob_refcnt += has_identity ? RRC_REFCNT_FROM_PYPY : 0;
+            return &value->head;
+        }
+        rrc_decref(state->heap, &value->head);      /* takes the number out of OWNERS again */
+    } else if (has_identity) {
+        lua_pushvalue(L, index);
+        lua_xmove(L, state->hidden, 1);
+        lua_pushnil(state->hidden);
+        lua_rawset(state->hidden, RRCL_OWNERS);
+    }
+    luaL_error(L, "not enough memory");
+    return NULL;
+}
+
+static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
+static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
+
+/* Likewise for an object, and the ob of a proxy. */
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int type)
+{
+    const rrcl_proxy *proxy = type == LUA_TUSERDATA ? rrcl_to_proxy(L, index) : NULL;
+    if (proxy != NULL && proxy->ob != NULL)
+        return proxy->ob;
+    return rrcl_has_identity(type) ? rrcl_find_value(L, state, index) : NULL;
+}
+
+RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    return state->hidden != NULL ? rrcl_peek(L, state, index, lua_type(L, index)) : NULL;
+}
+
+RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    int type = lua_type(L, index), top;
+    rrc_object *ob;
+    if (type == LUA_TNIL || type == LUA_TNONE)
+        return NULL;
+    if (state->hidden == NULL)
+        luaL_error(L, "this Lua state is being closed");
+    rrcl_use(state, L);
+    ob = rrcl_peek(L, state, index, type);
+    if (ob == NULL) {
+        index = rrcl_abs_index(L, index);
+        top = lua_gettop(L);
+        luaL_checkstack(L, 6, NULL);
+        rrcl_before_allocating(L, state);
+        if (RRCL_NEEDS_BOX(L, index))
+            rrcl_push_box(L, index);
+        rrcl_reserve_slot(L, state);
+        ob = rrcl_peek(L, state, index, type);          /* a finalizer may have made it just now */
+        if (ob == NULL)
+            return rrcl_new_value(L, state, index, rrcl_has_identity(type), top);
+        lua_settop(L, top);
+    }
+    rrc_incref(heap, ob);
+    return ob;
+}
+
+/* ---- nodes: what Lua sees of C's references ---- */
+
+/* Push the table of an ob's live node on L; 0: it has none, and nothing was pushed. */
+static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    if (node == NULL || rrcl_is_empty(state, rrcl_slot_of(node)))
+        return 0;
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
+    lua_xmove(state->hidden, L, 1);
+    return 1;
+}
+
+/* Push the live proxy of ob on L, if there is one. */
+static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref p = rrc_to_obj(state->heap, ob);
+    if (p == NULL || state->slots[rrcl_slot_of(p)].proxy == NULL || rrcl_is_empty(state, rrcl_slot_of(p)))
+        return NULL;
+    rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
+    lua_xmove(state->hidden, L, 1);
+    return state->slots[rrcl_slot_of(p)].proxy;
+}
+
+/* Make the table on top the user value of the proxy below it. */
+static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
+{
+    lua_pushvalue(L, -1);
+    rrcl_set_uservalue(L, -3);
+    proxy->has_table = 1;
+}
+
+/* Push the table of ob's node, and make one if there is none. A
+   proxy that has a table already, for fields of scripts, shares that one. Raises. */
+static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
+{
+    rrc_gcref node;
+    rrcl_proxy *proxy;
+    if (rrcl_push_node(L, state, ob))
+        return;
+    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
+    rrcl_reserve_slot(L, state);
+    proxy = rrcl_push_proxy(L, state, ob);          /* nothing runs from here on */
+    if (proxy != NULL) {
+        if (proxy->has_table) {
+            rrcl_get_uservalue(L, -1);
+            lua_replace(L, -3);
+        } else {
+            lua_insert(L, -2);
+            rrcl_give_table(L, proxy);
+            lua_insert(L, -2);
+        }
+        lua_pop(L, 1);
+    }
+    node = rrc_mirror_node(state->heap, ob);        /* it may have one that died */
+    if (node == NULL)
+        node = rrcl_ref_of(rrcl_take_slot(state, ob));
+    lua_pushvalue(L, -1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+    rrc_mirror_set_node(state->heap, ob, node);     /* anchors it for now */
+}
+
+/* Empty the list of the node on top, from `first` on. */
+static void rrcl_truncate_node(lua_State *L, size_t first)
+{
+    for (;; first++) {
+        lua_rawgeti(L, -1, (int)first);
+        if (lua_isnil(L, -1))
+            break;
+        lua_pop(L, 1);
+        lua_pushnil(L);
+        lua_rawseti(L, -2, (int)first);
+    }
+    lua_pop(L, 1);
+}
+
+typedef struct rrcl_mirroring {
+    rrcl_state         *state;
+    rrc_object         *ob;
+    rrc_object *const  *targets;
+    size_t              n;
+} rrcl_mirroring;
+
+static int rrcl_mirror_protected(lua_State *L)
+{
+    rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
+    rrcl_state *state = job->state;
+    size_t i;
+    rrcl_need_node(L, state, job->ob, job->n);
+    for (i = 0; i < job->n; i++) {
+        rrc_gcref target = rrc_mirror_target(state->heap, job->targets[i]);
+        if (target == NULL) {
+            rrcl_need_node(L, state, job->targets[i], 0);
+        } else {
+            int is_there = rrcl_get_live(state, rrcl_slot_of(target));
+            lua_xmove(state->hidden, L, 1);
+            if (!is_there) {                 /* gone: keep the list without holes */
+                lua_pop(L, 1);
+                lua_pushboolean(L, 0);
+            }
+        }
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    rrcl_truncate_node(L, job->n + 1);
+    return 0;
+}
+
+/* Without children there is no node; a proxy keeps the table, for the fields of scripts. */
+static void rrcl_forget_node(rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    if (node == NULL)
+        return;
+    if (!rrcl_is_empty(state, rrcl_slot_of(node))) {
+        rrcl_get(state, RRCL_VALUES, rrcl_slot_of(node));
+        rrcl_truncate_node(state->hidden, 1);
+        lua_pop(state->hidden, 1);
+    }
+    rrcl_free_slot(state, rrcl_slot_of(node));
+}
+
+/* ---- the hooks of the header: they never raise ---- */
+
+static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    rrcl_mirroring job;
+    lua_State *L = rrcl_caller(state);
+    if (L == NULL)
+        return 1;
+    if (targets == NULL) {
+        rrcl_forget_node(state, ob);
+        return 0;
+    }
+    job.state = state;
+    job.ob = ob;
+    job.targets = targets;
+    job.n = n;
+    state->was_revived = 0;
+    if (rrcl_pcall(L, rrcl_mirror_protected, &job) == 0)
+        return 0;
+    lua_pop(L, 1);
+    return 1;
+}
+
+static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    rrc_gcref target = rrc_mirror_target(state->heap, ob);
+    uint32_t slot = rrcl_slot_of(target);
+    if (state->hidden == NULL || slot == 0)
+        return state->hidden != NULL;
+    if (on && !rrcl_get_or_revive(state, slot))
+        return 0;
+    if (!on)
+        lua_pushnil(state->hidden);
+    if (rrcl_is_boxed(state, slot)) {
+        rrcl_get(state, RRCL_ANCHORS, slot);
+        lua_insert(state->hidden, -2);
+        lua_rawseti(state->hidden, -2, 1);
+        lua_pop(state->hidden, 1);
+    } else {
+        rrcl_set(state, RRCL_ANCHORS, slot);
+    }
+    return 1;
+}
+
+static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    if (state->hidden == NULL || !rrcl_get_or_revive(state, rrcl_slot_of(ref))) {
+        state->was_revived = state->in_step;
+        return NULL;
+    }
+    lua_pop(state->hidden, 1);
+    return ref;
+}
+
+/* ---- classes ---- */
+
+static const char *rrcl_class_name(const rrc_lua_class *cls)
+{
+    return cls->name != NULL ? cls->name : cls->type != NULL ? cls->type->tp_name : "object";
+}
+
+/* A class is the same as another description of the same type, by another module. */
+static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted)
+{
+    for (; cls != NULL; cls = cls->base)
+        if (cls == wanted || (cls->type != NULL && cls->type == wanted->type))
+            return 1;
+    return 0;
+}
+
+/* What an object whose type has no class can do. */
+static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+
+static int rrcl_index(lua_State *L);
+static int rrcl_newindex(lua_State *L);
+static int rrcl_tostring(lua_State *L);
+static int rrcl_close(lua_State *L);
+static int rrcl_proxy_gc(lua_State *L);
+
+/* A table that also finds what the one at index `base` (0: none) has. */
+static void rrcl_push_inheriting(lua_State *L, int base)
+{
+    lua_newtable(L);
+    if (base == 0)
+        return;
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, base);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
+static void rrcl_set_functions(lua_State *L, const luaL_Reg *functions)
+{
+    for (; functions != NULL && functions->name != NULL; functions++) {
+        lua_pushcfunction(L, functions->func);
+        lua_setfield(L, -2, functions->name);
+    }
+}
+
+static void rrcl_set_metamethods(lua_State *L, const rrc_lua_class *cls)
+{
+    if (cls == NULL)
+        return;
+    rrcl_set_metamethods(L, cls->base);
+    rrcl_set_functions(L, cls->metamethods);
+}
+
+/* Push methods, getters and setters of cls; with those of its metatable at `base`, or 0. */
+static void rrcl_push_members(lua_State *L, const rrc_lua_class *cls, int base)
+{
+    const rrc_lua_property *property;
+    int first = lua_gettop(L) + 1, table;
+    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++) {
+        if (base != 0)
+            lua_rawgeti(L, base, table);
+        rrcl_push_inheriting(L, base != 0 ? lua_gettop(L) : 0);
+        if (base != 0)
+            lua_remove(L, -2);
+    }
+    lua_pushvalue(L, first);
+    if (base == 0) {
+        lua_pushcfunction(L, rrcl_close);
+        lua_setfield(L, -2, "close");
+    }
+    rrcl_set_functions(L, cls->methods);
+    lua_pop(L, 1);
+    for (property = cls->properties; property != NULL && property->name != NULL; property++) {
+        if (property->get != NULL) {
+            lua_pushcfunction(L, property->get);
+            lua_setfield(L, first + 1, property->name);
+        }
+        if (property->set != NULL) {
+            lua_pushcfunction(L, property->set);
+            lua_setfield(L, first + 2, property->name);
+        }
+    }
+}
+
+/* Push the metatable of a class; base: that of its base, or 0. */
+static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base)
+{
+    int meta, table;
+    lua_newtable(L);
+    meta = lua_gettop(L);
+    rrcl_push_members(L, cls, base);
+    for (table = RRCL_SETTERS; table >= RRCL_METHODS; table--)
+        lua_rawseti(L, meta, table);
+    lua_pushcfunction(L, rrcl_tostring);
+    lua_setfield(L, meta, "__tostring");
+    lua_pushcfunction(L, rrcl_close);
+    lua_setfield(L, meta, "__close");
+    rrcl_set_metamethods(L, cls);
+    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
+        lua_rawgeti(L, meta, table);
+    lua_pushcclosure(L, rrcl_index, 3);
+    lua_setfield(L, meta, "__index");
+    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
+        lua_rawgeti(L, meta, table);
+    lua_pushcclosure(L, rrcl_newindex, 3);
+    lua_setfield(L, meta, "__newindex");
+    lua_pushcfunction(L, rrcl_proxy_gc);
+    lua_setfield(L, meta, "__gc");
+    lua_pushstring(L, rrcl_class_name(cls));
+    lua_pushvalue(L, -1);
+    lua_setfield(L, meta, "__name");
+    lua_setfield(L, meta, "__metatable");       /* what getmetatable gives a script */
+}
+
+/* Push the metatable with this number. */
+static void rrcl_get_metatable(lua_State *L, rrcl_state *state, int number)
+{
+    lua_rawgeti(state->hidden, RRCL_CLASSES, number);
+    lua_xmove(state->hidden, L, 1);
+}
+
+static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const rrc_lua_class *cls)
+{
+    rrcl_class_info *info = (rrcl_class_info *)rrcl_map_get(&state->classes, cls);
+    int base = 0;
+    if (info != NULL)
+        return info;
+    luaL_checkstack(L, 12, NULL);
+    if (cls->base != NULL) {
+        rrcl_get_metatable(L, state, rrcl_learn(L, state, cls->base)->number);
+        base = lua_gettop(L);
+    }
+    rrcl_push_metatable(L, cls, base);
+    if (base != 0)
+        lua_remove(L, base);
+    if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
+        luaL_error(L, "not enough memory");
+    lua_pushvalue(state->hidden, RRCL_CLASSES);
+    lua_xmove(state->hidden, L, 1);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, state->class_count + 1);
+    lua_pop(L, 1);
+    info = (rrcl_class_info *)rrcl_realloc_or_raise(L, NULL, sizeof *info);
+    info->cls = cls;
+    info->number = ++state->class_count;
+    info->next = state->first_class;
+    state->first_class = info;
+    rrcl_map_put(&state->classes, cls, info);
+    if (cls->type != NULL && rrcl_map_get(&state->classes, cls->type) == NULL)
+        rrcl_map_put(&state->classes, cls->type, info);
+    return info;
+}
+
+static const rrcl_class_info *rrcl_class_of(lua_State *L, rrcl_state *state, const rrc_type *type)
+{
+    const rrcl_class_info *info = (const rrcl_class_info *)rrcl_map_get(&state->classes, type);
+    return info != NULL ? info : rrcl_learn(L, state, &rrcl_plain_class);
+}
+
+RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    rrcl_get_metatable(L, state, rrcl_learn(L, state, cls)->number);
+    lua_rawgeti(L, -1, RRCL_METHODS);
+    lua_remove(L, -2);
+}
+
+RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions)
+{
+    lua_newtable(L);
+    rrcl_set_functions(L, functions);
+    for (; *classes != NULL; classes++) {
+        rrc_lua_register(L, *classes);
+        lua_setfield(L, -2, rrcl_class_name(*classes));
+    }
+    return 1;
+}
+
+/* ---- proxies ---- */
+
+/* The proxy at index, or NULL. One that was superseded finds out here: nobody may write
+   to it before, as its memory may be gone. */
+static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
+{
+    rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
+    if (proxy == NULL || lua_type(L, index) != LUA_TUSERDATA || rrcl_rawlen(L, index) != sizeof *proxy
+        || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
+        return NULL;
+    if (proxy->ob != NULL && proxy->state->slots[proxy->slot].proxy != proxy)
+        proxy->ob = NULL;
+    return proxy;
+}
+
+/* "Button", of a live proxy or of one that was. */
+static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
+{
+    return proxy->cls != &rrcl_plain_class || proxy->ob == NULL ? rrcl_class_name(proxy->cls)
+                                                                : proxy->ob->ob_type->tp_name;
+}
+
+static const char *rrcl_why_useless(const rrcl_proxy *proxy)
+{
+    return proxy->is_closed ? "was closed" : "is gone: it was finalized already";
+}
+
+static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
+    const char *message;
+    if (proxy != NULL && proxy->ob == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
+        message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
+    else
+        message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
+                                  proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg));
+    return luaL_argerror(L, arg, message);
+}
+
+RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
+    if (proxy == NULL || proxy->ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
+        return NULL;
+    rrcl_use(proxy->state, L);
+    return proxy->ob;
+}
+
+RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls)
+{
+    rrc_object *ob = rrc_lua_test(L, arg, cls);
+    if (ob == NULL)
+        rrcl_bad_argument(L, arg, cls);
+    return ob;
+}
+
+/* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
+   be linked already: then its old proxy is dead, but its __gc has not run yet. */
+static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
+{
+    rrc_gcref p = rrc_to_obj(state->heap, ob), node = rrc_mirror_node(state->heap, ob);
+    int code = RRC_OK;
+    if (node != NULL && rrcl_is_empty(state, rrcl_slot_of(node)))
+        rrc_touch(state->heap, ob);         /* nothing protects what ob refers to until the next step */
+    else if (rrcl_push_node(L, state, ob)) {
+        rrcl_give_table(L, proxy);
+        lua_pop(L, 1);
+    }
+    if (p == NULL) {
+        proxy->slot = rrcl_take_slot(state, ob);
+        code = rrc_create_link_pyobj(state->heap, rrcl_ref_of(proxy->slot), ob);
+        if (code != RRC_OK) {
+            rrcl_free_slot(state, proxy->slot);
+            luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
+        }
+        if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+            RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    } else {
+        proxy->slot = rrcl_slot_of(p);
+    }
+    proxy->ob = ob;
+    state->slots[proxy->slot].proxy = proxy;
+    lua_pushvalue(L, -1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, proxy->slot);
+}
+
+typedef struct rrcl_pushing {
+    rrcl_state *state;
+    rrc_object *ob;
+} rrcl_pushing;
+
+/* Push the new proxy of an ob on the hidden thread. */
+static int rrcl_new_proxy(lua_State *L)
+{
+    rrcl_pushing *job = (rrcl_pushing *)lua_touserdata(L, 1);
+    rrcl_state *state = job->state;
+    const rrcl_class_info *info;
+    rrcl_proxy *proxy;
+    rrcl_before_allocating(L, state);
+    info = rrcl_class_of(L, state, job->ob->ob_type);
+    proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
+    memset(proxy, 0, sizeof *proxy);
+    proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
+    proxy->state = state;
+    proxy->cls = info->cls;
+    rrcl_get_metatable(L, state, info->number);
+    lua_setmetatable(L, -2);
+    rrcl_reserve_slot(L, state);
+    if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
+        rrcl_link_proxy(L, state, proxy, job->ob);
+    lua_xmove(L, state->hidden, 1);
+    return 0;
+}
+
+/* Push what ob is in Lua, if that exists. */
+static int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref p = rrc_to_obj(state->heap, ob);
+    if (p == NULL)
+        return 0;
+    if (!rrcl_get_live(state, rrcl_slot_of(p))) {
+        lua_pop(state->hidden, 1);
+        return 0;
+    }
+    lua_xmove(state->hidden, L, 1);
+    return 1;
+}
+
+static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrcl_pushing job;
+    int status;
+    if (ob->ob_type == state->value_type) {
+        uint32_t slot = ((rrcl_value *)(void *)ob)->slot;
+        if (slot != 0 && rrcl_get_or_revive(state, slot))
+            lua_xmove(state->hidden, L, 1);
+        else
+            lua_pushnil(L);
+        return;
+    }
+    job.state = state;
+    job.ob = ob;
+    rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
+    status = rrcl_pcall(L, rrcl_new_proxy, &job);
+    if (status == 0)
+        lua_xmove(state->hidden, L, 1);
+    rrc_decref(state->heap, ob);
+    if (status != 0)
+        lua_error(L);
+}
+
+RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (ob == NULL) {
+        lua_pushnil(L);
+        return;
+    }
+    if (state->hidden == NULL)
+        luaL_error(L, "this Lua state is being closed");
+    rrcl_use(state, L);
+    if (!rrcl_push_existing(L, state, ob))
+        rrcl_push_slowly(L, state, ob);
+}
+
+RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrcl_pushing job;
+    if (ob == NULL)
+        return luaL_error(L, "not enough memory");
+    if (state->hidden != NULL) {
+        rrcl_use(state, L);
+        if (ob->ob_type == state->value_type || rrcl_push_existing(L, state, ob)) {
+            if (ob->ob_type == state->value_type)
+                rrcl_push_slowly(L, state, ob);
+            rrc_decref(heap, ob);
+            return 1;
+        }
+        job.state = state;
+        job.ob = ob;
+        if (rrcl_pcall(L, rrcl_new_proxy, &job) == 0) {
+            lua_xmove(state->hidden, L, 1);
+            rrc_decref(heap, ob);
+            return 1;
+        }
+        rrc_decref(heap, ob);
+        return lua_error(L);
+    }
+    rrc_decref(heap, ob);
+    return luaL_error(L, "this Lua state is being closed");
+}
+
+/* Lua may have taken the node of a dying proxy out of its slot already: as long as the
+   header does not know of the death, the node protects what ob refers to. */
+static void rrcl_restore_node(lua_State *L, const rrcl_proxy *proxy)
+{
+    rrcl_state *state = proxy->state;
+    rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
+    if (node == NULL || !proxy->has_table || !rrcl_is_empty(state, rrcl_slot_of(node)))
+        return;
+    rrcl_get_uservalue(L, 1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+}
+
+/* Dissolve the link of a proxy's ob. */
+static void rrcl_detach(rrcl_proxy *proxy)
+{
+    rrcl_state *state = proxy->state;
+    rrc_object *ob = proxy->ob;
+    uint32_t slot = proxy->slot;
+    proxy->ob = NULL;
+    rrc_unlink(state->heap, ob);
+    rrcl_free_slot(state, slot);
+}
+
+static int rrcl_proxy_gc(lua_State *L)
+{
+    rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
+    if (proxy == NULL || proxy->ob == NULL)     /* closed, or there is a newer one */
+        return 0;
+    rrcl_use(proxy->state, L);
+    rrcl_restore_node(L, proxy);
+    rrcl_detach(proxy);
+    proxy->state->has_deaths = 1;
+    rrc_run_pending(proxy->state->heap, 0);
+    return 0;
+}
+
+static int rrcl_close(lua_State *L)
+{
+    rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
+    const rrc_lua_class *cls;
+    rrc_heap *heap;
+    rrc_object *ob;
+    if (proxy == NULL)
+        return rrcl_bad_argument(L, 1, NULL);
+    if (proxy->ob == NULL)
+        return 0;
+    rrcl_use(proxy->state, L);
+    heap = proxy->state->heap;
+    ob = proxy->ob;
+    rrc_incref(heap, ob);
+    for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
+        ;
+    if (cls != NULL)
+        cls->close(heap, ob);
+    if (proxy->ob != NULL) {
+        rrcl_detach(proxy);
+        proxy->is_closed = 1;
+        rrcl_push_no_uservalue(L);
+        rrcl_set_uservalue(L, 1);
+        proxy->has_table = 0;
+    }
+    rrc_decref(heap, ob);
+    rrc_run_pending(heap, 0);
+    return 0;
+}
+
+static int rrcl_tostring(lua_State *L)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
+    if (proxy == NULL)
+        return rrcl_bad_argument(L, 1, NULL);
+    if (proxy->ob != NULL)
+        lua_pushfstring(L, "%s: %p", rrcl_proxy_name(proxy), (void *)proxy->ob);
+    else
+        lua_pushfstring(L, "%s (%s)", rrcl_proxy_name(proxy), proxy->is_closed ? "closed" : "gone");
+    return 1;
+}
+
+/* ---- members: upvalues are the tables of methods, getters, setters ---- */
+
+static rrcl_proxy *rrcl_need_live(lua_State *L)
+{
+    rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
+    if (proxy == NULL)
+        rrcl_bad_argument(L, 1, NULL);
+    else if (proxy->ob == NULL)
+        luaL_error(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
+    return proxy;
+}
+
+/* Push the member with the key at 2, of one kind. */
+static int rrcl_push_member(lua_State *L, int kind)
+{
+    lua_pushvalue(L, 2);
+    lua_gettable(L, lua_upvalueindex(kind));
+    if (!lua_isnil(L, -1))
+        return 1;
+    lua_pop(L, 1);
+    return 0;
+}
+
+/* Push the table of script fields of the proxy at 1, if there is one. */
+static int rrcl_push_fields(lua_State *L, const rrcl_proxy *proxy)
+{
+    if (!proxy->has_table)
+        return 0;
+    rrcl_get_uservalue(L, 1);
+    lua_rawgeti(L, -1, RRCL_FIELDS);
+    return lua_istable(L, -1);
+}
+
+static int rrcl_index(lua_State *L)
+{
+    const rrcl_proxy *proxy;
+    if (rrcl_push_member(L, RRCL_METHODS))
+        return 1;
+    proxy = rrcl_need_live(L);
+    if (rrcl_push_member(L, RRCL_GETTERS)) {
+        lua_pushvalue(L, 1);
+        lua_call(L, 1, 1);
+        return 1;
+    }
+    if (!rrcl_push_fields(L, proxy))
+        return 0;
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    return 1;
+}
+
+/* The fields live in the node's table, so that they stay with the object. */
+static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
+{
+    if (!proxy->has_table) {
+        lua_pushvalue(L, 1);
+        lua_createtable(L, 0, 1);
+        if (!proxy->has_table)                  /* else a step made a node just now */
+            rrcl_give_table(L, proxy);
+        lua_pop(L, 2);
+    }
+    if (!rrcl_push_fields(L, proxy)) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, -3, RRCL_FIELDS);
+    }
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, 3);
+    lua_rawset(L, -3);
+}
+
+static int rrcl_newindex(lua_State *L)
+{
+    rrcl_proxy *proxy = rrcl_need_live(L);
+    if (rrcl_push_member(L, RRCL_SETTERS)) {
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, 3);
+        lua_call(L, 2, 0);
+        return 0;
+    }
+    if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
+        return luaL_error(L, "%s of a %s cannot be set", lua_tostring(L, 2), rrcl_proxy_name(proxy));
+    if (lua_isnil(L, 2) || (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
+        return luaL_error(L, "a field of a %s cannot be named nil or NaN", rrcl_proxy_name(proxy));
+    rrcl_set_field(L, proxy);
+    return 0;
+}
+
+/* ---- calls ---- */
+
+typedef struct rrcl_protected {
+    rrcl_state   *state;
+    lua_CFunction function;
+    void         *data;
+    int           status;
+} rrcl_protected;
+
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place)
+{
+    lua_xmove(L, state->hidden, 1);
+    lua_replace(state->hidden, place);
+    state->has_error[place] = 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return;
+    state->has_error[place] = 0;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushnil(state->hidden);
+    lua_replace(state->hidden, place);
+    lua_error(L);
+}
+
+static int rrcl_traceback(lua_State *L)
+{
+#if LUA_VERSION_NUM == 501 && !defined(LUAJIT_VERSION)
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    lua_getfield(L, -1, "debug");
+    if (!lua_isstring(L, 1) || !lua_istable(L, -1)) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    lua_getfield(L, -1, "traceback");
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 2);
+    lua_call(L, 2, 1);
+#else
+    if (!lua_isstring(L, 1)) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    luaL_traceback(L, L, lua_tostring(L, 1), 1);
+#endif
+    return 1;
+}
+
+static int rrcl_call_traced(lua_State *L)
+{
+    rrcl_protected *job = (rrcl_protected *)lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    lua_pushcfunction(L, rrcl_traceback);
+    lua_pushcfunction(L, job->function);
+    lua_pushlightuserdata(L, job->data);
+    job->status = lua_pcall(L, 1, 0, 1);
+    if (job->status != 0)
+        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR);
+    return 0;
+}
+
+RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data)
+{
+    rrcl_protected job;
+    lua_State *L;
+    int status;
+    job.state = (rrcl_state *)rrc_userdata(heap);
+    job.function = function;
+    job.data = data;
+    job.status = 0;
+    L = rrcl_caller(job.state);
+    if (L == NULL)
+        return LUA_ERRRUN;
+    status = rrcl_pcall(L, rrcl_call_traced, &job);
+    if (status != 0)
+        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR);
+    rrcl_use(job.state, L);
+    return status != 0 ? status : job.status;
+}
+
+typedef struct rrcl_calling {
+    rrc_heap          *heap;
+    rrc_object        *callback;
+    size_t             n;
+    rrc_object *const *args;
+} rrcl_calling;
+
+static int rrcl_call(lua_State *L)
+{
+    const rrcl_calling *job = (const rrcl_calling *)lua_touserdata(L, 1);
+    size_t i;
+    if (job->n > 1000000)
+        return luaL_error(L, "too many arguments");
+    luaL_checkstack(L, (int)job->n + 3, "too many arguments");
+    rrc_lua_push(L, job->heap, job->callback);
+    if (lua_isnil(L, -1))
+        return luaL_error(L, "the callback is gone");
+    for (i = 0; i < job->n; i++)
+        rrc_lua_push(L, job->heap, job->args[i]);
+    lua_call(L, (int)job->n, 0);
+    return 0;
+}
+
+RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
+{
+    rrcl_calling job;
+    job.heap = heap;
+    job.callback = callback;
+    job.n = n;
+    job.args = args;
+    return rrc_lua_protect(heap, rrcl_call, &job);
+}
+
+RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
+{
+    rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
+}
+
+/* ---- collection ---- */
+
+static int rrcl_step(rrcl_state *state)
+{
+    int code;
+    state->in_step++;
+    state->was_revived = 0;
+    code = rrc_mirror_step(state->heap);
+    state->in_step--;
+    state->was_revived = 0;
+    rrc_run_pending(state->heap, 0);
+    return code;
+}
+
+RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (state->hidden == NULL)
+        return RRC_ECLOSED;
+    rrcl_use(state, L);
+    return rrcl_step(state);
+}
+
+/* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
+static int rrcl_full_collection(lua_State *L)
+{
+    *(int *)lua_touserdata(L, 1) = lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+}
+
+/* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
+   drops one that it has no memory to call. */
+static void rrcl_find_lost_proxies(rrcl_state *state)
+{
+    uint32_t slot;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL && rrcl_is_empty(state, slot)) {
+            rrc_unlink(state->heap, state->slots[slot].ob);
+            rrcl_free_slot(state, slot);
+        }
+}
+
+/* Lua 5.1 cannot tell, and each full collection starts it again. */
+static int rrcl_is_running(lua_State *L)
+{
+#ifdef LUA_GCISRUNNING
+    return lua_gc(L, LUA_GCISRUNNING, 0);
+#else
+    (void)L;
+    return 1;
+#endif
+}
+
+static void rrcl_collect(void *userdata)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    lua_State *L = rrcl_caller(state);
+    int result = -1;
+    if (L == NULL)
+        return;
+    if (rrcl_pcall(L, rrcl_full_collection, &result) != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
+    else if (result != -1)
+        rrcl_find_lost_proxies(state);
+    state->was_revived = 0;
+}
+
+RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    size_t result;
+    int was_running;
+    if (state->hidden == NULL)
+        return 0;
+    rrcl_use(state, L);
+    was_running = rrcl_is_running(L);
+    lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
+    result = rrc_mirror_collect(heap);
+    if (was_running)
+        lua_gc(L, LUA_GCRESTART, 0);
+    rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
+    return result;
+}
+
+RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (change < 0) {
+        size_t less = (size_t)0 - (size_t)change;
+        state->native -= less < state->native ? less : state->native;
+        state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
+    } else {
+        state->native += (size_t)change;
+        state->native_new += (size_t)change;
+    }
+}
+
+/* What is new since the last cycle, beyond as much as Lua has, and half of what C had
+   then, is told to Lua as if it had allocated it: in portions, as this calls the
+   collector. Half, as some of what C had was garbage that nobody knew of yet. */
+static void rrcl_tell_native(lua_State *L, rrcl_state *state)
+{
+    size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
+    if (limit < state->native_before / 2)
+        limit = state->native_before / 2;
+    if (limit < RRC_LUA_NATIVE_BYTES)
+        limit = RRC_LUA_NATIVE_BYTES;
+    if (state->native_new < limit + state->native_told + limit / 16)
+        return;
+    over = state->native_new - limit - state->native_told;
+    state->native_told += over;
+    lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
+}
+
+/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
+   the generational mode of 5.4: in each young collection), after the marking, and
+   makes the next one. */
+static int rrcl_sentinel_gc(lua_State *L);
+
+/* Its argument is the state. */
+static int rrcl_new_sentinel(lua_State *L)
+{
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    rrcl_new_userdata(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, 2);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
+    lua_pushnil(L);                             /* over the copies: these places can be registers */
+    lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
+    return 0;
+}
+
+/* If there is none; one that is dying does not count. */
+static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
+{
+    if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && rrcl_pcall(L, rrcl_new_sentinel, state) != 0)
+        lua_pop(L, 1);                          /* some other time */
+}
+
+static rrcl_state *rrcl_open_state(lua_State *L)
+{
+    rrcl_closer *closer;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    closer = (rrcl_closer *)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return closer != NULL ? closer->state : NULL;
+}
+
+static int rrcl_sentinel_gc(lua_State *L)
+{
+    rrcl_state *state = rrcl_open_state(L);
+    if (state == NULL)
+        return 0;
+    state->native_before = state->native;
+    state->native_new = state->native_told = 0;
+    rrcl_use(state, L);
+    rrcl_need_sentinel(L, state);
+    if (rrc_mirror_is_due(state->heap) || state->has_deaths) {
+        state->has_deaths = 0;          /* values may have died with the proxies: the step finds them */
+        rrcl_step(state);
+    }
+    rrc_run_pending(state->heap, 0);
+    return 0;
+}
+
+/* Called where Lua may run anything anyway. */
+static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
+{
+    rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
+    if (state->native_new > RRC_LUA_NATIVE_BYTES)
+        rrcl_tell_native(L, state);
+}
+
+/* ---- states ---- */
+
+static void rrcl_free_tables(rrcl_state *state)
+{
+    while (state->first_class != NULL) {
+        rrcl_class_info *info = state->first_class;
+        state->first_class = info->next;
+        (void)RRC_LUA_REALLOC(info, 0);
+    }
+    (void)RRC_LUA_REALLOC(state->classes.cells, 0);
+    (void)RRC_LUA_REALLOC(state->slots, 0);
+}
+
+/* LuaJIT's lua_close goes on with what finalizers have made meanwhile. By then the
+   modules are unloaded, and their functions must not be called. */
+static void rrcl_disarm(lua_State *L, rrcl_state *state)
+{
+    int i;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    for (i = 0; i <= state->class_count; i++) {
+        if (i > 0)
+            rrcl_get_metatable(L, state, i);
+        lua_pushnil(L);
+        lua_setfield(L, -2, "__gc");
+        lua_pop(L, 1);
+    }
+}
+
+/* lua_close: what has a __gc and was made later has been finalized. */
+static int rrcl_closer_gc(lua_State *L)
+{
+    rrcl_closer *closer = (rrcl_closer *)lua_touserdata(L, 1);
+    rrcl_state *state = closer->state;
+    uint32_t slot;
+    closer->is_closed = 1;
+    closer->state = NULL;
+    if (state == NULL)
+        return 0;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL && !rrcl_is_empty(state, slot))
+            state->slots[slot].proxy->ob = NULL;
+    rrcl_disarm(L, state);
+    state->hidden = NULL;
+    state->is_closed = 1;
+    rrcl_free_tables(state);
+    rrc_heap_free(state->heap);             /* the state goes with it, now or later */
+    return 0;
+}
+
+/* Push a table whose keys, or values, are weak. */
+static void rrcl_push_weak(lua_State *L, const char *mode)
+{
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, mode);
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+}
+
+static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
+{
+    lua_State *hidden = lua_newthread(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".hidden");
+    lua_checkstack(hidden, 20);
+    lua_settop(hidden, RRCL_PLACES);
+    rrcl_push_weak(L, "k");
+    lua_newtable(L);
+    lua_newthread(L);
+    lua_xmove(L, hidden, 3);
+    lua_replace(hidden, RRCL_RESERVE);
+    lua_replace(hidden, RRCL_CLASSES);
+    lua_replace(hidden, RRCL_OWNERS);
+    lua_pop(L, 1);
+    state->hidden = hidden;
+}
+
+static int rrcl_open_protected(lua_State *L)
+{
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    rrc_desc desc;
+    rrcl_closer *closer = (rrcl_closer *)rrcl_new_userdata(L, sizeof *closer);
+    memset(closer, 0, sizeof *closer);
+    closer->config = rrcl_config;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_closer_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    rrcl_fill_hidden(L, state);
+    rrcl_grow_slots(L, state);
+    rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
+    rrcl_take_slot(state, NULL);            /* RRCL_SENTINEL_SLOT */
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_sentinel_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = state;
+    desc.survivor = rrcl_survivor;
+    desc.collect = rrcl_collect;
+    desc.realloc = rrcl_heap_realloc;
+    desc.mirror = rrcl_mirror;
+    desc.anchor = rrcl_anchor;
+    state->heap = rrc_heap_new(&desc);
+    if (state->heap == NULL)
+        return luaL_error(L, "not enough memory");
+    closer->state = state;
+    return 0;
+}
+
+static rrcl_state *rrcl_open(lua_State *L)
+{
+    rrcl_state *state = (rrcl_state *)RRC_LUA_REALLOC(NULL, sizeof *state);
+    if (state == NULL)
+        luaL_error(L, "not enough memory");
+    memset(state, 0, sizeof *state);
+    state->value_type = &rrcl_value_type;
+    if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
+        rrcl_free_tables(state);
+        (void)RRC_LUA_REALLOC(state, 0);
+        lua_error(L);
+    }
+    return state;
+}
+
+RRC_LUA_API rrc_heap *rrc_lua_heap(lua_State *L)
+{
+    const rrcl_closer *closer;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    closer = (const rrcl_closer *)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (closer == NULL || (closer->state == NULL && !closer->is_closed))
+        return rrcl_open(L)->heap;
+    if (closer->is_closed)
+        luaL_error(L, "this Lua state is being closed");
+    if (closer->config != rrcl_config && strcmp(closer->config, rrcl_config) != 0)
+        luaL_error(L, "modules were built with different versions: %s; %s", closer->config, rrcl_config);
+    return closer->state->heap;
+}
+
+#endif /* RRC_LUA_IMPLEMENTATION */

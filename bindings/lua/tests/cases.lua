@@ -1,0 +1,596 @@
+-- The known hard cases of such a binding, by number; and what scripts can expect of it.
+-- Run by each Lua, in each mode of its collector: cases.lua [incremental|generational]
+
+local rawrefcount = require "rawrefcount"
+local nodes = require "nodes"
+local new = nodes.new
+
+local mode = ... or "incremental"
+if mode == "generational" then collectgarbage("generational") end
+
+local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
+local setfenv, unpack = setfenv, unpack or table.unpack
+local passed, failed = 0, 0
+local finalizer                         -- makes an object with a __gc, in every version
+if is_51 then
+  function finalizer(f)
+    local p = newproxy(true)
+    getmetatable(p).__gc = f
+    return p
+  end
+else
+  function finalizer(f) return setmetatable({}, { __gc = f }) end
+end
+
+-- Full collections by Lua alone until no node is left; how many it took.
+local function full_collections(limit)
+  for i = 0, limit or 8 do
+    if nodes.live() == 0 then return i end
+    collectgarbage()
+  end
+  return nil
+end
+
+local function case(name, f)
+  nodes.freed()
+  local ok, message = xpcall(f, debug.traceback)
+  f = nil
+  while pcall(nodes.release, 1) do end
+  nodes.on_finalize = nil
+  rawrefcount.collect() rawrefcount.collect() collectgarbage() rawrefcount.collect()
+  if ok then ok, message = pcall(nodes.check) end
+  if ok and nodes.live() > 0 then ok, message = false, nodes.live() .. " nodes are left" end
+  if ok then passed = passed + 1 else failed = failed + 1 print("FAILED: " .. name .. ": " .. tostring(message)) end
+end
+
+local function equal(actual, expected)
+  if actual ~= expected then error(("%s, not %s"):format(tostring(actual), tostring(expected)), 2) end
+end
+
+local function fails(message, f, ...)
+  local ok, text = pcall(f, ...)
+  if ok then error("no error", 2) end
+  if not tostring(text):find(message, 1, true) then error("another error: " .. tostring(text), 2) end
+end
+
+-- A closure that mentions x.
+local function mention(x) return function() return x end end
+
+-- ---- the cases ----
+
+case("T1 a widget and its closure: by Lua's collector alone", function()
+  local function make()
+    local w = new(1)
+    w:set(1, mention(w))
+  end
+  make()
+  local n = full_collections()
+  assert(n and n <= 4, n)
+end)
+
+case("T1 with a step before: the first collection finds it", function()
+  local function make()
+    local w = new(1)
+    w:set(1, mention(w))
+  end
+  make()
+  rawrefcount.step()
+  equal(full_collections(), 1)
+end)
+
+case("T1 by one collect()", function()
+  local function make()
+    local w = new(1)
+    w:set(1, mention(w))
+  end
+  make()
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T2 through two objects of C without proxies", function()
+  local function make()
+    local w, x, y = new(1), new(2), new(3)
+    w:set(1, x)
+    x:set(1, y)
+    y:set(1, mention(w))
+  end
+  make()
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T2 it is kept from each of its parts", function()
+  local w, x, y = new(1), new(2), new(3)
+  w:set(1, x) x:set(1, y) y:set(1, mention(w))
+  local parts = { w, x, y, y:get(1) }
+  w, x, y = nil, nil, nil
+  for i = 1, 4 do
+    local part = parts[i]
+    local only = { part }
+    parts[i] = nil
+    rawrefcount.collect()
+    rawrefcount.step()
+    collectgarbage()
+    equal(nodes.live(), 3)
+    parts[i] = only[1]
+  end
+end)
+
+case("T3 two proxies in a cycle of C", function()
+  local function make()
+    local a, b = new(1), new(2)
+    a:set(1, b)
+    b:set(1, a)
+  end
+  make()
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T4 a cycle of C that Lua saw once", function()
+  local function make()
+    local a, b = new(1), new(2)
+    a:set(1, b)
+    b:set(1, a)
+    nodes.hold(a)
+  end
+  make()
+  rawrefcount.collect()
+  equal(nodes.live(), 2)
+  nodes.release(1)
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T5 a reference moves after the step, with a touch", function()
+  local a, b = new(1), new(2)
+  a:set(1, { "callback" })
+  rawrefcount.step()
+  collectgarbage()
+  a:move(1, b, 1)
+  a = nil
+  collectgarbage() collectgarbage()
+  equal(b:get(1)[1], "callback")
+end)
+
+case("T5 control: without the touch it is lost", function()
+  local a, b = new(1), new(2)
+  a:set(1, { "callback" })
+  rawrefcount.step()
+  collectgarbage()
+  a:move(1, b, 1, "no touch")
+  a = nil
+  collectgarbage() collectgarbage()
+  rawrefcount.step()
+  equal(b:get(1), nil)
+end)
+
+case("T6 C takes a reference after the step, and its owner dies", function()
+  local a = new(1)
+  a:set(1, { "callback" })
+  rawrefcount.step()
+  collectgarbage()
+  nodes.hold(a:get(1))
+  a = nil
+  collectgarbage() collectgarbage() collectgarbage()
+  equal(nodes.live(), 0)
+  equal(nodes.held(1)[1], "callback")
+end)
+
+case("T7 C holds an object in the middle", function()
+  local w, m = new(1), new(2)
+  w:set(1, m)
+  m:set(1, { "callback" })
+  rawrefcount.step()
+  collectgarbage()
+  nodes.hold(m)
+  w, m = nil, nil
+  collectgarbage() collectgarbage() collectgarbage()
+  equal(nodes.live(), 1)
+  equal(nodes.held(1):get(1)[1], "callback")
+end)
+
+case("T8 a proxy goes and comes again, and keeps its edges", function()
+  local w = new(1)
+  w:set(1, { "table" })
+  w.note = "a note"
+  nodes.hold(w)
+  local seen = setmetatable({ w }, { __mode = "v" })
+  w = nil
+  rawrefcount.step()
+  collectgarbage() collectgarbage()
+  equal(seen[1], nil)
+  w = nodes.held(1)
+  equal(w.id, 1)
+  equal(w:get(1)[1], "table")
+  equal(w.note, "a note")
+  equal(nodes.held(1), w)
+end)
+
+case("T9 a finalizer uses the widget and the callback that die with it", function()
+  local id, called
+  local function make()
+    local w = new(7)
+    local t
+    local function callback() called = true return t end
+    t = finalizer(function()
+      id = w.id
+      local f = w:get(1)
+      if f then f() end
+    end)
+    w:set(1, callback)
+  end
+  make()
+  rawrefcount.step()
+  collectgarbage() collectgarbage() collectgarbage()
+  equal(id, 7)
+  equal(called, true)
+end)
+
+case("T9 a finalizer resurrects a proxy: it is gone, but harmless", function()
+  local saved
+  local function make()
+    local w = new(7)
+    local t = finalizer(function() saved = w end)
+    w:set(1, function() return t end)
+  end
+  make()
+  rawrefcount.collect()
+  collectgarbage() collectgarbage()
+  assert(saved ~= nil)
+  fails("gone", function() return saved:get(1) end)
+  fails("gone", function() return saved.id end)
+  assert(tostring(saved):find("gone"))
+  saved:close()
+end)
+
+case("T10 a proxy that waits for its __gc is superseded", function()
+  local big = {}
+  for i = 1, 50000 do big[i] = {} end
+  collectgarbage()
+  for round = 1, 30 do
+    local w = new(round)
+    nodes.hold(w)
+    w:set(1, { round })
+    w = nil
+    for _ = 1, 40 do
+      collectgarbage("step", 1)
+      if _ % 7 == round % 7 then rawrefcount.step() end
+      local again = nodes.held(1)
+      equal(again.id, round)
+      equal(again:get(1)[1], round)
+      again = nil
+    end
+    nodes.release(1)
+    rawrefcount.collect()
+    equal(nodes.live(), 0)
+  end
+end)
+
+case("T11 every kind of value refers back", function()
+  local function make()
+    local w = new(1)
+    w:set(1, coroutine.create(function() coroutine.yield(w) end))
+    coroutine.resume(w:get(1))
+    w:set(2, coroutine.wrap(function() return w end))
+    w:set(3, { w })
+  end
+  make()
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T11 a userdata of others refers back", function()
+  local function make()
+    local w = new(1)
+    local p = finalizer(function() end)
+    if is_51 then getmetatable(p).w = w else p.w = w end
+    w:set(1, p)
+    p = nil
+    rawrefcount.step()
+    collectgarbage()
+    assert(w:get(1) ~= nil)
+  end
+  make()
+  rawrefcount.collect() collectgarbage() rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("T12 a side table by proxy, whose values mention it", function()
+  local side = setmetatable({}, { __mode = "k" })
+  local function make()
+    local w = new(1)
+    side[w] = { w }
+  end
+  make()
+  rawrefcount.collect()
+  -- Lua 5.1 has no ephemerons: this leaks there, as with any userdata.
+  equal(nodes.live(), is_51 and 1 or 0)
+end)
+
+case("T13 a userdata that was resurrected once is a callback", function()
+  local saved
+  do
+    local u = finalizer(function() end)
+    finalizer(function() saved = u end)
+  end
+  collectgarbage() collectgarbage()
+  assert(saved ~= nil)
+  local w = new(1)
+  w:set(1, saved)
+  local text = tostring(saved)
+  saved = nil
+  for i = 1, 4 do
+    rawrefcount.step()
+    collectgarbage()
+    equal(tostring(w:get(1)), text)
+  end
+  nodes.hold(w:get(1))
+  w = nil
+  collectgarbage() collectgarbage()
+  equal(tostring(nodes.held(1)), text)
+end)
+
+case("without tp_clear a cycle of C alone is uncollectable, not lost", function()
+  local a = new(1, "Stubborn")
+  a:set(1, { "x" })
+  nodes.hold(a)
+  a = nil
+  rawrefcount.collect()
+  equal(nodes.held(1):get(1)[1], "x")
+end)
+
+case("an untracked object holds what it owns", function()
+  local u = new(1, "Untracked")
+  u:set(1, { "value" })
+  rawrefcount.collect() collectgarbage()
+  equal(u:get(1)[1], "value")
+  u.note = 5
+  equal(u.note, 5)
+end)
+
+case("finalizers run once, before anything is cleared", function()
+  local ids = {}
+  nodes.on_finalize = function(id) ids[#ids + 1] = id end
+  local function make()
+    local w = new(5, "Finalized")
+    w:set(1, mention(w))
+  end
+  make()
+  rawrefcount.collect() rawrefcount.collect()
+  equal(#ids, 1)
+  equal(ids[1], 5)
+  equal(nodes.live(), 0)
+end)
+
+case("errors in finalizers of others are not the binding's", function()
+  local function make()
+    for i = 1, 5 do
+      local w = new(i)
+      w:set(1, mention(w))
+      finalizer(function() error("from __gc") end)
+    end
+  end
+  make()
+  if warn then warn("@off") end
+  -- In 5.2 and 5.3 what allocates next raises them, one after the other.
+  local function use()
+    rawrefcount.collect()
+    for i = 1, 100 do new(i) end
+    collectgarbage()
+  end
+  for _ = 1, 20 do pcall(use) end
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+-- ---- what scripts can expect ----
+
+case("the same object is the same value", function()
+  local a, b = new(1), new(2)
+  a:set(1, b)
+  equal(a:get(1), b)
+  assert(a ~= b)
+  local t = { [a] = "a" }
+  b:set(1, a)
+  equal(t[b:get(1)], "a")
+end)
+
+case("values come back as they were", function()
+  local w = new(1)
+  local function f() end
+  local co = coroutine.create(f)
+  for _, value in ipairs { f, co, { 1 }, "text", "", 1, 1.5, true, false, print, io.stdout, w } do
+    w:set(1, value)
+    nodes.hold(value)
+    rawrefcount.step()
+    collectgarbage()
+    equal(w:get(1), value)
+    equal(nodes.held(1), value)
+    w:set(2, value)
+    equal(w:get(2), value)
+    w:set(1, nil) w:set(2, nil)
+    nodes.release(1)
+  end
+  w:set(1, nil)
+  equal(w:get(1), nil)
+  if math.type then
+    w:set(1, 1) equal(math.type(w:get(1)), "integer")
+    w:set(1, 1.0) equal(math.type(w:get(1)), "float")
+  end
+end)
+
+case("fields of scripts", function()
+  local w = new(1)
+  equal(w.anything, nil)
+  w.anything, w[1], w[w] = "x", 2, 3
+  equal(w.anything, "x") equal(w[1], 2) equal(w[w], 3)
+  w.anything = nil
+  equal(w.anything, nil)
+  w:set(1, { w })
+  w.back = w                       -- a cycle through the fields
+  rawrefcount.step()
+  equal(w.back, w)
+  fails("cannot be set", function() w.id = 3 end)
+  fails("cannot be set", function() w.set = 3 end)
+  fails("nil or NaN", function() w[0/0] = 3 end)
+end)
+
+case("classes inherit, and scripts add methods", function()
+  nodes.NodeBase.double = function(self) return self.id * 2 end
+  nodes.Node.triple = function(self) return self.id * 3 end
+  equal(new(4):double(), 8)
+  equal(new(4):triple(), 12)
+  equal(new(4, "Untracked"):double(), 8)
+  equal(new(4, "Untracked").triple, nil)
+  nodes.NodeBase.double, nodes.Node.triple = nil, nil
+end)
+
+case("errors name both types", function()
+  local w = new(1)
+  fails("NodeBase expected, got string", w.set, "x", 1, 2)
+  fails("NodeBase expected, got no value", w.set)
+  fails("NodeBase expected, got ", w.set, io.stdout, 1, 2)
+  fails("NodeBase expected, got table", w.move, w, 1, {}, 1)
+  assert(tostring(w):find("^Node: "))
+end)
+
+case("close: at once, and clear errors afterwards", function()
+  local w = new(1)
+  w:set(1, mention(w))
+  w:close()
+  w:close()
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+  equal(tostring(w), "Node (closed)")
+  fails("this Node was closed", w.get, w, 1)
+  fails("this Node was closed", function() return w.id end)
+  fails("this Node was closed", function() w.x = 1 end)
+  local a, b = new(1), new(2)
+  a:set(1, b)
+  b:close()
+  local again = a:get(1)
+  assert(again ~= b)
+  equal(again.id, 2)
+end)
+
+if not is_51 and _VERSION ~= "Lua 5.2" and _VERSION ~= "Lua 5.3" then
+  case("to be closed", load [[
+    local nodes = require "nodes"
+    local w
+    do
+      local x <close> = nodes.new(1)
+      w = x
+    end
+    assert(tostring(w) == "Node (closed)")
+    assert(nodes.live() == 0)
+  ]])
+end
+
+case("callbacks: errors with a traceback", function()
+  local function inner() error("inside") end
+  fails("inside", nodes.call, inner)
+  fails("stack traceback", nodes.call, function() inner() end)
+  fails("attempt to call", nodes.call, {})
+  local t = {}
+  local ok, err = pcall(nodes.call, function() error(t) end)
+  equal(err, t)
+  local sum
+  nodes.call(function(a, b, c) sum = { a, b, c } end, 1, nil, "x")
+  equal(sum[1], 1) equal(sum[2], nil) equal(sum[3], "x")
+end)
+
+case("coroutines: objects made, called and dropped in them", function()
+  local kept
+  local function body()
+    local w = new(1)
+    w:set(1, mention(w))
+    nodes.call(function() kept = w end)
+    coroutine.yield(w)
+    error("dead")
+  end
+  local co = coroutine.create(body)
+  local _, w = coroutine.resume(co)
+  equal(w, kept)
+  equal(coroutine.resume(co), false)
+  co = nil
+  rawrefcount.collect()
+  nodes.call(function() kept = nil end)
+  equal(w.id, 1)
+  w = nil
+  coroutine.wrap(function() nodes.call(print, nil and 1) end)
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
+case("explain, graph and stats", function()
+  local w = new(1)
+  local f = mention(w)
+  w:set(1, f)
+  assert(rawrefcount.explain(w):find("Node"))
+  assert(rawrefcount.explain(f):find("Lua value"))
+  equal(rawrefcount.explain({}), nil)
+  equal(rawrefcount.explain(1), nil)
+  fails("value expected", rawrefcount.explain)
+  assert(rawrefcount.graph():find("^digraph"))
+  local stats = rawrefcount.stats()
+  equal(stats.proxies, 1)
+  equal(stats.tracked, 1)
+end)
+
+case("native memory makes Lua collect, when it is garbage", function()
+  local bytes, most = 1000000, 0
+  for i = 1, 2000 do
+    local w = new(i)
+    nodes.native(bytes)
+    w:set(1, mention(w))
+    w:set(2, finalizer(function() nodes.native(-bytes) end))
+    w = nil
+    most = math.max(most, rawrefcount.stats().native)
+  end
+  assert(most < 700 * bytes, most)
+  for _ = 1, 6 do rawrefcount.collect() end
+  equal(rawrefcount.stats().native, 0)
+end)
+
+case("native memory that lives makes Lua collect seldom", function()
+  local cycles, bytes, keep = 0, 1000000, {}
+  local counting = true
+  local function count() cycles = cycles + 1 if counting then finalizer(count) end end
+  count()
+  for i = 1, 500 do
+    keep[i] = new(i)
+    nodes.native(bytes)
+  end
+  assert(cycles < 40, cycles)
+  nodes.native(-500 * bytes)
+  counting = false
+end)
+
+case("a long chain is linear", function()
+  local function make(n)
+    local first = new(1)
+    local last = first
+    for i = 2, n do
+      local w = new(i)
+      last:set(1, w)
+      last = w
+    end
+    last:set(1, mention(first))
+  end
+  local function chain(n)
+    local clock = os.clock()
+    make(n)
+    rawrefcount.collect()
+    equal(nodes.live(), 0)
+    return os.clock() - clock
+  end
+  chain(2000)
+  local short, long = chain(4000), chain(32000)
+  assert(long < short * 8 * 6 + 0.05, ("%g and %g seconds"):format(short, long))
+end)
+
+if mode == "generational" then assert(collectgarbage("incremental") == "generational") end
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0 and 0 or 1, true)

@@ -1,0 +1,334 @@
+/* nodes.c - the Lua module `nodes`, see nodes.h.
+ *
+ *     nodes.new(id [, kind])      a node; kind: "Node" (default), "Stubborn", "Untracked", "Finalized"
+ *     node:set(i, value)          field i owns a reference to the value, or to the object of a proxy
+ *     node:get(i)                 what field i has
+ *     node:move(i, other, j)      moves a reference without counting; "no touch" as a 4th argument
+ *                                 breaks the rule for that
+ *     nodes.hold(value)           a reference of C's own; nodes.release(value) drops one
+ *     nodes.held(i)               what was held i-th
+ *     nodes.ids()                 a table: id -> true, of all nodes that live
+ *     nodes.live()                how many; nodes.freed(): the ids freed since the last call, in order
+ *     nodes.on_finalize = f       called with the id of a Finalized node
+ *     nodes.call(value, ...)      rrc_lua_call
+ *     nodes.native(bytes)         rrc_lua_native_bytes
+ *     nodes.check()               rrc_check
+ */
+#ifndef NODES_LINKED
+#define RAWREFCOUNT_IMPLEMENTATION
+#define RRC_LUA_IMPLEMENTATION
+#endif
+#include "nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+node all_nodes = { { 0, NULL, NULL }, 0, { NULL }, &all_nodes, &all_nodes };
+static char freed[100000];
+
+/* A control that must fail: references are taken without telling. */
+#ifdef NODES_RAW
+#define TAKE(heap, ob) ((void)(heap), (void)++(ob)->ob_refcnt)
+#else
+#define TAKE(heap, ob) rrc_incref((heap), (ob))
+#endif
+
+static const rrc_member node_members[] = {
+    { "1", offsetof(node, field[0]) }, { "2", offsetof(node, field[1]) }, { "3", offsetof(node, field[2]) },
+    { NULL, 0 }
+};
+
+static void drop_fields(rrc_heap *heap, node *n)
+{
+    int i;
+    for (i = 0; i < FIELDS; i++)
+        RRC_CLEAR(heap, n->field[i]);
+}
+
+static void node_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    node *n = (node *)ob;
+    size_t length = strlen(freed);
+    drop_fields(heap, n);
+    n->previous->next = n->next;
+    n->next->previous = n->previous;
+    if (length < sizeof freed - 20)
+        sprintf(freed + length, "%d ", n->id);
+    if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
+        rrc_gc_del(heap, ob);
+    else
+        rrc_del(heap, ob);
+}
+
+static int stubborn_clear(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap, (void)ob;
+    return 0;
+}
+
+static int call_finalizer(lua_State *L)
+{
+    const node *n = (const node *)lua_touserdata(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, "nodes");
+    lua_getfield(L, -1, "on_finalize");
+    lua_pushinteger(L, n->id);
+    if (!lua_isnil(L, -2))
+        lua_call(L, 1, 0);
+    return 0;
+}
+
+static void node_finalize(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_lua_protect(heap, call_finalizer, ob);
+}
+
+#define NODE_TYPE(name, flags, clear, finalize, members) \
+    const rrc_type name = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = #name, .tp_basicsize = sizeof(node), \
+                            .tp_flags = flags, .tp_dealloc = node_dealloc, .tp_clear = clear, \
+                            .tp_finalize = finalize, .tp_members = members }
+NODE_TYPE(Node, RRC_TPFLAGS_HAVE_GC, NULL, NULL, node_members);
+NODE_TYPE(Stubborn, RRC_TPFLAGS_HAVE_GC, stubborn_clear, NULL, node_members);
+NODE_TYPE(Untracked, 0, NULL, NULL, NULL);
+NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, node_finalize, node_members);
+static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized };
+
+static const rrc_lua_class NodeBase;
+
+static node *self(lua_State *L) { return (node *)rrc_lua_check(L, 1, &NodeBase); }
+
+static rrc_object **field(lua_State *L, node *n, int arg)
+{
+    int i = (int)luaL_checkinteger(L, arg);
+    luaL_argcheck(L, i >= 1 && i <= FIELDS, arg, "no such field");
+    return &n->field[i - 1];
+}
+
+static int node_new(lua_State *L)
+{
+    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", NULL };
+    rrc_heap *heap = rrc_lua_heap(L);
+    int id = (int)luaL_checkinteger(L, 1);
+    const rrc_type *type = types[luaL_checkoption(L, 2, "Node", kinds)];
+    node *n = (node *)((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_new(heap, type) : rrc_new(heap, type));
+    if (n == NULL)
+        return luaL_error(L, "not enough memory");
+    n->id = id;
+    n->next = &all_nodes;
+    n->previous = all_nodes.previous;
+    n->next->previous = n->previous->next = n;
+    if ((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && rrc_gc_track(heap, &n->head) != RRC_OK) {
+        rrc_decref(heap, &n->head);
+        return luaL_error(L, "not enough memory");
+    }
+    return rrc_lua_give(L, heap, &n->head);
+}
+
+static int node_set(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object **place = field(L, self(L), 2), *value = rrc_lua_ref(L, heap, 3), *old = *place;
+#ifdef NODES_RAW
+    if (value != NULL)
+        TAKE(heap, value), rrc_decref(heap, value);
+#endif
+    *place = value;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return 0;
+}
+
+static int node_get(lua_State *L)
+{
+    rrc_lua_push(L, rrc_lua_heap(L), *field(L, self(L), 2));
+    return 1;
+}
+
+static int node_move(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    node *other = (node *)rrc_lua_check(L, 3, &NodeBase);
+    rrc_object **from = field(L, self(L), 2), **to = field(L, other, 4), *moved = *from, *old;
+    if (from == to || moved == NULL)
+        return 0;
+    if (lua_isnoneornil(L, 5))
+        rrc_touch(heap, moved);
+    old = *to;
+    *from = NULL;
+    *to = moved;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return 0;
+}
+
+static int node_id(lua_State *L)
+{
+    lua_pushinteger(L, self(L)->id);
+    return 1;
+}
+
+/* What C holds: a chain of cells in a userdata would be Lua's; this is a list in the
+   heap's own memory, freed by nodes.release_all. */
+typedef struct cell { rrc_object *ob; struct cell *next; } cell;
+
+static cell **held(lua_State *L)
+{
+    cell **first;
+    lua_getfield(L, LUA_REGISTRYINDEX, "nodes.held");
+    first = (cell **)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return first;
+}
+
+static int nodes_hold(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    cell *c = (cell *)malloc(sizeof *c), **last = held(L);
+    if (c == NULL)
+        return luaL_error(L, "not enough memory");
+    c->ob = NULL;
+    c->next = NULL;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = c;
+    c->ob = rrc_lua_peek(L, heap, 1);
+    if (c->ob != NULL)
+        TAKE(heap, c->ob);
+    else
+        c->ob = rrc_lua_ref(L, heap, 1);
+    return 0;
+}
+
+static int nodes_held(lua_State *L)
+{
+    lua_Integer i = luaL_checkinteger(L, 1);
+    cell *c = *held(L);
+    for (; c != NULL && i > 1; i--)
+        c = c->next;
+    rrc_lua_push(L, rrc_lua_heap(L), c != NULL ? c->ob : NULL);
+    return 1;
+}
+
+static int nodes_release(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    lua_Integer i = luaL_checkinteger(L, 1);
+    cell **place = held(L), *c;
+    for (; *place != NULL && i > 1; i--)
+        place = &(*place)->next;
+    c = *place;
+    luaL_argcheck(L, c != NULL, 1, "nothing is held there");
+    *place = c->next;
+    if (c->ob != NULL)
+        rrc_decref(heap, c->ob);
+    free(c);
+    return 0;
+}
+
+static int nodes_ids(lua_State *L)
+{
+    const node *n;
+    lua_newtable(L);
+    for (n = all_nodes.next; n != &all_nodes; n = n->next) {
+        lua_pushboolean(L, 1);
+        lua_rawseti(L, -2, n->id);
+    }
+    return 1;
+}
+
+static int nodes_live(lua_State *L)
+{
+    const node *n;
+    int count = 0;
+    for (n = all_nodes.next; n != &all_nodes; n = n->next)
+        count++;
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+static int nodes_freed(lua_State *L)
+{
+    lua_pushstring(L, freed);
+    freed[0] = '\0';
+    return 1;
+}
+
+/* References that are dropped in any case: they belong to a userdata. */
+enum { ARGS = 10 };
+typedef struct references {
+    rrc_heap   *heap;
+    rrc_object *ob[ARGS];
+} references;
+
+static int references_drop(lua_State *L)
+{
+    references *refs = (references *)lua_touserdata(L, 1);
+    int i;
+    for (i = 0; i < ARGS; i++)
+        RRC_CLEAR(refs->heap, refs->ob[i]);
+    return 0;
+}
+
+static references *new_references(lua_State *L)
+{
+    references *refs = (references *)lua_newuserdata(L, sizeof *refs);
+    memset(refs, 0, sizeof *refs);
+    refs->heap = rrc_lua_heap(L);
+    lua_newtable(L);
+    lua_pushcfunction(L, references_drop);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    return refs;
+}
+
+static int nodes_call(lua_State *L)
+{
+    int i, n = lua_gettop(L), status;
+    references *refs = new_references(L);
+    for (i = 0; i < n && i < ARGS; i++)
+        refs->ob[i] = rrc_lua_ref(L, refs->heap, i + 1);
+    status = rrc_lua_call(refs->heap, refs->ob[0], (size_t)n - 1, refs->ob + 1);
+    for (i = 0; i < n; i++)
+        RRC_CLEAR(refs->heap, refs->ob[i]);
+    if (status != 0)
+        rrc_lua_raise(L, refs->heap);
+    return 0;
+}
+
+static int nodes_native(lua_State *L)
+{
+    rrc_lua_native_bytes(rrc_lua_heap(L), (ptrdiff_t)luaL_checknumber(L, 1));
+    return 0;
+}
+
+static int nodes_check(lua_State *L)
+{
+    int code = rrc_check(rrc_lua_heap(L));
+    if (code != RRC_OK)
+        return luaL_error(L, "%s", rrc_error_name(code));
+    return 0;
+}
+
+static const luaL_Reg node_methods[] = { { "set", node_set }, { "get", node_get }, { "move", node_move },
+                                         { NULL, NULL } };
+static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { NULL, NULL, NULL } };
+static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_methods, .properties = node_properties };
+static const rrc_lua_class classes[] = {
+    { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },
+    { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase }
+};
+
+int luaopen_nodes(lua_State *L)
+{
+    static const rrc_lua_class *const list[] = { &NodeBase, &classes[0], &classes[1], &classes[2], &classes[3], NULL };
+    static const luaL_Reg functions[] = {
+        { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
+        { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "call", nodes_call },
+        { "native", nodes_native }, { "check", nodes_check }, { NULL, NULL }
+    };
+    *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;
+    lua_setfield(L, LUA_REGISTRYINDEX, "nodes.held");
+    rrc_lua_module(L, list, functions);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "nodes");
+    return 1;
+}

@@ -1,0 +1,1687 @@
+/* rrc_mruby.h - version 0.1.0
+ * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1,
+ * unmodified. One file beside rawrefcount.h.
+ *
+ *     #define RRC_MRUBY_IMPLEMENTATION        // in exactly one file of the program,
+ *     #include "rrc_mruby.h"                  // which then holds rawrefcount.h's functions, too
+ *
+ *     static mrb_value button_init(mrb_state *mrb, mrb_value self)
+ *     {
+ *         rrc_heap *heap = rrc_mruby_heap(mrb);
+ *         const char *label;
+ *         mrb_get_args(mrb, "z", &label);
+ *         return rrc_mruby_init(heap, self, my_button_new(heap, label));
+ *     }
+ *     static mrb_value button_click(mrb_state *mrb, mrb_value self)
+ *     {
+ *         my_button_click(rrc_mruby_unwrap(mrb, self, &Button));
+ *         return mrb_nil_value();
+ *     }
+ *     static const rrc_mruby_method button_methods[] = {
+ *         { "initialize", button_init, MRB_ARGS_REQ(1) }, { "click", button_click, MRB_ARGS_NONE() },
+ *         { NULL, NULL, 0 } };
+ *     static const rrc_mruby_class Button = { .type = &my_button_type, .methods = button_methods };
+ *
+ *     rrc_mruby_define_class(mrb, NULL, &Button);     // class Button, with dispose and disposed?
+ *
+ * Every unit that sees rawrefcount.h, the library's too, is compiled with RRC_MIRROR
+ * defined: rrc_incref and rrc_decref tell then what mruby has to know.
+ *
+ * It does NOT patch mruby, keep global state, or run mruby code inside a collection:
+ * mruby's own collector, incremental or generational, finds the garbage, also cycles
+ * through both heaps. What C has to do about it (tp_dealloc) waits for the next call of
+ * a function here that says so.
+ *
+ * CONTENTS (search for the tag)
+ *     >>ownership       who holds what
+ *     >>api             the functions
+ *     >>implementation  cells, nodes, values, proxies, calls, collection
+ */
+
+/* >>ownership
+ * ---------------------------------------------------------------------------
+ * An ob is a C object. Its PROXY is its object in mruby: the same one as long as it
+ * lives. Any other value of mruby has an ob in C (rrc_mruby_hold): the same one as long
+ * as C holds it; for small integers, symbols and the like a new one each time.
+ *
+ *   rrc_mruby_wrap      borrows ob             the proxy, or the value, is in the arena
+ *   rrc_mruby_wrap_new  takes your reference   also when it raises
+ *   rrc_mruby_init      takes your reference   also when it raises
+ *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy
+ *   rrc_mruby_hold      gives a new reference  rrc_decref it
+ *   a proxy             holds its ob           until the proxy dies or is disposed of
+ *   an ob held by C     holds its value, or the proxy that a script made by `new`: its
+ *                       class, its instance variables and what they refer to. A proxy
+ *                       that rrc_mruby_wrap made may die, and come again as a new one
+ *
+ * "Raises": may leave by an exception of mruby, also for lack of memory. A C library
+ * must not call such a function from its own frames; the functions for its hooks and
+ * callbacks (rrc_mruby_call, rrc_mruby_protect) never raise. A tp_dealloc, tp_finalize
+ * or tp_clear may raise: it ends there, the exception is printed, and all else goes on.
+ *
+ * "Runs pending": may run tp_dealloc of objects that nobody holds. Do not call these
+ * functions, or rrc_decref, in the dfree of a mrb_data_type: it runs inside a collection.
+ */
+
+#ifndef RRC_MRUBY_H
+#define RRC_MRUBY_H
+
+#ifndef RRC_MIRROR
+#error "rrc_mruby.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
+#endif
+
+/* What user code raises must not leave by the header's frames: see rrcm_guard. */
+#ifdef RRC_MRUBY_IMPLEMENTATION
+#  ifdef RAWREFCOUNT_H
+#  error "rrc_mruby.h: include it before rawrefcount.h, where RRC_MRUBY_IMPLEMENTATION is defined"
+#  endif
+#  ifndef RAWREFCOUNT_IMPLEMENTATION
+#  define RAWREFCOUNT_IMPLEMENTATION
+#  endif
+struct rrc_heap;
+struct rrc_object;
+static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap, struct rrc_object *ob),
+                       struct rrc_object *ob);
+#  define RRC_HOST_GUARD(heap, slot, ob) rrcm_guard((heap), (slot), (ob))
+#  define RRC_HOST_MOVES 0
+#endif
+
+#include "rawrefcount.h"
+
+#include <mruby.h>
+
+#if MRUBY_RELEASE_NO < 30100
+#error "rrc_mruby.h: needs mruby 3.1 or newer"
+#endif
+
+#define RRC_MRUBY_VERSION "0.1.0"
+
+/* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
+#define RRC_MRUBY_API RRC_API
+
+/* >>api
+ * --------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rrc_mruby_method {
+    const char *name;                       /* NULL ends a table */
+    mrb_func_t  function;
+    mrb_aspec   arguments;
+} rrc_mruby_method;
+
+/* How the objects of a type look to scripts. Zero is a fine value for every field but
+   one of type and name. It must live as long as the mrb_state. */
+typedef struct rrc_mruby_class {
+    const rrc_type               *type;     /* NULL: only a base for others */
+    const char                   *name;     /* of the class in mruby; NULL: tp_name */
+    const struct rrc_mruby_class *base;     /* NULL: Rawrefcount::Object */
+    const rrc_mruby_method       *methods;          /* or NULL */
+    const rrc_mruby_method       *class_methods;    /* or NULL */
+    void (*close)(rrc_heap *heap, rrc_object *ob);  /* what ob.dispose does before it lets go */
+} rrc_mruby_class;
+
+/* ---- states ---- */
+
+/* The heap of a mrb_state; made by the first call, which also defines the module
+   Rawrefcount; freed by mrb_close. Raises. [a look-up by name: once per function] */
+RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb);
+
+/* The mrb_state of a heap. NULL: it is closed. [O(1)] */
+RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap);
+
+/* ---- classes ---- */
+
+/* Define a class, and first its base if need be, under the class or module `outer`
+   (NULL: Object). A second time just gives it. `new` works if there is a method
+   "initialize"; dup and clone give an object that is not initialized. Raises. */
+RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
+                                                    const rrc_mruby_class *cls);
+
+/* ---- objects in mruby ---- */
+
+/* The proxy of ob, or the value that ob stands for; nil for NULL, and for a value that
+   is gone, which only garbage sees (README.md). An ob whose type has no class gets a
+   Rawrefcount::Object. Raises; runs pending, but not if the proxy is there. [O(1)] */
+RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
+
+/* For a function that makes objects: wrap ob and drop the caller's reference, in any
+   case. NULL raises NoMemoryError. Raises; runs pending. */
+RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob);
+
+/* For the method "initialize": make self, an instance of the class of ob's type or of
+   a subclass, the proxy of ob, and drop the caller's reference, in any case. As long
+   as C holds ob, self lives. NULL raises NoMemoryError. Returns self. Raises; runs
+   pending. */
+RRC_MRUBY_API mrb_value rrc_mruby_init(rrc_heap *heap, mrb_value self, rrc_object *ob);
+
+/* The ob of a value, which must be a proxy of this class or one based on it (NULL: of
+   any). Else raises a TypeError that names both, or Rawrefcount::DisposedError. test
+   returns NULL instead. Borrowed. [O(depth of the class)] */
+RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls);
+RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls);
+
+/* Part a proxy from its ob now; unless C holds more, ob is deallocated before this
+   returns. Later uses raise DisposedError. It is the method `dispose` of all classes.
+   Nothing happens the second time. Raises what a callback raised; runs pending. */
+RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy);
+
+/* ---- values in C ---- */
+
+/* A new reference to the ob of any value: of a proxy, its ob; else one that stands for
+   the value. NULL for nil. Raises; runs pending. [O(1)] */
+RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value);
+
+/* Does ob stand for a value of mruby (and not for itself)? [O(1)] */
+RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob);
+
+/* Send `call` to the value of callback, with these obs as arguments. The result is
+   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise. Never raises. */
+RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
+
+/* Call function(mrb, data) likewise: for calls with other arguments, or with results.
+   *result (or NULL) is what it returned, in the arena. */
+RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_state *mrb, void *data),
+                                    void *data, mrb_value *result);
+
+/* Raise the exception that was kept, the same object; does nothing if there is none: for
+   the end of a method whose C function runs callbacks. */
+RRC_MRUBY_API void rrc_mruby_raise(rrc_heap *heap);
+
+/* ---- collection ---- */
+
+/* Tell mruby's collector what C refers to, and run pending. Done by itself, after
+   mruby's cycles in which much has changed, by the next function that says "runs
+   pending"; by hand, garbage goes with the next cycle. RRC_OK or a code. Never raises.
+   [O(links + tracked objects)] */
+RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap);
+
+/* Collect all garbage of both heaps now (but not while GC.disable says no). Returns how
+   many tracked objects of C were freed. Never raises. */
+RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap);
+
+/* An object's memory outside of mruby grew by `change` bytes (or shrank). When as much
+   is new as mruby's heap has, or as there was before, the next function that says "runs
+   pending" collects. Can be called from any C code. Never raises. [O(1)] */
+RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RRC_MRUBY_H */
+
+/* >>implementation
+ * ===========================================================================
+ * mruby's collector has no hook in its marking and no weak references, so it is not
+ * driven but informed (see >>mirror in rawrefcount.h). What it does tell is the death of
+ * a data object: it calls its dfree, inside the sweep, where nothing may be allocated.
+ * So each thing whose death matters is a data object:
+ *
+ *   proxy   of a C object. A hidden instance variable refers to the node of its ob.
+ *   box     refers to one value of mruby that C has an ob for. What is linked to that ob
+ *           is the box, and so the value, which C may hold, needs no weak reference.
+ *   node    an edge node: refers to an array of the proxies, boxes and nodes that stand
+ *           for what an ob refers to.
+ *
+ * Boxes, nodes and their arrays have no class, as mruby's internal objects have none:
+ * scripts cannot get hold of them.
+ *
+ * What the header knows as p, or as an edge node, is a CELL, which does not move and
+ * outlives its data object. Cells come in chunks; each chunk has an array in mruby with a
+ * place for the anchor of each cell, which all arrays together are rooted. To change an
+ * anchor allocates nothing, and so rrc_incref can do it.
+ *
+ * Between mruby's marking and its sweep, which may take long, an object can be DOOMED: it
+ * is there, but the sweep will free it, whatever refers to it now. A cell with a doomed
+ * object counts as dead, and is buried when somebody comes across it. */
+
+#if defined(RRC_MRUBY_IMPLEMENTATION) && !defined(RRCM_IMPLEMENTED)
+#define RRCM_IMPLEMENTED
+
+#include <mruby/array.h>
+#include <mruby/class.h>
+#include <mruby/data.h>
+#include <mruby/error.h>
+#include <mruby/hash.h>
+#include <mruby/string.h>
+#include <mruby/throw.h>
+#include <mruby/variable.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All memory that is not mruby's, since it may outlive mrb_close: as realloc; size 0 frees. */
+#ifndef RRC_MRUBY_REALLOC
+#define RRC_MRUBY_REALLOC(ptr, size) ((size) > 0 ? realloc((ptr), (size)) : (free(ptr), (void *)NULL))
+#endif
+
+/* Native memory below this does not hurry the collector. */
+#ifndef RRC_MRUBY_NATIVE_BYTES
+#define RRC_MRUBY_NATIVE_BYTES ((size_t)1 << 20)
+#endif
+
+/* What is done with an exception that a tp_dealloc (tp_finalize, tp_clear) raised. */
+#ifndef RRC_MRUBY_REPORT
+#define RRC_MRUBY_REPORT(mrb, exception) rrcm_print(mrb, exception)
+#endif
+
+/* ---- data ---- */
+
+enum { RRCM_FREE, RRCM_PROXY, RRCM_BOX, RRCM_NODE };
+
+typedef struct rrcm_cell {
+    struct RData      *object;          /* NULL: it is dead */
+    rrc_object        *ob;
+    rrc_object        *p_linked;        /* the header's: see rrcm_slot */
+    struct rrcm_chunk *chunk;
+    int                kind;
+    union {
+        const rrc_mruby_class *cls;     /* of a proxy */
+        struct RArray         *list;    /* of a node with an object */
+        struct rrcm_cell      *next;    /* of a free cell */
+    } is;
+} rrcm_cell;
+
+#define RRCM_CHUNK_CELLS 128
+
+typedef struct rrcm_chunk {
+    struct rrcm_state *state;
+    struct rrcm_chunk *next;
+    struct RArray     *anchors;
+    rrcm_cell          cells[RRCM_CHUNK_CELLS];
+} rrcm_chunk;
+
+/* An ob that stands for a value of mruby. */
+typedef struct rrcm_value {
+    rrc_object head;
+    mrb_value  value;
+    rrcm_cell *box;             /* NULL: the value needs none, or is gone */
+    int        is_gone;
+} rrcm_value;
+
+/* A hash table of pointers. */
+typedef struct rrcm_entry {
+    const void *key;
+    void       *value;
+} rrcm_entry;
+typedef struct rrcm_map {
+    rrcm_entry *entries;
+    size_t      size, count;    /* size: 0, or a power of two */
+} rrcm_map;
+
+typedef struct rrcm_class_info {
+    const rrc_mruby_class  *cls;
+    struct RClass          *klass;
+    struct rrcm_class_info *next;
+} rrcm_class_info;
+
+typedef struct rrcm_state {
+    mrb_state     *mrb;         /* NULL: closed */
+    rrc_heap      *heap;
+    struct RArray *roots;       /* see RRCM_ERROR; then classes, and the anchors of each chunk */
+    rrcm_chunk    *chunks;
+    rrcm_cell     *free_cells;
+    rrcm_map       values;      /* an object of mruby -> the cell of its box */
+    rrcm_map       classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
+    rrcm_class_info *first_class;
+    struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
+    size_t         cells, made; /* in use; made since the last step */
+    struct RClass *object_class, *disposed_error;
+    mrb_sym        node_name, list_name, value_name, call_name;
+    int            is_closed;
+    size_t         native, native_before, native_new;   /* see rrc_mruby_native_bytes */
+    size_t         memory;      /* the header's */
+} rrcm_state;
+
+/* Places in the array of roots. */
+enum { RRCM_ERROR, RRCM_PLACES };
+
+#define RRCM_NAME "rawrefcount"
+
+static rrcm_state *rrcm_state_of(rrc_heap *heap)
+{
+    return (rrcm_state *)rrc_userdata(heap);
+}
+
+/* ---- errors ---- */
+
+static void rrcm_no_memory(mrb_state *mrb)
+{
+    mrb_exc_raise(mrb, mrb_obj_value(mrb->nomem_err));
+}
+
+static void rrcm_raise_code(mrb_state *mrb, int code)
+{
+    if (code == RRC_ENOMEM)
+        rrcm_no_memory(mrb);
+    mrb_raise(mrb, E_RUNTIME_ERROR, rrc_error_message(code));
+}
+
+static void rrcm_need_open(const rrcm_state *state)
+{
+    mrb_state *mrb = state->mrb;
+    if (state->is_closed)
+        mrb_raise(mrb, E_RUNTIME_ERROR, "this mrb_state is being closed");
+}
+
+/* Call function(mrb, data) and catch what it raises: that is returned, and *failed set.
+   mrb_protect_error itself can raise when there is no memory for its result. */
+static mrb_value rrcm_protect(mrb_state *mrb, mrb_value (*function)(mrb_state *mrb, void *data), void *data,
+                              mrb_bool *failed)
+{
+    struct mrb_jmpbuf *previous = mrb->jmp;
+    struct mrb_jmpbuf jump;
+    mrb_value result;
+    MRB_TRY(&jump) {
+        mrb->jmp = &jump;
+        result = mrb_protect_error(mrb, function, data, failed);
+    } MRB_CATCH(&jump) {
+        result = mrb_obj_value(mrb->exc);
+        mrb->exc = NULL;
+        *failed = TRUE;
+    } MRB_END_EXC(&jump);
+    mrb->jmp = previous;
+    return result;
+}
+
+#ifndef MRB_NO_STDIO
+static void rrcm_print(mrb_state *mrb, mrb_value exception)
+{
+    mrb->exc = mrb_obj_ptr(exception);
+    mrb_print_error(mrb);
+    mrb->exc = NULL;
+}
+#else
+#define rrcm_print(mrb, exception) ((void)(exception))
+#endif
+
+typedef struct rrcm_guarded {
+    rrc_heap   *heap;
+    rrc_object *ob;
+    void      (*slot)(rrc_heap *heap, rrc_object *ob);
+} rrcm_guarded;
+
+static mrb_value rrcm_call_guarded(mrb_state *mrb, void *data)
+{
+    const rrcm_guarded *job = (const rrcm_guarded *)data;
+    (void)mrb;
+    job->slot(job->heap, job->ob);
+    return mrb_nil_value();
+}
+
+static mrb_value rrcm_report(mrb_state *mrb, void *data)
+{
+    RRC_MRUBY_REPORT(mrb, *(mrb_value *)data);
+    return mrb_nil_value();
+}
+
+static void rrcm_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
+{
+    const rrcm_state *state = rrcm_state_of(heap);
+    mrb_state *mrb = state != NULL ? state->mrb : NULL;
+    rrcm_guarded job;
+    mrb_bool failed = FALSE;
+    int arena;
+    mrb_value exception;
+    if (mrb == NULL) {
+        slot(heap, ob);
+        return;
+    }
+    job.heap = heap;
+    job.ob = ob;
+    job.slot = slot;
+    arena = mrb_gc_arena_save(mrb);
+    exception = rrcm_protect(mrb, rrcm_call_guarded, &job, &failed);
+    if (failed)
+        rrcm_protect(mrb, rrcm_report, &exception, &failed);
+    mrb_gc_arena_restore(mrb, arena);
+}
+
+/* ---- memory ---- */
+
+/* For the header. The state goes with the last memory of its heap, which may be long
+   after mrb_close: C can hold obs as long as it likes. */
+static void rrcm_change_memory(rrcm_state *state, size_t old_size, size_t new_size)
+{
+    state->memory += new_size - old_size;
+    if (state->memory == 0 && state->is_closed)
+        (void)RRC_MRUBY_REALLOC(state, 0);
+}
+
+static void *rrcm_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    void *result = RRC_MRUBY_REALLOC(ptr, new_size);
+    if (result != NULL || new_size == 0)
+        rrcm_change_memory((rrcm_state *)userdata, old_size, new_size);
+    return result;
+}
+
+/* ---- the hash table: linear probing ---- */
+
+static size_t rrcm_home(const rrcm_map *map, const void *key)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
+    return (size_t)(bits >> 32) & (map->size - 1);
+}
+
+/* The entry of key, or the empty one where it would go. The map has one. */
+static rrcm_entry *rrcm_entry_of(const rrcm_map *map, const void *key)
+{
+    size_t i = rrcm_home(map, key);
+    while (map->entries[i].key != NULL && map->entries[i].key != key)
+        i = (i + 1) & (map->size - 1);
+    return &map->entries[i];
+}
+
+static void *rrcm_get(const rrcm_map *map, const void *key)
+{
+    return map->size > 0 ? rrcm_entry_of(map, key)->value : NULL;
+}
+
+/* There must be room for it. */
+static void rrcm_put(rrcm_map *map, const void *key, void *value)
+{
+    rrcm_entry *entry = rrcm_entry_of(map, key);
+    map->count += entry->key == NULL;
+    entry->key = key;
+    entry->value = value;
+}
+
+/* Later entries that were pushed away from their homes move up. */
+static void rrcm_remove(rrcm_map *map, const void *key)
+{
+    size_t mask = map->size - 1, hole = (size_t)(rrcm_entry_of(map, key) - map->entries), i = hole;
+    if (map->entries[hole].key == NULL)
+        return;
+    for (;;) {
+        i = (i + 1) & mask;
+        if (map->entries[i].key == NULL)
+            break;
+        if (((i - rrcm_home(map, map->entries[i].key)) & mask) >= ((i - hole) & mask)) {
+            map->entries[hole] = map->entries[i];
+            hole = i;
+        }
+    }
+    map->entries[hole].key = NULL;
+    map->entries[hole].value = NULL;
+    map->count--;
+}
+
+/* Room for `count` keys in all. 0: there is no memory. */
+static int rrcm_reserve(rrcm_map *map, size_t count)
+{
+    rrcm_map grown;
+    size_t i;
+    if (count + count / 2 < map->size)
+        return 1;
+    grown.size = map->size > 0 ? map->size * 2 : 16;
+    while (count + count / 2 >= grown.size)
+        grown.size *= 2;
+    grown.count = 0;
+    grown.entries = (rrcm_entry *)RRC_MRUBY_REALLOC(NULL, grown.size * sizeof(rrcm_entry));
+    if (grown.entries == NULL)
+        return 0;
+    memset(grown.entries, 0, grown.size * sizeof(rrcm_entry));
+    for (i = 0; i < map->size; i++)
+        if (map->entries[i].key != NULL)
+            rrcm_put(&grown, map->entries[i].key, map->entries[i].value);
+    (void)RRC_MRUBY_REALLOC(map->entries, 0);
+    *map = grown;
+    return 1;
+}
+
+/* ---- cells ---- */
+
+/* mruby paints what it has not marked with the other one of two whites, and flips them
+   when marking begins: only in the sweep does that mean death. (mrb_object_dead_p looks
+   through all pages of the heap.) */
+static int rrcm_is_doomed(const mrb_state *mrb, const struct RData *object)
+{
+    return mrb->gc.state == MRB_GC_STATE_SWEEP && object->color == (unsigned)(mrb->gc.current_white_part ^ 3);
+}
+
+static int rrcm_is_live(const rrcm_cell *cell)
+{
+    return cell->object != NULL && !rrcm_is_doomed(cell->chunk->state->mrb, cell->object);
+}
+
+static mrb_value rrcm_object(const rrcm_cell *cell)
+{
+    return mrb_obj_value(cell->object);
+}
+
+static rrcm_cell *rrcm_cell_of(rrc_gcref ref)
+{
+    return (rrcm_cell *)ref;
+}
+
+static void rrcm_set_anchor(rrcm_cell *cell, mrb_value value)
+{
+    struct RArray *anchors = cell->chunk->anchors;
+    mrb_value *place = &ARY_PTR(anchors)[cell - cell->chunk->cells];
+    if (mrb_nil_p(value) == mrb_nil_p(*place))
+        return;                         /* an object's own, if it has one */
+    *place = value;
+    if (!mrb_nil_p(value))
+        mrb_write_barrier(cell->chunk->state->mrb, (struct RBasic *)anchors);
+}
+
+static struct RArray *rrcm_new_array(mrb_state *mrb, mrb_int length)
+{
+    mrb_value array = mrb_ary_new_capa(mrb, length);
+    mrb_ary_resize(mrb, array, length);
+    mrb_ary_ptr(array)->c = NULL;
+    return mrb_ary_ptr(array);
+}
+
+/* After this a cell can be taken. Raises. */
+static void rrcm_reserve_cell(rrcm_state *state)
+{
+    mrb_state *mrb = state->mrb;
+    int arena = mrb_gc_arena_save(mrb), i;
+    struct RArray *anchors;
+    rrcm_chunk *chunk;
+    if (state->free_cells != NULL)
+        return;
+    anchors = rrcm_new_array(mrb, RRCM_CHUNK_CELLS);
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(anchors));
+    mrb_gc_arena_restore(mrb, arena);
+    chunk = (rrcm_chunk *)RRC_MRUBY_REALLOC(NULL, sizeof *chunk);
+    if (chunk == NULL) {
+        mrb_ary_pop(mrb, mrb_obj_value(state->roots));
+        rrcm_no_memory(mrb);
+    }
+    memset(chunk, 0, sizeof *chunk);
+    chunk->state = state;
+    chunk->anchors = anchors;
+    chunk->next = state->chunks;
+    state->chunks = chunk;
+    for (i = RRCM_CHUNK_CELLS - 1; i >= 0; i--) {
+        chunk->cells[i].chunk = chunk;
+        chunk->cells[i].is.next = state->free_cells;
+        state->free_cells = &chunk->cells[i];
+    }
+}
+
+static rrcm_cell *rrcm_take_cell(rrcm_state *state, int kind, rrc_object *ob)
+{
+    rrcm_cell *cell = state->free_cells;
+    state->free_cells = cell->is.next;
+    cell->kind = kind;
+    cell->ob = ob;
+    cell->p_linked = NULL;
+    state->cells++;
+    state->made++;
+    return cell;
+}
+
+static void rrcm_set_object(rrcm_cell *cell, struct RData *object)
+{
+    cell->object = object;
+    object->data = cell;
+}
+
+/* The object, if there still is one, is not the cell's any more. */
+static void rrcm_free_cell(rrcm_cell *cell)
+{
+    rrcm_state *state = cell->chunk->state;
+    rrcm_set_anchor(cell, mrb_nil_value());
+    if (cell->object != NULL)
+        cell->object->data = NULL;
+    cell->object = NULL;
+    cell->ob = NULL;
+    cell->kind = RRCM_FREE;
+    cell->is.next = state->free_cells;
+    state->free_cells = cell;
+    state->cells--;
+}
+
+/* A proxy or box is dead, or is not to be one any more: dissolve the link. Allocates
+   nothing. */
+static void rrcm_bury(rrcm_cell *cell)
+{
+    rrcm_state *state = cell->chunk->state;
+    rrc_object *ob = cell->ob;
+    if (cell->object != NULL)
+        cell->object->data = NULL;
+    cell->object = NULL;
+    if (cell->kind == RRCM_BOX) {
+        rrcm_value *value = (rrcm_value *)(void *)ob;
+        rrcm_remove(&state->values, mrb_ptr(value->value));
+        value->box = NULL;
+        value->is_gone = 1;
+    }
+    rrc_unlink(state->heap, ob);
+    rrcm_free_cell(cell);
+}
+
+/* What the data pointer of a proxy is that was disposed of. */
+static const char rrcm_disposed[] = "disposed";
+
+/* The dfree functions: inside the sweep, nothing may be allocated. */
+static void rrcm_swept(mrb_state *mrb, void *data)
+{
+    rrcm_cell *cell = rrcm_cell_of(data);
+    (void)mrb;
+    if (data == NULL || data == (const void *)rrcm_disposed)
+        return;
+    cell->object = NULL;
+    rrcm_bury(cell);
+}
+
+static void rrcm_node_swept(mrb_state *mrb, void *data)
+{
+    (void)mrb;
+    if (data != NULL)
+        rrcm_cell_of(data)->object = NULL;      /* the header asks */
+}
+
+static void rrcm_sentinel_swept(mrb_state *mrb, void *data)
+{
+    (void)mrb;
+    if (data != NULL)
+        ((rrcm_state *)data)->sentinel = NULL;
+}
+
+static const mrb_data_type rrcm_proxy_type = { "rawrefcount proxy", rrcm_swept };
+static const mrb_data_type rrcm_box_type = { "rawrefcount box", rrcm_swept };
+static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_node_swept };
+static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
+static const mrb_data_type rrcm_state_type = { "rawrefcount state", NULL };
+
+/* Let an object refer to a value by a name that scripts cannot say. */
+static void rrcm_set_hidden(mrb_state *mrb, struct RData *object, mrb_sym name, mrb_value value)
+{
+    mrb_obj_iv_set(mrb, (struct RObject *)object, name, value);
+}
+
+/* Let a proxy, perhaps a frozen one, refer to a node, or nil. Its instance variable is
+   there already, so that this cannot fail. */
+static void rrcm_set_node(rrcm_state *state, struct RData *proxy, mrb_value node)
+{
+    mrb_bool is_frozen = MRB_FROZEN_P(proxy) != 0;
+    if (!mrb_obj_iv_defined(state->mrb, (struct RObject *)proxy, state->node_name))
+        return;
+    MRB_UNSET_FROZEN_FLAG(proxy);
+    rrcm_set_hidden(state->mrb, proxy, state->node_name, node);
+    if (is_frozen)
+        MRB_SET_FROZEN_FLAG(proxy);
+}
+
+/* ---- the hooks of the header: they never raise ---- */
+
+/* Make a live node for ob, if it has none. Raises. */
+static rrcm_cell *rrcm_need_node(rrcm_state *state, rrc_object *ob)
+{
+    mrb_state *mrb = state->mrb;
+    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_node(state->heap, ob)), *proxy;
+    struct RArray *list;
+    struct RData *object;
+    if (cell != NULL && rrcm_is_live(cell))
+        return cell;
+    list = rrcm_new_array(mrb, 0);
+    object = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_node_type);
+    rrcm_set_hidden(mrb, object, state->list_name, mrb_obj_value(list));
+    rrcm_reserve_cell(state);
+    proxy = rrcm_cell_of(rrc_to_obj(state->heap, ob));      /* nothing dies from here on */
+    if (proxy != NULL && rrcm_is_live(proxy))
+        rrcm_set_node(state, proxy->object, mrb_obj_value(object));
+    if (cell == NULL)
+        cell = rrcm_take_cell(state, RRCM_NODE, ob);
+    else if (cell->object != NULL)
+        cell->object->data = NULL;
+    rrcm_set_object(cell, object);
+    cell->is.list = list;
+    rrcm_set_anchor(cell, mrb_nil_value());             /* that of a dead one */
+    rrc_mirror_set_node(state->heap, ob, cell);
+    return cell;
+}
+
+typedef struct rrcm_mirroring {
+    rrcm_state        *state;
+    rrc_object        *ob;
+    rrc_object *const *targets;
+    size_t             n;
+} rrcm_mirroring;
+
+static mrb_value rrcm_mirror_protected(mrb_state *mrb, void *data)
+{
+    const rrcm_mirroring *job = (const rrcm_mirroring *)data;
+    rrcm_state *state = job->state;
+    rrcm_cell *node = rrcm_need_node(state, job->ob);
+    size_t i;
+    for (i = 0; i < job->n; i++) {
+        int arena = mrb_gc_arena_save(mrb);
+        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL
+            && rrc_gc_is_tracked(state->heap, job->targets[i]))     /* else its box has died just now */
+            rrcm_need_node(state, job->targets[i]);
+        mrb_gc_arena_restore(mrb, arena);
+    }
+    mrb_ary_resize(mrb, mrb_obj_value(node->is.list), (mrb_int)job->n);
+    for (i = 0; i < job->n; i++) {
+        rrcm_cell *target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i]));
+        ARY_PTR(node->is.list)[i] = target != NULL && rrcm_is_live(target) ? rrcm_object(target)
+                                                                           : mrb_nil_value();
+    }
+    mrb_write_barrier(mrb, (struct RBasic *)node->is.list);
+    return mrb_nil_value();
+}
+
+static void rrcm_forget_node(rrcm_state *state, rrc_object *ob)
+{
+    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_node(state->heap, ob));
+    if (cell == NULL)
+        return;
+    if (rrcm_is_live(cell)) {
+        mrb_value *place = ARY_PTR(cell->is.list);
+        mrb_int i;
+        for (i = 0; i < ARY_LEN(cell->is.list); i++)
+            place[i] = mrb_nil_value();
+    }
+    rrcm_free_cell(cell);
+}
+
+static int rrcm_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrcm_state *state = (rrcm_state *)userdata;
+    mrb_gc *gc = &state->mrb->gc;
+    rrcm_mirroring job;
+    mrb_bool failed = FALSE, was_disabled = gc->disabled;
+    int arena;
+    if (targets == NULL) {
+        rrcm_forget_node(state, ob);
+        return 0;
+    }
+    job.state = state;
+    job.ob = ob;
+    job.targets = targets;
+    job.n = n;
+    arena = mrb_gc_arena_save(state->mrb);
+    gc->disabled = TRUE;                /* a step sees one state of the world */
+    rrcm_protect(state->mrb, rrcm_mirror_protected, &job, &failed);
+    gc->disabled = was_disabled;
+    mrb_gc_arena_restore(state->mrb, arena);
+    return failed;
+}
+
+static int rrcm_anchor(void *userdata, rrc_object *ob, int on)
+{
+    rrcm_state *state = (rrcm_state *)userdata;
+    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_target(state->heap, ob));
+    if (cell == NULL)
+        return 1;
+    if (on && !rrcm_is_live(cell))
+        return 0;
+    rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());
+    return 1;
+}
+
+/* Of links only the live ones are there to be asked about: the others are buried, or
+   will be by the sweep that has doomed them. */
+static rrc_gcref rrcm_survivor(void *userdata, rrc_gcref ref)
+{
+    (void)userdata;
+    return rrcm_cell_of(ref)->kind != RRCM_NODE || rrcm_is_live(rrcm_cell_of(ref)) ? ref : NULL;
+}
+
+static rrc_object **rrcm_slot(void *userdata, rrc_gcref ref)
+{
+    (void)userdata;
+    return &rrcm_cell_of(ref)->p_linked;
+}
+
+static void rrcm_collect(void *userdata)
+{
+    mrb_full_gc(((rrcm_state *)userdata)->mrb);
+}
+
+/* ---- when to do what has to be done ---- */
+
+/* The sentinel is garbage from the start: its dfree runs once in each of mruby's
+   cycles. Raises. */
+static void rrcm_new_sentinel(rrcm_state *state)
+{
+    int arena = mrb_gc_arena_save(state->mrb);
+    state->sentinel = mrb_data_object_alloc(state->mrb, NULL, state, &rrcm_sentinel_type);
+    mrb_gc_arena_restore(state->mrb, arena);
+}
+
+static int rrcm_is_native_too_much(const rrcm_state *state)
+{
+    size_t limit = state->mrb->gc.live * sizeof(struct RString) * 2;
+    if (limit < state->native_before)
+        limit = state->native_before;
+    if (limit < RRC_MRUBY_NATIVE_BYTES)
+        limit = RRC_MRUBY_NATIVE_BYTES;
+    return state->native_new >= limit;
+}
+
+static void rrcm_begin_native(rrcm_state *state)
+{
+    state->native_before = state->native;
+    state->native_new = 0;
+}
+
+/* A cycle of mruby's is over, or a quarter of all cells is new. (Nobody knows whether
+   the program will ever call again: what is new by then stays rooted.) */
+static int rrcm_is_step_due(rrcm_state *state)
+{
+    if (state->sentinel != NULL && state->made <= state->cells / 4 + RRCM_CHUNK_CELLS)
+        return 0;
+    if (state->sentinel == NULL)
+        rrcm_new_sentinel(state);
+    return rrc_mirror_is_due(state->heap);
+}
+
+/* Called before something is allocated. Raises for lack of memory. */
+static void rrcm_run_pending(rrcm_state *state)
+{
+    if (rrcm_is_step_due(state)) {
+        state->made = 0;
+        rrc_mirror_step(state->heap);
+    }
+    if (rrcm_is_native_too_much(state))
+        rrc_mruby_collect(state->heap);
+    rrc_run_pending(state->heap, 0);
+}
+
+RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
+{
+    int code;
+    if (rrcm_state_of(heap)->is_closed)
+        return RRC_ECLOSED;
+    code = rrc_mirror_step(heap);
+    rrc_run_pending(heap, 0);
+    return code;
+}
+
+RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    size_t count;
+    if (state->is_closed)
+        return 0;
+    /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
+    if (state->mrb->gc.state != MRB_GC_STATE_ROOT)
+        mrb_full_gc(state->mrb);
+    count = rrc_mirror_collect(heap);
+    rrcm_begin_native(state);
+    return count;
+}
+
+RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    if (change < 0) {
+        size_t less = (size_t)0 - (size_t)change;
+        state->native -= less < state->native ? less : state->native;
+    } else {
+        state->native += (size_t)change;
+        state->native_new += (size_t)change;
+    }
+}
+
+/* ---- values: obs that stand for procs, strings, arrays ... ---- */
+
+static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    rrcm_value *value = (rrcm_value *)(void *)ob;
+    if (value->box != NULL) {
+        rrcm_remove(&rrcm_state_of(heap)->values, mrb_ptr(value->value));
+        rrcm_free_cell(value->box);
+    }
+    rrc_del(heap, ob);
+}
+
+static const rrc_type rrcm_value_type = {
+    RRC_OBJECT_HEAD_INIT(NULL), "mruby value", sizeof(rrcm_value), 0, 0,
+    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL
+};
+
+RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
+{
+    return ob->ob_type == &rrcm_value_type;
+}
+
+/* The ob that stands for an object of mruby, borrowed, or NULL. */
+static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
+{
+    rrcm_cell *cell = (rrcm_cell *)rrcm_get(&state->values, mrb_ptr(value));
+    if (cell == NULL)
+        return NULL;
+    if (rrcm_is_live(cell))
+        return cell->ob;
+    rrcm_bury(cell);                    /* its value has died, and this is another one in its place */
+    return NULL;
+}
+
+static rrcm_value *rrcm_new_value(rrcm_state *state, mrb_value value)
+{
+    rrcm_value *result = (rrcm_value *)(void *)rrc_new(state->heap, &rrcm_value_type);
+    if (result == NULL)
+        rrcm_no_memory(state->mrb);
+    result->value = value;
+    return result;
+}
+
+/* A new ob for an object of mruby, in a box. All that can raise comes first. */
+static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
+{
+    mrb_state *mrb = state->mrb;
+    struct RData *box = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_box_type);
+    rrcm_value *result;
+    int code;
+    rrcm_set_hidden(mrb, box, state->value_name, value);
+    rrcm_reserve_cell(state);
+    if (!rrcm_reserve(&state->values, state->values.count + 1))
+        rrcm_no_memory(mrb);
+    result = rrcm_new_value(state, value);
+    result->box = rrcm_take_cell(state, RRCM_BOX, &result->head);
+    rrcm_set_object(result->box, box);
+    rrcm_put(&state->values, mrb_ptr(value), result->box);
+    code = rrc_create_link_pypy(state->heap, result->box, &result->head);
+    if (code != RRC_OK) {
+        rrc_decref(state->heap, &result->head);
+        rrcm_raise_code(mrb, code);
+    }
+    result->head.ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    return &result->head;
+}
+
+RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    rrc_object *ob;
+    int arena;
+    if (mrb_nil_p(value))
+        return NULL;
+    rrcm_need_open(state);
+    if (mrb_immediate_p(value))
+        return &rrcm_new_value(state, value)->head;
+    ob = rrc_mruby_test(value, NULL);
+    if (ob == NULL)
+        ob = rrcm_find_value(state, value);
+    if (ob == NULL) {
+        arena = mrb_gc_arena_save(state->mrb);
+        mrb_gc_protect(state->mrb, value);
+        rrcm_run_pending(state);
+        ob = rrcm_find_value(state, value);             /* a dealloc may have held it just now */
+        if (ob == NULL) {
+            ob = rrcm_box(state, value);
+            mrb_gc_arena_restore(state->mrb, arena);
+            return ob;
+        }
+        mrb_gc_arena_restore(state->mrb, arena);
+    }
+    rrc_incref(heap, ob);
+    return ob;
+}
+
+/* ---- classes ---- */
+
+static const char *rrcm_class_name(const rrc_mruby_class *cls)
+{
+    return cls->name != NULL ? cls->name : cls->type != NULL ? cls->type->tp_name : "object of C";
+}
+
+static int rrcm_is_kind_of(const rrc_mruby_class *cls, const rrc_mruby_class *wanted)
+{
+    for (; cls != NULL; cls = cls->base)
+        if (cls == wanted)
+            return 1;
+    return 0;
+}
+
+static void rrcm_define_methods(mrb_state *mrb, struct RClass *klass, const rrc_mruby_class *cls)
+{
+    const rrc_mruby_method *method;
+    for (method = cls->methods; method != NULL && method->name != NULL; method++)
+        mrb_define_method(mrb, klass, method->name, method->function, method->arguments);
+    for (method = cls->class_methods; method != NULL && method->name != NULL; method++)
+        mrb_define_class_method(mrb, klass, method->name, method->function, method->arguments);
+}
+
+RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
+                                                    const rrc_mruby_class *cls)
+{
+    rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
+    rrcm_class_info *info = (rrcm_class_info *)rrcm_get(&state->classes, cls);
+    struct RClass *base = state->object_class, *klass;
+    if (info != NULL)
+        return info->klass;
+    if (cls->base != NULL)
+        base = rrc_mruby_define_class(mrb, outer, cls->base);
+    if (outer == NULL)
+        outer = mrb->object_class;
+    klass = mrb_define_class_under(mrb, outer, rrcm_class_name(cls), base);
+    MRB_SET_INSTANCE_TT(klass, MRB_TT_DATA);
+    rrcm_define_methods(mrb, klass, cls);
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(klass));
+    if (!rrcm_reserve(&state->classes, state->classes.count + 2))
+        rrcm_no_memory(mrb);
+    info = (rrcm_class_info *)RRC_MRUBY_REALLOC(NULL, sizeof *info);
+    if (info == NULL)
+        rrcm_no_memory(mrb);
+    info->cls = cls;
+    info->klass = klass;
+    info->next = state->first_class;
+    state->first_class = info;
+    rrcm_put(&state->classes, cls, info);
+    if (cls->type != NULL)
+        rrcm_put(&state->classes, cls->type, info);
+    return klass;
+}
+
+/* What objects whose type has no class are. */
+static const rrc_mruby_class rrcm_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL };
+
+/* ---- proxies ---- */
+
+static int rrcm_is_proxy(mrb_value value)
+{
+    return mrb_data_p(value) && DATA_TYPE(value) == &rrcm_proxy_type;
+}
+
+RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls)
+{
+    const rrcm_cell *cell;
+    if (!rrcm_is_proxy(value) || DATA_PTR(value) == NULL || DATA_PTR(value) == (const void *)rrcm_disposed)
+        return NULL;
+    cell = (const rrcm_cell *)DATA_PTR(value);
+    return cls == NULL || rrcm_is_kind_of(cell->is.cls, cls) ? cell->ob : NULL;
+}
+
+static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
+{
+    rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
+    const rrcm_class_info *wanted = (const rrcm_class_info *)rrcm_get(&state->classes, cls);
+    mrb_value given = mrb_obj_value(mrb_obj_class(mrb, value));
+    if (rrcm_is_proxy(value) && DATA_PTR(value) == (const void *)rrcm_disposed)
+        mrb_raisef(mrb, state->disposed_error, "this %v was disposed of", given);
+    if (mrb_obj_is_kind_of(mrb, value, wanted != NULL ? wanted->klass : state->object_class))
+        mrb_raisef(mrb, E_TYPE_ERROR, "this %v was not initialized: call super in initialize", given);
+    if (wanted != NULL)
+        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", wanted->klass, given);
+    mrb_raisef(mrb, E_TYPE_ERROR, "%s expected, got %v",
+               cls != NULL ? rrcm_class_name(cls) : "an object of C", given);
+}
+
+RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
+{
+    rrc_object *ob = rrc_mruby_test(value, cls);
+    if (ob == NULL)
+        rrcm_bad_value(mrb, value, cls);
+    return ob;
+}
+
+/* The live object that ob is in mruby, or NULL. */
+static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
+{
+    rrcm_cell *cell = rrcm_cell_of(rrc_to_obj(state->heap, ob));
+    if (cell == NULL || rrcm_is_live(cell))
+        return cell;
+    rrcm_bury(cell);
+    return NULL;
+}
+
+/* Make object the proxy of ob, which has none, by a P or an O link. Raises before
+   anything is changed. */
+static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob, const rrc_mruby_class *cls,
+                            int (*link)(rrc_heap *, rrc_gcref, rrc_object *))
+{
+    mrb_state *mrb = state->mrb;
+    rrcm_cell *node, *cell;
+    int code;
+    if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
+        rrcm_set_hidden(mrb, object, state->node_name, mrb_nil_value());
+    rrcm_reserve_cell(state);
+    node = rrcm_cell_of(rrc_mirror_node(state->heap, ob));  /* nothing dies from here on */
+    if (node != NULL && rrcm_is_live(node))
+        rrcm_set_node(state, object, rrcm_object(node));
+    else if (node != NULL)
+        rrc_touch(state->heap, ob);     /* nothing protects what ob refers to until the next step */
+    cell = rrcm_take_cell(state, RRCM_PROXY, ob);
+    cell->is.cls = cls;
+    rrcm_set_object(cell, object);
+    object->type = &rrcm_proxy_type;
+    code = link(state->heap, cell, ob);
+    if (code != RRC_OK) {
+        rrcm_free_cell(cell);
+        rrcm_raise_code(mrb, code);
+    }
+    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+}
+
+static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
+{
+    const rrcm_class_info *info = (const rrcm_class_info *)rrcm_get(&state->classes, ob->ob_type);
+    *klass = info != NULL ? info->klass : state->object_class;
+    return info != NULL ? info->cls : &rrcm_plain_class;
+}
+
+typedef struct rrcm_wrapping {
+    rrcm_state *state;
+    rrc_object *ob;
+    mrb_value   self;           /* of rrc_mruby_init; else nil */
+} rrcm_wrapping;
+
+static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
+{
+    const rrcm_wrapping *job = (const rrcm_wrapping *)data;
+    rrcm_state *state = job->state;
+    rrcm_cell *cell;
+    const rrc_mruby_class *cls;
+    struct RClass *klass;
+    struct RData *object;
+    rrcm_run_pending(state);
+    cls = rrcm_class_of(state, job->ob, &klass);
+    object = mrb_data_object_alloc(mrb, klass, NULL, &rrcm_proxy_type);
+    cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
+    if (cell != NULL)
+        return rrcm_object(cell);
+    rrcm_link_proxy(state, object, job->ob, cls, rrc_create_link_pyobj);
+    return mrb_obj_value(object);
+}
+
+static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
+{
+    const rrcm_wrapping *job = (const rrcm_wrapping *)data;
+    rrcm_state *state = job->state;
+    const rrc_mruby_class *cls;
+    struct RClass *klass;
+    mrb_value given;
+    rrcm_run_pending(state);
+    cls = rrcm_class_of(state, job->ob, &klass);
+    given = mrb_obj_value(mrb_obj_class(mrb, job->self));
+    if (!mrb_data_p(job->self) || !mrb_obj_is_kind_of(mrb, job->self, klass))
+        mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", klass, given);
+    if (DATA_TYPE(job->self) != NULL)
+        mrb_raisef(mrb, E_TYPE_ERROR, "this %v is initialized already", given);
+    if (rrcm_live_cell(state, job->ob) != NULL)
+        mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
+    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, rrc_create_link_pypy);
+    return job->self;
+}
+
+/* Wrap ob and drop a reference to it, in any case. */
+static mrb_value rrcm_wrap_and_drop(rrcm_state *state, mrb_value self, rrc_object *ob,
+                                    mrb_value (*function)(mrb_state *mrb, void *data))
+{
+    mrb_state *mrb = state->mrb;
+    int arena = mrb_gc_arena_save(mrb);
+    mrb_bool failed = FALSE;
+    rrcm_wrapping job;
+    mrb_value result;
+    if (ob == NULL)
+        rrcm_no_memory(mrb);
+    job.state = state;
+    job.ob = ob;
+    job.self = self;
+    result = rrcm_protect(mrb, function, &job, &failed);
+    rrc_decref(state->heap, ob);
+    if (failed)
+        mrb_exc_raise(mrb, result);
+    mrb_gc_arena_restore(mrb, arena);
+    mrb_gc_protect(mrb, result);
+    return result;
+}
+
+/* What ob is in mruby, if that is to be had without allocating; else undef. */
+static mrb_value rrcm_existing(rrcm_state *state, rrc_object *ob)
+{
+    const rrcm_value *value = (const rrcm_value *)(void *)ob;
+    const rrcm_cell *cell;
+    if (!rrc_mruby_is_value(ob)) {
+        cell = rrcm_live_cell(state, ob);
+        return cell != NULL ? rrcm_object(cell) : mrb_undef_value();
+    }
+    if (value->box != NULL && !rrcm_is_live(value->box))
+        rrcm_bury(value->box);
+    return value->is_gone ? mrb_nil_value() : value->value;
+}
+
+RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    mrb_value result;
+    if (ob == NULL)
+        return mrb_nil_value();
+    rrcm_need_open(state);
+    result = rrcm_existing(state, ob);
+    if (mrb_undef_p(result)) {
+        rrc_incref(heap, ob);           /* pending deallocs may drop the last reference */
+        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
+    }
+    mrb_gc_protect(state->mrb, result);
+    return result;
+}
+
+RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    mrb_value result;
+    if (ob == NULL || state->is_closed || mrb_undef_p(rrcm_existing(state, ob))) {
+        if (ob != NULL && state->is_closed) {
+            rrc_decref(heap, ob);
+            rrcm_need_open(state);
+        }
+        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
+    }
+    result = rrcm_existing(state, ob);
+    mrb_gc_protect(state->mrb, result);
+    rrc_decref(heap, ob);
+    return result;
+}
+
+RRC_MRUBY_API mrb_value rrc_mruby_init(rrc_heap *heap, mrb_value self, rrc_object *ob)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    if (ob != NULL && state->is_closed) {
+        rrc_decref(heap, ob);
+        rrcm_need_open(state);
+    }
+    return rrcm_wrap_and_drop(state, self, ob, rrcm_init_protected);
+}
+
+RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
+{
+    rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
+    const rrc_mruby_class *cls;
+    rrc_object *ob;
+    if (rrcm_is_proxy(proxy) && DATA_PTR(proxy) == (const void *)rrcm_disposed)
+        return;
+    ob = rrc_mruby_unwrap(mrb, proxy, NULL);
+    rrc_incref(state->heap, ob);
+    cls = rrcm_cell_of(DATA_PTR(proxy))->is.cls;
+    while (cls != NULL && cls->close == NULL)
+        cls = cls->base;
+    if (cls != NULL)
+        rrcm_guard(state->heap, cls->close, ob);
+    if (rrc_mruby_test(proxy, NULL) == ob) {            /* not done by close */
+        rrcm_bury(rrcm_cell_of(DATA_PTR(proxy)));
+        DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
+        rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
+    }
+    rrc_decref(state->heap, ob);
+    rrc_run_pending(state->heap, 0);
+    rrc_mruby_raise(state->heap);
+}
+
+/* ---- calls ---- */
+
+static mrb_value *rrcm_error_place(rrcm_state *state)
+{
+    return &ARY_PTR(state->roots)[RRCM_ERROR];
+}
+
+RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_state *mrb, void *data),
+                                    void *data, mrb_value *result)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    mrb_bool failed = FALSE;
+    mrb_value value;
+    if (result != NULL)
+        *result = mrb_nil_value();
+    if (state->is_closed)
+        return 1;
+    value = rrcm_protect(state->mrb, function, data, &failed);
+    if (failed) {
+        *rrcm_error_place(state) = value;
+        mrb_write_barrier(state->mrb, (struct RBasic *)state->roots);
+    } else if (result != NULL) {
+        *result = value;
+    }
+    return failed;
+}
+
+typedef struct rrcm_calling {
+    rrc_heap          *heap;
+    rrc_object        *callback;
+    size_t             n;
+    rrc_object *const *args;
+} rrcm_calling;
+
+static mrb_value rrcm_call(mrb_state *mrb, void *data)
+{
+    const rrcm_calling *job = (const rrcm_calling *)data;
+    mrb_value callback = rrc_mruby_wrap(job->heap, job->callback);
+    mrb_value args = mrb_ary_new_capa(mrb, (mrb_int)job->n);
+    mrb_sym name = rrcm_state_of(job->heap)->call_name;
+    size_t i;
+    if (mrb_nil_p(callback))
+        mrb_raise(mrb, E_RUNTIME_ERROR, "the callback is gone: it was garbage with all that refers to it");
+    for (i = 0; i < job->n; i++)
+        mrb_ary_push(mrb, args, rrc_mruby_wrap(job->heap, job->args[i]));
+    return mrb_funcall_argv(mrb, callback, name, (mrb_int)job->n, RARRAY_PTR(args));
+}
+
+RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
+{
+    mrb_state *mrb = rrcm_state_of(heap)->mrb;
+    rrcm_calling job;
+    int arena, failed;
+    if (mrb == NULL)
+        return 1;
+    job.heap = heap;
+    job.callback = callback;
+    job.n = n;
+    job.args = args;
+    arena = mrb_gc_arena_save(mrb);
+    failed = rrc_mruby_protect(heap, rrcm_call, &job, NULL);
+    mrb_gc_arena_restore(mrb, arena);
+    return failed;
+}
+
+RRC_MRUBY_API void rrc_mruby_raise(rrc_heap *heap)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    mrb_value exception;
+    if (state->is_closed)
+        return;
+    exception = *rrcm_error_place(state);
+    if (mrb_nil_p(exception))
+        return;
+    *rrcm_error_place(state) = mrb_nil_value();
+    mrb_exc_raise(state->mrb, exception);
+}
+
+/* ---- what scripts have: the module Rawrefcount ---- */
+
+static mrb_value rrcm_script_collect(mrb_state *mrb, mrb_value self)
+{
+    (void)self;
+    return mrb_int_value(mrb, (mrb_int)rrc_mruby_collect(rrc_mruby_heap(mrb)));
+}
+
+static mrb_value rrcm_script_step(mrb_state *mrb, mrb_value self)
+{
+    int code = rrc_mruby_step(rrc_mruby_heap(mrb));
+    (void)self;
+    if (code != RRC_OK && code != RRC_EPHASE)
+        rrcm_raise_code(mrb, code);
+    return mrb_bool_value(code == RRC_OK);
+}
+
+static mrb_value rrcm_script_check(mrb_state *mrb, mrb_value self)
+{
+    int code = rrc_check(rrc_mruby_heap(mrb));
+    (void)self;
+    if (code != RRC_OK)
+        rrcm_raise_code(mrb, code);
+    return mrb_true_value();
+}
+
+static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_value result = mrb_hash_new(mrb);
+    rrc_stats stats;
+    (void)self;
+    rrc_get_stats(heap, &stats);
+#define RRCM_STAT(name, number) mrb_hash_set(mrb, result, mrb_symbol_value(mrb_intern_lit(mrb, name)), \
+                                             mrb_int_value(mrb, (mrb_int)(number)))
+    RRCM_STAT("objects", stats.objects);
+    RRCM_STAT("links", stats.p_young + stats.p_old + stats.o_young + stats.o_old);
+    RRCM_STAT("values", rrcm_state_of(heap)->values.count);
+    RRCM_STAT("tracked", stats.tracked);
+    RRCM_STAT("weak", stats.weak);
+    RRCM_STAT("nodes", stats.edge_nodes);
+    RRCM_STAT("steps", stats.mirror_steps);
+    RRCM_STAT("mirrored", stats.mirrored);
+    RRCM_STAT("pending", stats.pending);
+    RRCM_STAT("garbage", stats.garbage);
+    RRCM_STAT("uncollectable", stats.uncollectable);
+    RRCM_STAT("memory", stats.memory);
+    RRCM_STAT("native", rrcm_state_of(heap)->native);
+#undef RRCM_STAT
+    return result;
+}
+
+#ifndef RRC_NO_STDIO
+/* Text that is written piece by piece, by a function that must not call mruby. */
+typedef struct rrcm_text {
+    char  *bytes;
+    size_t size, capacity;
+    int    is_lost;                     /* there was no memory */
+} rrcm_text;
+
+static void rrcm_write(void *arg, const char *bytes, size_t size)
+{
+    rrcm_text *text = (rrcm_text *)arg;
+    if (text->capacity - text->size < size) {
+        size_t capacity = text->capacity * 2 + size + 500;
+        char *grown = (char *)RRC_MRUBY_REALLOC(text->bytes, capacity);
+        if (grown == NULL) {
+            text->is_lost = 1;
+            return;
+        }
+        text->bytes = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+}
+
+static mrb_value rrcm_new_string(mrb_state *mrb, void *data)
+{
+    const rrcm_text *text = (const rrcm_text *)data;
+    return mrb_str_new(mrb, text->bytes, text->size);
+}
+
+static mrb_value rrcm_text_string(mrb_state *mrb, rrcm_text *text, int code)
+{
+    mrb_bool failed = FALSE;
+    mrb_value result = mrb_nil_value();
+    if (code == RRC_OK && !text->is_lost)
+        result = rrcm_protect(mrb, rrcm_new_string, text, &failed);
+    (void)RRC_MRUBY_REALLOC(text->bytes, 0);
+    if (code != RRC_OK || text->is_lost)
+        rrcm_raise_code(mrb, text->is_lost ? RRC_ENOMEM : code);
+    if (failed)
+        mrb_exc_raise(mrb, result);
+    return result;
+}
+
+static mrb_value rrcm_script_explain(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_value value = mrb_get_arg1(mrb);
+    rrc_object *ob = rrc_mruby_test(value, NULL);
+    rrcm_text text = { NULL, 0, 0, 0 };
+    (void)self;
+    if (ob == NULL && !mrb_immediate_p(value))
+        ob = rrcm_find_value(rrcm_state_of(heap), value);
+    if (ob == NULL)
+        return mrb_nil_value();
+    return rrcm_text_string(mrb, &text, rrc_explain(heap, ob, rrcm_write, &text));
+}
+
+static mrb_value rrcm_script_graph(mrb_state *mrb, mrb_value self)
+{
+    rrcm_text text = { NULL, 0, 0, 0 };
+    (void)self;
+    return rrcm_text_string(mrb, &text, rrc_dump_dot(rrc_mruby_heap(mrb), rrcm_write, &text));
+}
+#endif
+
+static mrb_value rrcm_script_dispose(mrb_state *mrb, mrb_value self)
+{
+    rrc_mruby_dispose(mrb, self);
+    return mrb_nil_value();
+}
+
+static mrb_value rrcm_script_is_disposed(mrb_state *mrb, mrb_value self)
+{
+    (void)mrb;
+    return mrb_bool_value(rrcm_is_proxy(self) && DATA_PTR(self) == (const void *)rrcm_disposed);
+}
+
+static mrb_value rrcm_script_initialize(mrb_state *mrb, mrb_value self)
+{
+    mrb_raisef(mrb, E_TYPE_ERROR, "a %C cannot be made by new", mrb_obj_class(mrb, self));
+    return self;
+}
+
+static mrb_value rrcm_script_initialize_copy(mrb_state *mrb, mrb_value self)
+{
+    mrb_raisef(mrb, E_TYPE_ERROR, "a %C cannot be copied", mrb_obj_class(mrb, self));
+    return self;
+}
+
+static void rrcm_define_module(rrcm_state *state)
+{
+    mrb_state *mrb = state->mrb;
+    struct RClass *module = mrb_define_module(mrb, "Rawrefcount"), *object;
+    mrb_define_module_function(mrb, module, "collect", rrcm_script_collect, MRB_ARGS_NONE());
+    mrb_define_module_function(mrb, module, "step", rrcm_script_step, MRB_ARGS_NONE());
+    mrb_define_module_function(mrb, module, "check", rrcm_script_check, MRB_ARGS_NONE());
+    mrb_define_module_function(mrb, module, "stats", rrcm_script_stats, MRB_ARGS_NONE());
+#ifndef RRC_NO_STDIO
+    mrb_define_module_function(mrb, module, "explain", rrcm_script_explain, MRB_ARGS_REQ(1));
+    mrb_define_module_function(mrb, module, "graph", rrcm_script_graph, MRB_ARGS_NONE());
+#endif
+    state->disposed_error = mrb_define_class_under(mrb, module, "DisposedError", E_RUNTIME_ERROR);
+    object = state->object_class = mrb_define_class_under(mrb, module, "Object", mrb->object_class);
+    MRB_SET_INSTANCE_TT(object, MRB_TT_DATA);
+    mrb_define_method(mrb, object, "dispose", rrcm_script_dispose, MRB_ARGS_NONE());
+    mrb_define_method(mrb, object, "disposed?", rrcm_script_is_disposed, MRB_ARGS_NONE());
+    mrb_define_method(mrb, object, "initialize", rrcm_script_initialize, MRB_ARGS_ANY());
+    mrb_define_method(mrb, object, "initialize_copy", rrcm_script_initialize_copy, MRB_ARGS_REQ(1));
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->disposed_error));
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->object_class));
+}
+
+/* ---- states ---- */
+
+RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
+{
+    rrcm_state *state = rrcm_state_of(heap);
+    return state->is_closed ? NULL : state->mrb;
+}
+
+/* No object of mruby knows its cell any more, and no value its box. */
+static void rrcm_detach_all(rrcm_state *state)
+{
+    rrcm_chunk *chunk;
+    int i;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++) {
+            rrcm_cell *cell = &chunk->cells[i];
+            if (cell->kind == RRCM_BOX) {
+                ((rrcm_value *)(void *)cell->ob)->box = NULL;
+                ((rrcm_value *)(void *)cell->ob)->is_gone = 1;
+            }
+            if (cell->object != NULL)
+                cell->object->data = NULL;
+            cell->object = NULL;
+        }
+    if (state->sentinel != NULL)
+        state->sentinel->data = NULL;
+}
+
+static void rrcm_free_tables(rrcm_state *state)
+{
+    while (state->chunks != NULL) {
+        rrcm_chunk *chunk = state->chunks;
+        state->chunks = chunk->next;
+        (void)RRC_MRUBY_REALLOC(chunk, 0);
+    }
+    while (state->first_class != NULL) {
+        rrcm_class_info *info = state->first_class;
+        state->first_class = info->next;
+        (void)RRC_MRUBY_REALLOC(info, 0);
+    }
+    (void)RRC_MRUBY_REALLOC(state->values.entries, 0);
+    (void)RRC_MRUBY_REALLOC(state->classes.entries, 0);
+}
+
+/* Where mruby keeps the state: a global variable whose name scripts cannot say. */
+static mrb_value rrcm_holder(mrb_state *mrb)
+{
+    return mrb_gv_get(mrb, mrb_intern_lit(mrb, RRCM_NAME));
+}
+
+/* mrb_close, before mruby's objects are freed. */
+static void rrcm_close(mrb_state *mrb)
+{
+    mrb_value holder = rrcm_holder(mrb);
+    rrcm_state *state;
+    if (!mrb_data_p(holder) || DATA_PTR(holder) == NULL)
+        return;
+    state = (rrcm_state *)DATA_PTR(holder);
+    rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
+    DATA_PTR(holder) = NULL;
+    state->is_closed = 1;
+    rrcm_detach_all(state);
+    rrc_heap_free(state->heap);
+    state->mrb = NULL;
+    rrcm_free_tables(state);
+    rrcm_change_memory(state, 1, 0);
+}
+
+static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
+{
+    rrcm_state *state = (rrcm_state *)data;
+    mrb_value holder;
+    rrc_desc desc;
+    state->node_name = mrb_intern_lit(mrb, RRCM_NAME " node");
+    state->list_name = mrb_intern_lit(mrb, RRCM_NAME " list");
+    state->value_name = mrb_intern_lit(mrb, RRCM_NAME " value");
+    state->call_name = mrb_intern_lit(mrb, "call");
+    state->roots = rrcm_new_array(mrb, RRCM_PLACES);
+    mrb_gc_register(mrb, mrb_obj_value(state->roots));
+    rrcm_define_module(state);
+    holder = mrb_obj_value(mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_state_type));
+    mrb_gv_set(mrb, mrb_intern_lit(mrb, RRCM_NAME), holder);
+    mrb_state_atexit(mrb, rrcm_close);
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = state;
+    desc.survivor = rrcm_survivor;
+    desc.slot = rrcm_slot;
+    desc.collect = rrcm_collect;
+    desc.realloc = rrcm_heap_realloc;
+    desc.mirror = rrcm_mirror;
+    desc.anchor = rrcm_anchor;
+    state->heap = rrc_heap_new(&desc);
+    if (state->heap == NULL)
+        rrcm_no_memory(mrb);
+    DATA_PTR(holder) = state;
+    rrc_mirror_step(state->heap);           /* from now on weak objects stay weak: see >>mirror */
+    return mrb_nil_value();
+}
+
+static rrc_heap *rrcm_open(mrb_state *mrb)
+{
+    int arena = mrb_gc_arena_save(mrb);
+    rrcm_state *state = (rrcm_state *)RRC_MRUBY_REALLOC(NULL, sizeof *state);
+    mrb_bool failed = FALSE;
+    mrb_value exception;
+    if (state == NULL)
+        rrcm_no_memory(mrb);
+    memset(state, 0, sizeof *state);
+    state->mrb = mrb;
+    exception = rrcm_protect(mrb, rrcm_open_protected, state, &failed);
+    if (failed) {
+        mrb_gv_remove(mrb, mrb_intern_lit(mrb, RRCM_NAME));
+        (void)RRC_MRUBY_REALLOC(state, 0);
+        mrb_exc_raise(mrb, exception);
+    }
+    mrb_gc_arena_restore(mrb, arena);
+    return state->heap;
+}
+
+RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb)
+{
+    mrb_value holder = rrcm_holder(mrb);
+    if (!mrb_data_p(holder))
+        return rrcm_open(mrb);
+    if (DATA_PTR(holder) == NULL)
+        mrb_raise(mrb, E_RUNTIME_ERROR, "this mrb_state is being closed");
+    return ((rrcm_state *)DATA_PTR(holder))->heap;
+}
+
+#endif /* RRC_MRUBY_IMPLEMENTATION */

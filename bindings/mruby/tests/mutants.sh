@@ -1,0 +1,78 @@
+#!/bin/sh
+# mutants.sh [NAME...] - controls that must fail: rrc_mruby.h with one mistake put in, or
+# a rule that the tests break. Each must be found by `random` or by `test_mruby`.
+# MRUBY_COMPILE and MRUBY_LIBS come from mruby.mk.
+set -u
+here=bindings/mruby/tests
+out=${BUILD:-build}/mruby/mutants
+mkdir -p "$out"
+
+# name | what sed does to rrc_mruby.h, or -D and a rule to break
+mutants='
+no-touch          | -DWITHOUT_TOUCH
+no-incref         | -DWITHOUT_INCREF
+no-anchor         | s/rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());/;/
+anchors-stay      | s/rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());/if (on) rrcm_set_anchor(cell, rrcm_object(cell));/
+no-anchor-barrier | s/mrb_write_barrier(cell->chunk->state->mrb, (struct RBasic \*)anchors);/;/
+no-node-barrier   | s/mrb_write_barrier(mrb, (struct RBasic \*)node->is.list);/;/
+never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
+doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
+no-node-of-proxy  | s/rrcm_set_node(state, proxy->object, mrb_obj_value(object));/;/
+no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
+short-lists       | s/mrb_ary_resize(mrb, mrb_obj_value(node->is.list), (mrb_int)job->n);/&job->n > 1 ? (void)(ARY_SET_LEN(node->is.list, (mrb_int)job->n - 1)) : (void)0;/
+values-stay       | s/        rrcm_remove(\&state->values, mrb_ptr(value->value));/        ;/
+no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
+boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
+nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/
+made-is-proxy     | s/job->ob, cls, rrc_create_link_pypy)/job->ob, cls, rrc_create_link_pyobj)/
+no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
+no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
+wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
+disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
+no-detach         | s/^    rrcm_detach_all(state);/    ;/
+'
+
+# finds HEADER_DIR DEFINE: does a test fail?
+finds() {
+    for test in random test_mruby; do
+        eval "$MRUBY_COMPILE -w $2 -I$1 -I$here -Itests -DUNIT_CMOCKA=0 $here/$test.c $here/nodes.c tests/unit.c" \
+            "$MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
+        if [ $test = random ]; then set -- "$1" "$2" 1 30 2000; else set -- "$1" "$2"; fi
+        QUICK=1 timeout 60 "$out/$test" ${3+"$3" "$4" "$5"} >>"$out/log" 2>&1 || return 0
+    done
+    return 1
+}
+
+passed=0 failed=0
+verdict() {
+    if [ "$2" = "$3" ]; then passed=$((passed + 1)); echo "ok      $1"
+    else failed=$((failed + 1)); echo "FAILED  $1: $4"; fi
+}
+
+wanted=" $* "
+finds bindings/mruby ''
+verdict 'the header as it is' $? 1 "a test fails, or does not build: see $out/log"
+echo "$mutants" | grep '|' >"$out/list"
+while IFS= read -r line; do
+    name=$(echo "${line%%|*}" | tr -d ' ')
+    change=$(echo "${line#*|}" | sed 's/^ *//')
+    case $wanted in "  " | *" $name "*) ;; *) continue ;; esac
+    case $change in
+    -D*)
+        finds bindings/mruby "$change"
+        verdict "$name" $? 0 "no test found it, or it does not build: see $out/log"
+        ;;
+    *)
+        mkdir -p "$out/$name"
+        sed "$change" bindings/mruby/rrc_mruby.h >"$out/$name/rrc_mruby.h"
+        if cmp -s bindings/mruby/rrc_mruby.h "$out/$name/rrc_mruby.h"; then
+            verdict "$name" 0 1 'its place is not there any more'
+        else
+            finds "$out/$name" ''
+            verdict "$name" $? 0 "no test found it, or it does not build: see $out/log"
+        fi
+        ;;
+    esac
+done <"$out/list"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

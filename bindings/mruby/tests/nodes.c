@@ -1,0 +1,314 @@
+/* nodes.c - see nodes.h. What scripts have:
+ *
+ *     Node.new(id)             an object that owns up to three others; tracked, P-linked
+ *     Finalized.new(id)        ... whose finalizer calls Nodes.finalized(id), if there is such a method
+ *     Loose.new(id)            ... without a traverse
+ *     node[i], node[i] = x     field i owns a reference to x, or to the object of a proxy
+ *     node.move(i, other, j)   moves a reference without counting
+ *     Nodes.proxy(id)          a new Node with an O link
+ *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
+ *     Nodes.live               how many nodes there are
+ *     Nodes.call(f, *args)     rrc_mruby_call
+ *     Nodes.native(bytes)      rrc_mruby_native_bytes
+ */
+#define RRC_MRUBY_IMPLEMENTATION
+#include "nodes.h"
+#include "unit.h"
+
+#include <mruby/compile.h>
+
+#include <string.h>
+
+void (*node_freed)(int id);
+long memory_hiccup, memory_after = -1, memory_asked;
+int memory_stress;
+static int live;
+
+/* ---- memory ---- */
+
+static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
+{
+    (void)userdata;
+    if (size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    memory_asked++;
+    if (memory_stress && mrb != NULL)
+        mrb->gc.threshold = 0;
+    if (memory_hiccup > 0 && memory_asked % memory_hiccup == 0)
+        return NULL;
+    if (memory_after >= 0 && memory_after-- == 0) {
+        memory_after = 0;
+        return NULL;
+    }
+    return realloc(ptr, size);
+}
+
+/* ---- the objects ---- */
+
+static const rrc_member node_members[] = {
+    { "1", offsetof(node, field[0]) }, { "2", offsetof(node, field[1]) }, { "3", offsetof(node, field[2]) },
+    { NULL, 0 }
+};
+
+static void node_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    node *n = (node *)ob;
+    int i;
+    for (i = 0; i < FIELDS; i++)
+        RRC_CLEAR(heap, n->field[i]);
+    live--;
+    if (node_freed != NULL)
+        node_freed(n->id);
+    if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
+        rrc_gc_del(heap, ob);
+    else
+        rrc_del(heap, ob);
+}
+
+static mrb_value call_finalized(mrb_state *mrb, void *data)
+{
+    mrb_value module = mrb_obj_value(mrb_module_get(mrb, "Nodes"));
+    mrb_sym name = mrb_intern_lit(mrb, "finalized");
+    if (mrb_respond_to(mrb, module, name))
+        mrb_funcall_id(mrb, module, name, 1, mrb_int_value(mrb, ((const node *)data)->id));
+    return mrb_nil_value();
+}
+
+static void node_finalize(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_mruby_protect(heap, call_finalized, ob, NULL);
+}
+
+#define NODE_TYPE(variable, name, flags, finalize, members) \
+    const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
+                                .tp_basicsize = sizeof(node), .tp_flags = flags, .tp_dealloc = node_dealloc, \
+                                .tp_finalize = finalize, .tp_members = members }
+NODE_TYPE(node_type, "Node", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
+static NODE_TYPE(finalized_type, "Finalized", RRC_TPFLAGS_HAVE_GC, node_finalize, node_members);
+static NODE_TYPE(loose_type, "Loose", 0, NULL, NULL);
+
+node *node_make(rrc_heap *heap, const rrc_type *type, int id)
+{
+    int is_tracked = (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+    node *n = (node *)(is_tracked ? rrc_gc_new(heap, type) : rrc_new(heap, type));
+    if (n == NULL)
+        return NULL;
+    n->id = id;
+    live++;
+    if (is_tracked && rrc_gc_track(heap, &n->head) != RRC_OK) {
+        rrc_decref(heap, &n->head);
+        return NULL;
+    }
+    return n;
+}
+
+int node_count(void)
+{
+    return live;
+}
+
+void node_forget_all(void)
+{
+    live = 0;
+}
+
+/* ---- their classes ---- */
+
+static const rrc_mruby_class AnyNode;
+
+static node *self_of(mrb_state *mrb, mrb_value self)
+{
+    return (node *)rrc_mruby_unwrap(mrb, self, &AnyNode);
+}
+
+static rrc_object **place_of(mrb_state *mrb, node *n, mrb_int i)
+{
+    if (i < 0 || i >= FIELDS)
+        mrb_raise(mrb, E_INDEX_ERROR, "no such field");
+    return &n->field[i];
+}
+
+static mrb_value init(mrb_state *mrb, mrb_value self, const rrc_type *type)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_int id;
+    mrb_get_args(mrb, "i", &id);
+    return rrc_mruby_init(heap, self, (rrc_object *)node_make(heap, type, (int)id));
+}
+static mrb_value init_node(mrb_state *mrb, mrb_value self) { return init(mrb, self, &node_type); }
+static mrb_value init_finalized(mrb_state *mrb, mrb_value self) { return init(mrb, self, &finalized_type); }
+static mrb_value init_loose(mrb_state *mrb, mrb_value self) { return init(mrb, self, &loose_type); }
+
+static mrb_value get_field(mrb_state *mrb, mrb_value self)
+{
+    mrb_int i;
+    mrb_get_args(mrb, "i", &i);
+    return rrc_mruby_wrap(rrc_mruby_heap(mrb), *place_of(mrb, self_of(mrb, self), i));
+}
+
+static mrb_value set_field(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_int i;
+    mrb_value value;
+    rrc_object **place, *old, *held;
+    mrb_get_args(mrb, "io", &i, &value);
+    place = place_of(mrb, self_of(mrb, self), i);
+    held = rrc_mruby_hold(heap, value);
+    old = *place;
+    *place = held;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return value;
+}
+
+static mrb_value move_field(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_int i, j;
+    mrb_value other;
+    rrc_object **from, **to, *moved, *old;
+    mrb_get_args(mrb, "ioi", &i, &other, &j);
+    from = place_of(mrb, self_of(mrb, self), i);
+    to = place_of(mrb, self_of(mrb, other), j);
+    moved = *from;
+    if (from == to || moved == NULL)
+        return self;
+    rrc_touch(heap, moved);
+    old = *to;
+    *from = NULL;
+    *to = moved;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return self;
+}
+
+static mrb_value get_id(mrb_state *mrb, mrb_value self) { return mrb_int_value(mrb, self_of(mrb, self)->id); }
+
+static void close_node(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_CLEAR(heap, ((node *)ob)->field[0]);
+}
+
+static const rrc_mruby_method
+    any_methods[] = { { "[]", get_field, MRB_ARGS_REQ(1) }, { "[]=", set_field, MRB_ARGS_REQ(2) },
+        { "move", move_field, MRB_ARGS_REQ(3) }, { "id", get_id, MRB_ARGS_NONE() }, { NULL, NULL, 0 } },
+    node_methods[] = { { "initialize", init_node, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } },
+    finalized_methods[] = { { "initialize", init_finalized, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } },
+    loose_methods[] = { { "initialize", init_loose, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } };
+
+static const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods, .close = close_node };
+const rrc_mruby_class NodeClass = { .type = &node_type, .base = &AnyNode, .methods = node_methods };
+static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode, .methods = finalized_methods };
+static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .methods = loose_methods };
+
+/* ---- the module ---- */
+
+static mrb_value new_proxy(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_int id;
+    (void)self;
+    mrb_get_args(mrb, "i", &id);
+    return rrc_mruby_wrap_new(heap, (rrc_object *)node_make(heap, &node_type, (int)id));
+}
+
+static rrc_object *held_obs[100];
+static int held_count;
+
+static mrb_value hold(mrb_state *mrb, mrb_value self)
+{
+    if (held_count == 100)
+        mrb_raise(mrb, E_RUNTIME_ERROR, "too much is held");
+    held_obs[held_count] = rrc_mruby_hold(rrc_mruby_heap(mrb), mrb_get_arg1(mrb));
+    held_count++;
+    return self;
+}
+
+static mrb_value held(mrb_state *mrb, mrb_value self)
+{
+    mrb_int i;
+    (void)self;
+    mrb_get_args(mrb, "i", &i);
+    return rrc_mruby_wrap(rrc_mruby_heap(mrb), i < held_count ? held_obs[i] : NULL);
+}
+
+static mrb_value release(mrb_state *mrb, mrb_value self)
+{
+    while (held_count > 0)
+        if (held_obs[--held_count] != NULL)
+            rrc_decref(rrc_mruby_heap(mrb), held_obs[held_count]);
+    return self;
+}
+
+static mrb_value count_live(mrb_state *mrb, mrb_value self)
+{
+    (void)self;
+    return mrb_int_value(mrb, live);
+}
+
+static mrb_value call_back(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    rrc_object *obs[20];
+    const mrb_value *args;
+    mrb_int n, i;
+    int failed;
+    mrb_get_args(mrb, "*", &args, &n);
+    for (i = 0; i < n && i < 20; i++)
+        obs[i] = rrc_mruby_hold(heap, args[i]);
+    failed = rrc_mruby_call(heap, obs[0], (size_t)n - 1, obs + 1);
+    for (i = 0; i < n && i < 20; i++)
+        if (obs[i] != NULL)
+            rrc_decref(heap, obs[i]);
+    if (failed)
+        rrc_mruby_raise(heap);
+    return self;
+}
+
+static mrb_value native(mrb_state *mrb, mrb_value self)
+{
+    mrb_int change;
+    mrb_get_args(mrb, "i", &change);
+    rrc_mruby_native_bytes(rrc_mruby_heap(mrb), (ptrdiff_t)change);
+    return self;
+}
+
+/* No local variable of a caller keeps what these make. */
+static const char library[] =
+    "def mention(x) = -> { x }\n"
+    "def apart; yield; nil; end\n"
+    "def equal(actual, expected)\n"
+    "  raise \"#{actual.inspect}, not #{expected.inspect}\" unless actual == expected\n"
+    "end\n"
+    "def raises(type, message)\n"
+    "  begin; yield; rescue type => e; raise \"wrong message: #{e.message}\" unless e.message.include?(message); return e; end\n"
+    "  raise \"no #{type}\"\n"
+    "end\n";
+
+mrb_state *nodes_open(void)
+{
+    static const struct { const char *name; mrb_func_t function; mrb_aspec arguments; } functions[] = {
+        { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) }, { "held", held, MRB_ARGS_REQ(1) },
+        { "release", release, MRB_ARGS_NONE() }, { "live", count_live, MRB_ARGS_NONE() },
+        { "call", call_back, MRB_ARGS_ANY() }, { "native", native, MRB_ARGS_REQ(1) } };
+    mrb_state *mrb = mrb_open_allocf(allocate, NULL);
+    struct RClass *module;
+    size_t i;
+    int arena;
+    check(mrb != NULL);
+    arena = mrb_gc_arena_save(mrb);
+    held_count = 0;
+    rrc_mruby_define_class(mrb, NULL, &NodeClass);
+    rrc_mruby_define_class(mrb, NULL, &Finalized);
+    rrc_mruby_define_class(mrb, NULL, &Loose);
+    module = mrb_define_module(mrb, "Nodes");
+    for (i = 0; i < sizeof functions / sizeof *functions; i++)
+        mrb_define_module_function(mrb, module, functions[i].name, functions[i].function, functions[i].arguments);
+    mrb_load_string(mrb, library);
+    check(mrb->exc == NULL);
+    mrb_gc_arena_restore(mrb, arena);
+    return mrb;
+}

@@ -1,0 +1,38 @@
+/* nodes.h - what the tests of the mruby binding share: counted objects that own others, as
+ * classes of mruby; and an mruby whose allocator fails when told to.
+ */
+#ifndef NODES_H
+#define NODES_H
+
+#include "rrc_mruby.h"
+
+enum { FIELDS = 3 };
+
+typedef struct node {
+    rrc_object  head;
+    int         id;
+    rrc_object *field[FIELDS];
+} node;
+
+extern const rrc_type node_type;        /* tracked */
+extern const rrc_mruby_class NodeClass;
+
+/* Called with the id of each node that is deallocated. NULL: nobody wants to know. */
+extern void (*node_freed)(int id);
+
+node *node_make(rrc_heap *heap, const rrc_type *type, int id);
+int   node_count(void);
+void  node_forget_all(void);            /* count from 0 again */
+
+/* A mrb_state with the classes Node, Finalized and Loose, the module Nodes, and a tiny
+ * library of mruby code. It fails the test where it cannot be made. */
+mrb_state *nodes_open(void);
+
+/* How mruby's allocations fail from now on: each n-th once (mruby then collects and asks
+   again), or all after the next `after` (-1: none). How many it asked for. */
+extern long memory_hiccup, memory_after, memory_asked;
+
+/* Makes mruby's collector go on at each allocation. */
+extern int memory_stress;
+
+#endif

@@ -1,0 +1,401 @@
+/* test_mruby.c - what the binding promises, mostly as mruby scripts: each raises when
+ * something is not as it must be. */
+#include "nodes.h"
+#include "unit.h"
+
+#include <mruby/array.h>
+#include <mruby/class.h>
+#include <mruby/compile.h>
+#include <mruby/string.h>
+#include <mruby/variable.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static mrb_state *mrb;
+static rrc_heap *heap;
+
+static void run_at(int line, const char *script)
+{
+    int arena = mrb_gc_arena_save(mrb);
+    mrb_load_string(mrb, script);
+    if (mrb->exc != NULL) {
+        mrb_value text = mrb_funcall(mrb, mrb_obj_value(mrb->exc), "inspect", 0);
+        char copy[500];
+        snprintf(copy, sizeof copy, "%s", RSTRING_PTR(text));
+        unit_fail(__FILE__, line, "%s", copy);
+    }
+    mrb_gc_arena_restore(mrb, arena);
+}
+#define run(script) run_at(__LINE__, script)
+
+/* A test that failed may have left anything. */
+static void open_vm(void)
+{
+    node_forget_all();
+    memory_stress = 0;
+    memory_after = -1;
+    mrb = nodes_open();
+    heap = rrc_mruby_heap(mrb);
+}
+
+/* Whatever a test did: in the end nothing is left. */
+static void close_vm(void)
+{
+    run("Nodes.release; Rawrefcount.collect; Rawrefcount.collect; Rawrefcount.check");
+    check_int(node_count(), 0);
+    mrb_close(mrb);
+    check_int(node_count(), 0);
+}
+
+/* Run a script in each mode of mruby's collector, also when it is always at work. */
+static void in_all_modes(int line, const char *script)
+{
+    int mode;
+    for (mode = 0; mode < 4; mode++) {
+        unit_context("%s, %s: ", mode & 1 ? "generational" : "incremental", mode & 2 ? "stress" : "no stress");
+        open_vm();
+        run(mode & 1 ? "GC.generational_mode = true" : "GC.generational_mode = false");
+        memory_stress = (mode & 2) != 0;
+        if (memory_stress)
+            run("GC.step_ratio = 1");
+        run_at(line, script);
+        memory_stress = 0;
+        close_vm();
+    }
+    unit_context("%s", "");
+}
+#define everywhere(script) in_all_modes(__LINE__, script)
+
+/* ---- cycles ---- */
+
+static void widget_and_proc(void)
+{
+    everywhere("apart { w = Node.new(1); w[0] = mention(w) }\n"
+               "Rawrefcount.collect; equal Nodes.live, 0\n"
+               "apart { w = Nodes.proxy(1); w[0] = mention(w) }\n"
+               "Rawrefcount.collect; equal Nodes.live, 0");
+}
+
+static void by_mrubys_collector_alone(void)
+{
+    everywhere("apart { w = Node.new(1); w[0] = mention(w) }\n"
+               "Rawrefcount.step; GC.start; GC.start; Node.new(2); equal Nodes.live, 1");
+}
+
+static void without_any_call(void)
+{
+    everywhere("20.times { |round| 1000.times { |i| w = Node.new(i); w[0] = mention(w) } }\n"
+               "raise Nodes.live.to_s if Nodes.live > 10_000");
+}
+
+static void through_pure_objects(void)
+{
+    everywhere("def ring(n) = apart {\n"
+               "  first = last = Nodes.proxy(0)\n"
+               "  n.times { |i| x = Nodes.proxy(i); last[0] = x; last = x }\n"
+               "  last[0] = mention(first)\n"
+               "}\n"
+               "ring(2); Rawrefcount.collect; equal Nodes.live, 0\n"
+               "ring(500); Rawrefcount.collect; equal Nodes.live, 0");
+}
+
+static void kept_from_each_part(void)
+{
+    everywhere("parts = [Nodes.proxy(1), Nodes.proxy(2), Node.new(3)]\n"
+               "w, x, y = parts\n"
+               "w[0] = x; x[0] = y; y[0] = mention(w)\n"
+               "parts << y[0]\n"
+               "w = x = y = nil\n"
+               "4.times do |i|\n"
+               "  part = parts[i]\n"
+               "  parts.clear\n"
+               "  3.times { Rawrefcount.collect; Rawrefcount.step; GC.start; equal Nodes.live, 3 }\n"
+               "  part = part.is_a?(Proc) ? part.call : part[0] until part.is_a?(Node) && part.id == 1\n"
+               "  parts << part << part[0] << part[0][0] << part[0][0][0]\n"
+               "  part = nil\n"
+               "end\n"
+               "parts.clear");
+}
+
+static void held_by_c(void)
+{
+    everywhere("def make(what) = apart {\n"
+               "  w, x = Nodes.proxy(1), Nodes.proxy(2)\n"
+               "  w[0] = x; x[0] = mention(w)\n"
+               "  Nodes.hold([w, x, x[0]][what])\n"
+               "}\n"
+               "3.times do |i|\n"
+               "  make(i)\n"
+               "  3.times { Rawrefcount.collect; GC.start; equal Nodes.live, 2 }\n"
+               "  apart { h = Nodes.held(0); w = i == 2 ? h.call : i == 1 ? h[0].call : h; equal w.id, 1\n"
+               "          equal w[0][0].call.id, 1 }\n"
+               "  Nodes.release; Rawrefcount.collect; equal Nodes.live, 0\n"
+               "end");
+}
+
+static void cycles_of_c_alone(void)
+{
+    everywhere("apart { a, b = Nodes.proxy(1), Nodes.proxy(2); a[0] = b; b[0] = a; a[1] = a }\n"
+               "Rawrefcount.collect; equal Nodes.live, 0\n"
+               "apart { a, b = Nodes.proxy(1), Nodes.proxy(2); a[0] = b; b[0] = a; Nodes.hold(a) }\n"
+               "Rawrefcount.collect; equal Nodes.live, 2; equal Nodes.held(0)[0][0].id, 1");
+}
+
+static void moved_references(void)
+{
+    everywhere("a, b = Nodes.proxy(1), Nodes.proxy(2)\n"
+               "apart { a[0] = mention(a) }\n"
+               "Rawrefcount.step\n"
+               "a.move(0, b, 1); a = nil\n"
+               "3.times { GC.start }\n"
+               "equal b[1].call.id, 1\n"
+               "b.move(1, b, 2); Rawrefcount.collect; equal b[2].call.id, 1");
+}
+
+static void a_chain_costs_what_it_is_long(void)
+{
+    int n = unit_is_quick() ? 20000 : 100000;
+    char script[400];
+    open_vm();
+    snprintf(script, sizeof script, "apart { last = Nodes.proxy(0); Nodes.hold(last)\n"
+             "%d.times { |i| x = Nodes.proxy(i); last[0] = x; last = x } }\n"
+             "Rawrefcount.collect; equal Nodes.live, %d; Nodes.release; Rawrefcount.collect; equal Nodes.live, 0", n, n + 1);
+    run(script);
+    close_vm();
+}
+
+static void finalizers_once(void)
+{
+    everywhere("$seen = []\n"
+               "def Nodes.finalized(id) = $seen << id\n"
+               "apart { w = Finalized.new(7); w[0] = mention(w) }\n"
+               "3.times { Rawrefcount.collect }\n"
+               "equal $seen, [7]; equal Nodes.live, 0");
+}
+
+static void without_traverse_held(void)
+{
+    open_vm();
+    run("apart { w = Loose.new(1); w[0] = mention(w) }\n"
+        "2.times { Rawrefcount.collect }; equal Nodes.live, 1\n"
+        "ObjectSpace.each_object(Loose) { |x| $x = x }; $x[0] = nil; $x = nil");
+    close_vm();
+}
+
+/* ---- objects and values ---- */
+
+static void identity(void)
+{
+    everywhere("a = Nodes.proxy(1); b = Nodes.proxy(2); a[0] = b\n"
+               "raise unless a[0].equal?(b)\n"
+               "b = nil; Rawrefcount.collect\n"
+               "equal a[0].id, 2; raise unless a[0].equal?(a[0])\n"
+               "f = mention(1); a[1] = f; a[2] = f\n"
+               "3.times { raise unless a[1].equal?(f) && a[2].equal?(f); Rawrefcount.collect }\n"
+               "before = Rawrefcount.stats[:objects]; a[2] = f; equal Rawrefcount.stats[:objects], before");
+}
+
+static void what_a_script_made_stays_whole(void)
+{
+    everywhere("class Special < Node\n"
+               "  attr_accessor :name\n"
+               "  def initialize(id, name); super(id); @name = name; end\n"
+               "end\n"
+               "parent = Nodes.proxy(1)\n"
+               "apart { s = Special.new(2, 'special'); def s.single = 'single'; parent[0] = s }\n"
+               "3.times { Rawrefcount.collect; GC.start }\n"
+               "equal parent[0].class, Special; equal parent[0].name, 'special'; equal parent[0].single, 'single'\n"
+               "apart { parent[0].name = mention(parent[0]) }\n"
+               "parent[0] = nil; Rawrefcount.collect; equal Nodes.live, 1");
+}
+
+static void every_kind_of_value(void)
+{
+    everywhere("values = [1, -5, 2**62, 1.5, 1e300, :sym, true, false, 'text', 'frozen'.freeze, [1, [2]], { a: 1 },\n"
+               "          1..3, mention(1), method(:mention), Object, Kernel, Object.new, Fiber.new { 1 }, nil,\n"
+               "          RuntimeError.new('x'), ObjectSpace, Struct.new(:a).new(1), 1r, 1i]\n"
+               "n = Node.new(1)\n"
+               "values.each do |v|\n"
+               "  n[0] = v; Rawrefcount.collect\n"
+               "  raise v.inspect unless n[0] == v && n[0].class == v.class\n"
+               "end\n"
+               "apart { n[0] = 'only ' + 'here'; n[1] = ['only here', mention(3)] }\n"
+               "Rawrefcount.collect; equal n[0], 'only here'; equal n[1][1].call, 3\n"
+               "n[0] = [n]; n[1] = { n => n }; n[2] = n; n = nil\n"
+               "Rawrefcount.collect; equal Nodes.live, 0");
+}
+
+static void errors_name_both_types(void)
+{
+    open_vm();
+    run("n = Node.new(1)\n"
+        "raises(TypeError, 'AnyNode expected, got String') { n.move(0, 'text', 0) }\n"
+        "raises(TypeError, 'AnyNode expected, got NilClass') { n.move(0, nil, 0) }\n"
+        "class Forgetful < Node; def initialize; end; end\n"
+        "raises(TypeError, 'this Forgetful was not initialized') { Forgetful.new[0] }\n"
+        "raises(TypeError, 'this Node was not initialized') { Node.allocate.id }\n"
+        "raises(TypeError, 'initialized already') { n.__send__(:initialize, 2) }\n"
+        "raises(TypeError, 'a AnyNode cannot be made by new') { AnyNode.new }\n"
+        "raises(TypeError, 'cannot be copied') { n.dup }\n"
+        "raises(TypeError, 'cannot be copied') { n.clone }\n");
+    close_vm();
+}
+
+static void disposal(void)
+{
+    everywhere("n = Node.new(1); equal n.disposed?, false\n"
+               "apart { n[0] = mention(n); n[1] = Node.new(2) }\n"
+               "Rawrefcount.step; n[2] = 'text'; GC.start\n"
+               "n.freeze.dispose; equal Nodes.live, 1; Rawrefcount.collect; equal Nodes.live, 0; equal n.disposed?, true\n"
+               "n.dispose\n"
+               "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { n[0] }\n"
+               "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { Node.new(3).move(0, n, 0) }\n"
+               "parent = Node.new(4); parent[0] = Node.new(5); parent[0].dispose\n"
+               "equal parent[0].id, 5; equal parent[0].disposed?, false");
+}
+
+static void exceptions_pass_through_c(void)
+{
+    everywhere("e = raises(IndexError, 'inner') { Nodes.call(->(x) { raise IndexError, \"inner #{x}\" }, 1) }\n"
+               "kept = RuntimeError.new('mine')\n"
+               "begin; Nodes.call(-> { raise kept }); rescue => e; raise unless e.equal?(kept); end\n"
+               "seen = nil; Nodes.call(->(*a) { seen = a }, 1, 'two', Node.new(3))\n"
+               "equal seen[0, 2], [1, 'two']; equal seen[2].id, 3; seen = nil\n"
+               "raises(NoMethodError, 'call') { Nodes.call(5) }\n"
+               "def deep(n) = n == 0 ? raise('bottom') : Nodes.call(->(m) { deep(m - 1) }, n)\n"
+               "raises(RuntimeError, 'bottom') { deep(5) }\n"
+               "def leave = Nodes.call(-> { return 5 })\n"
+               "Nodes.call(mention(1)) # nothing was kept");
+}
+
+static void native_bytes_hurry_the_collector(void)
+{
+    everywhere("300.times { |i| apart { w = Node.new(i); w[0] = mention(w); Nodes.native(1 << 20) } }\n"
+               "raise Nodes.live.to_s if Nodes.live > 150\n"
+               "Nodes.native(-(1 << 40))\n"
+               "equal Rawrefcount.stats[:native], 0");
+}
+
+static void scripts_see_why(void)
+{
+    open_vm();
+    run("n = Node.new(1); n[0] = mention(n)\n"
+        "raise unless Rawrefcount.explain(n).include?('Node')\n"
+        "raise unless Rawrefcount.explain(n[0]).include?('mruby value')\n"
+        "equal Rawrefcount.explain('x'), nil; equal Rawrefcount.explain(3), nil\n"
+        "raise unless Rawrefcount.graph.include?('digraph')\n"
+        "equal Rawrefcount.stats[:values], 1; equal Rawrefcount.check, true\n"
+        "ObjectSpace.each_object { |x| x.class }\n"
+        "raise n.instance_variables.inspect unless n.instance_variables.empty?");
+    close_vm();
+}
+
+/* ---- the end ---- */
+
+static void the_end_with_everything_alive(void)
+{
+    rrc_object *kept;
+    open_vm();
+    run("$n = Node.new(1); $n[0] = mention($n); $n[1] = Finalized.new(2); $n[1][0] = [$n]\n"
+        "$p = Nodes.proxy(3); $p[1] = mention($n); Node.new(4)");
+    kept = (rrc_object *)node_make(heap, &node_type, 5);
+    ((node *)kept)->field[0] = rrc_mruby_hold(heap, mrb_str_new_cstr(mrb, "text"));
+    ((node *)kept)->field[1] = rrc_mruby_hold(heap, mrb_gv_get(mrb, mrb_intern_lit(mrb, "$p")));
+    mrb_close(mrb);
+    check(rrc_mruby_state(heap) == NULL);
+    check_int(rrc_mruby_call(heap, ((node *)kept)->field[0], 0, NULL), 1);
+    check_int(rrc_mruby_step(heap), RRC_ECLOSED);
+    check_int(node_count(), 2);             /* what C holds: kept, and $p */
+    rrc_decref(heap, kept);
+    check_int(node_count(), 0);
+    mrb = nodes_open();                     /* another one, with nothing of the first */
+    heap = rrc_mruby_heap(mrb);
+    run("equal Rawrefcount.stats[:objects], 0");
+    mrb_close(mrb);
+}
+
+static void two_vms(void)
+{
+    mrb_state *first;
+    open_vm();
+    first = mrb;
+    run("$n = Node.new(1); $n[0] = mention($n)");
+    mrb = nodes_open();
+    run("apart { n = Node.new(2); n[0] = mention(n) }; Rawrefcount.collect; equal Nodes.live, 1");
+    mrb_close(mrb);
+    mrb = first;
+    run("equal $n[0].call.id, 1; $n = nil");
+    close_vm();
+}
+
+/* ---- failures ---- */
+
+/* Each allocation of mruby fails in turn, and with it all later ones. */
+static void lack_of_memory(void)
+{
+    long after;
+    int done = 0;
+    for (after = 0; !done; after += after < 300 ? 1 : 37) {
+        unit_context("after %ld allocations: ", after);
+        open_vm();
+        run("def all\n"
+            "  w, x = Node.new(1), Nodes.proxy(2)\n"
+            "  w[0] = x; x[0] = mention(w); x[1] = 'text'; w[1] = [w, x]\n"
+            "  Rawrefcount.step\n"
+            "  150.times { |i| x[2] = Nodes.proxy(i) }\n"
+            "  Nodes.call(->(x) { x }, w)\n"
+            "  Rawrefcount.collect\n"
+            "end");
+        memory_after = after;
+        mrb_funcall(mrb, mrb_top_self(mrb), "all", 0);
+        done = memory_after > 0;
+        memory_after = -1;
+        if (mrb->exc != NULL)
+            check_str(mrb_obj_classname(mrb, mrb_obj_value(mrb->exc)), "NoMemoryError");
+        mrb->exc = NULL;
+        close_vm();
+        check(after < 100000);
+    }
+}
+
+static void raise_in_dealloc(rrc_heap *h, rrc_object *ob)
+{
+    rrc_gc_del(h, ob);
+    mrb_raise(mrb, E_RUNTIME_ERROR, "from a dealloc");
+}
+
+static void a_dealloc_that_raises(void)
+{
+    static const rrc_type type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Raising",
+                                   .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                   .tp_dealloc = raise_in_dealloc };
+    int i;
+    open_vm();
+    for (i = 0; i < 3; i++) {
+        rrc_object *ob = rrc_gc_new(heap, &type);
+        int arena = mrb_gc_arena_save(mrb);
+        rrc_gc_track(heap, ob);
+        rrc_mruby_wrap_new(heap, ob);
+        mrb_gc_arena_restore(mrb, arena);
+    }
+    run("apart { Node.new(1) }");
+    rrc_mruby_collect(heap);
+    check(mrb->exc == NULL);
+    run("equal Rawrefcount.stats[:objects], 0; equal Rawrefcount.stats[:pending], 0");
+    close_vm();
+}
+
+UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), UNIT(without_any_call),
+           UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
+           UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
+           UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
+           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal), UNIT(exceptions_pass_through_c),
+           UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
+           UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
+
+int main(int argc, char **argv)
+{
+    static const unit_group *const groups[] = { &mruby_group };
+    return unit_main(argc, argv, groups, 1);
+}

@@ -1,0 +1,51 @@
+-- The same program twice: each window has a button, whose callback mentions the window.
+-- The closure needs the window, the window (in C) the button, that (in C) the closure.
+
+local rawrefcount = require "rawrefcount"
+
+local COUNT = 1000
+
+-- What the two bindings write differently.
+local naive = require "naive"
+local ours = require "widgets"
+local bindings = {
+  { name = "naive, with luaL_ref", window = naive.window, button = naive.button, add = naive.add,
+    on_click = naive.on_click, live = naive.live },
+  { name = "rawrefcount", window = ours.window, button = ours.button,
+    add = function(window, button) window:add(button) end,
+    on_click = function(button, callback) button.on_click = callback end,
+    live = function() return rawrefcount.stats().objects end },
+}
+
+local function make(binding, i)
+  local window, button = binding.window("window " .. i), binding.button("OK")
+  binding.add(window, button)
+  binding.on_click(button, function() return window end)
+  return window
+end
+
+-- What a program does anyway: no call into rawrefcount. Lua's collector runs as it likes.
+local function work()
+  local keep = {}
+  for i = 1, 1000000 do
+    keep[i % 100 + 1] = { {} }
+  end
+end
+
+print("Live objects in C (windows, buttons, callbacks), with " .. (jit and jit.version or _VERSION))
+for _, binding in ipairs(bindings) do
+  local windows = {}
+  for i = 1, COUNT do
+    windows[i] = make(binding, i)
+  end
+  print(("%22s: %5d  all in use"):format(binding.name, binding.live()))
+  windows = nil
+  work()
+  print(("%22s: %5d  let go, while the program goes on"):format("", binding.live()))
+  collectgarbage() collectgarbage() collectgarbage()
+  print(("%22s: %5d  after collectgarbage()"):format("", binding.live()))
+end
+
+-- Why is it alive? The C side can tell.
+local window = make(bindings[2], "shown")
+print("\nrawrefcount.explain(a window in use):\n" .. rawrefcount.explain(window))

@@ -1,0 +1,706 @@
+/* Stories of a closed host, one at a time. */
+
+#include "mirror_programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(w, n) (RRC_REFCNT((w)->ob[n].ob) & INTPTR_MAX)
+
+static rrc_object *at(const m_world *w, int ob)
+{
+    return w->ob[ob].ob;
+}
+
+static rrc_stats stats_of(m_world *w)
+{
+    rrc_stats stats;
+
+    check_int(rrc_get_stats(w->v->heap, &stats), RRC_OK);
+    return stats;
+}
+
+/* An object with a link, held by nobody but its p, which nobody holds. */
+static int linked(m_world *w, int kind, int is_p, int *p)
+{
+    int ob = m_new_ob(w, kind);
+
+    *p = m_new_p(w);
+    m_root(w, *p, 1);
+    check_int(m_link(w, *p, ob, is_p), RRC_OK);
+    m_drop(w, ob);
+    m_root(w, *p, 0);
+    return ob;
+}
+
+/* A new reference of an object without others to one that `to` is held by now. */
+static void hand_over(m_world *w, int owner, int n, int to)
+{
+    m_refer(w, owner, n, to);
+    m_drop(w, to);
+}
+
+/* What the host does by itself, after a step. */
+static void live_on(m_world *w, int rounds)
+{
+    while (rounds-- > 0) {
+        check_int(m_step(w), RRC_OK);
+        m_compare(w);
+        vm_collect(w->v);
+        m_compare(w);
+        m_run(w, 0);
+        m_compare(w);
+    }
+}
+
+static void check_all_gone(m_world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->p_count; i++)
+        check_ptr(w->p[i].at, NULL);
+    for (i = 0; i < w->ob_count; i++)
+        check_ptr(w->ob[i].ob, NULL);
+    check_int(stats_of(w).weak, 0);
+    check_int(stats_of(w).edge_nodes, 0);
+    check_int(stats_of(w).objects, 0);
+}
+
+/* ---- cycles ---- */
+
+/* A widget owns a callback, a closure that mentions the widget. */
+static int widget(m_world *w, int *proxy, int *closure)
+{
+    int widget = linked(w, M_GC, 0, proxy), callback;
+
+    m_root(w, *proxy, 1);
+    callback = m_new_ob(w, M_BARE);
+    *closure = m_new_p(w);
+    m_root(w, *closure, 1);
+    check_int(m_link(w, *closure, callback, 1), RRC_OK);
+    m_point(w, *closure, 0, *proxy);
+    m_root(w, *closure, 0);
+    hand_over(w, widget, 0, callback);
+    return widget;
+}
+
+static void a_widget_and_its_closure(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure;
+
+    widget(w, &proxy, &closure);
+    live_on(w, 3);
+    check(w->p[closure].at != NULL);
+    m_root(w, proxy, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void at_once_by_collect(void)
+{
+    vm_options options = { 0, 0, 0, 1 };
+    int form, proxy, closure;
+
+    for (form = 0; form < 2; form++) {
+        m_world *w;
+
+        options.explicit_form = form;
+        w = m_open(&options, 1);
+        widget(w, &proxy, &closure);
+        check_int(m_collect(w), 0);
+        m_root(w, proxy, 0);
+        check_int(m_collect(w), 1);
+        check_ptr(w->ob[0].ob, NULL);
+        check_ptr(w->p[closure].at, NULL);
+        check_int(m_collect(w), 0);
+        check_all_gone(w);
+        m_close(w);
+    }
+}
+
+static void through_pure_c_objects(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), x = m_new_ob(w, M_GC), y = m_new_ob(w, M_GC);
+
+    m_refer(w, a, 1, x);
+    hand_over(w, x, 0, y);
+    m_refer(w, y, 0, w->ob[a].ref[0]);
+    m_refer(w, a, 0, NOBODY);
+    m_drop(w, x);
+    live_on(w, 2);
+    check(at(w, y) != NULL && w->p[closure].at != NULL);
+    check_int(stats_of(w).edge_nodes, 3);
+    m_root(w, proxy, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void two_proxies_in_a_c_cycle(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, q, a = linked(w, M_GC, 0, &p), b;
+
+    m_root(w, p, 1);
+    b = linked(w, M_GC, 0, &q);
+    m_refer(w, a, 0, b);
+    m_refer(w, b, 0, a);
+    live_on(w, 2);
+    check(at(w, b) != NULL);
+    m_root(w, p, 0);
+    live_on(w, 3);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void a_c_cycle_never_exported(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int a = m_new_ob(w, M_GC), b = m_new_ob(w, M_GC | M_FINAL);
+
+    m_refer(w, a, 0, b);
+    hand_over(w, b, 0, a);
+    m_drop(w, b);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void finalizers_run_once(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), x = m_new_ob(w, M_GC | M_FINAL);
+
+    hand_over(w, a, 1, x);
+    m_refer(w, x, 0, a);
+    m_root(w, proxy, 0);
+    live_on(w, 3);
+    check_int(w->ob[x].finalized, 1);
+    check_all_gone(w);
+    m_close(w);
+}
+
+/* ---- what must not be lost ---- */
+
+static void a_reference_is_taken_after_the_step(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), callback = w->ob[a].ref[0];
+
+    live_on(w, 1);
+    check(RRC_REFCNT(at(w, callback)) < 0);
+    m_hold(w, callback);
+    check(RRC_REFCNT(at(w, callback)) > 0);
+    m_root(w, proxy, 0);
+    vm_collect(w->v);
+    vm_collect(w->v);
+    m_compare(w);
+    check(w->p[closure].at != NULL && w->p[proxy].at != NULL);
+    m_drop(w, callback);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void what_a_held_pure_c_object_owns(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), x = m_new_ob(w, M_GC), callback = w->ob[a].ref[0];
+
+    m_refer(w, x, 0, callback);
+    m_refer(w, a, 0, NOBODY);
+    hand_over(w, a, 1, x);
+    live_on(w, 1);
+    m_hold(w, x);
+    m_point(w, closure, 0, NOBODY);
+    m_root(w, proxy, 0);
+    live_on(w, 2);
+    check_ptr(at(w, a), NULL);
+    check(w->p[closure].at != NULL);
+    m_drop(w, x);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+/* From one object's field to another's; then the first object goes. */
+static void move(m_world *w, int *closure, int *other)
+{
+    int proxy, a = widget(w, &proxy, closure), p;
+
+    m_point(w, *closure, 0, NOBODY);
+    *other = linked(w, M_GC, 0, &p);
+    m_root(w, p, 1);
+    live_on(w, 1);
+    m_move(w, a, 0, *other, 1);
+    m_root(w, proxy, 0);
+}
+
+static void a_move_with_touch(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int closure, b;
+
+    move(w, &closure, &b);
+    vm_collect(w->v);
+    m_run(w, 0);
+    m_compare(w);
+    check(w->p[closure].at != NULL);
+    live_on(w, 2);
+    check(w->p[closure].at != NULL);
+    m_close(w);
+}
+
+static void a_move_without_touch_is_found(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int closure, b;
+
+    w->careless = 1;
+    move(w, &closure, &b);
+#ifdef RRC_DEBUG
+    check_int(m_step(w), RRC_ETOUCH);
+    check_int(w->v->last_code, RRC_ETOUCH);
+    check(strstr(w->v->last_text, "Bare") != NULL && strstr(w->v->last_text, "into Gc") != NULL);
+    check_int(w->v->logged[RRC_ETOUCH], 1);
+    m_compare(w);
+    live_on(w, 2);                      /* strong again, and mirrored: nothing was lost */
+    check(w->p[closure].at != NULL);
+#else
+    w->soft = 1;
+    vm_collect(w->v);
+    check_ptr(w->p[closure].at, NULL);
+    check_int(w->lost, 1);
+    w->soft = 0;
+    w->ob[w->ob[b].ref[1]].p = NOBODY;
+    rrc_mirror_step(w->v->heap);
+#endif
+    m_close(w);
+}
+
+static void a_raw_increment_is_found(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), callback = w->ob[a].ref[0];
+
+    live_on(w, 1);
+    RRC_REFCNT(at(w, callback))++;
+    check_int(rrc_check(w->v->heap), RRC_ETOUCH);
+    check(strstr(w->v->last_text, "rrc_incref") != NULL);
+    RRC_REFCNT(at(w, callback))--;
+    check_int(rrc_check(w->v->heap), RRC_OK);
+    m_close(w);
+}
+
+static void an_untracked_owner_keeps_what_it_owns(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure);
+
+    live_on(w, 1);
+    m_track(w, a, 0);
+    check_int(stats_of(w).edge_nodes, 0);
+    vm_collect(w->v);
+    m_compare(w);
+    m_root(w, proxy, 0);
+    live_on(w, 2);                      /* a leak, as nobody can see into it */
+    check(w->p[proxy].at != NULL);
+    m_track(w, a, 1);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+/* ---- proxies come and go ---- */
+
+static void a_new_proxy_keeps_the_edges(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), p;
+
+    m_point(w, closure, 0, NOBODY);
+    m_hold(w, a);
+    live_on(w, 1);
+    m_root(w, proxy, 0);
+    live_on(w, 1);
+    check_ptr(w->p[proxy].at, NULL);
+    check_int(w->ob[a].p, NOBODY);
+    check(w->p[closure].at != NULL);
+    p = m_new_p(w);
+    m_root(w, p, 1);
+    check_int(m_link(w, p, a, 0), RRC_OK);
+    check_int(stats_of(w).mirrored, 1);
+    m_drop(w, a);
+    vm_collect(w->v);                   /* before any step */
+    m_compare(w);
+    check(w->p[closure].at != NULL);
+    m_root(w, p, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static int superseded;
+
+static void take_the_widget(m_world *w)
+{
+    int p;
+
+    if (w->ob[0].ob == NULL || superseded++)
+        return;
+    m_hold(w, 0);
+    p = m_new_p(w);
+    m_root(w, p, 1);
+    check_int(m_link(w, p, 0, 0), RRC_OK);
+    m_drop(w, 0);
+}
+
+/* A finalizer of the host, of the same garbage, gets hold of the widget, whose proxy's
+   own finalizer has not run. Its callback is whole if the host can still find it. */
+static void a_finalizer_takes_the_widget(void)
+{
+    vm_options options = { 0, 1, 1, 0 };
+    m_world *w = m_open(&options, 1);
+    int proxy, closure, other;
+
+    superseded = 0;
+    widget(w, &proxy, &closure);
+    other = m_new_p(w);
+    w->p[other].at->has_finalizer = 1;
+    m_point(w, other, 0, proxy);
+    m_point(w, closure, 0, NOBODY);
+    check_int(m_step(w), RRC_OK);
+    w->in_finalizer = take_the_widget;
+    m_root(w, proxy, 0);
+    vm_collect(w->v);
+    check_int(superseded > 0, 1);
+    m_run(w, 0);
+    check(at(w, 0) != NULL);
+    check(w->ob[0].p != NOBODY && w->p[w->ob[0].p].at != NULL);
+    vm_collect(w->v);
+    check(vm_object_of(w->v, at(w, 0)) == w->p[w->ob[0].p].at);
+    w->in_finalizer = NULL;
+    m_close(w);
+}
+
+/* ---- what fails ---- */
+
+/* Fails the n-th call of a kind until that does not come to be: nothing is lost. */
+static void each_failure(int of_mirror)
+{
+    size_t n, failed = 1;
+
+    for (n = 1; failed > 0; n++) {
+        m_world *w = m_open(NULL, n);
+        int proxy, closure, a = widget(w, &proxy, &closure), x = m_new_ob(w, M_GC), code;
+
+        hand_over(w, a, 1, x);
+        m_refer(w, x, 0, a);
+        m_refer(w, x, 1, w->ob[a].ref[0]);
+        if (of_mirror)
+            w->v->fail_mirror_at = n;
+        else
+            w->v->fail_alloc_at = n;
+        code = m_step(w);
+        failed = w->v->failed;
+        check_int(code, failed > 0 ? RRC_ENOMEM : RRC_OK);
+        w->v->fail_mirror_at = w->v->fail_alloc_at = 0;
+        m_compare(w);
+        if (failed > 0)
+            check(RRC_REFCNT(at(w, w->ob[a].ref[0])) > 0);
+        vm_collect(w->v);
+        m_compare(w);
+        check(w->p[closure].at != NULL);
+        m_root(w, proxy, 0);
+        live_on(w, 3);
+        check_all_gone(w);
+        m_close(w);
+    }
+    check(n > 2);
+}
+
+static void mirror_fails(void) { each_failure(1); }
+static void memory_is_lacking(void) { each_failure(0); }
+
+static int visits_twice(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(self);
+    RRC_VISIT(self);
+    return 0;
+}
+
+static void a_wrong_traverse_makes_all_strong(void)
+{
+    static const rrc_type wrong = { .tp_name = "Wrong", .tp_basicsize = 4 * sizeof(rrc_object),
+                                    .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = visits_twice };
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure);
+    rrc_object *ob;
+
+    live_on(w, 1);
+    ob = rrc_gc_new(w->v->heap, &wrong);
+    check_int(rrc_gc_track(w->v->heap, ob), RRC_OK);
+    check_int(m_step(w), RRC_ETRAVERSE);
+    check(strstr(w->v->last_text, "Wrong") != NULL);
+    check(RRC_REFCNT(at(w, w->ob[a].ref[0])) > 0);
+    rrc_decref(w->v->heap, ob);
+    live_on(w, 1);
+    check(RRC_REFCNT(at(w, w->ob[a].ref[0])) < 0);
+    m_close(w);
+}
+
+static int codes_inside[2];
+
+static void step_inside(m_world *w)
+{
+    codes_inside[0] = rrc_mirror_step(w->v->heap);
+    codes_inside[1] = (int)rrc_run_pending(w->v->heap, 0);
+}
+
+static void steps_do_not_nest(void)
+{
+    vm_options options = { 2, 0, 0, 0 };
+    m_world *w = m_open(&options, 1);
+    int proxy, closure, dying;
+
+    widget(w, &proxy, &closure);
+    dying = m_new_p(w);
+    w->p[dying].at->has_finalizer = 1;
+    codes_inside[0] = codes_inside[1] = -1;
+    w->in_finalizer = step_inside;
+    check_int(m_step(w), RRC_OK);       /* makes an edge node, which collects first */
+    check_int(codes_inside[0], RRC_EPHASE);
+    check_int(codes_inside[1], 0);
+    check_int(w->v->logged[RRC_EPHASE], 0);
+    m_close(w);
+}
+
+static void mirrored_heaps_are_not_driven(void)
+{
+    m_world *w = m_open(NULL, 1);
+    rrc_heap *heap = w->v->heap;
+
+    check_int(rrc_major_collection_trace(heap), RRC_EPHASE);
+    check(strstr(w->v->last_text, "rrc_mirror_step") != NULL);
+    check_int(rrc_minor_collection_trace(heap), RRC_EPHASE);
+    m_close(w);
+}
+
+static rrc_gcref no_survivor(void *userdata, rrc_gcref p)
+{
+    (void)userdata, (void)p;
+    return NULL;
+}
+
+static void no_trace(void *userdata, rrc_gcref p)
+{
+    (void)userdata, (void)p;
+}
+
+static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    (void)userdata, (void)ob, (void)targets, (void)n;
+    return 1;
+}
+
+static int no_anchor(void *userdata, rrc_object *ob, int on)
+{
+    (void)userdata, (void)ob, (void)on;
+    return 1;
+}
+
+static void count_code(void *userdata, const rrc_log_item *item)
+{
+    *(int *)userdata = item->code;
+}
+
+static void both_hooks_or_none(void)
+{
+    rrc_desc desc;
+    rrc_heap *heap;
+    int code = RRC_OK;
+
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = &code;
+    desc.log = count_code;
+    desc.survivor = no_survivor;
+    desc.mirror = no_mirror;
+    check_ptr(rrc_heap_new(&desc), NULL);
+    check_int(code, RRC_EDESC);
+    code = RRC_OK;
+    desc.mirror = NULL;
+    desc.anchor = no_anchor;
+    check_ptr(rrc_heap_new(&desc), NULL);
+    check_int(code, RRC_EDESC);
+    desc.mirror = no_mirror;
+    heap = rrc_heap_new(&desc);         /* without trace */
+    check(heap != NULL);
+    rrc_heap_free(heap);
+    desc.mirror = NULL;
+    desc.anchor = NULL;
+    desc.trace = no_trace;
+    heap = rrc_heap_new(&desc);         /* an ordinary one */
+    check(heap != NULL);
+    code = RRC_OK;
+    check_int(rrc_mirror_step(heap), RRC_EPHASE);
+    check_int(code, RRC_EPHASE);
+    check_int(rrc_mirror_is_due(heap), 0);
+    rrc_heap_free(heap);
+}
+
+/* ---- cost ---- */
+
+enum { MANY = 20000 };
+
+/* Each object is mirrored once, and not again as long as it stays as it is. */
+static void a_long_chain_is_mirrored_once(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int n = unit_is_quick() ? 2000 : MANY, first = m_new_ob(w, M_GC), last = first, i, p;
+    rrc_stats before, after;
+
+    for (i = 1; i < n; i++) {
+        int next = m_new_ob(w, M_GC);
+
+        hand_over(w, last, 0, next);
+        last = next;
+    }
+    m_refer(w, last, 0, linked(w, M_BARE, 1, &p));
+    check_int(m_step(w), RRC_OK);
+    before = stats_of(w);
+    check_int(before.mirrored, n);
+    check_int(before.edge_nodes, n);
+    check_int(before.weak, n);          /* all but the first, and the handle */
+    check_int(rrc_mirror_is_due(w->v->heap), 0);
+    check_int(m_step(w), RRC_OK);
+    after = stats_of(w);
+    check_int(after.mirrored, n);
+    m_drop(w, first);
+    check_int(rrc_check(w->v->heap), RRC_OK);
+    vm_collect(w->v);
+    m_run(w, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void a_step_is_due_after_changes(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int i, p, asked = 0;
+
+    for (i = 0; i < 100; i++) {
+        linked(w, M_GC, 0, &p);
+        m_root(w, p, 1);
+    }
+    check_int(rrc_mirror_is_due(w->v->heap), 1);
+    check_int(m_step(w), RRC_OK);
+    for (i = 0; i < 100; i++)
+        check_int(rrc_mirror_is_due(w->v->heap), 0);
+    linked(w, M_GC, 0, &p);
+    while (!rrc_mirror_is_due(w->v->heap))
+        asked++;
+    check_int(asked, 7);
+    m_close(w);
+}
+
+/* An edge node in which the host keeps things of its own. */
+static void a_node_of_the_hosts(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure);
+    rrc_gcref node;
+
+    live_on(w, 1);
+    node = rrc_mirror_node(w->v->heap, at(w, a));
+    check(node != NULL);
+    rrc_mirror_set_node(w->v->heap, at(w, a), node);
+    m_refer(w, a, 0, NOBODY);
+    live_on(w, 2);
+    check_ptr(rrc_mirror_node(w->v->heap, at(w, a)), node);
+    check_ptr(w->p[closure].at, NULL);
+    m_root(w, proxy, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
+static void a_heap_ends_with_everything_alive(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure), x = m_new_ob(w, M_GC | M_FINAL);
+
+    m_refer(w, a, 1, x);
+    m_refer(w, x, 0, a);
+    m_refer(w, x, 1, w->ob[a].ref[0]);
+    live_on(w, 1);
+    check(stats_of(w).weak > 0);
+    m_close(w);
+}
+
+#ifndef RRC_NO_STDIO
+static char text[4000];
+
+static void append(void *arg, const char *part, size_t size)
+{
+    (void)arg;
+    if (strlen(text) + size < sizeof text)
+        strncat(text, part, size);
+}
+
+static void words_about_weak_objects(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, a = widget(w, &proxy, &closure);
+
+    live_on(w, 1);
+    text[0] = '\0';
+    check_int(rrc_explain(w->v->heap, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
+    check(strstr(text, "weak") != NULL);
+    text[0] = '\0';
+    m_hold(w, w->ob[a].ref[0]);
+    check_int(rrc_explain(w->v->heap, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
+    check_ptr(strstr(text, "weak"), NULL);
+    text[0] = '\0';
+    check_int(rrc_dump_dot(w->v->heap, append, NULL), RRC_OK);
+    check(strstr(text, "\\nweak") != NULL);
+    m_close(w);
+}
+#endif
+
+UNIT_GROUP(closed_hosts,
+    UNIT(a_widget_and_its_closure),
+    UNIT(at_once_by_collect),
+    UNIT(through_pure_c_objects),
+    UNIT(two_proxies_in_a_c_cycle),
+    UNIT(a_c_cycle_never_exported),
+    UNIT(finalizers_run_once),
+    UNIT(a_reference_is_taken_after_the_step),
+    UNIT(what_a_held_pure_c_object_owns),
+    UNIT(a_move_with_touch),
+    UNIT(a_move_without_touch_is_found),
+    UNIT(a_raw_increment_is_found),
+    UNIT(an_untracked_owner_keeps_what_it_owns),
+    UNIT(a_new_proxy_keeps_the_edges),
+    UNIT(a_finalizer_takes_the_widget),
+    UNIT(mirror_fails),
+    UNIT(memory_is_lacking),
+    UNIT(a_wrong_traverse_makes_all_strong),
+    UNIT(steps_do_not_nest),
+    UNIT(mirrored_heaps_are_not_driven),
+    UNIT(both_hooks_or_none),
+    UNIT(a_long_chain_is_mirrored_once),
+    UNIT(a_step_is_due_after_changes),
+    UNIT(a_node_of_the_hosts),
+    UNIT(a_heap_ends_with_everything_alive),
+    UNIT(words_about_weak_objects));
+
+int mirror_cases(int argc, char **argv)
+{
+    static const unit_group *const groups[] = { &closed_hosts };
+
+    return unit_main(argc, argv, groups, 1);
+}

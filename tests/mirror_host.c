@@ -1,0 +1,553 @@
+#include "mirror_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned vm_pick(vm *v, unsigned n)
+{
+    v->random ^= v->random << 13;
+    v->random ^= v->random >> 7;
+    v->random ^= v->random << 17;
+    return (unsigned)(v->random >> 33) % n;
+}
+
+static void push(vm_pointers *array, void *pointer)
+{
+    if (array->count == array->room) {
+        array->room = array->room * 2 + 64;
+        array->at = (void **)realloc(array->at, array->room * sizeof *array->at);
+        if (array->at == NULL)
+            abort();
+    }
+    array->at[array->count++] = pointer;
+}
+
+/* ---- marking ---- */
+
+static void mark(vm *v, vm_object *o)
+{
+    if (o == NULL || o->marked || (v->in_minor && !o->young))
+        return;
+    o->marked = 1;
+    push(&v->gray, o);
+}
+
+static void mark_fields(vm *v, vm_object *o)
+{
+    size_t i;
+
+    for (i = 0; i < VM_EDGES; i++)
+        mark(v, o->edge[i]);
+    mark(v, o->node);
+    for (i = 0; i < o->list_count; i++)
+        mark(v, o->list[i]);
+}
+
+static void mark_the_gray(vm *v, size_t most)
+{
+    while (v->gray.count > 0 && most-- > 0)
+        mark_fields(v, (vm_object *)v->gray.at[--v->gray.count]);
+}
+
+static void mark_roots(vm *v)
+{
+    size_t i;
+
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+
+        if (v->in_minor && !o->young)
+            mark_fields(v, o);
+        if (o->rooted || o->pinned)
+            mark(v, o);
+    }
+    for (i = 0; i < v->slots.count; i++) {
+        vm_slot *s = (vm_slot *)v->slots.at[i];
+
+        if (s->anchored)
+            mark(v, s->weak);
+    }
+    for (i = 0; i < v->to_finalize.count; i++)
+        mark(v, (vm_object *)v->to_finalize.at[i]);
+}
+
+/* A field of o was set: the barrier of an incremental collection. */
+static void barrier(vm *v, const vm_object *o, vm_object *to)
+{
+    if (v->marking && o->marked)
+        mark(v, to);
+}
+
+/* ---- the end of a collection ---- */
+
+static int is_dead(const vm *v, const vm_object *o)
+{
+    return !o->marked && !(v->in_minor && !o->young);
+}
+
+static void clear_weak(vm *v, int only_plain)
+{
+    size_t i;
+
+    for (i = 0; i < v->slots.count; i++) {
+        vm_slot *s = (vm_slot *)v->slots.at[i];
+
+        if (s->weak != NULL && is_dead(v, s->weak) && !(only_plain && s->weak->has_finalizer)) {
+            check(!s->anchored);
+            if (!s->weak->has_finalizer) {
+                s->weak->slot = NULL;
+                s->owner = NULL;
+            }
+            s->weak = NULL;
+        }
+    }
+}
+
+static void report_deaths(vm *v)
+{
+    size_t i;
+
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+
+        if (is_dead(v, o) && o->number >= 0 && !o->finalized && v->on_death != NULL)
+            v->on_death(v, o->number);
+    }
+}
+
+static void sweep(vm *v)
+{
+    size_t i, left = 0;
+
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+
+        if (is_dead(v, o)) {
+            check_ptr(o->slot, NULL);
+            free(o->list);
+            memset(o, 0xDD, sizeof *o);
+            free(o);
+        } else {
+            o->marked = 0;
+            o->young = 0;
+            o->place = left;
+            v->objects.at[left++] = o;
+        }
+    }
+    v->objects.count = left;
+}
+
+/* Nothing is left to be marked: what is not, is garbage. Objects with finalizers are
+   kept for these, with all they refer to. */
+static void finish(vm *v)
+{
+    size_t i;
+
+    report_deaths(v);
+    if (!v->options.keeps_resurrected)
+        clear_weak(v, 1);
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+
+        if (is_dead(v, o) && o->has_finalizer && !o->finalized) {
+            o->finalized = 1;
+            push(&v->to_finalize, o);
+        }
+    }
+    for (i = 0; i < v->to_finalize.count; i++)
+        mark(v, (vm_object *)v->to_finalize.at[i]);
+    mark_the_gray(v, SIZE_MAX);
+    clear_weak(v, 0);
+    sweep(v);
+    v->marking = v->in_minor = 0;
+    v->collections++;
+}
+
+static void forget_marks(vm *v)
+{
+    size_t i;
+
+    for (i = 0; i < v->objects.count; i++)
+        ((vm_object *)v->objects.at[i])->marked = 0;
+    v->gray.count = 0;
+    v->marking = 0;
+}
+
+static void collect_now(vm *v, int minor)
+{
+    if (v->in_collection || v->frozen)
+        return;
+    v->in_collection = 1;
+    if (v->marking)
+        forget_marks(v);
+    v->in_minor = minor;
+    mark_roots(v);
+    mark_the_gray(v, SIZE_MAX);
+    finish(v);
+    v->in_collection = 0;
+}
+
+/* A proxy tells that it is dead. What it refers to is still there: so its ob's edge
+   node can be got back. */
+static void finalize(vm *v, vm_object *o)
+{
+    vm_slot *s = o->slot;
+
+    o->has_finalizer = 0;
+    if (s != NULL && s->ob != NULL && !v->closed) {
+        rrc_object *ob = s->ob;
+        vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob);
+
+        if (node != NULL && node->weak == NULL && o->node != NULL && o->node->slot == NULL) {
+            node->weak = node->owner = o->node;
+            o->node->slot = node;
+        }
+        check_int(vm_unlink(v, ob), RRC_OK);
+    }
+    if (v->on_finalizer != NULL && !v->closed)
+        v->on_finalizer(v, o->number);
+}
+
+void vm_run_finalizers(vm *v)
+{
+    while (v->to_finalize.count > 0) {
+        vm_object *o = (vm_object *)v->to_finalize.at[--v->to_finalize.count];
+
+        o->pinned++;
+        finalize(v, o);
+        o->pinned--;
+    }
+}
+
+void vm_collect(vm *v)
+{
+    collect_now(v, 0);
+    vm_run_finalizers(v);
+}
+
+void vm_collect_minor(vm *v)
+{
+    if (v->marking)
+        return;
+    collect_now(v, 1);
+    if (!v->options.late_finalizers)
+        vm_run_finalizers(v);
+}
+
+void vm_collect_slice(vm *v)
+{
+    if (v->in_collection || v->frozen)
+        return;
+    if (!v->marking) {
+        forget_marks(v);
+        v->marking = 1;
+        mark_roots(v);
+        return;
+    }
+    mark_the_gray(v, 1 + vm_pick(v, 8));
+    if (v->gray.count > 0)
+        return;
+    v->in_collection = 1;
+    mark_roots(v);
+    mark_the_gray(v, SIZE_MAX);
+    finish(v);
+    v->in_collection = 0;
+    if (!v->options.late_finalizers)
+        vm_run_finalizers(v);
+}
+
+/* An object is about to be made. */
+static void before_allocation(vm *v)
+{
+    check(!v->in_collection);
+    if (v->options.stress == 2) {
+        vm_collect(v);
+    } else if (v->options.stress == 1) {
+        switch (vm_pick(v, 8)) {
+        case 0: vm_collect(v); break;
+        case 1: vm_collect_minor(v); break;
+        case 2:
+        case 3: vm_collect_slice(v); break;
+        case 4: vm_run_finalizers(v); break;
+        default: break;
+        }
+    }
+}
+
+/* ---- objects ---- */
+
+vm_object *vm_new(vm *v, int number)
+{
+    vm_object *o;
+
+    before_allocation(v);
+    o = (vm_object *)calloc(1, sizeof *o);
+    if (o == NULL)
+        abort();
+    o->number = number;
+    o->young = 1;
+    o->marked = (unsigned char)(v->marking != 0);
+    o->place = v->objects.count;
+    push(&v->objects, o);
+    return o;
+}
+
+void vm_point(vm *v, vm_object *from, unsigned n, vm_object *to)
+{
+    from->edge[n] = to;
+    barrier(v, from, to);
+}
+
+void vm_root(vm *v, vm_object *o, int on)
+{
+    o->rooted = (unsigned char)on;
+    if (on && v->marking)
+        mark(v, o);
+}
+
+/* ---- slots ---- */
+
+static vm_slot *new_slot(vm *v, vm_object *o, rrc_object *ob)
+{
+    vm_slot *s;
+
+    if (v->free_slots.count > 0) {
+        s = (vm_slot *)v->free_slots.at[--v->free_slots.count];
+    } else {
+        s = (vm_slot *)malloc(sizeof *s);
+        if (s == NULL)
+            abort();
+        push(&v->slots, s);
+    }
+    s->weak = s->owner = o;
+    s->ob = ob;
+    s->anchored = 0;
+    s->is_used = 1;
+    o->slot = s;
+    return s;
+}
+
+static void release_slot(vm *v, vm_slot *s)
+{
+    check(s->is_used);
+    if (s->owner != NULL)
+        s->owner->slot = NULL;
+    memset(s, 0, sizeof *s);
+    push(&v->free_slots, s);
+}
+
+/* A proxy has a finalizer; what else is linked has not, or may. */
+int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
+{
+    vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob), *s = new_slot(v, o, ob);
+    int code;
+
+    if (node != NULL && node->weak != NULL) {
+        o->node = node->weak;
+        barrier(v, o, o->node);
+    }
+    code = is_p ? rrc_create_link_pypy(v->heap, s, ob) : rrc_create_link_pyobj(v->heap, s, ob);
+    if (code != RRC_OK)
+        release_slot(v, s);
+    else if (!is_p)
+        o->has_finalizer = 1;
+    return code;
+}
+
+int vm_unlink(vm *v, rrc_object *ob)
+{
+    vm_slot *s = (vm_slot *)rrc_to_obj(v->heap, ob);
+    int code = rrc_unlink(v->heap, ob);
+
+    if (code == RRC_OK) {
+        if (s->owner != NULL)
+            s->owner->node = NULL;
+        release_slot(v, s);
+    }
+    return code;
+}
+
+vm_object *vm_object_of(vm *v, rrc_object *ob)
+{
+    vm_slot *s = (vm_slot *)rrc_to_obj(v->heap, ob);
+
+    return s != NULL ? s->weak : NULL;
+}
+
+/* ---- hooks ---- */
+
+static rrc_gcref survivor(void *userdata, rrc_gcref p)
+{
+    vm *v = (vm *)userdata;
+    vm_slot *s = (vm_slot *)p;
+
+    check(!v->closed && s->is_used);
+    if (s->weak != NULL)
+        return p;
+    if (s->ob != NULL)                  /* p of a link, which the header dissolves now */
+        release_slot(v, s);
+    return NULL;
+}
+
+static int anchor(void *userdata, rrc_object *ob, int on)
+{
+    vm *v = (vm *)userdata;
+    vm_slot *s = (vm_slot *)rrc_mirror_target(v->heap, ob);
+
+    check(!v->closed && s != NULL && s->is_used);
+    if (on && s->weak == NULL)
+        return 0;
+    s->anchored = on;
+    if (on && v->marking)
+        mark(v, s->weak);
+    return 1;
+}
+
+/* The edge node of ob, made if need be. */
+static vm_object *node_of(vm *v, rrc_object *ob)
+{
+    vm_slot *s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+    vm_object *o;
+
+    if (s != NULL && s->weak != NULL)
+        return s->weak;
+    o = vm_new(v, -1);
+    s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+    if (s != NULL) {
+        s->weak = s->owner = o;
+        o->slot = s;
+    } else {
+        s = new_slot(v, o, NULL);
+    }
+    rrc_mirror_set_node(v->heap, ob, s);
+    return o;
+}
+
+static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    vm *v = (vm *)userdata;
+    vm_object *o, *child;
+    vm_object **list;
+    vm_slot *s;
+    size_t i, count = 0;
+
+    check(!v->closed);
+    if (targets == NULL) {
+        check_int(n, 0);
+        s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+        if (s->weak != NULL)
+            s->weak->list_count = 0;
+        release_slot(v, s);
+        return 0;
+    }
+    if (v->fail_mirror_at > 0 && ++v->mirror_calls == v->fail_mirror_at) {
+        v->failed++;
+        return 1;
+    }
+    list = (vm_object **)malloc((n + 1) * sizeof *list);
+    if (list == NULL)
+        abort();
+    o = node_of(v, ob);
+    o->pinned++;
+    for (i = 0; i < n; i++) {
+        s = (vm_slot *)rrc_mirror_target(v->heap, targets[i]);
+        if (s == NULL || (s->ob == NULL && s->weak == NULL))
+            child = node_of(v, targets[i]);
+        else
+            child = s->weak;
+        if (child == NULL)
+            continue;                   /* a p that died, as its ob's link will tell */
+        child->pinned++;
+        list[count++] = child;
+    }
+    free(o->list);
+    o->list = list;
+    o->list_count = count;
+    for (i = 0; i < count; i++) {
+        list[i]->pinned--;
+        barrier(v, o, list[i]);
+    }
+    o->pinned--;
+    s = (vm_slot *)rrc_to_obj(v->heap, ob);
+    if (s != NULL && s->weak != NULL) {
+        s->weak->node = o;
+        barrier(v, s->weak, o);
+    }
+    return 0;
+}
+
+static void collect(void *userdata)
+{
+    vm_collect((vm *)userdata);
+}
+
+static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    vm *v = (vm *)userdata;
+
+    if (new_size > 0 && v->fail_alloc_at > 0 && ++v->allocations == v->fail_alloc_at) {
+        v->failed++;
+        return NULL;
+    }
+    v->live_bytes += new_size - old_size;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_size);
+}
+
+static void write_log(void *userdata, const rrc_log_item *item)
+{
+    vm *v = (vm *)userdata;
+
+    v->last_code = item->code;
+    v->logged[item->code]++;
+    snprintf(v->last_text, sizeof v->last_text, "%s", item->text);
+}
+
+/* ---- a life ---- */
+
+vm *vm_open(const vm_options *options, uint64_t seed)
+{
+    vm *v = (vm *)calloc(1, sizeof *v);
+    rrc_desc desc;
+
+    if (v == NULL)
+        abort();
+    if (options != NULL)
+        v->options = *options;
+    v->random = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = v;
+    desc.survivor = survivor;
+    desc.mirror = mirror;
+    desc.anchor = anchor;
+    desc.collect = collect;
+    desc.realloc = allocate;
+    desc.log = write_log;
+    v->heap = rrc_heap_new(&desc);
+    check(v->heap != NULL);
+    return v;
+}
+
+/* The heap is freed already. */
+void vm_close(vm *v)
+{
+    size_t i;
+
+    check_int(v->live_bytes, 0);
+    for (i = 0; i < v->objects.count; i++) {
+        free(((vm_object *)v->objects.at[i])->list);
+        free(v->objects.at[i]);
+    }
+    for (i = 0; i < v->slots.count; i++)
+        free(v->slots.at[i]);
+    free(v->objects.at);
+    free(v->gray.at);
+    free(v->to_finalize.at);
+    free(v->slots.at);
+    free(v->free_slots.at);
+    free(v);
+}

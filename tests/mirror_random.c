@@ -1,0 +1,416 @@
+/* Random changes to a graph over both heaps of a closed host, which collects as it
+ * likes, in parts or by generations, at any allocation if it is under stress; steps,
+ * portions of pending work, finalizers of the host with any of these, memory that runs
+ * out. What is reached must be there at any time, and in the end nothing else.
+ *
+ *     mirror random [seed [runs [steps]]]
+ *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost */
+
+#include "mirror_programs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2 };
+
+typedef struct driver {
+    int depth;
+} driver;
+
+static unsigned pick(m_world *w, unsigned n)
+{
+    return vm_pick(w->v, n);
+}
+
+/* Code comes across what it can reach. */
+static int some_p(m_world *w)
+{
+    unsigned recent = w->p_count < 60 ? (unsigned)w->p_count : 60;
+    int i, tries;
+
+    m_reach(w);
+    for (tries = 0; recent > 0 && tries < 8; tries++) {
+        i = (int)w->p_count - 1 - (int)pick(w, recent);
+        if (w->p[i].at != NULL && w->p[i].reached)
+            return i;
+    }
+    return NOBODY;
+}
+
+static int some_ob(m_world *w)
+{
+    int i, tries;
+
+    m_reach(w);
+    for (tries = 0; w->ob_count > 0 && tries < 8; tries++) {
+        i = (int)pick(w, (unsigned)w->ob_count);
+        if (w->ob[i].ob != NULL && w->ob[i].reached)
+            return i;
+    }
+    return NOBODY;
+}
+
+static int population(const m_world *w)
+{
+    int n = 0;
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++)
+        n += w->ob[i].ob != NULL;
+    return n;
+}
+
+static void make_p(m_world *w)
+{
+    int p, other;
+
+    if (w->p_count == MOST_P)
+        return;
+    p = m_new_p(w);
+    if (pick(w, 4) == 0)
+        w->p[p].at->has_finalizer = 1;
+    m_root(w, p, 1);
+    other = some_p(w);
+    if (other != NOBODY && pick(w, 3) != 0) {
+        m_point(w, other, (int)pick(w, VM_EDGES), p);
+        m_root(w, p, 0);
+    }
+}
+
+static void make_ob(m_world *w)
+{
+    static const int kinds[] = { M_GC, M_GC, M_GC, M_GC, M_GC | M_FINAL, M_BARE, M_LIGHT };
+
+    if (population(w) < MOST_OB)
+        m_new_ob(w, kinds[pick(w, sizeof kinds / sizeof kinds[0])]);
+}
+
+/* A proxy, or a view: made for an object that has none. */
+static void make_link(m_world *w)
+{
+    int ob = some_ob(w), p;
+
+    if (ob == NOBODY || w->p_count == MOST_P)
+        return;
+    if (pick(w, 3) == 0) {
+        p = some_p(w);
+    } else {
+        m_hold(w, ob);
+        w->ob[ob].pins++;
+        p = m_new_p(w);
+        m_root(w, p, 1);
+        w->ob[ob].pins--;
+        m_drop(w, ob);
+    }
+    if (p != NOBODY && w->ob[ob].ob != NULL)
+        m_link(w, p, ob, (int)pick(w, 2));
+    if (p != NOBODY && pick(w, 3) != 0) {
+        int other = some_p(w);
+
+        if (other != NOBODY && other != p && w->p[p].at != NULL) {
+            m_point(w, other, (int)pick(w, VM_EDGES), p);
+            m_root(w, p, 0);
+        }
+    }
+}
+
+/* A reference that is there, to some other place. */
+static void move_any(m_world *w)
+{
+    int from = some_ob(w), to = some_ob(w), k;
+
+    for (k = 0; k < M_REFS && from != NOBODY && to != NOBODY; k++)
+        if (w->ob[from].ref[k] != NOBODY && (w->ob[to].kind & M_LIGHT) == 0) {
+            m_move(w, from, k, to, (int)pick(w, M_REFS));
+            return;
+        }
+}
+
+static void hold_any(m_world *w)
+{
+    int ob = some_ob(w);
+
+    if (ob != NOBODY)
+        m_hold(w, ob);
+}
+
+/* Somebody holds a weak object, and lets go of the host's roots. */
+static void hold_weak(m_world *w)
+{
+    int ob = some_ob(w);
+    size_t i;
+
+    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0)
+        return;
+    m_hold(w, ob);
+    for (i = 0; i < w->p_count; i++)
+        if (w->p[i].at != NULL && w->p[i].rooted && pick(w, 2) == 0)
+            m_root(w, (int)i, 0);
+}
+
+static int can_own(const m_world *w, int ob)
+{
+    return (w->ob[ob].kind & M_LIGHT) == 0;
+}
+
+/* A new object that another one owns: the view of a host object, which refers to
+   what is there already, or one with fields, or both. */
+static void grow(m_world *w)
+{
+    int owner = some_ob(w), ob, p, other, n, view = pick(w, 2) == 0;
+
+    if (population(w) >= MOST_OB || w->p_count == MOST_P)
+        return;
+    ob = m_new_ob(w, view ? M_BARE : M_GC);
+    if (ob == NOBODY)
+        return;
+    w->ob[ob].pins++;
+    if (view || pick(w, 2) == 0) {
+        p = m_new_p(w);
+        m_root(w, p, 1);
+        m_link(w, p, ob, view || pick(w, 2) == 0);
+        other = some_p(w);
+        if (other != NOBODY)
+            m_point(w, p, 0, other);
+        other = some_p(w);
+        if (other != NOBODY && pick(w, 3) == 0)
+            m_point(w, other, (int)pick(w, VM_EDGES), p);
+        if (view || pick(w, 4) != 0)
+            m_root(w, p, 0);
+    }
+    m_reach(w);
+    n = (int)pick(w, M_REFS);
+    if (owner != NOBODY && w->ob[owner].ob != NULL && w->ob[owner].reached && can_own(w, owner)
+            && w->ob[owner].ref[n] == NOBODY)
+        m_refer(w, owner, n, ob);
+    w->ob[ob].pins--;
+    if (w->ob[ob].inner > 0 || w->ob[ob].p != NOBODY || pick(w, 4) == 0)
+        m_drop(w, ob);
+}
+
+static void operate(m_world *w)
+{
+    int a = NOBODY, b = NOBODY;
+
+    switch (pick(w, 48)) {
+    case 0:
+    case 1:
+        make_p(w);
+        break;
+    case 2:
+    case 3:
+        make_ob(w);
+        break;
+    case 4:
+    case 5:
+    case 6:
+        make_link(w);
+        break;
+    case 7:
+        a = some_ob(w);
+        if (a != NOBODY && pick(w, 3) == 0)
+            m_unlink(w, a);
+        break;
+    case 8:
+        hold_any(w);
+        break;
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+        a = some_ob(w);
+        if (a != NOBODY && w->ob[a].held > w->ob[a].pins)
+            m_drop(w, a);
+        break;
+    case 13:
+    case 14:
+    case 15:
+    case 16:
+        a = some_ob(w);
+        b = some_ob(w);
+        if (a != NOBODY && can_own(w, a))
+            m_refer(w, a, (int)pick(w, M_REFS), pick(w, 8) == 0 ? NOBODY : b);
+        break;
+    case 17:
+    case 18:
+        move_any(w);
+        break;
+    case 19:
+    case 20:
+        a = some_p(w);
+        if (a != NOBODY)
+            m_root(w, a, !w->p[a].rooted && pick(w, 2) == 0);
+        break;
+    case 21:
+    case 22:
+        a = some_p(w);
+        b = some_p(w);
+        if (a != NOBODY)
+            m_point(w, a, (int)pick(w, VM_EDGES), b);
+        break;
+    case 23:
+        a = some_ob(w);
+        if (a != NOBODY && (w->ob[a].kind & M_GC) != 0 && pick(w, 3) == 0)
+            m_track(w, a, !w->ob[a].tracked);
+        break;
+    case 24:
+        m_run(w, pick(w, 5));
+        break;
+    case 25:
+        vm_collect_minor(w->v);
+        break;
+    case 26:
+        vm_collect_slice(w->v);
+        break;
+    case 27:
+        vm_run_finalizers(w->v);
+        break;
+    case 28:
+    case 29:
+        vm_collect(w->v);
+        break;
+    case 30:
+    case 31:
+        a = some_ob(w);
+        for (b = 0; b < M_REFS && a != NOBODY; b++)
+            if (w->ob[a].ob != NULL && w->ob[a].ref[b] != NOBODY && pick(w, 4) == 0)
+                m_refer(w, a, b, NOBODY);
+        break;
+    default:
+        grow(w);
+        break;
+    case 32:
+    case 33:
+    case 34:
+    case 35:
+        if (!w->raw && (pick(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
+            m_step(w);
+        else if (pick(w, 4) == 0)
+            m_collect(w);
+        break;
+    }
+}
+
+static void operate_in_finalizer(m_world *w)
+{
+    driver *d = (driver *)w->user;
+
+    if (d->depth >= MOST_DEPTH || pick(w, 3) == 0)
+        return;
+    d->depth++;
+    operate(w);
+    operate(w);
+    d->depth--;
+}
+
+/* Let go of nearly everything; then nothing but the rest may be left. */
+static void settle(m_world *w, int all)
+{
+    size_t i;
+    int k;
+
+    w->in_finalizer = NULL;
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].ob != NULL && (w->ob[i].kind & M_GC) != 0 && !w->ob[i].tracked)
+            m_track(w, (int)i, 1);
+    /* Objects that cannot be searched leak in cycles. */
+    for (i = 0; i < w->ob_count; i++)
+        for (k = 0; k < M_REFS; k++)
+            if (w->ob[i].ob != NULL && (w->ob[i].kind & M_GC) == 0 && w->ob[i].ref[k] != NOBODY)
+                m_refer(w, (int)i, k, NOBODY);
+    for (i = 0; i < w->ob_count; i++)
+        while (w->ob[i].ob != NULL && w->ob[i].held > 0 && (all || pick(w, 8) != 0))
+            m_drop(w, (int)i);
+    for (i = 0; i < w->p_count; i++)
+        if (w->p[i].at != NULL && w->p[i].rooted && (all || pick(w, 4) != 0))
+            m_root(w, (int)i, 0);
+    for (k = 0; k < 4; k++) {
+        m_collect(w);
+        m_compare(w);
+    }
+    m_expect_no_garbage(w);
+}
+
+static size_t run(uint64_t seed, unsigned steps, int raw, int careless, int soft)
+{
+    vm_options options;
+    driver d = { 0 };
+    m_world *w;
+    unsigned i;
+    size_t lost;
+
+    memset(&options, 0, sizeof options);
+    options.stress = (int)(seed % 3);
+    options.late_finalizers = seed / 3 % 2 != 0;
+    options.keeps_resurrected = seed / 6 % 2 != 0;
+    options.explicit_form = raw >= 0 ? raw : seed / 12 % 3 == 2;
+    w = m_open(&options, seed);
+    w->user = &d;
+    if (careless == 1)
+        w->raw = 1;                     /* in the hooked form */
+    w->careless = careless == 2;
+    w->soft = soft;
+    w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;
+    for (i = 0; i < steps && w->lost == 0; i++) {
+        if (pick(w, 10) == 0) {
+            w->v->fail_mirror_at = w->v->mirror_calls + 1 + pick(w, 3);
+            w->v->fail_alloc_at = w->v->allocations + 1 + pick(w, 3);
+        }
+        if (careless != 0 && i % 40 == 0)
+            rrc_mirror_step(w->v->heap);
+        if (careless == 2 && i % 3 == 0)
+            move_any(w);
+        else if (careless == 1 && i % 3 == 0)
+            hold_weak(w);
+        else
+            operate(w);
+        w->v->fail_mirror_at = w->v->fail_alloc_at = 0;
+        if (w->lost == 0)
+            m_compare(w);
+    }
+    lost = w->lost;
+    if (soft) {
+        lost += w->v->logged[RRC_ETOUCH] + w->v->logged[RRC_EREFCNT];
+        return lost;                    /* what is left cannot be trusted */
+    }
+    if (seed % 2 == 0) {
+        settle(w, 0);
+        settle(w, 1);
+    }
+    check_int(w->v->logged[RRC_ETOUCH] + w->v->logged[RRC_ECORRUPT] + w->v->logged[RRC_EHOOK]
+              + w->v->logged[RRC_ETRAVERSE] + w->v->logged[RRC_EREFCNT], 0);
+    m_close(w);
+    return 0;
+}
+
+int mirror_random(int argc, char **argv)
+{
+    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
+    unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
+
+    for (i = 0; i < runs; i++) {
+        unit_context("repeat with: mirror random %lu 1 %u", seed + i, steps);
+        run(seed + i, steps, -1, 0, 0);
+    }
+    printf("%lu passed, 0 failed\n", runs);
+    return runs == 0;
+}
+
+/* A rule is broken, so that something must be lost in some run. */
+int mirror_control(int argc, char **argv)
+{
+    const char *rule = argc > 1 ? argv[1] : "";
+    unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+    unsigned long runs = argc > 3 ? strtoul(argv[3], NULL, 0) : 60, i, lost = 0;
+    int careless = strcmp(rule, "increfs") == 0 ? 1 : strcmp(rule, "moves") == 0 ? 2 : 0;
+
+    if (careless == 0)
+        return 2;
+    for (i = 0; i < runs; i++)
+        lost += run(seed + i, 2000, 0, careless, 1) > 0;
+    printf("%s: lost or found in %lu of %lu runs\n", rule, lost, runs);
+    printf("%d passed, %d failed\n", lost > 0, lost == 0);
+    return lost == 0;
+}
