@@ -40,6 +40,7 @@ run-$(1): $(2)
 endef
 
 include bindings/compactvm/compactvm.mk
+include bindings/ruby/ruby.mk
 include tests/tests.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk

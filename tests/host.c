@@ -202,6 +202,12 @@ void host_dealloc_trigger(void *userdata)
         h->on_trigger(h);
 }
 
+void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
+{
+    ((host *)rrc_userdata(heap))->calls.guard++;
+    slot(heap, ob);
+}
+
 void host_write_log(void *userdata, const rrc_log_item *item)
 {
     host *h = (host *)userdata;

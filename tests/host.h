@@ -100,7 +100,7 @@ typedef struct host_options {
 } host_options;
 
 typedef struct host_calls {
-    size_t trace, survivor, propagate, is_young, slot, trigger, allocate, release, reports;
+    size_t trace, survivor, propagate, is_young, slot, trigger, allocate, release, reports, guard;
 } host_calls;
 
 typedef struct host_log {
@@ -227,6 +227,7 @@ void host_propagate(void *userdata);
 int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
+void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
 void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size);
 void host_write_log(void *userdata, const rrc_log_item *item);
 

@@ -56,6 +56,24 @@ static void the_order_is_that_of_pep_442(void)
     host_close(h);
 }
 
+/* Each slot is called by way of the guard, where the implementing unit has one. */
+static void user_code_runs_under_the_guard(void)
+{
+    host *h = host_open(NULL);
+    size_t events;
+
+    knot_ring(h, &KnotFull, 4, NULL);
+    knot_collect(h);
+    knot_collect(h);
+    rrc_decref(h->heap, knot_new(h, &KnotFinal, 5));
+    events = (size_t)(count_events(h->events, 'w') + count_events(h->events, 'f')
+                      + count_events(h->events, 'c') + count_events(h->events, 'd'));
+    check(events >= 14);
+    check_int(h->calls.guard, HOST_MACROS ? events : 0);
+    forget_events(h);
+    host_close(h);
+}
+
 /* In portions of every size, with collections in between, however little of the
    garbage clears itself. */
 static void portions_make_progress(void)
@@ -866,8 +884,7 @@ static void heap_free_leaves_what_is_held(void)
 }
 
 UNIT_GROUP(gc_finalizers,
-    UNIT(the_order_is_that_of_pep_442),
-    UNIT(portions_make_progress),
+    UNIT(the_order_is_that_of_pep_442), UNIT(user_code_runs_under_the_guard), UNIT(portions_make_progress),
     UNIT(one_that_does_not_clear_itself_is_not_in_the_way),
     UNIT(what_is_put_off_is_no_garbage),
     UNIT(each_portion_looks_again),

@@ -157,7 +157,7 @@ static void border_chain(void)
                 else
                     knot_tie(h, obs[from], 0, obs[to]);
             }
-            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             host_major(h);
             check_int(host_stats(h).pending, 0);
             calls = h->calls.trace + h->calls.survivor + h->calls.propagate + h->calls.reports;
@@ -198,7 +198,7 @@ static void a_host_that_does_not_report(void)
                 knot_tie(h, obs[i - 1], 0, obs[i]);
         }
     }
-    h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     host_major(h);
     check_int(host_stats(h).pending, 0);
     check(h->calls.survivor <= N * N / 4 + 4 * N);
@@ -291,14 +291,14 @@ static void nothing_tracked_costs_nothing(void)
                 if (i % 4 != 0)
                     rrc_decref(h->heap, ob);
             }
-            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             host_major(h);
             check_int(h->calls.trace, N / 4);
             check_int(h->calls.survivor, N);
             check_int(h->calls.propagate, 1);
             check_int(h->calls.reports, reports ? N : 0);
             /* A minor collection does not look at old links nor for cycles. */
-            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+            h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
             host_minor(h);
             check_int(h->calls.trace + h->calls.survivor + h->calls.propagate + h->calls.reports, 0);
             for (i = 0; i < N; i += 4)

@@ -1,0 +1,435 @@
+/* The heap, and its part in Ruby's collections. Ruby calls us at these points:
+ *
+ *   GC_ENTER             a collection, or a slice of an incremental one, begins
+ *   root_mark            ... it marks. Its mark stack cannot be drained from here, so that all
+ *                        is left open: wrappers that it marks later report themselves
+ *   END_MARK             marking is complete; nothing is swept or moved yet: deaths are found
+ *   GC_EXIT              the mutator runs again; an incremental marking may be incomplete
+ *   root_compact         objects were moved
+ *
+ * The root is not write barrier protected, on purpose: Ruby then marks it in every minor
+ * collection, and again at the end of an incremental marking. So C fields need no
+ * write barriers. */
+#include "internal.h"
+
+#include <ruby/debug.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+rrb_state rrb;
+
+/* ---- hooks of the heap ---- */
+
+int rrb_is_old(VALUE p)
+{
+    return (RBASIC(p)->flags & RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   /* (RB_OBJ_PROMOTED asks for less) */
+}
+
+static inline void host_trace(rrc_gcref p)
+{
+    if (rrb.mode == RRB_TRACING)
+        rb_gc_mark_movable((VALUE)p);
+    else if (rrb.mode == RRB_EXACT)
+        rrb_exact_trace((VALUE)p);
+}
+
+static rrc_gcref host_survivor(rrc_gcref ref)
+{
+    VALUE p = (VALUE)ref;
+    switch (rrb.mode) {
+    case RRB_KEEPING:
+        rb_gc_mark_movable(p);
+        return ref;
+    case RRB_MOVING:
+        return (rrc_gcref)rb_gc_location(p);
+    case RRB_TRACING:
+    case RRB_UNTRACED:
+        return rb_objspace_marked_object_p(p) ? ref : NULL;
+    case RRB_EXACT:
+        if (rrb_exact_is_marked(p))
+            return ref;
+        break;
+    case RRB_FREEING:
+        if (rb_objspace_marked_object_p(p))
+            return ref;
+        break;
+    default:
+        return ref;
+    }
+    if (!rrb.is_open)                   /* asked by the free function: p is dead, though not swept yet */
+        rrb_forget(p);
+    return NULL;
+}
+
+static inline int host_is_young(rrc_gcref p)
+{
+    return rrb.mode == RRB_KEEPING || !rrb_is_old((VALUE)p);
+}
+
+/* User code that is left by an exception ends there. */
+static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
+
+#define RRC_HOST_TRACE(heap, p) host_trace(p)
+#define RRC_HOST_SURVIVOR(heap, p) host_survivor(p)
+#define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT ? rrb_exact_propagate() : (void)0)
+#define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
+#define RRC_HOST_GUARD(heap, slot, ob) host_guard((heap), (slot), (ob))
+
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"
+
+/* ---- user code ---- */
+
+typedef struct guarded_call {
+    rrc_heap *heap;
+    void (*slot)(rrc_heap *, rrc_object *);
+    rrc_object *ob;
+} guarded_call;
+
+static VALUE run_slot(VALUE arg)
+{
+    const guarded_call *call = (const guarded_call *)arg;
+    call->slot(call->heap, call->ob);
+    return Qnil;
+}
+
+static VALUE report(VALUE args)
+{
+    return rb_funcallv(rrb.module, rb_intern("report_error"), 2, RARRAY_CONST_PTR(args));
+}
+
+/* (errinfo can also be a number, or an object of Ruby's own, without a class.) */
+static int is_exception(VALUE error)
+{
+    return !RB_SPECIAL_CONST_P(error) && RB_BUILTIN_TYPE(error) != RUBY_T_IMEMO
+        && RTEST(rb_obj_is_kind_of(error, rb_eException));
+}
+
+/* The error that is in errinfo came out of user code. Whatever the report raises is lost. */
+static void report_error(const char *type_name)
+{
+    VALUE error = rb_errinfo(), args;
+    int tag;
+    rrb.errors++;
+    rb_set_errinfo(Qnil);
+    if (!is_exception(error))
+        error = Qnil;                   /* a throw, or the end of a thread */
+    args = rb_ary_new_from_args(2, error, rb_str_new_cstr(type_name));
+    rb_protect(report, args, &tag);
+    if (tag != 0)
+        rb_set_errinfo(Qnil);
+}
+
+static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob)
+{
+    guarded_call call = { heap, slot, ob };
+    const char *type_name = RRC_TYPE(ob)->tp_name;
+    VALUE before;
+    int tag;
+    if (rrb.closing) {
+        slot(heap, ob);
+        return;
+    }
+    before = rb_errinfo();
+    rrb.guards++;
+    rb_protect(run_slot, (VALUE)&call, &tag);
+    if (tag != 0) {
+        report_error(type_name);
+        if (is_exception(before))
+            rb_set_errinfo(before);
+    }
+    if (--rrb.guards == 0 && rrb.job_was_early) {
+        rrb.job_was_early = 0;
+        rrb_schedule();
+    }
+}
+
+/* ---- memory ---- */
+
+/* Ruby is told in steps of this. */
+#define REPORT_STEP (64 * 1024)
+
+/* Tell Ruby of native memory, where a collection may happen: not from inside the header. And
+   as Ruby collects when it allocates for itself, not when it is told, let it do so. */
+void rrb_press(void)
+{
+    ptrdiff_t bytes = rrb.unreported;
+    if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.closing || rb_during_gc())
+        return;
+    rrb.unreported = 0;
+    rb_gc_adjust_memory_usage(bytes);
+    if (bytes > 0)
+        ruby_xfree(ruby_xmalloc(1));
+}
+
+void rrc_ruby_native_bytes(ptrdiff_t change)
+{
+    rrb.unreported += change;
+    if (change > 0)
+        rrb_press();
+}
+
+static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    void *memory;
+    (void)userdata;
+    if (new_size == 0) {
+        free(ptr);
+        rrb.unreported -= (ptrdiff_t)old_size;
+        return NULL;
+    }
+    memory = realloc(ptr, new_size);
+    if (memory != NULL)
+        rrb.unreported += (ptrdiff_t)new_size - (ptrdiff_t)old_size;
+    return memory;
+}
+
+/* It may be called inside a collection, where Ruby must make no objects. */
+static void host_log(void *userdata, const rrc_log_item *item)
+{
+    (void)userdata;
+    fprintf(stderr, "rawrefcount: %s\n", item->text);
+}
+
+/* ---- pending work ---- */
+
+static rrc_stats stats_now(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(rrb.heap, &stats);
+    return stats;
+}
+
+static void run_job(void *unused)
+{
+    rrc_stats stats;
+    (void)unused;
+    if (rrb.closing)
+        return;
+    if (rrb.guards > 0) {               /* inside user code: when that is done */
+        rrb.job_was_early = 1;
+        return;
+    }
+    if (rrb.unsettled)
+        rrb_settle();
+    rrb_run_pending(0);
+    stats = stats_now();
+    if (stats.finalizable >= rrb.finalizable_limit)
+        rrb_exact_collection();
+    if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
+        rrb.hooks_on = 0;
+        rb_tracepoint_disable(rrb.tracepoint);
+    }
+}
+
+void rrb_schedule(void)
+{
+    if (!rrb.closing)
+        rb_postponed_job_register_one(0, run_job, NULL);
+}
+
+size_t rrb_run_pending(size_t max)
+{
+    size_t done = rrc_run_pending(rrb.heap, max);
+    rrb_press();
+    return done;
+}
+
+size_t rrc_ruby_run_pending(size_t max)
+{
+    return rrb.closing ? 0 : rrb_run_pending(max);
+}
+
+/* ---- collections ---- */
+
+/* For a C library that calls rrc_gc_collect. */
+static void host_collect(void *userdata)
+{
+    (void)userdata;
+    if (!rrb.closing)
+        rb_gc_start();
+}
+
+static VALUE sym_major_by;
+
+/* Is the collection that goes on a major one? Asked once for each. */
+static int collection_is_major(void)
+{
+    static size_t asked = (size_t)-1;
+    size_t count = rb_gc_count();
+    if (count != asked) {
+        asked = count;
+        rrb.is_major = !NIL_P(rb_gc_latest_gc_info(sym_major_by));
+    }
+    return rrb.is_major;
+}
+
+/* Mark everything that is linked: we shall not hear of the end of this marking. */
+static void keep_all(void)
+{
+    rrb.unhooked++;
+    rrb.unsettled = 1;
+    rrb.mode = RRB_KEEPING;
+    rrc_links_moved(rrb.heap);
+    rrb.mode = RRB_IDLE;
+}
+
+static void root_mark(void *unused)
+{
+    (void)unused;
+    if (!rb_during_gc())                /* a walk over objects, or a verification: C edges are not Ruby's */
+        return;
+    if (!rrb.in_hooked_gc) {
+        keep_all();
+        return;
+    }
+    rrb.mode = RRB_TRACING;
+    rrb.is_open = 1;
+    if (collection_is_major())
+        rrc_major_collection_trace_early(rrb.heap);
+    else
+        rrc_minor_collection_trace(rrb.heap);
+}
+
+/* A wrapper was marked; with its object, what that refers to lives. In a minor collection
+   the root has marked all young values that C holds. (Data: the rrc_object.) */
+static void wrapper_mark(void *data)
+{
+    if (rrb.is_open && rrb.is_major && rb_during_gc())
+        rrc_marked_ob(rrb.heap, (rrc_object *)data);
+}
+
+static size_t wrapper_size(const void *data)
+{
+    return data != NULL ? rrb_bytes_of((const rrc_object *)data) : 0;
+}
+
+const rb_data_type_t rrb_wrapper_type = {
+    .wrap_struct_name = "rawrefcount object",
+    .function = { .dmark = wrapper_mark, .dfree = NULL, .dsize = wrapper_size },
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+/* Find the deaths. Without a trace before (the root was not marked while we looked) the
+   links of all that Ruby did not mark are dissolved: too many perhaps, but none is left
+   that leads to a dead object. */
+static void end_of_marking(void)
+{
+    int is_major = collection_is_major();
+    if (!rrb.is_open) {
+        rrb.mode = RRB_UNTRACED;
+        if (is_major)
+            rrc_major_collection_trace_early(rrb.heap);
+        else
+            rrc_minor_collection_trace(rrb.heap);
+    }
+    rrb.mode = RRB_FREEING;
+    rrb.is_open = 0;
+    if (is_major)
+        rrc_major_collection_free(rrb.heap);
+    else
+        rrc_minor_collection_free(rrb.heap);
+    rrb.mode = RRB_IDLE;
+    rrb_schedule();
+}
+
+/* The mutator runs before marking is complete: what was marked stays so, and the root is
+   marked again at the end. */
+static void pause_marking(void)
+{
+    rrb.is_open = 0;
+    if (!rrb.is_major) {                /* (Ruby never interrupts these: then it was not told how it ended) */
+        rrb.mode = RRB_SETTLING;
+        rrc_minor_collection_free(rrb.heap);
+        rrb.mode = RRB_IDLE;
+        return;
+    }
+    rrb.mode = RRB_IDLE;
+    rrb.pauses++;
+    rrc_major_collection_pause(rrb.heap);
+}
+
+static void on_gc_event(VALUE tracepoint, void *unused)
+{
+    (void)unused;
+    if (rrb.closing)
+        return;
+    switch (rb_tracearg_event_flag(rb_tracearg_from_tracepoint(tracepoint))) {
+    case RUBY_INTERNAL_EVENT_GC_ENTER:
+        rrb.in_hooked_gc = 1;
+        break;
+    case RUBY_INTERNAL_EVENT_GC_END_MARK:
+        end_of_marking();
+        break;
+    case RUBY_INTERNAL_EVENT_GC_EXIT:
+        rrb.in_hooked_gc = 0;
+        if (rrb.is_open)
+            pause_marking();
+        break;
+    }
+}
+
+static void root_compact(void *unused)
+{
+    (void)unused;
+    rrb.mode = RRB_MOVING;
+    rrc_links_moved(rrb.heap);
+    rrb.mode = RRB_IDLE;
+}
+
+void rrb_settle(void)
+{
+    rrb.mode = RRB_SETTLING;
+    rrc_links_moved(rrb.heap);
+    rrb.mode = RRB_IDLE;
+    rrb.unsettled = 0;
+}
+
+/* Ruby frees all data objects at its end, whoever refers to them. From now on nothing of
+   Ruby's may be touched. */
+static void root_free(void *unused)
+{
+    (void)unused;
+    rrb.closing = 1;
+}
+
+static const rb_data_type_t root_type = {
+    .wrap_struct_name = "rawrefcount root",
+    .function = { .dmark = root_mark, .dfree = root_free, .dcompact = root_compact },
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+/* ---- the beginning and the end ---- */
+
+/* Before a first link is made. (While there are none, Ruby's allocations are as fast as
+   without us: any hook of its collector slows them down.) */
+void rrb_need_hooks(void)
+{
+    if (!rrb.hooks_on) {
+        rb_tracepoint_enable(rrb.tracepoint);
+        rrb.hooks_on = 1;
+    }
+}
+
+static void at_exit(VALUE unused)
+{
+    (void)unused;
+    rrb_run_pending(0);
+}
+
+void rrb_init_collector(void)
+{
+    rrc_desc desc = { .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1 };
+    rrb.heap = rrc_heap_new(&desc);
+    if (rrb.heap == NULL)
+        rb_memerror();
+    rrb.finalizable_limit = 1000;
+    sym_major_by = ID2SYM(rb_intern("major_by"));
+    rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
+    rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
+                                              | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);
+    rb_gc_register_mark_object(rrb.tracepoint);
+    rrb.root = rb_data_typed_object_wrap(0, &rrb, &root_type);
+    rb_gc_register_mark_object(rrb.root);
+    rb_set_end_proc(at_exit, Qnil);
+}

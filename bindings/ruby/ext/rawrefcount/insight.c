@@ -1,0 +1,180 @@
+/* Rawrefcount.stats and its kin: what a program can ask; and the beginning of it all. */
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text is gathered outside of Ruby's memory, as no collection may run while it is written. */
+typedef struct text {
+    char *bytes;
+    size_t size, capacity;
+    int failed;
+} text;
+
+static void add_text(void *arg, const char *bytes, size_t size)
+{
+    text *t = arg;
+    if (t->size + size > t->capacity) {
+        size_t capacity = (t->size + size) * 2;
+        char *grown = realloc(t->bytes, capacity);
+        if (grown == NULL) {
+            t->failed = 1;
+            return;
+        }
+        t->bytes = grown;
+        t->capacity = capacity;
+    }
+    memcpy(t->bytes + t->size, bytes, size);
+    t->size += size;
+}
+
+static VALUE text_string(VALUE arg)
+{
+    const text *t = (const text *)arg;
+    return rb_utf8_str_new(t->bytes != NULL ? t->bytes : "", (long)t->size);
+}
+
+static VALUE text_free(VALUE arg)
+{
+    free(((text *)arg)->bytes);
+    return Qnil;
+}
+
+static VALUE finish_text(text *t, int code)
+{
+    if (code != RRC_OK || t->failed) {
+        free(t->bytes);
+        rb_raise(t->failed || code == RRC_ENOMEM ? rb_eNoMemError : rb_eRuntimeError, "rawrefcount: %s",
+                 rrc_error_message(t->failed ? RRC_ENOMEM : code));
+    }
+    return rb_ensure(text_string, (VALUE)t, text_free, (VALUE)t);
+}
+
+/* Rawrefcount.explain(object) -> String: why its C object is alive. */
+static VALUE m_explain(VALUE self, VALUE value)
+{
+    text t = { NULL, 0, 0, 0 };
+    rrc_object *ob = rrb_find(value);
+    (void)self;
+    if (ob == NULL)
+        rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
+    return finish_text(&t, rrc_explain(rrb.heap, ob, add_text, &t));
+}
+
+/* Rawrefcount.graph -> String, for `dot -Tsvg`. */
+static VALUE m_graph(VALUE self)
+{
+    text t = { NULL, 0, 0, 0 };
+    (void)self;
+    return finish_text(&t, rrc_dump_dot(rrb.heap, add_text, &t));
+}
+
+static void put(VALUE hash, const char *name, size_t number)
+{
+    rb_hash_aset(hash, ID2SYM(rb_intern(name)), SIZET2NUM(number));
+}
+
+/* Rawrefcount.stats -> Hash of numbers. */
+static VALUE m_stats(VALUE self)
+{
+    rrc_stats stats;
+    VALUE hash = rb_hash_new();
+    (void)self;
+    rrc_get_stats(rrb.heap, &stats);
+    put(hash, "values_young", stats.p_young);
+    put(hash, "values_old", stats.p_old);
+    put(hash, "wrappers_young", stats.o_young);
+    put(hash, "wrappers_old", stats.o_old);
+    put(hash, "objects", stats.objects);
+    put(hash, "tracked", stats.tracked);
+    put(hash, "pending", stats.pending);
+    put(hash, "finalizable", stats.finalizable);
+    put(hash, "garbage", stats.garbage);
+    put(hash, "uncollectable", stats.uncollectable);
+    put(hash, "minor_collections", stats.minor_collections);
+    put(hash, "major_collections", stats.major_collections);
+    put(hash, "exact_collections", rrb.exact);
+    put(hash, "marking_pauses", rrb.pauses);
+    put(hash, "unhooked_collections", rrb.unhooked);
+    put(hash, "errors", rrb.errors);
+    put(hash, "memory", stats.memory);
+    rb_hash_aset(hash, ID2SYM(rb_intern("hooks")), rrb.hooks_on ? Qtrue : Qfalse);
+    return hash;
+}
+
+/* Rawrefcount.collect -> Integer: a full collection, also of cycles with finalizers, and
+   all pending deallocs; then what those let go. The number of C objects that went. */
+static VALUE m_collect(VALUE self)
+{
+    rrc_stats before, after;
+    int round;
+    (void)self;
+    rrc_get_stats(rrb.heap, &before);
+    for (round = 0; round < 2; round++) {
+        rb_gc_start();
+        rrb_run_pending(0);
+        rrc_get_stats(rrb.heap, &after);
+        if (after.finalizable > 0)
+            rrb_exact_collection();
+    }
+    rrc_get_stats(rrb.heap, &after);
+    return SIZET2NUM(before.objects > after.objects ? before.objects - after.objects : 0);
+}
+
+/* Rawrefcount.run_pending(max = 0) -> Integer. */
+static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
+{
+    (void)self;
+    rb_check_arity(argc, 0, 1);
+    return SIZET2NUM(rrb_run_pending(argc == 1 ? NUM2SIZET(argv[0]) : 0));
+}
+
+/* Rawrefcount.check -> true, or raises: walks all links and objects. For tests. */
+static VALUE m_check(VALUE self)
+{
+    int code;
+    (void)self;
+    rrb_settle();
+    code = rrc_check(rrb.heap);
+    if (code != RRC_OK)
+        rb_raise(rb_eRuntimeError, "rawrefcount: %s: %s", rrc_error_name(code), rrc_error_message(code));
+    return Qtrue;
+}
+
+rrc_heap *rrc_ruby_heap(void)
+{
+    return rrb.heap;
+}
+
+rrc_heap *rrc_ruby_open(int abi, const char *config)
+{
+    if (abi != RRC_RUBY_ABI || rrci_check_config(rrb.heap, config) != RRC_OK)
+        rb_raise(rb_eLoadError, "this extension was built for another version of rawrefcount than %s, "
+                                "or with other settings: build it again (it has: %s)", RRC_VERSION, config);
+    return rrb.heap;
+}
+
+/* Ruby loads libraries so that they do not see each other. Extensions are to see this one. */
+static void make_visible(void)
+{
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)&rrc_ruby_open, &info) == 0
+        || dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == NULL)
+        rb_raise(rb_eLoadError, "rawrefcount: cannot make its functions visible: %s", dlerror());
+}
+
+void Init_rawrefcount(void);
+void Init_rawrefcount(void)
+{
+    rrb.module = rb_define_module("Rawrefcount");
+    make_visible();
+    rrb_init_collector();
+    rrb_init_objects();
+    rb_define_module_function(rrb.module, "stats", m_stats, 0);
+    rb_define_module_function(rrb.module, "explain", m_explain, 1);
+    rb_define_module_function(rrb.module, "graph", m_graph, 0);
+    rb_define_module_function(rrb.module, "collect", m_collect, 0);
+    rb_define_module_function(rrb.module, "run_pending", m_run_pending, -1);
+    rb_define_module_function(rrb.module, "check", m_check, 0);
+}

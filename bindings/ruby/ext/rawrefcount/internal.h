@@ -1,0 +1,85 @@
+/* What the gem's units share.
+ *
+ *     collector.c   the heap, and its part in Ruby's collections
+ *     exact.c       a marking of our own, for cycles with finalizers
+ *     objects.c     wrappers, values, calls, classes
+ *     insight.c     Rawrefcount.stats and its kin; Init */
+#ifndef RRC_RUBY_INTERNAL_H
+#define RRC_RUBY_INTERNAL_H
+
+#include "rrc_ruby.h"
+
+/* None of this is for extensions to see. */
+#pragma GCC visibility push(hidden)
+
+/* What the hooks of the heap are to do, by what goes on in Ruby. */
+typedef enum rrb_mode {
+    RRB_IDLE,           /* the mutator */
+    RRB_TRACING,        /* Ruby marks, and lets us mark */
+    RRB_UNTRACED,       /* ... but it is too late to mark anything */
+    RRB_FREEING,        /* its marking is complete */
+    RRB_KEEPING,        /* it marks, but will not tell us when that is complete: all is kept */
+    RRB_MOVING,         /* it has moved objects */
+    RRB_SETTLING,       /* links are sorted by age anew */
+    RRB_EXACT           /* we mark by ourselves: exact.c */
+} rrb_mode;
+
+/* The state of the binding; Ruby has one VM in a process. Not in Ruby's memory, so that
+   it is there whatever Ruby has freed. */
+typedef struct rrb_state {
+    rrc_heap *heap;
+    rrb_mode mode;
+    VALUE root;                 /* its dmark is our part in marking */
+    VALUE tracepoint;           /* tells of the phases of a collection */
+    VALUE module, object_class, disposed_error;
+    int hooks_on;               /* the tracepoint is enabled */
+    int in_hooked_gc;           /* between GC_ENTER and GC_EXIT, seen by us */
+    int is_open;                /* a trace function was called, its free function not yet */
+    int is_major;
+    int unsettled;              /* a collection went by without us: ages are not up to date */
+    int closing;                /* Ruby is freeing its objects */
+    int guards;                 /* nested calls of user code */
+    int job_was_early;          /* pending work could not be done inside user code */
+    ptrdiff_t unreported;       /* bytes that Ruby was not told of */
+    size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
+    size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
+} rrb_state;
+
+extern rrb_state rrb;
+
+/* collector.c */
+void rrb_init_collector(void);
+void rrb_need_hooks(void);              /* before a link is made; raises */
+size_t rrb_run_pending(size_t max);
+void rrb_schedule(void);                /* run pending work soon */
+void rrb_settle(void);
+void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
+int rrb_is_old(VALUE p);
+
+/* objects.c */
+extern const rb_data_type_t rrb_wrapper_type;
+extern const rrc_type rrb_value_type;
+void rrb_init_objects(void);
+size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
+void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
+rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */
+
+static inline int rrb_is_wrapper(VALUE value)
+{
+    return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &rrb_wrapper_type;
+}
+
+/* exact.c */
+void rrb_exact_collection(void);
+void rrb_exact_trace(VALUE p);
+void rrb_exact_propagate(void);
+int rrb_exact_is_marked(VALUE p);
+
+#pragma GCC visibility pop
+
+/* Exported by CRuby 3.1 to 3.3, but in no public header. */
+extern int rb_objspace_marked_object_p(VALUE obj);
+extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);
+extern void rb_objspace_reachable_objects_from_root(void (*visit)(const char *, VALUE, void *), void *data);
+
+#endif

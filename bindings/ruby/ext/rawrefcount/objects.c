@@ -1,0 +1,351 @@
+/* Wrappers of C objects, C objects for Ruby values, calls, classes. */
+#include "internal.h"
+
+#include <stddef.h>
+
+/* A Ruby value in C: its p is the value. One that Ruby does not collect (a small integer,
+   true, nil) has no p, and is kept right here. */
+typedef struct value_object {
+    rrc_object head;
+    VALUE immediate;
+} value_object;
+
+const rrc_type rrb_value_type = {
+    .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(value_object),
+};
+
+static int is_immediate(const rrc_object *ob)
+{
+    return ((const value_object *)ob)->immediate != Qundef;
+}
+
+int rrc_ruby_is_value(const rrc_object *ob)
+{
+    return ob->ob_type == &rrb_value_type;
+}
+
+static void need_memory(const void *result)
+{
+    if (result == NULL)
+        rb_raise(rb_eNoMemError, "rawrefcount: out of memory");
+}
+
+static void need_open(void)
+{
+    if (rrb.closing)
+        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down");
+}
+
+/* ---- classes ---- */
+
+/* What is known of a type. They are few, and found by the address of the type. */
+typedef struct class_entry {
+    VALUE klass;
+    size_t (*native_bytes)(const rrc_object *);
+} class_entry;
+
+static st_table *class_entries;
+
+static const class_entry *entry_of(const rrc_type *type)
+{
+    st_data_t found;
+    if (type != NULL && st_lookup(class_entries, (st_data_t)type, &found))
+        return (const class_entry *)found;
+    return NULL;
+}
+
+/* The class of the last type is remembered: often many of one kind are made. */
+static VALUE class_of_type(const rrc_type *type)
+{
+    static const rrc_type *last_type;
+    static VALUE last_class;
+    const class_entry *entry;
+    if (type == last_type && type != NULL)
+        return last_class;
+    entry = entry_of(type);
+    if (entry == NULL)
+        return rrb.object_class;
+    last_type = type;
+    return last_class = entry->klass;
+}
+
+size_t rrb_bytes_of(const rrc_object *ob)
+{
+    const class_entry *entry = entry_of(ob->ob_type);
+    size_t native = entry != NULL && entry->native_bytes != NULL ? entry->native_bytes(ob) : 0;
+    return ob->ob_type->tp_basicsize + native;
+}
+
+VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
+{
+    VALUE superclass = spec->superclass != 0 ? spec->superclass : rrb.object_class;
+    VALUE klass;
+    const rrc_ruby_method *method;
+    if (!RTEST(rb_class_inherited_p(superclass, rrb.object_class)))
+        rb_raise(rb_eTypeError, "the superclass of %s must be Rawrefcount::Object or below it", spec->name);
+    if (entry_of(spec->type) != NULL)
+        rb_raise(rb_eArgError, "the type of %s has a class already: %" PRIsVALUE, spec->name,
+                 entry_of(spec->type)->klass);
+    klass = rb_define_class_under(outer, spec->name, superclass);
+    rb_gc_register_mark_object(klass);
+    rb_undef_alloc_func(klass);
+    for (method = spec->methods; method != NULL && method->name != NULL; method++) {
+        if (method->is_singleton)
+            (rb_define_singleton_method)(klass, method->name, method->function, method->arity);
+        else
+            (rb_define_method)(klass, method->name, method->function, method->arity);
+    }
+    if (spec->type != NULL) {
+        class_entry *entry = ALLOC(class_entry);
+        entry->klass = klass;
+        entry->native_bytes = spec->native_bytes;
+        st_insert(class_entries, (st_data_t)spec->type, (st_data_t)entry);
+    }
+    return klass;
+}
+
+/* ---- wrappers ---- */
+
+void rrb_forget(VALUE p)
+{
+    if (rrb_is_wrapper(p))
+        RTYPEDDATA_DATA(p) = NULL;
+}
+
+static VALUE new_wrapper(VALUE klass, rrc_object *ob)
+{
+    VALUE wrapper;
+    rrb_need_hooks();
+    rrb_press();
+    wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
+    if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
+        need_memory(NULL);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    RTYPEDDATA_DATA(wrapper) = ob;
+    return wrapper;
+}
+
+VALUE rrc_ruby_wrap(rrc_object *ob)
+{
+    rrc_gcref p;
+    if (ob == NULL || rrb.closing)
+        return Qnil;
+    p = rrc_to_obj(rrb.heap, ob);
+    if (p != NULL)
+        return (VALUE)p;
+    if (rrc_ruby_is_value(ob))
+        return is_immediate(ob) ? ((const value_object *)ob)->immediate : Qnil;
+    return new_wrapper(class_of_type(ob->ob_type), ob);
+}
+
+typedef struct wrap_args {
+    VALUE klass;
+    rrc_object *ob;
+} wrap_args;
+
+static VALUE wrap_as(VALUE arg)
+{
+    const wrap_args *args = (const wrap_args *)arg;
+    if (rrc_to_obj(rrb.heap, args->ob) != NULL)
+        return rrc_ruby_wrap(args->ob);
+    return new_wrapper(args->klass, args->ob);
+}
+
+static VALUE drop_reference(VALUE ob)
+{
+    rrc_decref(rrb.heap, (rrc_object *)ob);
+    return Qnil;
+}
+
+VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
+{
+    wrap_args args = { klass, ob };
+    need_memory(ob);
+    if (rrb.closing || rrc_ruby_is_value(ob)) {
+        VALUE value = rrc_ruby_wrap(ob);
+        rrc_decref(rrb.heap, ob);
+        return value;
+    }
+    return rb_ensure(wrap_as, (VALUE)&args, drop_reference, (VALUE)ob);
+}
+
+static NORETURN(void wrong_type(VALUE value, const char *expected));
+static void wrong_type(VALUE value, const char *expected)
+{
+    const char *given = NIL_P(value) ? "nil" : value == Qtrue ? "true" : value == Qfalse ? "false"
+                      : rb_obj_classname(value);
+    rb_raise(rb_eTypeError, "wrong argument type %s (expected %s)", given, expected);
+}
+
+static rrc_object *object_of(VALUE wrapper)
+{
+    rrc_object *ob = RTYPEDDATA_DATA(wrapper);
+    if (ob == NULL)
+        rb_raise(rrb.disposed_error, "this %s was disposed of", rb_obj_classname(wrapper));
+    return ob;
+}
+
+/* What a type is called in Ruby. */
+static const char *name_of(const rrc_type *type)
+{
+    const class_entry *entry = entry_of(type);
+    return entry != NULL ? rb_class2name(entry->klass) : type != NULL ? type->tp_name : "Rawrefcount::Object";
+}
+
+rrc_object *rrc_ruby_unwrap(VALUE value, const rrc_type *type)
+{
+    rrc_object *ob;
+    if (!rrb_is_wrapper(value))
+        wrong_type(value, name_of(type));
+    ob = object_of(value);
+    if (type != NULL && ob->ob_type != type)
+        wrong_type(value, name_of(type));
+    return ob;
+}
+
+rrc_object *rrc_ruby_unwrap_kind(VALUE value, VALUE klass)
+{
+    if (!rrb_is_wrapper(value) || !RTEST(rb_obj_is_kind_of(value, klass)))
+        wrong_type(value, rb_class2name(klass));
+    return object_of(value);
+}
+
+void rrc_ruby_dispose(VALUE wrapper)
+{
+    rrc_object *ob;
+    if (!rrb_is_wrapper(wrapper))
+        wrong_type(wrapper, "Rawrefcount::Object");
+    ob = RTYPEDDATA_DATA(wrapper);
+    if (ob == NULL || rrb.closing)
+        return;
+    RTYPEDDATA_DATA(wrapper) = NULL;
+    rrc_incref(rrb.heap, ob);
+    rrc_unlink(rrb.heap, ob);
+    rrc_decref(rrb.heap, ob);
+}
+
+static VALUE object_dispose(VALUE self)
+{
+    rrc_ruby_dispose(self);
+    return Qnil;
+}
+
+static VALUE object_is_disposed(VALUE self)
+{
+    return RTYPEDDATA_DATA(self) == NULL ? Qtrue : Qfalse;
+}
+
+static VALUE object_inspect(VALUE self)
+{
+    const rrc_object *ob = RTYPEDDATA_DATA(self);
+    if (ob == NULL)
+        return rb_sprintf("#<%s (disposed)>", rb_obj_classname(self));
+    return rb_sprintf("#<%s %s at %p>", rb_obj_classname(self), ob->ob_type->tp_name, (const void *)ob);
+}
+
+/* ---- values ---- */
+
+static rrc_object *new_value_object(VALUE immediate)
+{
+    rrc_object *ob = rrc_new(rrb.heap, &rrb_value_type);
+    need_memory(ob);
+    ((value_object *)ob)->immediate = immediate;
+    return ob;
+}
+
+rrc_object *rrb_find(VALUE value)
+{
+    if (RB_SPECIAL_CONST_P(value))
+        return NULL;
+    return rrb_is_wrapper(value) ? RTYPEDDATA_DATA(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
+}
+
+rrc_object *rrc_ruby_hold(VALUE value)
+{
+    rrc_object *ob;
+    need_open();
+    if (RB_SPECIAL_CONST_P(value))
+        return new_value_object(value);
+    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
+    if (ob != NULL) {
+        rrc_incref(rrb.heap, ob);
+        return ob;
+    }
+    rrb_need_hooks();
+    rrb_press();
+    ob = new_value_object(Qundef);
+    if (rrc_create_link_pypy(rrb.heap, (rrc_gcref)value, ob) != RRC_OK) {
+        rrc_decref(rrb.heap, ob);
+        need_memory(NULL);
+    }
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY_LIGHT;
+    return ob;
+}
+
+VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
+{
+    need_open();
+    return rb_funcallv(rrc_ruby_wrap(callable), rb_intern("call"), argc, argv);
+}
+
+/* Arguments are either values or objects. */
+typedef struct call_args {
+    rrc_object *callable;
+    int argc;
+    const VALUE *argv;
+    rrc_object *const *objects;
+} call_args;
+
+static VALUE call_with(VALUE arg)
+{
+    const call_args *args = (const call_args *)arg;
+    VALUE *wrapped, hidden;
+    int i;
+    if (args->objects == NULL)
+        return rrc_ruby_call(args->callable, args->argc, args->argv);
+    wrapped = ALLOCV_N(VALUE, hidden, args->argc + 1);
+    for (i = 0; i < args->argc; i++)
+        wrapped[i] = rrc_ruby_wrap(args->objects[i]);
+    return rrc_ruby_call(args->callable, args->argc, wrapped);
+}
+
+static int call_protected(call_args args, VALUE *result)
+{
+    int tag = 0;
+    VALUE value = rrb.closing ? Qnil : rb_protect(call_with, (VALUE)&args, &tag);
+    if (result != NULL)
+        *result = tag == 0 ? value : Qnil;
+    return tag;
+}
+
+int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result)
+{
+    call_args args = { callable, argc, argv, NULL };
+    return call_protected(args, result);
+}
+
+int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *objects, VALUE *result)
+{
+    call_args args = { callable, argc, NULL, objects };
+    return call_protected(args, result);
+}
+
+void rrc_ruby_raise(int tag)
+{
+    if (tag != 0)
+        rb_jump_tag(tag);
+}
+
+void rrb_init_objects(void)
+{
+    class_entries = st_init_numtable();
+    rrb.disposed_error = rb_define_class_under(rrb.module, "DisposedError", rb_eRuntimeError);
+    rb_gc_register_mark_object(rrb.disposed_error);
+    rrb.object_class = rb_define_class_under(rrb.module, "Object", rb_cObject);
+    rb_gc_register_mark_object(rrb.object_class);
+    rb_undef_alloc_func(rrb.object_class);
+    rb_undef_method(CLASS_OF(rrb.object_class), "new");
+    rb_define_method(rrb.object_class, "dispose", object_dispose, 0);
+    rb_define_method(rrb.object_class, "disposed?", object_is_disposed, 0);
+    rb_define_method(rrb.object_class, "inspect", object_inspect, 0);
+}

@@ -1,0 +1,143 @@
+/* rrc_ruby.h - joins counted C objects (rawrefcount.h) with CRuby.
+ *
+ * For authors of extensions. The gem `rawrefcount` has one heap for the process;
+ * your extension links against nothing: its functions are found at run time, in
+ * the gem's library. So `require "rawrefcount"` before your own library is loaded,
+ * and write in your extconf.rb:
+ *
+ *     require "rawrefcount/mkmf"
+ *
+ * In every unit include this file, or rawrefcount.h, WITHOUT defining
+ * RAWREFCOUNT_IMPLEMENTATION.
+ *
+ *     void Init_widgets(void)
+ *     {
+ *         rrc_heap *heap = rrc_ruby_init();
+ *         ...
+ *
+ * WHO OWNS WHAT. "New reference" is the caller's to rrc_decref. A VALUE is rooted by
+ * the C stack as ever in Ruby, and must not be stored in a C object: store the
+ * object that rrc_ruby_hold gives.
+ *
+ * WHEN. All of this is called with the GVL, and not from a tp_traverse, tp_free or a
+ * mark function. Where a comment says "raises", the function may leave by longjmp, as
+ * Ruby's own do. A tp_dealloc, tp_finalize or tp_clear may raise: it ends there, the
+ * error is reported (Rawrefcount.error_handler), and all else goes on.
+ */
+#ifndef RRC_RUBY_H
+#define RRC_RUBY_H
+
+#include <ruby.h>
+#include "rawrefcount.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the functions below. */
+#define RRC_RUBY_ABI 1
+
+/* ---- the heap ---- */
+
+/* Call it first in your Init function. Gives the heap; raises LoadError if this unit
+   was built for another version of the gem or with other settings. */
+rrc_heap *rrc_ruby_open(int abi, const char *config);
+static inline rrc_heap *rrc_ruby_init(void)
+{
+    return rrc_ruby_open(RRC_RUBY_ABI, RRCI_CONFIG);
+}
+
+/* The same heap, later. */
+rrc_heap *rrc_ruby_heap(void);
+
+/* ---- C objects as Ruby objects ---- */
+
+/* The Ruby object of ob: its wrapper, which stays the same one as long as it lives; or
+   the value, if ob is from rrc_ruby_hold. nil if ob is NULL, or if that value is gone:
+   it was garbage, in a cycle with what holds it. The wrapper takes a reference of its
+   own. Its class is that of ob's type (rrc_ruby_define_class), else Rawrefcount::Object.
+   Raises NoMemoryError. O(1). */
+VALUE rrc_ruby_wrap(rrc_object *ob);
+
+/* Like rrc_ruby_wrap for an object that was just made: takes over the caller's
+   reference. ob NULL raises NoMemoryError, so that a constructor's result can be
+   given as it is. klass: the class, a subclass perhaps, of which `new` was called. */
+VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob);
+
+/* The object of a wrapper, borrowed. type NULL: of any type. Raises TypeError, which
+   names both types, or Rawrefcount::DisposedError. O(1). */
+rrc_object *rrc_ruby_unwrap(VALUE wrapper, const rrc_type *type);
+
+/* The same, for a wrapper whose class must be klass or below it. */
+rrc_object *rrc_ruby_unwrap_kind(VALUE wrapper, VALUE klass);
+
+/* Part a wrapper from its object now, and drop its reference: unless C holds more, the
+   object is deallocated before this returns. Later uses raise DisposedError. Every
+   class has it as the method `dispose`. Nothing happens the second time. */
+void rrc_ruby_dispose(VALUE wrapper);
+
+/* ---- Ruby values as C objects ---- */
+
+/* A new reference to the object that stands for this value in C: any value at all. As
+   long as C holds it, the value lives; one value has one such object at a time (but
+   small integers, true, nil and their like, which need no care, have a new one each
+   time). For a wrapper it is the object wrapped. Raises NoMemoryError. O(1). */
+rrc_object *rrc_ruby_hold(VALUE value);
+
+/* Is ob from rrc_ruby_hold, and so a Ruby value (not a wrapped C object)? */
+int rrc_ruby_is_value(const rrc_object *ob);
+
+/* Send `call` to a held value (a Proc, a Method, ...). Raises what it raises. */
+VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv);
+
+/* The same, called from a C library that must not be left by longjmp: returns 0, or a
+   tag, which goes through the library as its error code and, back in Ruby's hands, is
+   given to rrc_ruby_raise. No other Ruby code should run in between. result may be
+   NULL. */
+int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result);
+
+/* The same with C objects as arguments, which are wrapped inside of the protection. */
+int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *args, VALUE *result);
+
+/* Raise what rrc_ruby_call_protected caught. Returns if tag is 0. */
+void rrc_ruby_raise(int tag);
+
+/* ---- classes ---- */
+
+typedef struct rrc_ruby_method {
+    const char *name;                   /* NULL ends a table */
+    VALUE (*function)(ANYARGS);         /* RUBY_METHOD_FUNC(f) */
+    int arity;                          /* as for rb_define_method */
+    int is_singleton;                   /* not 0: a method of the class, such as `new` */
+} rrc_ruby_method;
+
+typedef struct rrc_ruby_class {
+    const char *name;
+    const rrc_type *type;               /* its objects get this class; NULL: an abstract class */
+    VALUE superclass;                   /* 0: Rawrefcount::Object; else one of rrc_ruby_define_class */
+    const rrc_ruby_method *methods;     /* or NULL */
+    size_t (*native_bytes)(const rrc_object *ob);   /* bytes outside the object, for ObjectSpace.memsize_of;
+                                                       it must not call anything. NULL: none */
+} rrc_ruby_class;
+
+/* Define a class; under `outer`, a class or module. It has no allocator: `new` works if
+   it is among its methods. dup, clone and Marshal raise TypeError. spec->type must
+   live for ever, and have one class. Raises. */
+VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec);
+
+/* ---- memory ---- */
+
+/* Native memory grew (or shrank) by so many bytes: Ruby collects sooner. Objects of
+   rrc_new and rrc_gc_new are counted already. */
+void rrc_ruby_native_bytes(ptrdiff_t change);
+
+/* Do pending deallocs now, at most max; 0: all. Ruby does it by itself soon after a
+   collection; a loop in C that gives Ruby no chance to run calls this. Returns how
+   many. */
+size_t rrc_ruby_run_pending(size_t max);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

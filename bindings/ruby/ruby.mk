@@ -1,0 +1,21 @@
+# The part of the Makefile that is about this folder. rake builds and tests; where Ruby
+# (or its headers, rake, minitest) is missing, each test is reported as skipped.
+
+RUBY_RUN := env RUBY="$${RUBY:-ruby}" sh bindings/ruby/test/run.sh
+
+.PHONY: ruby-libraries demo-ruby bench-ruby
+ruby-libraries:
+	@$(RUBY_RUN) build >/dev/null || true
+
+$(eval $(call run,ruby-quick,ruby-libraries,$(RUBY_RUN) quick))
+$(foreach kind,all demo bench-smoke gem mutants,\
+    $(eval $(call run,ruby-$(kind),ruby-libraries,$(RUBY_RUN) $(kind))))
+$(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
+$(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
+CHECK_RUNS += ruby-quick
+
+demo-ruby: ## the widget library in Ruby
+	@$(RUBY_RUN) show-demo
+
+bench-ruby: ## what links cost in Ruby
+	@$(RUBY_RUN) bench

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "rawrefcount"
+require "nodes"
+require "objspace"
+
+# What the tests share.
+module Helper
+  Node = Nodes::Node
+  FinalNode = Nodes::FinalNode
+  BareNode = Nodes::BareNode
+
+  # Run the block where no stack keeps what it leaves behind: Ruby scans stacks conservatively.
+  def apart(&block)
+    Thread.new(&block).join.value
+  end
+
+  # Overwrite stale words of this stack, then collect all there is.
+  def collect
+    apart { wipe(60) }
+    wipe(60)
+    Rawrefcount.collect
+    Rawrefcount.check
+  end
+
+  def wipe(depth)
+    a = b = c = d = e = nil
+    depth.zero? ? [a, b, c, d, e] : wipe(depth - 1)
+  end
+
+  # Ids of nodes that were deallocated since the last call.
+  def newly_dead
+    collect
+    Nodes.dead.dup.tap { Nodes.dead.clear }
+  end
+
+  def next_id
+    @@last_id = (defined?(@@last_id) ? @@last_id : 0) + 1
+  end
+
+  # Run a program of its own; returns what it printed and its status.
+  def in_a_new_ruby(program, *flags)
+    command = [RbConfig.ruby, *flags, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-rrawrefcount", "-rnodes", "-e", program]
+    output = IO.popen(command, err: %i[child out], &:read)
+    [output, $?]
+  end
+
+  def assert_runs(expected, program, *flags)
+    output, status = in_a_new_ruby(program, *flags)
+    assert_equal expected, output
+    assert status.success?, status.inspect
+  end
+
+  def teardown
+    GC.stress = false
+    Nodes.on_dealloc(nil)
+    Rawrefcount.error_handler = nil
+    Nodes.dead.clear
+    Nodes.finalized.clear
+    assert Rawrefcount.check
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+# Controls that must fail: the binding with one mistake put in, for which the tests must find
+# it. `ruby test/mutants.rb [NAME...]`, after `rake test_libraries`; BUILD as for rake. A mutation
+# that does not find its place in the text is a failure too.
+
+require "fileutils"
+require "rbconfig"
+
+HERE = File.expand_path("..", __dir__)
+OUT = File.expand_path(ENV["BUILD"] || "tmp", HERE)
+WORK = "#{OUT}/mutant"
+
+# name => [file, text, what takes its place]
+MUTANTS = {
+  "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n}", "        (void)0;\n}"],
+  "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
+  "markings_are_not_paused" => ["collector.c", "        if (rrb.is_open)\n            pause_marking();", ""],
+  "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
+  "nothing_is_demoted" => ["collector.c", ", .demotes = 1 }", " }"],
+  "unhooked_collections_keep_nothing" => ["collector.c", "        keep_all();\n        return;", "        return;"],
+  "links_do_not_move" => ["collector.c", "        return (rrc_gcref)rb_gc_location(p);", "        return ref;"],
+  "the_dead_are_not_forgotten" => ["collector.c", "        rrb_forget(p);", "        (void)p;"],
+  "the_root_is_protected" => ["collector.c", ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY",
+                              ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED"],
+  "edges_are_shown_to_verifiers" => ["collector.c", "    if (!rb_during_gc())  ", "    if (0)  "],
+  "jobs_are_not_scheduled" => ["collector.c", "        rb_postponed_job_register_one(0, run_job, NULL);", "        (void)run_job;"],
+  "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;"],
+  "user_code_is_not_guarded" => ["collector.c", "    if (rrb.closing) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
+  "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;"],
+  "hooks_stay_on" => ["collector.c", "        rb_tracepoint_disable(rrb.tracepoint);", "        (void)0;"],
+  "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);", "        (void)0;"],
+  "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
+  "ruby_has_no_occasion_to_collect" => ["collector.c", "        ruby_xfree(ruby_xmalloc(1));", "        (void)0;"],
+  "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],
+  "exact_marking_visits_no_roots" => ["exact.c", "        rb_objspace_reachable_objects_from_root(visit_root, NULL);", "        (void)visit_root;"],
+  "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
+  "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
+  "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
+  "wrappers_are_made_anew" => ["objects.c", "    p = rrc_to_obj(rrb.heap, ob);\n    if (p != NULL)", "    p = rrc_to_obj(rrb.heap, ob);\n    if (p != NULL && rrc_ruby_is_value(ob))"],
+  "dispose_leaves_the_link" => ["objects.c", "    rrc_unlink(rrb.heap, ob);", "    (void)0;"],
+  "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    rrc_incref", "    rrc_incref"],
+  "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],
+  "new_objects_are_leaked" => ["objects.c", "    rrc_decref(rrb.heap, (rrc_object *)ob);\n    return Qnil;", "    (void)ob;\n    return Qnil;"],
+  "false_is_no_value" => ["objects.c", "        return new_value_object(value);", "        return new_value_object(RTEST(value) ? value : Qnil);"]
+}.freeze
+
+def build(name, file, text, instead)
+  FileUtils.rm_rf(WORK)
+  FileUtils.mkdir_p("#{WORK}/lib/rawrefcount")
+  FileUtils.cp_r("#{HERE}/ext/rawrefcount", "#{WORK}/ext")
+  source = File.read("#{WORK}/ext/#{file}")
+  return "it does not find its place" unless source.scan(text).size == 1
+
+  File.write("#{WORK}/ext/#{file}", source.sub(text) { instead })
+  header = ["#{HERE}/ext/rawrefcount", File.expand_path("../..", HERE)].find { |dir| File.exist?("#{dir}/rawrefcount.h") }
+  FileUtils.cp("#{header}/rawrefcount.h", "#{WORK}/ext/rawrefcount.h")
+  ok = Dir.chdir("#{WORK}/ext") do
+    system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1 && make >>log 2>&1")
+  end
+  return "it does not compile: see #{WORK}/ext/log" unless ok
+
+  FileUtils.cp("#{WORK}/ext/rawrefcount.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/rawrefcount/")
+  FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
+  nil
+end
+
+def noticed?(tests)
+  tests.any? do |test|
+    !system({ "RUNS" => "6" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib", "-I#{HERE}/test",
+            "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
+  end
+end
+
+TESTS = %w[values wrappers insight process random collector cycles].freeze
+passed = failed = 0
+MUTANTS.each do |name, (file, text, instead)|
+  next if ARGV.any? && !ARGV.include?(name)
+
+  trouble = build(name, file, text, instead) || (noticed?(TESTS) ? nil : "no test notices")
+  trouble ? failed += 1 : passed += 1
+  puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}"
+end
+puts "#{passed} passed, #{failed} failed"
+exit failed.zero? && passed.positive?

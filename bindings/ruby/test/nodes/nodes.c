@@ -1,0 +1,373 @@
+/* The extension that the tests and benchmarks drive: nodes, which own others and any
+ * Ruby values; and references that C holds. */
+#include <rrc_ruby.h>
+#include <ruby/debug.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct node {
+    rrc_object head;
+    long id;                    /* 0: nobody asks */
+    size_t native;              /* bytes that it claims to have */
+    int count;
+    rrc_object *slot[];         /* owned */
+} node;
+
+static rrc_heap *heap;
+static VALUE dead;              /* ids of the nodes deallocated, in order */
+static VALUE finalized;
+static VALUE on_dealloc = Qnil; /* called with the id; may do anything */
+static long alive;              /* nodes made and not deallocated */
+
+static int node_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    node *n = (node *)self;
+    int i;
+    for (i = 0; i < n->count; i++)
+        RRC_VISIT(n->slot[i]);
+    return 0;
+}
+
+static int node_clear(rrc_heap *h, rrc_object *self)
+{
+    node *n = (node *)self;
+    int i;
+    for (i = 0; i < n->count; i++)
+        RRC_CLEAR(h, n->slot[i]);
+    return 0;
+}
+
+static void node_dealloc(rrc_heap *h, rrc_object *self)
+{
+    node *n = (node *)self;
+    long id = n->id;
+    node_clear(h, self);
+    if (n->native != 0)
+        rrc_ruby_native_bytes(-(ptrdiff_t)n->native);
+    if (n->head.ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC)
+        rrc_gc_del(h, self);
+    else
+        rrc_del(h, self);
+    alive--;
+    if (id != 0) {
+        rb_ary_push(dead, LONG2NUM(id));
+        if (!NIL_P(on_dealloc))
+            rb_funcall(on_dealloc, rb_intern("call"), 1, LONG2NUM(id));
+    }
+}
+
+static void node_finalize(rrc_heap *h, rrc_object *self)
+{
+    node *n = (node *)self;
+    VALUE value = n->count > 0 ? rrc_ruby_wrap(n->slot[0]) : Qnil;
+    rb_ary_push(finalized, rb_assoc_new(LONG2NUM(n->id), value));
+}
+
+#define NODE_TYPE(name, flags, traverse, clear, finalize) \
+    { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, .tp_basicsize = sizeof(node), \
+      .tp_itemsize = sizeof(rrc_object *), .tp_flags = flags, .tp_dealloc = node_dealloc, \
+      .tp_traverse = traverse, .tp_clear = clear, .tp_finalize = finalize }
+
+static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
+static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
+static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
+static const rrc_type unknown_type = NODE_TYPE("unknown_node", 0, NULL, NULL, NULL);
+
+static size_t node_native(const rrc_object *ob)
+{
+    return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
+}
+
+static VALUE node_class, final_class, bare_class;
+
+static rrc_object *make(const rrc_type *type, long id, int count)
+{
+    int is_gc = (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+    rrc_object *ob = is_gc ? rrc_gc_new_var(heap, type, (size_t)count) : rrc_new_var(heap, type, (size_t)count);
+    if (ob == NULL)
+        return NULL;
+    ((node *)ob)->id = id;
+    ((node *)ob)->count = count;
+    alive++;
+    if (is_gc && rrc_gc_track(heap, ob) != RRC_OK) {
+        rrc_decref(heap, ob);
+        return NULL;
+    }
+    return ob;
+}
+
+/* Node.new(id = 0, slots = 2) */
+static VALUE node_s_new(int argc, VALUE *argv, VALUE klass)
+{
+    const rrc_type *type = RTEST(rb_class_inherited_p(klass, final_class)) ? &final_type
+                         : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type : &node_type;
+    rb_check_arity(argc, 0, 2);
+    return rrc_ruby_wrap_new(klass, make(type, argc > 0 ? NUM2LONG(argv[0]) : 0, argc > 1 ? NUM2INT(argv[1]) : 2));
+}
+
+static node *self_node(VALUE self)
+{
+    return (node *)rrc_ruby_unwrap(self, NULL);
+}
+
+static rrc_object **slot_at(VALUE self, VALUE index)
+{
+    node *n = self_node(self);
+    int i = NUM2INT(index);
+    if (i < 0 || i >= n->count)
+        rb_raise(rb_eIndexError, "no slot %d", i);
+    return &n->slot[i];
+}
+
+static VALUE node_set(VALUE self, VALUE index, VALUE value)
+{
+    rrc_object **slot = slot_at(self, index), *old = *slot;
+    rrc_object *fresh = NIL_P(value) ? NULL : rrc_ruby_hold(value);
+    old = *slot;
+    *slot = fresh;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return value;
+}
+
+static VALUE node_get(VALUE self, VALUE index)
+{
+    return rrc_ruby_wrap(*slot_at(self, index));
+}
+
+/* Call what is in slot 0, as a C library would that must not be jumped out of. */
+static VALUE node_call(int argc, VALUE *argv, VALUE self)
+{
+    rrc_object *callable = *slot_at(self, INT2FIX(0));
+    VALUE result;
+    int tag;
+    if (callable == NULL)
+        return Qnil;
+    rrc_incref(heap, callable);
+    tag = rrc_ruby_call_protected(callable, argc, argv, &result);
+    rrc_decref(heap, callable);
+    rrc_ruby_raise(tag);
+    return result;
+}
+
+static VALUE node_id(VALUE self) { return LONG2NUM(self_node(self)->id); }
+
+static VALUE node_claim(VALUE self, VALUE bytes)
+{
+    node *n = self_node(self);
+    rrc_ruby_native_bytes((ptrdiff_t)NUM2SIZET(bytes) - (ptrdiff_t)n->native);
+    n->native = NUM2SIZET(bytes);
+    return bytes;
+}
+
+/* C's count of references, without the bias. */
+static VALUE node_count(VALUE self)
+{
+    return LL2NUM(self_node(self)->head.ob_refcnt - RRC_REFCNT_FROM_PYPY);
+}
+
+static const rrc_ruby_method node_methods[] = {
+    { "new", RUBY_METHOD_FUNC(node_s_new), -1, 1 }, { "[]=", RUBY_METHOD_FUNC(node_set), 2, 0 },
+    { "[]", RUBY_METHOD_FUNC(node_get), 1, 0 },     { "call", RUBY_METHOD_FUNC(node_call), -1, 0 },
+    { "id", RUBY_METHOD_FUNC(node_id), 0, 0 },      { "claim", RUBY_METHOD_FUNC(node_claim), 1, 0 },
+    { "held", RUBY_METHOD_FUNC(node_count), 0, 0 }, { NULL, NULL, 0, 0 },
+};
+
+/* ---- what C holds: a table of references ---- */
+
+#define HELD_MAX (1 << 22)
+static rrc_object *held[HELD_MAX];
+
+static size_t held_index(VALUE index)
+{
+    size_t i = NUM2SIZET(index);
+    if (i >= HELD_MAX)
+        rb_raise(rb_eIndexError, "no place %zu", i);
+    return i;
+}
+
+static VALUE m_hold(VALUE self, VALUE index, VALUE value)
+{
+    size_t i = held_index(index);
+    rrc_object *fresh = rrc_ruby_hold(value), *old = held[i];
+    held[i] = fresh;
+    if (old != NULL)
+        rrc_decref(heap, old);
+    return value;
+}
+
+static VALUE m_release(VALUE self, VALUE index)
+{
+    RRC_CLEAR(heap, held[held_index(index)]);
+    return Qnil;
+}
+
+static VALUE m_held(VALUE self, VALUE index) { return rrc_ruby_wrap(held[held_index(index)]); }
+
+/* A node that no class is defined for. */
+static VALUE m_unknown(VALUE self) { return rrc_ruby_wrap_new(rb_path2class("Rawrefcount::Object"), make(&unknown_type, 0, 0)); }
+
+static VALUE m_expect_node(VALUE self, VALUE value) { rrc_ruby_unwrap(value, &node_type); return Qtrue; }
+static VALUE m_expect_kind(VALUE self, VALUE value, VALUE klass) { rrc_ruby_unwrap_kind(value, klass); return Qtrue; }
+static VALUE m_alive(VALUE self) { return LONG2NUM(alive); }
+static VALUE m_dead(VALUE self) { return dead; }
+static VALUE m_finalized(VALUE self) { return finalized; }
+static VALUE m_on_dealloc(VALUE self, VALUE callable) { return on_dealloc = callable; }
+static VALUE m_is_old(VALUE self, VALUE v)
+{
+    return (RBASIC(v)->flags & RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED ? Qtrue : Qfalse;
+}
+static VALUE m_gc_collect(VALUE self) { return SIZET2NUM(rrc_gc_collect(heap)); }
+static VALUE m_unprotect(VALUE self, VALUE v) { RB_OBJ_WB_UNPROTECT(v); return v; }
+
+/* A second class for one type; a class below no rrc class. */
+static VALUE m_define_twice(VALUE self)
+{
+    rrc_ruby_class spec = { "Again", &node_type, 0, NULL, NULL };
+    return rrc_ruby_define_class(self, &spec);
+}
+static VALUE m_define_below(VALUE self, VALUE superclass)
+{
+    rrc_ruby_class spec = { "Below", &unknown_type, superclass, NULL, NULL };
+    return rrc_ruby_define_class(self, &spec);
+}
+
+/* What an author may do wrong. */
+static VALUE m_open_with(VALUE self, VALUE abi, VALUE config)
+{
+    rrc_ruby_open(NUM2INT(abi), StringValueCStr(config));
+    return Qtrue;
+}
+
+/* ---- benchmarks, in nanoseconds per item ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static VALUE per_item(double begin, long n) { return DBL2NUM((now() - begin) / (double)n); }
+
+static VALUE b_hold(VALUE self, VALUE values)
+{
+    long i, n = RARRAY_LEN(values);
+    double begin = now();
+    for (i = 0; i < n; i++)
+        held[i] = rrc_ruby_hold(RARRAY_AREF(values, i));
+    return per_item(begin, n);
+}
+
+static VALUE b_hold_again(VALUE self, VALUE values)
+{
+    long i, n = RARRAY_LEN(values);
+    double begin = now();
+    for (i = 0; i < n; i++)
+        rrc_decref(heap, rrc_ruby_hold(RARRAY_AREF(values, i)));
+    return per_item(begin, n);
+}
+
+static VALUE b_value(VALUE self, VALUE count)
+{
+    long i, n = NUM2LONG(count);
+    double begin = now();
+    VALUE x = 0;
+    for (i = 0; i < n; i++)
+        x ^= rrc_ruby_wrap(held[i]);
+    RB_GC_GUARD(x);
+    return per_item(begin, n);
+}
+
+static VALUE b_release(VALUE self, VALUE count)
+{
+    long i, n = NUM2LONG(count);
+    double begin = now();
+    for (i = 0; i < n; i++)
+        RRC_CLEAR(heap, held[i]);
+    return per_item(begin, n);
+}
+
+/* Wrappers of new objects, kept in `keep`. */
+static VALUE b_wrap(VALUE self, VALUE keep, VALUE count)
+{
+    long i, n = NUM2LONG(count);
+    double begin;
+    for (i = 0; i < n; i++)
+        held[i] = make(&bare_type, 0, 0);
+    begin = now();
+    for (i = 0; i < n; i++)
+        rb_ary_push(keep, rrc_ruby_wrap(held[i]));
+    return per_item(begin, n);
+}
+
+static VALUE b_data(VALUE self, VALUE keep, VALUE count)
+{
+    static const rb_data_type_t plain = { "plain", { 0, RUBY_DEFAULT_FREE, 0, 0, { 0 } }, 0, 0,
+                                          RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED };
+    long i, n = NUM2LONG(count);
+    double begin = now();
+    for (i = 0; i < n; i++)
+        rb_ary_push(keep, rb_data_typed_object_wrap(rb_cObject, malloc(48), &plain));
+    return per_item(begin, n);
+}
+
+/* The way without a collector that knows of C: a global root for each value. */
+static VALUE *roots;
+
+static VALUE b_register(VALUE self, VALUE values)
+{
+    long i, n = RARRAY_LEN(values);
+    double begin;
+    roots = malloc((size_t)n * sizeof *roots);
+    begin = now();
+    for (i = 0; i < n; i++) {
+        roots[i] = RARRAY_AREF(values, i);
+        rb_gc_register_address(&roots[i]);
+    }
+    return per_item(begin, n);
+}
+
+#define MODULE_FUNCTION(name, function, arity) rb_define_module_function(module, name, function, arity)
+
+void Init_nodes(void)
+{
+    VALUE module = rb_define_module("Nodes");
+    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native };
+    heap = rrc_ruby_init();
+    node_class = rrc_ruby_define_class(module, &spec);
+    spec.superclass = node_class;
+    spec.methods = NULL;
+    spec.name = "FinalNode";
+    spec.type = &final_type;
+    final_class = rrc_ruby_define_class(module, &spec);
+    spec.name = "BareNode";
+    spec.type = &bare_type;
+    bare_class = rrc_ruby_define_class(module, &spec);
+    rb_gc_register_mark_object(dead = rb_ary_new());
+    rb_gc_register_mark_object(finalized = rb_ary_new());
+    rb_gc_register_address(&on_dealloc);
+    MODULE_FUNCTION("hold", m_hold, 2);
+    MODULE_FUNCTION("release", m_release, 1);
+    MODULE_FUNCTION("held", m_held, 1);
+    MODULE_FUNCTION("unknown", m_unknown, 0);
+    MODULE_FUNCTION("expect_node", m_expect_node, 1);
+    MODULE_FUNCTION("expect_kind", m_expect_kind, 2);
+    MODULE_FUNCTION("alive", m_alive, 0);
+    MODULE_FUNCTION("dead", m_dead, 0);
+    MODULE_FUNCTION("finalized", m_finalized, 0);
+    MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
+    MODULE_FUNCTION("old?", m_is_old, 1);
+    MODULE_FUNCTION("unprotect", m_unprotect, 1);
+    MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
+    MODULE_FUNCTION("define_twice", m_define_twice, 0);
+    MODULE_FUNCTION("define_below", m_define_below, 1);
+    MODULE_FUNCTION("open_with", m_open_with, 2);
+    MODULE_FUNCTION("bench_hold", b_hold, 1);
+    MODULE_FUNCTION("bench_hold_again", b_hold_again, 1);
+    MODULE_FUNCTION("bench_value", b_value, 1);
+    MODULE_FUNCTION("bench_release", b_release, 1);
+    MODULE_FUNCTION("bench_wrap", b_wrap, 2);
+    MODULE_FUNCTION("bench_data", b_data, 2);
+    MODULE_FUNCTION("bench_register", b_register, 1);
+}

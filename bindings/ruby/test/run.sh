@@ -1,0 +1,123 @@
+#!/bin/sh
+# run.sh - the tests of this folder for the makefile, from the project's top folder:
+#
+#   run.sh build             build what the others need
+#   run.sh quick | all       the tests, or those that are done soon
+#   run.sh debug             all, with the header's own checks
+#   run.sh asan              all, with sanitizers
+#   run.sh mutants           controls that must fail
+#   run.sh gem               the gem is packed, installed in an empty folder, and used
+#   run.sh demo              the widgets print what they should
+#   run.sh bench-smoke       the benchmarks run
+#   run.sh show-demo | bench to look at
+#
+# RUBY names the Ruby to use (default: ruby). The last line is the totals.
+RUBY=${RUBY:-ruby}
+TOP=$(pwd)
+BUILD=$TOP/${BUILD:-build}/ruby
+HERE=$TOP/bindings/ruby
+export BUILD
+kind=$1
+LOG=$BUILD/$kind.log
+
+mkdir -p "$BUILD" || exit 1
+
+cannot() {
+    echo "skipped: $1"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+command -v "$RUBY" >/dev/null 2>&1 || cannot "there is no Ruby"
+"$RUBY" -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' || cannot "there are no headers of Ruby"
+"$RUBY" -rrake -e 1 2>/dev/null || cannot "there is no rake"
+"$RUBY" -rminitest -e 1 2>/dev/null || cannot "there is no minitest"
+
+rake() {
+    if ! (cd "$HERE" && "$RUBY" -rrake -e 'Rake.application.run' -- "$@") >"$LOG" 2>&1; then
+        cat "$LOG"
+        echo "ERROR: rake $*"
+        echo "0 passed, 1 failed"
+        exit 1
+    fi
+}
+
+# Run tests by their names; add up what minitest says.
+run_tests() {
+    for name in "$@"; do
+        "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "-I$HERE/test" "$HERE/test/test_$name.rb" 2>&1 || echo "ERROR: test_$name"
+    done | tee "$LOG"
+    awk '/^[0-9]+ runs, / { runs += $1; bad += $5 + $7; skips += $9 }
+         /^ERROR: / && !/bad/ { errors++ }
+         END { if (bad == 0 && errors > 0) bad = errors
+               printf "%d passed, %d failed, %d skipped\n", runs - bad - skips, bad, skips; exit bad > 0 || runs == 0 }' "$LOG"
+}
+
+QUICK_TESTS='values wrappers cycles process insight'
+ALL_TESTS="$QUICK_TESTS collector random"
+case $kind in
+build)
+    rake test_libraries
+    ;;
+quick)
+    rake test_libraries
+    QUICK=1 run_tests $QUICK_TESTS
+    ;;
+all)
+    rake test_libraries
+    run_tests $ALL_TESTS
+    ;;
+debug)
+    BUILD=$BUILD-debug
+    mkdir -p "$BUILD"
+    DEBUG=1 rake test_libraries
+    RUNS=${RUNS:-20} run_tests $ALL_TESTS
+    ;;
+asan)
+    BUILD=$BUILD-asan
+    mkdir -p "$BUILD"
+    asan=$(${CC:-cc} -print-file-name=libasan.so)
+    ubsan=$(${CC:-cc} -print-file-name=libubsan.so)
+    [ -f "$asan" ] || cannot "there is no libasan for ${CC:-cc}"
+    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer --param asan-stack=0' \
+        rake test_libraries
+    # (An exception of Ruby's leaves frames without telling: none on the stack is watched.)
+    # Ruby looks into all of its stacks, and leaves much to the end of the process.
+    ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0
+    LD_PRELOAD="$asan $ubsan"
+    RUNS=10
+    export ASAN_OPTIONS RUNS LD_PRELOAD
+    run_tests values wrappers cycles insight collector random
+    ;;
+mutants)
+    rake test_libraries
+    "$RUBY" "$HERE/test/mutants.rb"
+    ;;
+gem)
+    rake gem
+    cat "$LOG"
+    echo "1 passed, 0 failed"
+    ;;
+demo)
+    rake test_libraries
+    rake demo
+    sed -n '/^A window,/,$p' "$LOG" >"$BUILD/demo.txt"
+    diff -u "$HERE/widgets/expected.txt" "$BUILD/demo.txt"
+    ;;
+show-demo)
+    rake test_libraries
+    rake demo
+    sed -n '/^A window,/,$p' "$LOG"
+    ;;
+bench-smoke)
+    rake test_libraries
+    REPEATS=1 "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb" 2000
+    ;;
+bench)
+    rake test_libraries
+    "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb"
+    ;;
+*)
+    sed -n '2,/^RUBY=/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

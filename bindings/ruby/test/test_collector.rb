@@ -1,0 +1,301 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# Ruby's collector in all its ways.
+class TestCollector < Minitest::Test
+  include Helper
+
+  def tree(size, first = 0)
+    Array.new(size) { |i| Node.new(first, 2).tap { |n| n[0] = "value #{i}"; n[1] = Node.new(0, 1).tap { |m| m[0] = [i] } } }
+  end
+
+  def check_tree(nodes)
+    nodes.each_with_index do |node, i|
+      assert_equal "value #{i}", node[0]
+      assert_equal [i], node[1][0]
+    end
+    assert Rawrefcount.check
+  end
+
+  def test_links_follow_compaction
+    nodes = tree(500)
+    GC.compact
+    check_tree(nodes)
+    GC.verify_compaction_references(toward: :empty, double_heap: true)
+    check_tree(nodes)
+    nodes.each { |node| Nodes.hold(0, node[0]); assert_same node[0], Nodes.held(0) }
+    Nodes.release(0)
+  end
+
+  def test_auto_compact
+    GC.auto_compact = true
+    nodes = tree(500)
+    5.times do
+      garbage = Array.new(20_000) { Object.new }
+      garbage.clear
+      GC.start
+      check_tree(nodes)
+    end
+  ensure
+    GC.auto_compact = false
+  end
+
+  # A C field has no write barrier: an old wrapper may lead to a young value.
+  def test_old_wrappers_with_young_values
+    node = Node.new(0, 2)
+    4.times { GC.start }
+    assert Nodes.old?(node)
+    40.times do |i|
+      apart { node[0] = "young #{i}" }
+      GC.verify_internal_consistency
+      GC.start(full_mark: false)
+      GC.start(full_mark: false)
+      assert_equal "young #{i}", node[0]
+    end
+  end
+
+  def test_lazy_sweeping
+    holder = Node.new(0, 1)
+    50.times do
+      nodes = tree(50)
+      holder[0] = nodes
+      nodes = nil
+      apart { tree(50) }
+      GC.start(full_mark: true, immediate_sweep: false)
+      check_tree(holder[0])
+      holder[0].each { |node| assert_same node[1], node[1] }
+    end
+  end
+
+  # Run the block again and again while Ruby marks in slices, with allocations that make it
+  # go on, until it was between our root's marking and the end some times (which of Ruby's
+  # roots are marked first, is chance).
+  def during_incremental_markings
+    pauses = Rawrefcount.stats[:marking_pauses]
+    rounds = 0
+    Thread.current[:ballast] = Array.new(300_000) { Object.new }    # it is marked last
+    100.times do
+      GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+      while GC.latest_gc_info(:state) == :marking
+        yield rounds
+        Array.new(20) { "garbage" * 3 }
+        rounds += 1
+      end
+      break if rounds > 50 && Rawrefcount.stats[:marking_pauses] - pauses >= 5
+    end
+    assert_operator Rawrefcount.stats[:marking_pauses] - pauses, :>=, 5, "the root was never marked early"
+  ensure
+    Thread.current[:ballast] = nil
+  end
+
+  # References move from wrappers that are not marked yet to others that are.
+  def test_incremental_marking
+    old = tree(500)
+    4.times { GC.start }
+    moved = []
+    during_incremental_markings do |n|
+      i = n * 7 % 500
+      unless moved.any? { |_, k| k == i }
+        moved << [old[i][1], i]
+        old[i][1] = nil
+      end
+      if moved.size > 20
+        node, i = moved.shift
+        old[i][1] = node
+      end
+    end
+    moved.each { |node, i| old[i][1] = node }
+    check_tree(old)
+  end
+
+  # What C drops and takes meanwhile is seen; what is new, too.
+  def test_incremental_marking_with_values
+    nodes = tree(500)
+    4.times { GC.start }
+    during_incremental_markings do |n|
+      node = nodes[n * 7 % 500]
+      node[0] = [node[0]]
+      inner = Node.new(0, 1)
+      inner[0] = node[1][0]
+      node[1] = inner
+    end
+    nodes.each_with_index do |node, i|
+      assert_equal "value #{i}", [node[0]].flatten[0]
+      assert_equal [i], node[1][0]
+    end
+  end
+
+  def test_demoted_values
+    values = Array.new(300) { |i| ["value", i] }
+    values.each_with_index { |value, i| Nodes.hold(i, value) }
+    4.times { GC.start }
+    assert Nodes.old?(values[0])
+    values.each { |value| Nodes.unprotect(value) }
+    refute Nodes.old?(values[0])
+    GC.start
+    (0...300).step(2) { |i| Nodes.release(i) }
+    values = nil
+    20.times do
+      GC.start(full_mark: false)
+      Array.new(1000) { "new" }
+      assert Rawrefcount.check
+    end
+    (1...300).step(2) { |i| assert_equal ["value", i], Nodes.held(i) }
+    300.times { |i| Nodes.release(i) }
+  end
+
+  def test_minor_collections_free_young_links
+    GC.start
+    GC.disable
+    apart { 100.times { |i| Nodes.hold(0, "s#{i}") }; Nodes.release(0); nil }
+    objects = Rawrefcount.stats[:objects]
+    GC.enable
+    GC.start(full_mark: false)
+    assert_operator Rawrefcount.stats[:objects], :<=, objects - 90
+  end
+
+  # Hooks are on only while there are links.
+  def test_hooks
+    assert_runs "false true false\n", <<~RUBY
+      before = Rawrefcount.stats[:hooks]
+      Thread.new { Nodes.hold(0, "x") }.join
+      during = Rawrefcount.stats[:hooks]
+      Thread.new { Nodes.release(0) }.join
+      10.times { GC.start; sleep 0 }
+      puts [before, during, Rawrefcount.stats[:hooks]].join(" ")
+    RUBY
+  end
+
+  # Collections inside of allocation tracing are not announced: everything is kept then.
+  def test_allocation_tracing
+    assert_runs "true true 0 true\n", <<~RUBY
+      require "objspace"
+      nodes = Array.new(300) { |i| Nodes::Node.new(i + 1, 1).tap { |n| n[0] = "v\#{i}" } }
+      ObjectSpace.trace_object_allocations do
+        GC.stress = true
+        100.times { Nodes::Node.new(0, 1)[0] = "garbage" }
+        GC.stress = false
+        20_000.times { |i| nodes[i % 300][0] = "v\#{i % 300}" }
+      end
+      print nodes.each_with_index.all? { |n, i| n[0] == "v\#{i}" }, " "
+      Rawrefcount.collect
+      puts [Rawrefcount.check, Nodes.dead.size, Rawrefcount.stats[:unhooked_collections] > 100].join(" ")
+    RUBY
+  end
+
+  # The same if somebody switches our hooks off, or another Ractor collects.
+  def test_collections_without_hooks
+    assert_runs "true true true\n", <<~RUBY, "-W0"
+      nodes = Array.new(300) { |i| Nodes::Node.new(0, 1).tap { |n| n[0] = "v\#{i}" } }
+      check = -> { nodes.each_with_index.all? { |n, i| n[0] == "v\#{i}" } && Rawrefcount.check }
+      r = Ractor.new { Ractor.receive; 200_000.times { "garbage" * 2 }; 3.times { GC.start }; 1 }
+      r.send(1)
+      r.take
+      print check.call, " "
+      unhooked = Rawrefcount.stats[:unhooked_collections] > 0
+      GC.start
+      print check.call, " "
+      puts unhooked
+    RUBY
+  end
+
+  # Somebody switches all trace points off: nothing dies any more, and nothing is lost.
+  def test_a_tracepoint_that_is_disabled
+    assert_runs "0 true true\n", <<~RUBY
+      nodes = Array.new(300) { |i| Nodes::Node.new(i + 1, 1).tap { |n| n[0] = "v\#{i}" } }
+      GC.start
+      ObjectSpace.each_object(TracePoint, &:disable)
+      Thread.new { 100.times { Nodes::Node.new(1, 1)[0] = "x" } }.join
+      3.times { GC.start; GC.start(full_mark: false) }
+      GC.compact
+      print Nodes.dead.size, " "
+      puts [nodes.each_with_index.all? { |n, i| n[0] == "v\#{i}" }, Rawrefcount.check].join(" ")
+    RUBY
+  end
+
+  def test_deallocs_run_outside_of_collections
+    seen = []
+    Nodes.on_dealloc(->(id) { seen << [id, GC.count, "an allocation"] })
+    apart { 50.times { Node.new(next_id, 0) }; nil }
+    collect
+    assert_operator seen.size, :>=, 48
+  end
+
+  def test_a_dealloc_may_collect
+    Nodes.on_dealloc(->(_) { GC.start; apart { Node.new(0, 1)[0] = "x"; nil } })
+    apart { 20.times { Node.new(next_id, 0) } }
+    collect
+    assert_operator Nodes.dead.size, :>=, 18
+  end
+
+  def test_errors_in_deallocs_are_reported_and_stop_nothing
+    reported = []
+    Rawrefcount.error_handler = ->(error, type) { reported << [error&.message, type] }
+    Nodes.on_dealloc(->(id) { raise "no #{id}" })
+    apart { 10.times { Node.new(next_id, 0) } }
+    Rawrefcount.collect
+    assert_operator reported.size, :>=, 8
+    assert_match(/\Ano \d+\z/, reported[0][0])
+    assert_equal "node", reported[0][1]
+    assert Rawrefcount.check
+    reported.clear
+    node = Node.new(next_id, 0)
+    node.dispose                        # from a method: it returns
+    assert_equal 1, reported.size
+    Nodes.on_dealloc(->(_) { throw :nowhere })
+    Node.new(next_id, 0).dispose
+    Nodes.on_dealloc(->(_) { exit 1 })
+    Node.new(next_id, 0).dispose
+    assert_equal 3, reported.size
+  end
+
+  # Whatever way the dealloc is left, it ends there.
+  def test_throws_out_of_deallocs
+    reported = []
+    Rawrefcount.error_handler = ->(error, _) { reported << error }
+    Nodes.on_dealloc(->(_) { throw :out, 1 })
+    assert_equal(2, catch(:out) { Node.new(next_id, 0).dispose; 2 })
+    assert_equal [nil], reported
+    begin
+      raise "in flight"
+    rescue StandardError
+      assert_equal(3, catch(:out) { Node.new(next_id, 0).dispose; 3 })
+      assert_equal "in flight", $!.message
+    end
+    thread = Thread.new do
+      Nodes.on_dealloc(->(_) { Thread.current.kill })
+      Node.new(next_id, 0).dispose
+      4
+    end
+    thread.join
+    assert_equal 3, reported.size
+    catch(:out) do
+      throw :out
+    ensure
+      Nodes.on_dealloc(->(_) { raise "while throwing" })
+      Node.new(next_id, 0).dispose
+    end
+    assert_equal "while throwing", reported.last.message
+    assert Rawrefcount.check
+  end
+
+  def test_an_error_in_flight_is_kept
+    Rawrefcount.error_handler = ->(*) {}
+    Nodes.on_dealloc(->(_) { raise "inner" })
+    begin
+      raise "outer"
+    rescue StandardError
+      Node.new(next_id, 0).dispose
+      assert_equal "outer", $!.message
+    end
+  end
+
+  def test_errors_are_warnings_without_a_handler
+    _, err = capture_io do
+      Nodes.on_dealloc(->(_) { raise IOError, "disk full" })
+      Node.new(next_id, 0).dispose
+    end
+    assert_match(/error ignored in the deallocation of a node: disk full \(IOError\)/, err)
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "helper"
+require "tmpdir"
+
+# What extconf.rb says where it cannot build.
+class TestPackaging < Minitest::Test
+  EXTCONF = [Gem.loaded_specs["rawrefcount"]&.full_gem_path, File.expand_path("..", __dir__)].compact
+               .map { |dir| "#{dir}/ext/rawrefcount/extconf.rb" }.find { |path| File.exist?(path) }
+
+  def extconf(prelude, path = EXTCONF)
+    Dir.mktmpdir do |dir|
+      command = [RbConfig.ruby, "-W0", "-e", "#{prelude}; load #{path.dump}"]
+      output = IO.popen(command, chdir: dir, err: %i[child out], &:read)
+      [output, $?.success?]
+    end
+  end
+
+  def assert_refuses(message, prelude, path = EXTCONF)
+    output, ok = extconf(prelude, path)
+    refute ok
+    assert_match message, output
+  end
+
+  def test_it_accepts_this_ruby
+    output, ok = extconf("")
+    assert ok, output
+  end
+
+  def test_other_engines
+    assert_refuses(/needs CRuby; this is jruby/, "RUBY_ENGINE = 'jruby'")
+  end
+
+  def test_other_versions
+    assert_refuses(/needs CRuby 3.1, 3.2 or 3.3; this is 3.4.1/, "RUBY_VERSION = '3.4.1'")
+    assert_refuses(/needs CRuby 3.1, 3.2 or 3.3; this is 3.0.2/, "RUBY_VERSION = '3.0.2'")
+  end
+
+  def test_a_missing_function
+    assert_refuses(/has no rb_objspace_marked_object_p, without which/,
+                   "require 'mkmf'; def have_func(name, *) = name != 'rb_objspace_marked_object_p'")
+  end
+
+  def test_a_missing_header
+    Dir.mktmpdir do |dir|
+      FileUtils.mkdir_p("#{dir}/a/b/c/d")
+      FileUtils.cp(EXTCONF, "#{dir}/a/b/c/d/extconf.rb")
+      assert_refuses(/rawrefcount.h is neither in/, "", "#{dir}/a/b/c/d/extconf.rb")
+    end
+  end
+end

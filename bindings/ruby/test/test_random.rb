@@ -1,0 +1,194 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# Random graphs over both heaps, changed at random, beside an oracle: a table of which
+# object refers to which. What roots reach must be there, with all its references; what they do
+# not reach must go. SEED=n runs one seed, RUNS=n so many.
+class TestRandom < Minitest::Test
+  include Helper
+
+  WIDTH = 3
+
+  class List < Array; end
+
+  class Plain
+    attr_accessor :id, :e0, :e1, :e2
+  end
+
+  # How each kind of object keeps its number and its references.
+  KINDS = {
+    node: [->(id) { Node.new(id, WIDTH) }, ->(o) { o.id }, ->(o, i) { o[i] }, ->(o, i, v) { o[i] = v }],
+    list: [->(id) { List[id, nil, nil, nil] }, ->(o) { o[0] }, ->(o, i) { o[i + 1] }, ->(o, i, v) { o[i + 1] = v }],
+    hash: [->(id) { { id: id } }, ->(o) { o[:id] }, ->(o, i) { o[i] }, ->(o, i, v) { v ? o[i] = v : o.delete(i) }],
+    plain: [->(id) { Plain.new.tap { |o| o.id = id } }, ->(o) { o.id }, ->(o, i) { o.public_send("e#{i}") },
+            ->(o, i, v) { o.public_send("e#{i}=", v) }],
+    string: [->(id) { "s#{id}" * 9 }, ->(o) { o[/\As(\d+)s/, 1].to_i }, ->(o, i) { o.instance_variable_get("@e#{i}") },
+             ->(o, i, v) { o.instance_variable_set("@e#{i}", v) }],
+    proc: [lambda { |id|
+             edges = []
+             proc { |i = nil, *v| i.nil? ? id : v.empty? ? edges[i] : edges[i] = v[0] }
+           }, ->(o) { o.call }, ->(o, i) { o.call(i) }, ->(o, i, v) { o.call(i, v) }]
+  }.freeze
+
+  def kind_of(object)
+    case object
+    when Nodes::Node then :node
+    when List then :list
+    when Hash then :hash
+    when Plain then :plain
+    when String then :string
+    when Proc then :proc
+    else flunk "#{object.inspect} is not one of ours (seed #{@seed})"
+    end
+  end
+
+  def number(object) = KINDS[kind_of(object)][1].call(object)
+  def get(object, i) = KINDS[kind_of(object)][2].call(object, i)
+  def set(object, i, value) = KINDS[kind_of(object)][3].call(object, i, value)
+
+  PLACES = 12           # roots: the first half in Ruby, the others in C
+
+  def root(place) = place < PLACES / 2 ? @roots[place] : Nodes.held(1000 + place)
+
+  def put_root(place, object)
+    @root_of[place] = object && number(object)
+    if place < PLACES / 2
+      @roots[place] = object
+    elsif object
+      Nodes.hold(1000 + place, object)
+    else
+      Nodes.release(1000 + place)
+    end
+  end
+
+  # An object at the end of a random path.
+  def anything
+    object = root(@random.rand(PLACES))
+    @random.rand(6).times do
+      following = object && get(object, @random.rand(WIDTH))
+      object = following if following
+    end
+    object
+  end
+
+  def fresh
+    @made += 1
+    @edges[@made] = [nil] * WIDTH
+    kind = KINDS.keys[@random.rand(9)] || :node
+    @nodes << @made if kind == :node
+    KINDS[kind][0].call(@made)
+  end
+
+  def connect(from, to)
+    i = @random.rand(WIDTH)
+    @edges[number(from)][i] = to && number(to)
+    set(from, i, to)
+  end
+
+  def change
+    case @random.rand(10)
+    when 0 then put_root(@random.rand(PLACES), fresh)
+    when 1 then put_root(@random.rand(PLACES), anything)
+    when 2 then put_root(@random.rand(PLACES), nil)
+    when 3..6
+      from = anything
+      connect(from, fresh) if from
+    when 7, 8
+      from = anything
+      connect(from, anything) if from
+    else
+      from = anything
+      connect(from, nil) if from
+    end
+  end
+
+  def ruby_collects
+    case @random.rand(12)
+    when 0, 1, 2 then GC.start(full_mark: false)
+    when 3 then GC.start
+    when 4 then GC.start(full_mark: true, immediate_sweep: false)
+    when 5 then GC.compact
+    when 6 then GC.verify_internal_consistency
+    when 7 then Array.new(20_000) { "x" }
+    when 8 then GC.auto_compact = @random.rand(2).zero?
+    when 9 then Rawrefcount.check
+    when 10 then Rawrefcount.run_pending(@random.rand(4))
+    else GC.verify_compaction_references(toward: :empty)
+    end
+  end
+
+  # Changes as they come; in bad times, each allocation collects.
+  def some_changes
+    case @random.rand(20)
+    when 0
+      GC.stress = true
+      3.times { change }
+      GC.stress = false
+    when 1
+      ObjectSpace.trace_object_allocations { 40.times { change } }
+    else
+      30.times { change }
+    end
+  end
+
+  def reachable
+    seen = {}
+    work = @root_of.compact
+    while (id = work.pop)
+      work.concat(@edges[id].compact) unless seen[id]
+      seen[id] = true
+    end
+    seen
+  end
+
+  # Walk what is there, and compare.
+  def compare
+    seen = {}
+    work = (0...PLACES).map { |place| [@root_of[place], root(place)] }
+    while (id, object = work.pop)
+      assert_equal id.nil?, object.nil?, "seed #{@seed}: root or reference to #{id}"
+      next if id.nil? || seen[id]
+
+      assert_equal id, number(object), "seed #{@seed}"
+      seen[id] = true
+      WIDTH.times { |i| work << [@edges[id][i], get(object, i)] }
+    end
+    assert_equal reachable.size, seen.size
+    assert_empty Nodes.dead & seen.keys, "seed #{@seed}: deallocated, but reachable"
+  end
+
+  def run_seed(seed)
+    @seed = seed
+    @random = Random.new(seed)
+    @roots = []
+    @root_of = [nil] * PLACES
+    @edges = {}
+    @nodes = []
+    @made = 0
+    Nodes.dead.clear
+    25.times do
+      apart { some_changes }
+      apart { ruby_collects }
+      apart { compare }
+    end
+    GC.auto_compact = false
+    left = @nodes - Nodes.dead
+    apart { PLACES.times { |place| put_root(place, nil) } }
+    5.times { collect }
+    left = @nodes - Nodes.dead
+    assert_equal Nodes.dead.uniq, Nodes.dead
+    left.size
+  ensure
+    GC.stress = false
+    GC.auto_compact = false
+  end
+
+  # Stale words on the stack may keep a few graphs, but not many.
+  def test_random_graphs
+    first = (ENV["SEED"] || 1).to_i
+    runs = (ENV["RUNS"] || (ENV["SEED"] ? 1 : 40)).to_i
+    left = (first...first + runs).map { |seed| run_seed(seed) }
+    assert_operator left.count(&:positive?), :<=, 1 + runs / 10, "nodes left, by seed: #{left}"
+  end
+end

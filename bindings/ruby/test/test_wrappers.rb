@@ -1,0 +1,157 @@
+# frozen_string_literal: true
+
+require "helper"
+
+# C objects in Ruby.
+class TestWrappers < Minitest::Test
+  include Helper
+
+  class Special < Nodes::Node
+    attr_accessor :note
+  end
+
+  def test_the_wrapper_stays_the_same_while_it_lives
+    node = Node.new(0, 1)
+    inner = Node.new(7, 0)
+    node[0] = inner
+    100.times { assert_same inner, node[0] }
+    GC.start
+    GC.compact
+    assert_same inner, node[0]
+  end
+
+  def test_a_new_wrapper_after_the_old_one_died
+    node = Node.new(0, 1)
+    id = next_id
+    apart { node[0] = Node.new(id, 0).tap { |n| n.instance_variable_set(:@mark, 1) }; nil }
+    collect
+    assert_equal id, node[0].id
+    refute node[0].instance_variable_defined?(:@mark)
+    refute_includes Nodes.dead, id
+  end
+
+  def test_a_subclass
+    special = Special.new(1, 1)
+    special.note = "x"
+    special[0] = special
+    assert_instance_of Special, special[0]
+    assert_equal "x", special[0].note
+    special[0] = nil
+  end
+
+  def test_a_type_without_a_class
+    assert_instance_of Rawrefcount::Object, Nodes.unknown
+    assert_match(/unknown_node/, Nodes.unknown.inspect)
+  end
+
+  def test_type_errors_name_both_types
+    { "text" => "String", nil => "nil", 5 => "Integer", true => "true", Object.new => "Object",
+      BareNode.new => "Nodes::BareNode", Nodes.unknown => "Rawrefcount::Object" }.each do |value, name|
+      error = assert_raises(TypeError) { Nodes.expect_node(value) }
+      assert_equal "wrong argument type #{name} (expected Nodes::Node)", error.message
+    end
+    error = assert_raises(TypeError) { Nodes.expect_kind(Node.new, BareNode) }
+    assert_equal "wrong argument type Nodes::Node (expected Nodes::BareNode)", error.message
+    assert Nodes.expect_node(Node.new)
+    assert Nodes.expect_kind(FinalNode.new, Node)
+  end
+
+  def test_dispose
+    node = Node.new(next_id, 1)
+    id = node.id
+    node[0] = "x"
+    refute node.disposed?
+    assert_nil node.dispose
+    assert_equal [id], Nodes.dead
+    assert node.disposed?
+    assert_nil node.dispose
+    [-> { node.id }, -> { node[0] }, -> { node[0] = 1 }, -> { Nodes.hold(0, node) }].each do |use|
+      assert_equal "this Nodes::Node was disposed of", assert_raises(Rawrefcount::DisposedError, &use).message
+    end
+    assert_equal "#<Nodes::Node (disposed)>", node.inspect
+  end
+
+  def test_what_c_holds_outlives_dispose
+    parent = Node.new(0, 1)
+    child = Node.new(next_id, 0)
+    id = child.id
+    parent[0] = child
+    child.dispose
+    assert_empty Nodes.dead
+    assert_equal id, parent[0].id
+    refute_same child, parent[0]
+    parent.dispose
+    assert_includes newly_dead, id
+  end
+
+  def test_copies_are_refused
+    node = Node.new
+    assert_raises(TypeError) { node.dup }
+    assert_raises(TypeError) { node.clone }
+    assert_raises(TypeError) { Marshal.dump(node) }
+    assert_raises(TypeError) { Node.allocate }
+    assert_raises(NoMethodError) { Rawrefcount::Object.new }
+  end
+
+  def test_other_ractors_are_refused
+    assert_runs "TypeError\nRactor::UnsafeError\n", <<~RUBY, "-W0"
+      node = Nodes::Node.new
+      sent = Ractor.new { Ractor.receive }
+      begin
+        sent.send(node)
+      rescue TypeError => e
+        puts e.class
+      end
+      sent.send(1)
+      sent.take
+      r = Ractor.new { begin; Rawrefcount.stats; rescue => error; error.class.name; end }
+      puts r.take
+    RUBY
+  end
+
+  def test_memsize
+    node = Node.new(0, 4)
+    small = ObjectSpace.memsize_of(node)
+    assert_operator small, :>=, 40 + 24
+    node.claim(100_000)
+    assert_equal small + 100_000, ObjectSpace.memsize_of(node)
+    node.dispose
+    assert_operator ObjectSpace.memsize_of(node), :<=, 40
+  end
+
+  # Native memory makes Ruby collect: wrappers alone would not.
+  def test_memory_pressure
+    collect
+    GC.start
+    before = GC.count
+    alive = Nodes.alive
+    200.times { Node.new(0, 0).claim(4 << 20) }
+    assert_operator GC.count - before, :>, 5
+    assert_operator Nodes.alive - alive, :<, 150
+    collect
+  end
+
+  def test_a_class_for_each_type
+    assert_match(/has a class already: Nodes::Node/, assert_raises(ArgumentError) { Nodes.define_twice }.message)
+    error = assert_raises(TypeError) { Nodes.define_below(String) }
+    assert_equal "the superclass of Below must be Rawrefcount::Object or below it", error.message
+  end
+
+  def test_an_extension_built_for_another_version
+    error = assert_raises(LoadError) { Nodes.open_with(99, "") }
+    assert_match(/built for another version of rawrefcount/, error.message)
+  end
+
+  def test_a_wrapper_that_ruby_brings_back_is_disposed
+    map = ObjectSpace::WeakMap.new
+    ids = apart { Array.new(200) { Node.new(next_id, 0).tap { |n| map[n] = 1 }.object_id } }
+    GC.start(full_mark: true, immediate_sweep: false)
+    found = ids.filter_map do |id|
+      ObjectSpace._id2ref(id)
+    rescue RangeError
+      nil
+    end
+    found.each { |node| assert(node.disposed? || node.id) }
+    collect
+  end
+end

@@ -1,0 +1,98 @@
+/* The widget library in Ruby: see demo.rb for what it looks like from there. */
+#include <rrc_ruby.h>
+#include "widgets.h"
+
+static VALUE eError, cWidget, cContainer;
+static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
+{
+    return rrc_ruby_call_objects(callback, 1, &sender, NULL);
+}
+static void native_bytes(rrc_heap *heap, ptrdiff_t change) { rrc_ruby_native_bytes(change); }
+static const wg_host host = { call, native_bytes };
+
+static void check(int code)
+{
+    if (code != WG_OK)
+        rb_raise(eError, "%s", wg_error_message(code));
+}
+
+static enum wg_event event_of(VALUE name)
+{
+#define IS_EVENT(event) if (name == ID2SYM(rb_intern(#event))) return WG_EVENT_##event;
+    WG_EVENTS(IS_EVENT)
+    rb_raise(rb_eArgError, "no such event: %" PRIsVALUE, rb_inspect(name));
+}
+
+static VALUE window_new(VALUE klass, VALUE title)
+{
+    return rrc_ruby_wrap_new(klass, wg_window_new(rrc_ruby_heap(), &host, StringValueCStr(title)));
+}
+static VALUE container_new(VALUE klass)
+{
+    return rrc_ruby_wrap_new(klass, wg_container_new(rrc_ruby_heap(), &host));
+}
+static VALUE button_new(VALUE klass, VALUE label)
+{
+    return rrc_ruby_wrap_new(klass, wg_button_new(rrc_ruby_heap(), &host, StringValueCStr(label)));
+}
+static VALUE canvas_new(VALUE klass, VALUE width, VALUE height)
+{
+    rrc_object *canvas = wg_canvas_new(rrc_ruby_heap(), &host, NUM2SIZET(width), NUM2SIZET(height));
+    return rrc_ruby_wrap_new(klass, canvas);
+}
+
+/* The methods of a class are called for its wrappers only: self may be of any type. */
+#define SELF rrc_ruby_unwrap(self, NULL)
+
+static VALUE text(VALUE self) { return rb_utf8_str_new_cstr(wg_text(SELF)); }
+static VALUE set_text(VALUE self, VALUE t) { check(wg_set_text(SELF, StringValueCStr(t))); return t; }
+static VALUE parent(VALUE self) { return rrc_ruby_wrap(wg_parent(SELF)); }
+static VALUE callback(VALUE self, VALUE event) { return rrc_ruby_wrap(wg_callback(SELF, event_of(event))); }
+static VALUE emit(VALUE self, VALUE event) { rrc_ruby_raise(wg_emit(SELF, event_of(event))); return self; }
+
+/* on(event) { |widget| ... }; without a block: not any more. */
+static VALUE on(VALUE self, VALUE name)
+{
+    rrc_object *widget = SELF;
+    enum wg_event event = event_of(name);
+    rrc_object *held = rb_block_given_p() ? rrc_ruby_hold(rb_block_proc()) : NULL;
+    wg_set_callback(widget, event, held);
+    if (held != NULL)
+        rrc_decref(rrc_ruby_heap(), held);
+    return self;
+}
+
+#define WIDGET(value) rrc_ruby_unwrap_kind(value, cWidget)
+static VALUE add(VALUE self, VALUE child) { check(wg_add(SELF, WIDGET(child))); return self; }
+static VALUE take_out(VALUE self, VALUE child) { check(wg_remove(SELF, WIDGET(child))); return child; }
+static VALUE size(VALUE self) { return SIZET2NUM(wg_count(SELF)); }
+static VALUE at(VALUE self, VALUE i) { return rrc_ruby_wrap(wg_child(SELF, NUM2SIZET(i))); }
+static VALUE width(VALUE self) { return SIZET2NUM(wg_width(SELF)); }
+static VALUE height(VALUE self) { return SIZET2NUM(wg_height(SELF)); }
+static size_t canvas_bytes(const rrc_object *canvas) { return wg_width(canvas) * wg_height(canvas); }
+#define METHOD(name, function, arity) { name, RUBY_METHOD_FUNC(function), arity, 0 }
+#define NEW(function, arity) { "new", RUBY_METHOD_FUNC(function), arity, 1 }
+#define END { NULL, NULL, 0, 0 }
+static const rrc_ruby_method widget_methods[] = { METHOD("text", text, 0), METHOD("text=", set_text, 1),
+    METHOD("parent", parent, 0), METHOD("on", on, 1), METHOD("callback", callback, 1),
+    METHOD("emit", emit, 1), END };
+static const rrc_ruby_method container_methods[] = { NEW(container_new, 0), METHOD("<<", add, 1),
+    METHOD("remove", take_out, 1), METHOD("size", size, 0), METHOD("[]", at, 1), END };
+static const rrc_ruby_method window_methods[] = { NEW(window_new, 1), END };
+static const rrc_ruby_method button_methods[] = { NEW(button_new, 1), END };
+static const rrc_ruby_method canvas_methods[] = { NEW(canvas_new, 2), METHOD("width", width, 0),
+    METHOD("height", height, 0), END };
+
+void Init_widgets_ruby(void)
+{
+    void Init_naive(void);
+    VALUE module = (rrc_ruby_init(), rb_define_module("Widgets"));
+    eError = rb_define_class_under(module, "Error", rb_eStandardError);
+#define CLASS(...) rrc_ruby_define_class(module, &(rrc_ruby_class){ __VA_ARGS__ })
+    cWidget = CLASS("Widget", NULL, 0, widget_methods, NULL);
+    cContainer = CLASS("Container", &wg_container_type, cWidget, container_methods, NULL);
+    CLASS("Window", &wg_window_type, cContainer, window_methods, NULL);
+    CLASS("Button", &wg_button_type, cWidget, button_methods, NULL);
+    CLASS("Canvas", &wg_canvas_type, cWidget, canvas_methods, canvas_bytes);
+    Init_naive();
+}
