@@ -868,7 +868,9 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
 /* Has enough changed for a step? Yes after changes of about a quarter of what
    there is, or if something changed and it was asked often; no if nothing changed
    that the header knows of. (It does not see a reference that is dropped while
-   others are left: rrc_mirror_collect steps in any case.)
+   others are left: rrc_mirror_collect steps in any case.) Of P links that C does not
+   refer to only a step learns that p has died: while there are some it says yes now
+   and then, half as often each time that none has.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
@@ -1326,7 +1328,9 @@ struct rrc_heap {
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
     size_t        links_made;   /* since the last step */
-    size_t        asked;        /* calls of rrc_mirror_is_due that found changes, since the last step */
+    size_t        idle;         /* P links of untracked objects that C did not refer to in the last step */
+    size_t        asked;        /* calls of rrc_mirror_is_due that found changes, or idle links, since then */
+    size_t        patience;     /* how many such calls without a change make a step due */
     size_t        mirrored, mirror_steps;
     uintptr_t     last_number;  /* given to what stands for an object */
     rrc_object  **targets;      /* a buffer for the mirror hook */
@@ -4825,8 +4829,10 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
         rrc_touch(heap, ob);            /* what it owns stays until its dealloc has run */
         rrci_last_reference(heap, ob);
     } else if ((count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)
-               && RRCI_IS_MIRRORED(heap) && !RRCI_IS_WEAK(ob)) {
-        rrci_weaken(heap, ob);
+               && RRCI_IS_MIRRORED(heap)) {
+        heap->changes++;                /* p can die now: a step has to find out */
+        if (!RRCI_IS_WEAK(ob))
+            rrci_weaken(heap, ob);
     }
 }
 
@@ -5228,6 +5234,7 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
                 explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
                 RRC_LINK(link->ob) = link->p;
             }
+            heap->idle += (kind & RRCI_O) == 0 && rrci_true_count(link->ob) == 0;
             if ((kind & RRCI_O) != 0 || RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL
                 || !rrci_decide(weighing, link->ob, explained, 1))
                 continue;
@@ -5297,6 +5304,7 @@ static int rrci_weigh(rrc_heap *heap, size_t *stale, const char *function)
         rrci_find_owners(&weighing);
         *stale = rrci_find_stale(&weighing);
     }
+    heap->idle = 0;
     rrci_decide_untracked(&weighing);
     rrci_decide_tracked(&weighing);
     heap->links_made = heap->changes = 0;
@@ -5439,14 +5447,22 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
    unseen: it is looked at again, but not for ever. */
 #define RRCI_STEP_ROUNDS 8
 
+/* A step without a change that also found no death: the next one can wait longer. */
+#define RRCI_LEAST_PATIENCE ((size_t)2)
+#define RRCI_MOST_PATIENCE ((size_t)4096)
+
 static int rrci_step(rrc_heap *heap, const char *function)
 {
-    size_t stale;
+    size_t stale, changes = heap->changes, links = rrci_count_links(heap);
     int round, code = RRC_OK;
     heap->stepping = 1;
     if (!heap->hooked)
         rrci_strengthen_all(heap);
     rrci_find_deaths(heap, function);
+    if (changes > 0 || rrci_count_links(heap) < links)
+        heap->patience = RRCI_LEAST_PATIENCE;
+    else if (heap->patience < RRCI_MOST_PATIENCE)
+        heap->patience *= 2;
     for (round = 1; !heap->gc_disabled; round++) {
         code = rrci_weigh(heap, &stale, function);
         if (code == RRC_OK && stale > 0)
@@ -5483,10 +5499,11 @@ RRC_API int rrc_mirror_step(rrc_heap *heap)
 
 RRC_API int rrc_mirror_is_due(rrc_heap *heap)
 {
-    if (heap == NULL || !RRCI_IS_MIRRORED(heap) || heap->changes == 0)
+    if (heap == NULL || !RRCI_IS_MIRRORED(heap) || (heap->changes == 0 && heap->idle == 0))
         return 0;
     heap->asked++;
-    return heap->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4 || heap->asked >= 8;
+    return heap->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4
+        || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
 }
 
 /* One round of rrc_mirror_collect, without the pending work. */
