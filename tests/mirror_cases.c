@@ -607,6 +607,41 @@ static void a_step_is_due_after_changes(void)
     m_close(w);
 }
 
+static int asks_until_due(m_world *w)
+{
+    int asks = 1;
+
+    while (!rrc_mirror_is_due(w->v->heap) && asks < 10000)
+        asks++;
+    return asks;
+}
+
+/* A value that C has let go, but not the host: nothing tells when it dies. A step looks
+   now and then, ever more seldom as long as it lives. */
+static void a_step_is_due_for_what_only_the_host_holds(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, asks;
+
+    linked(w, M_BARE, 1, &p);
+    m_root(w, p, 1);
+    check_int(m_step(w), RRC_OK);
+    for (asks = 2; asks < 100; asks *= 2) {
+        check_int(asks_until_due(w), asks);
+        vm_collect(w->v);
+        check_int(m_step(w), RRC_OK);
+        check_int(stats_of(w).objects, 1);
+    }
+    m_root(w, p, 0);
+    vm_collect(w->v);
+    check_int(asks_until_due(w), asks);
+    check_int(m_step(w), RRC_OK);
+    m_run(w, 0);
+    check_all_gone(w);
+    check_int(rrc_mirror_is_due(w->v->heap), 0);
+    m_close(w);
+}
+
 /* An edge node in which the host keeps things of its own. */
 static void a_node_of_the_hosts(void)
 {
@@ -693,7 +728,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(mirrored_heaps_are_not_driven),
     UNIT(both_hooks_or_none),
     UNIT(a_long_chain_is_mirrored_once),
-    UNIT(a_step_is_due_after_changes),
+    UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),
     UNIT(a_node_of_the_hosts),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(words_about_weak_objects));
