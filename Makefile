@@ -18,7 +18,7 @@ HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench bench-instructions bench-table fuzz lint deps install uninstall clean help
+.PHONY: all demo check check-hosts test bench bench-instructions bench-table fuzz lint deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -28,10 +28,12 @@ export CC CXX BUILD PKG_CONFIG
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# RUNS and CHECK_RUNS: the names of all tests, and of those of the quick subset.
+# RUNS: the names of all tests. CHECK_RUNS, HOST_CHECK_RUNS: those of the quick subsets, of
+# the header with what needs nothing else, and of the bindings to other hosts.
 # $(call run,NAME,WHAT IT NEEDS,COMMAND) makes a target run-NAME out of a test.
 RUNS       :=
 CHECK_RUNS :=
+HOST_CHECK_RUNS :=
 define run
 RUNS += $(1)
 .PHONY: run-$(1)
@@ -88,8 +90,11 @@ CHECK_RUNS += text readme examples tensor demo
 # like any other (-k), and the totals tell.
 TESTED := $(if $(filter deps,$(MAKECMDGOALS)),deps)
 
-check: $(TESTED) ## the quick tests, in less than 20 seconds
+check: $(TESTED) ## the quick tests, for every edit
 	+@$(MAKE) --no-print-directory QUICK=1 run-and-count 'RUN_NAMES=$$(CHECK_RUNS)'
+
+check-hosts: $(TESTED) ## the same for Lua, Ruby and mruby
+	+@$(MAKE) --no-print-directory QUICK=1 run-and-count 'RUN_NAMES=$$(HOST_CHECK_RUNS)'
 
 test: $(TESTED) ## all tests; the last line is the totals
 	+@$(MAKE) --no-print-directory run-and-count 'RUN_NAMES=$$(RUNS)'

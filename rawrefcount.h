@@ -1,4 +1,4 @@
-/* rawrefcount.h - version 0.2.0
+/* rawrefcount.h - version 0.3.0
  * One C header that joins a tracing garbage collector with reference-counted
  * C objects: stable proxies, deallocation at the right time, and no leaks, not
  * even of garbage cycles that run through both heaps.
@@ -224,10 +224,11 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
- * next   Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
+ * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
- *        old objects become young again (demotes).
+ *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
  *        RRC_MIRROR: garbage over both heaps where the host's collector is closed.
+ *        A search that finds no garbage is two passes; garbage is cleared in batches.
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
@@ -241,9 +242,9 @@
 #include <stdint.h>
 
 #define RRC_VERSION_MAJOR 0
-#define RRC_VERSION_MINOR 2
+#define RRC_VERSION_MINOR 3
 #define RRC_VERSION_PATCH 0
-#define RRC_VERSION "0.2.0"
+#define RRC_VERSION "0.3.0"
 
 /* >>config
  * ---------------------------------------------------------------------------

@@ -93,7 +93,7 @@ run-lua-$(1):
 endef
 $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua))))
 
-CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
+HOST_CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------
 

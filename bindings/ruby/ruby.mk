@@ -12,7 +12,7 @@ $(foreach kind,all demo bench-smoke gem mutants,\
     $(eval $(call run,ruby-$(kind),ruby-libraries,$(RUBY_RUN) $(kind))))
 $(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
 $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
-CHECK_RUNS += ruby-quick
+HOST_CHECK_RUNS += ruby-quick
 
 demo-ruby: ## the widget library in Ruby
 	@$(RUBY_RUN) show-demo
