@@ -550,8 +550,9 @@ typedef struct rrc_desc {
        allocates nothing, and its result is ignored.
        Called by rrc_mirror_step for what has changed, also when an object with a
        node goes. May allocate in the host, and so collect and run finalizers;
-       must return to its caller. Not 0: failed; the node keeps what it referred to,
-       or some of it. */
+       must return to its caller. (If such a finalizer unlinks a target that is not
+       tracked, nothing stands for it from then on: leave it out.) Not 0: failed; the
+       node keeps what it referred to, or some of it. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
     /* on: root what stands for ob (rrc_mirror_target); else let it go. It may be so
