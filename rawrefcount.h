@@ -261,7 +261,8 @@
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
  *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  how tp_dealloc, tp_finalize, tp_clear and
  *                                              tp_clear_weakrefs are called: a host whose errors leave
- *                                              functions by longjmp catches them here. It must return.
+ *                                              functions by longjmp catches them here. It must return,
+ *                                              as must every hook and callback, and tp_free.
  *   RRC_HOST_MOVES              1              0: no p ever moves; survivor then just says whether
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -441,8 +442,9 @@ struct rrc_type {
        do so itself.) NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Drop references so that cycles through self break: RRC_CLEAR each field.
-       self is held while it runs, and must stay fit for tp_dealloc. NULL: clears
-       the tp_members. */
+       self is held while it runs, as is other garbage that is cleared with it: get
+       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. NULL:
+       clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
     /* Runs before self is cleared or deallocated, with the count above 0: self is
        whole. It may resurrect self by an incref. Once per object with HAVE_GC
@@ -520,7 +522,8 @@ typedef struct rrc_desc {
 
     /* Not zero: an old p can become young again, by what the mutator does to it. It
        lives on as an old one until the next major collection, which asks is_young
-       for each old link too, and makes links young again. */
+       for each old link too, and makes links young again. (Where memory for that is
+       lacking, minor collections trace old p's, too, and ask is_young for old links.) */
     int demotes;
 
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
@@ -800,7 +803,8 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
 /* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. The
    caller must hold the only reference, as the address may change. Returns the
    object, or NULL with the old one intact: no memory; or logged: it is tracked,
-   linked, or of a type without tp_itemsize.
+   linked, referred to by others (in a tp_clear: all that is cleared with self is),
+   or of a type without tp_itemsize; or rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -863,16 +867,16 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now; nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is going on; nothing was done.
-   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse, tp_free | O(links + tracked
+   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse | O(links + tracked
    objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Has enough changed for a step? Yes after changes of about a quarter of what
    there is, or if something changed and it was asked often; no if nothing changed
    that the header knows of. (It does not see a reference that is dropped while
-   others are left: rrc_mirror_collect steps in any case.) Of P links that C does not
-   refer to only a step learns that p has died: while there are some it says yes now
-   and then, half as often each time that none has.
+   others are left: rrc_mirror_collect steps in any case.) Where nothing but the host
+   holds a P link, only a step learns that p has died: while there are some it says yes
+   now and then, half as often each time that none has.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
@@ -1330,7 +1334,7 @@ struct rrc_heap {
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
     size_t        links_made;   /* since the last step */
-    size_t        idle;         /* P links of untracked objects that C did not refer to in the last step */
+    size_t        idle;         /* P links that nothing but the host held in the last step */
     size_t        asked;        /* calls of rrc_mirror_is_due that found changes, or idle links, since then */
     size_t        patience;     /* how many such calls without a change make a step due */
     size_t        mirrored, mirror_steps;
@@ -1615,12 +1619,14 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = rrci_chunks_needed(heap, links, tracked);
+    /* A step that is going on can have noted links that are gone by now. */
+    size_t noted = links > heap->gc[RRCI_SIDE].count ? links : heap->gc[RRCI_SIDE].count;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
     if ((tracked > 0 || RRCI_IS_MIRRORED(heap))
         && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
-                                  rrci_directory_needed(links, tracked)) != RRC_OK)
+                                  rrci_directory_needed(noted, tracked)) != RRC_OK)
         return RRC_ENOMEM;
     while (heap->chunk_count < chunks) {
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
@@ -1718,7 +1724,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* during a search: its link, if any, is a P link */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* its link, if any, is a P link: during a search, and in mirrored heaps */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* that of heap->white: not found alive (so far) */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
@@ -1840,6 +1846,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
+    if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
+        && (head->is.word & RRCI_GC_KEPT) == 0)
+        heap->alive--;                  /* reported by rrc_marked before the collection began */
     rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
@@ -2717,7 +2726,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
 {
     rrci_sweeper sweeper;
     size_t first, i;
-    int moving = 0;
+    int moving = 0, only_young = heap->phase == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
     sweeper.heap = heap;
     sweeper.list = list;
     sweeper.function = function;
@@ -2737,6 +2746,8 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
             RRCI_PREFETCH(far_link[i].p);
             if (moving)
                 RRCI_PREFETCH_TO_WRITE(near_link[i].ob);
+            if (RRCI_UNLIKELY(only_young) && !RRC_HOST_IS_YOUNG(heap, p))
+                continue;
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, function);
@@ -2823,7 +2834,7 @@ static int rrci_has_room(rrci_list *young)
 }
 
 /* Move the links whose p is young again to the young lists. Those that find no room
-   stay, and make minor collections look at all links, until there is room. */
+   stay, and make minor collections look for them among the old ones. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
@@ -2846,6 +2857,9 @@ static void rrci_demote(rrc_heap *heap)
             rrci_drop_link(heap, old, i, rrci_key(old, &link));
             rrci_add_link(heap, young, link);
         }
+        /* Those that went left tombstones in the room of those that will come back. */
+        if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
+            rrci_dict_rebuild(old, old->dict.size);
     }
 }
 
@@ -3985,19 +3999,18 @@ static int rrci_do_clear(rrc_heap *heap)
         if (index >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
     }
+    heap->quota -= count;               /* each counts once, however it goes */
     for (i = 0; i < count; i++) {
         if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)      /* not untracked meanwhile */
             RRC_HOST_GUARD(heap, rrci_call_clear, batch[i]);
     }
     for (i = 0; i < count; i++) {
         if (--RRC_REFCNT(batch[i]) == 0) {
+            heap->quota++;
             rrci_last_reference(heap, batch[i]);
-            continue;
-        }
-        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)
+        } else if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR) {
             rrci_gc_move(heap, RRCI_CLEARED, batch[i]);
-        if (heap->quota > 0)
-            heap->quota--;              /* done, though it stays for now */
+        }
     }
     return 1;
 }
@@ -4404,6 +4417,11 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
                    "its address may not change now; it was left alone");
         return NULL;
     }
+    if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
+        rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
+                   "others refer to it, and its address may change; it was left alone");
+        return NULL;
+    }
     before = rrci_bytes_before(type, 1);
     size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
     memory = (char *)ob - before;
@@ -4435,6 +4453,10 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         || (heap->phase < RRCI_RELEASING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
             && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
+        return;
+    }
+    if (RRCI_COUNT(ob) > 1) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
     record = rrci_closing_record(heap, ob);
@@ -4959,6 +4981,7 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     if (rrci_has_gc_head(ob) && rrci_is_p_linked(heap, ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+        head->is.word &= ~RRCI_GC_P_LINKED;
     }
 }
 
@@ -4988,8 +5011,12 @@ static void rrci_anchor_waiting(rrc_heap *heap)
     size_t i;
     int kind;
     for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i));
             rrc_touch(heap, *rrci_ob_at(&heap->gc[kind], i));
+            if ((head->is.state & RRCI_NODE_WANTED) != 0)
+                head->is.state |= RRCI_NODE_STALE;      /* if it comes back: links made meanwhile are not told apart */
+        }
 }
 
 static void rrci_find_deaths(rrc_heap *heap, const char *function)
@@ -5236,10 +5263,13 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
                 explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
                 RRC_LINK(link->ob) = link->p;
             }
-            heap->idle += (kind & RRCI_O) == 0 && rrci_true_count(link->ob) == 0;
-            if ((kind & RRCI_O) != 0 || RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL
-                || !rrci_decide(weighing, link->ob, explained, 1))
+            if ((kind & RRCI_O) != 0 || RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL)
                 continue;
+            if (!rrci_decide(weighing, link->ob, explained, 1)) {
+                heap->idle += RRCI_IS_WEAK(link->ob);
+                continue;
+            }
+            heap->idle++;
             if (count == pending->count)
                 rrci_append(heap, pending, *link);
             else
@@ -5254,7 +5284,8 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
 
 static void rrci_decide_tracked(rrci_weighing *weighing)
 {
-    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
+    rrc_heap *heap = weighing->search.heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
@@ -5266,6 +5297,7 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
         head->is.refs = 0;
         if (rrci_decide(weighing, ob, explained, stands))
             head->is.state |= RRCI_NODE_PENDING;
+        heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
     }
 }
 

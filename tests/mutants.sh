@@ -366,7 +366,7 @@ mutant nothing_is_let_go mirror "$(in_function rrci_end_pending 's/rrci_anchor(h
 mutant the_explicit_form_stays_weak mirror "$(in_function rrci_mirror_cycle 's/rrci_strengthen_all(heap);/;/')"
 mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));/;/')"
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
-mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/|| heap->asked >= 8/|| 0/')"
+mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
 mutant hooks_are_called_after_the_end mirror "$(in_function rrci_mirror_end 's/heap->desc.mirror = NULL;/;/')"
 mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_phase 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"

@@ -738,6 +738,71 @@ static void what_a_clear_untracks_is_not_cleared(void)
     host_close(h);
 }
 
+/* A tp_clear that gets rid of an object by force. It belongs to self alone, but is being
+   cleared, too, and so is held. */
+static int clear_by_force(rrc_heap *heap, rrc_object *self)
+{
+    rrc_object *store = KNOT(self)->ref[1];
+
+    if (store != NULL) {
+        rrc_gc_untrack(heap, store);
+        check_ptr(rrc_gc_resize(heap, store, 10), NULL);
+        rrc_gc_del(heap, store);
+    }
+    return knot_clear(heap, self);
+}
+
+static const rrc_type Forcer = {
+    .tp_name = "Forcer", .tp_basicsize = sizeof(knot), .tp_itemsize = sizeof(int),
+    .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_by_force,
+};
+
+static void garbage_goes_by_its_count_alone(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *forcer = knot_new(h, &Forcer, 1), *store = knot_new(h, &Forcer, 2);
+
+    knot_tie(h, forcer, 1, store);
+    knot_tie(h, store, 0, forcer);
+    rrc_decref(h->heap, store);
+    rrc_decref(h->heap, forcer);
+    knot_collect(h);
+    host_expect_log(h, RRC_EREFCNT, NULL);
+    host_expect_log(h, RRC_EREFCNT, NULL);
+    check_int(count_events(h->events, 'd'), 2);
+    check_int(host_stats(h).objects, 0);
+    forget_events(h);
+    host_close(h);
+}
+
+/* What a portion counts is all that was done: a clear and its dealloc once, and the
+   dealloc of an object that went because of it. */
+static void a_portion_counts_all_that_goes(void)
+{
+    int i, done = 0;
+    host *h = host_open(NULL);
+
+    for (i = 0; i < 100; i++) {
+        rrc_object *ob = knot_new(h, &Knot, 0), *leaf = rrc_gc_new(h->heap, &Knot);
+
+        knot_tie(h, ob, 0, ob);
+        KNOT(ob)->ref[1] = leaf;        /* not tracked: it goes by its count */
+        rrc_decref(h->heap, ob);
+    }
+    host_major(h);
+    while (host_stats(h).pending > 0) {
+        int before = (int)host_stats(h).objects;
+
+        check_int((int)rrc_run_pending(h->heap, 7) <= 7, 1);
+        check(before - (int)host_stats(h).objects <= 7);
+        done++;
+    }
+    check(done >= 200 / 7);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
 static void borrow_again(host *h, rrc_object *ob)
 {
     rrc_gcref p = h->test == NULL ? NULL : ((rrc_gcref *)h->test)[0];
@@ -902,7 +967,8 @@ UNIT_GROUP(gc_finalizers,
     UNIT(uncollectable_objects_can_be_listed),
     UNIT(what_was_never_cleared_is_not_uncollectable),
     UNIT(garbage_that_is_held_again_is_left_alone), UNIT(a_reference_moved_out_of_garbage),
-    UNIT(many_new_links_to_garbage), UNIT(what_a_clear_untracks_is_not_cleared),
+    UNIT(many_new_links_to_garbage),
+    UNIT(garbage_goes_by_its_count_alone), UNIT(a_portion_counts_all_that_goes), UNIT(what_a_clear_untracks_is_not_cleared),
     UNIT(the_link_of_garbage_is_gone),
     UNIT(garbage_waits_for_long),
     UNIT(pending_garbage_calls_the_trigger),
