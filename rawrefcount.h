@@ -5482,7 +5482,7 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 #define RRCI_STEP_ROUNDS 8
 
 /* A step without a change that also found no death: the next one can wait longer. */
-#define RRCI_LEAST_PATIENCE ((size_t)2)
+#define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
 
 static int rrci_step(rrc_heap *heap, const char *function)

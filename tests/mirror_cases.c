@@ -626,7 +626,7 @@ static void a_step_is_due_for_what_only_the_host_holds(void)
     linked(w, M_BARE, 1, &p);
     m_root(w, p, 1);
     check_int(m_step(w), RRC_OK);
-    for (asks = 2; asks < 100; asks *= 2) {
+    for (asks = 8; asks < 100; asks *= 2) {
         check_int(asks_until_due(w), asks);
         vm_collect(w->v);
         check_int(m_step(w), RRC_OK);

@@ -4,6 +4,7 @@
 #   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
 #   LUAS   those that are installed; all are tested
 
+comma     := ,
 LUA_DIR   := bindings/lua
 LUA_NAMES := lua5.4 lua5.3 lua5.2 lua5.1 luajit
 LUA_OTHER := lua5.5 lua-5.5 lua-5.4 lua-5.3 lua-5.2 lua-5.1 lua
@@ -17,7 +18,9 @@ LUA_MODULES := rawrefcount widgets naive nodes
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
                $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
-LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
+# Lua 5.1 and LuaJIT unload modules while objects of theirs are left: they must stay mapped.
+LUA_SHARED  := -fPIC -fno-semantic-interposition -shared \
+               $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup,-Wl$(comma)-z$(comma)nodelete)
 
 # Where the modules of one Lua are, and how its interpreter finds them.
 lua_out  = $(BUILD)/lua/$(1)

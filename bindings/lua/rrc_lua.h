@@ -1316,9 +1316,21 @@ static int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
     return 1;
 }
 
-static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* A new proxy on the hidden thread, or an error on L. */
+static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrcl_pushing job;
+    int top = lua_gettop(state->hidden), status;
+    job.state = state;
+    job.ob = ob;
+    status = rrcl_pcall(L, rrcl_new_proxy, &job);
+    if (status != 0 && state->hidden != NULL)
+        lua_settop(state->hidden, top);         /* a debug hook can raise when all is done */
+    return status;
+}
+
+static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
     int status;
     if (ob->ob_type == state->value_type) {
         uint32_t slot = ((rrcl_value *)(void *)ob)->slot;
@@ -1328,10 +1340,8 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
             lua_pushnil(L);
         return;
     }
-    job.state = state;
-    job.ob = ob;
     rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
-    status = rrcl_pcall(L, rrcl_new_proxy, &job);
+    status = rrcl_make_proxy(L, state, ob);
     if (status == 0)
         lua_xmove(state->hidden, L, 1);
     rrc_decref(state->heap, ob);
@@ -1356,7 +1366,6 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
 RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    rrcl_pushing job;
     if (ob == NULL)
         return luaL_error(L, "not enough memory");
     if (state->hidden != NULL) {
@@ -1367,9 +1376,7 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
             rrc_decref(heap, ob);
             return 1;
         }
-        job.state = state;
-        job.ob = ob;
-        if (rrcl_pcall(L, rrcl_new_proxy, &job) == 0) {
+        if (rrcl_make_proxy(L, state, ob) == 0) {
             lua_xmove(state->hidden, L, 1);
             rrc_decref(heap, ob);
             return 1;
@@ -1773,6 +1780,8 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
 static void rrcl_tell_native(lua_State *L, rrcl_state *state)
 {
     size_t limit = (size_t)lua_gc(L, LUA_GCCOUNT, 0) << 10, over;
+    if (!rrcl_is_running(L))
+        return;                                 /* collectgarbage("stop") is the script's word */
     if (limit < state->native_before / 2)
         limit = state->native_before / 2;
     if (limit < RRC_LUA_NATIVE_BYTES)
