@@ -4932,6 +4932,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
             head->is.number = rrci_new_number(heap);
         if (head->is.node == node)
             return;
+        heap->changes++;
     }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;

@@ -1518,9 +1518,17 @@ static int rrcl_index(lua_State *L)
     return 1;
 }
 
-/* The fields live in the node's table, so that they stay with the object. */
+/* The fields live in the node's table, so that they stay with the object. (One that is
+   not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
+    if (rrc_gc_is_tracked(proxy->state->heap, proxy->ob)) {
+        rrcl_state *state = proxy->state;
+        rrcl_use(state, L);
+        rrcl_need_node(L, state, proxy->ob, 0);
+        lua_pop(L, 1);
+        rrc_mirror_set_node(state->heap, proxy->ob, rrc_mirror_node(state->heap, proxy->ob));   /* to be kept */
+    }
     if (!proxy->has_table) {
         lua_pushvalue(L, 1);
         lua_createtable(L, 0, 1);

@@ -168,6 +168,22 @@ case("T5 control: without the touch it is lost", function()
   equal(b:get(1), nil)
 end)
 
+case("a script's fields stay with the object, before any step and without children", function()
+  local owner = new(1)
+  do
+    local a = new(2)
+    a.tag = "mine"
+    a.me = a
+    owner:set(1, a)
+  end
+  collectgarbage() collectgarbage() collectgarbage()
+  equal(owner:get(1).tag, "mine")
+  equal(owner:get(1).me, owner:get(1))
+  owner = nil
+  rawrefcount.collect()
+  equal(nodes.live(), 0)
+end)
+
 case("T6 C takes a reference after the step, and its owner dies", function()
   local a = new(1)
   a:set(1, { "callback" })
