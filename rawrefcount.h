@@ -129,8 +129,10 @@
  *     to where its p is now.
  * I4  No user code but the host's hooks, tp_traverse and the freeing of light
  *     obs runs inside a collection. tp_dealloc, tp_finalize, tp_clear and
- *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref,
- *     rrc_gc_collect and rrc_heap_free, outside a collection.
+ *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect,
+ *     rrc_mirror_collect and rrc_heap_free, from rrc_gc_visit_objects for what its
+ *     callback drops, and for a heap type from rrc_del of its last instance; all
+ *     outside a collection.
  * I5  The collection functions allocate nothing and cannot fail. What they need
  *     is reserved when a link is made or an object is tracked; that call reports
  *     RRC_ENOMEM and changes nothing.
@@ -742,7 +744,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 /* For a host that moves objects by themselves, apart from a collection or after its
    free call: every link is to follow its p. survivor gives the address where p is now.
    [mutator is stopped, old addresses can still be told | frees only | calls
-   survivor, is_young | O(links)] */
+   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
 RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- queue ---- */
@@ -778,8 +780,8 @@ RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 /* Free the memory of an object made by rrc_new, rrc_new_var. (Also of one that
    is laid out as such but was allocated by the realloc hook's allocator, if its
    type's tp_basicsize is 0. All others need a tp_free of their own.) NULL is
-   ignored. Refused, and logged, while ob is linked.
-   [any | frees only | calls realloc | O(1)] */
+   ignored. Refused, and logged, while ob is linked, or others refer to it.
+   [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
 /* ---- cyclic GC: CPython's protocol for C types with RRC_TPFLAGS_HAVE_GC ---- */

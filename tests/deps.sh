@@ -15,7 +15,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
     echo "  GNU make, gcc and g++ (also for 32 bits), clang, cmocka, pkg-config, graphviz,"
     echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind,"
-    echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest"
+    echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1"
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi
