@@ -642,6 +642,33 @@ static void a_step_is_due_for_what_only_the_host_holds(void)
     m_close(w);
 }
 
+/* The owner's edges look the same: it is the child's p that is another one. */
+static void a_child_is_linked_anew(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, first, second, owner = linked(w, M_GC, 0, &proxy), child = m_new_ob(w, M_BARE);
+
+    first = m_new_p(w);
+    m_root(w, first, 1);
+    check_int(m_link(w, first, child, 1), RRC_OK);
+    m_root(w, proxy, 1);
+    m_root(w, first, 0);
+    hand_over(w, owner, 0, child);
+    live_on(w, 2);
+    check(w->p[first].at != NULL);
+    m_unlink(w, child);
+    second = m_new_p(w);
+    m_root(w, second, 1);
+    check_int(m_link(w, second, child, 1), RRC_OK);
+    m_root(w, second, 0);
+    live_on(w, 2);
+    check(w->p[second].at != NULL);
+    m_root(w, proxy, 0);
+    live_on(w, 2);
+    check_all_gone(w);
+    m_close(w);
+}
+
 /* An edge node in which the host keeps things of its own. */
 static void a_node_of_the_hosts(void)
 {
@@ -729,6 +756,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(both_hooks_or_none),
     UNIT(a_long_chain_is_mirrored_once),
     UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),
+    UNIT(a_child_is_linked_anew),
     UNIT(a_node_of_the_hosts),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(words_about_weak_objects));

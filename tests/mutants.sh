@@ -151,7 +151,7 @@ mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRC
 mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
 mutant unlink_forgets_to_bury dict "$(in_function rrc_unlink '/rrci_bury/d')"
 mutant unlink_keeps_the_record dict "$(in_function rrc_unlink '/rrci_drop_link/d')"
-mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
+mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 
 # Deallocation.
 mutant the_finalizer_is_skipped dict "$(in_function rrci_dealloc '/RRC_HOST_GUARD(heap, type->tp_finalize, ob);/d')"
@@ -368,7 +368,6 @@ mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRROR
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
 mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
-mutant hooks_are_called_after_the_end mirror "$(in_function rrci_mirror_end 's/heap->desc.mirror = NULL;/;/')"
 mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_phase 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/!heap->hooked ||/1 ||/')"

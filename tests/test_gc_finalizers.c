@@ -660,6 +660,27 @@ static void garbage_that_is_held_again_is_left_alone(void)
         }
 }
 
+/* What garbage owns outside does not make up for a reference from outside. */
+static void owning_others_hides_no_reference(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[2], *live = knot_new(h, &Knot, 3);
+
+    knot_ring(h, &Knot, 2, ring);
+    knot_tie(h, ring[0], 1, live);
+    host_major(h);
+    rrc_incref(h->heap, ring[1]);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    check_ptr(KNOT(ring[0])->ref[1], live);
+    rrc_decref(h->heap, ring[1]);
+    rrc_decref(h->heap, live);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    forget_events(h);
+    host_close(h);
+}
+
 /* The same without an incref: C takes over a reference that garbage owned. No count
    tells, only what is visited. */
 static void a_reference_moved_out_of_garbage(void)
@@ -966,7 +987,8 @@ UNIT_GROUP(gc_finalizers,
     UNIT(a_lazy_clear_is_named),
     UNIT(uncollectable_objects_can_be_listed),
     UNIT(what_was_never_cleared_is_not_uncollectable),
-    UNIT(garbage_that_is_held_again_is_left_alone), UNIT(a_reference_moved_out_of_garbage),
+    UNIT(garbage_that_is_held_again_is_left_alone), UNIT(owning_others_hides_no_reference),
+    UNIT(a_reference_moved_out_of_garbage),
     UNIT(many_new_links_to_garbage),
     UNIT(garbage_goes_by_its_count_alone), UNIT(a_portion_counts_all_that_goes), UNIT(what_a_clear_untracks_is_not_cleared),
     UNIT(the_link_of_garbage_is_gone),
