@@ -25,8 +25,10 @@ one)
     log=$results/$name.log
     limit=
     if command -v timeout >/dev/null 2>&1; then limit="timeout ${TEST_SECONDS:-900}"; fi
+    start=$(date +%s)
     $limit "$@" >"$log" 2>&1
     status=$?
+    seconds=$(($(date +%s) - start))
     counts=$(totals_of "$log")
     [ -n "$counts" ] || counts=$([ $status -eq 0 ] && echo 1 0 0 || echo 0 1 0)
     set -- $counts 0
@@ -41,7 +43,7 @@ one)
         { grep -n -E 'FAILED|ERROR|error:' "$log" | head -n 20; echo ...; tail -n 12 "$log"; } |
             sed 's/^/         | /'
     else
-        printf 'ok       %-44s %s passed\n' "$name" "$passed"
+        printf 'ok       %-44s %5s passed %4s s\n' "$name" "$passed" "$seconds"
     fi
     grep '^skipped: ' "$log" | sed "s/^skipped: /skipped: $name: /" | tee -a "$results/skipped"
     ;;

@@ -9,7 +9,7 @@
 # The words of a variant are its settings: see tests/variant.sh.
 
 TEST_HEADERS := $(HEADER) $(wildcard tests/*.h) tests/variant.sh
-HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/impl.c
+HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c
 SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
@@ -19,14 +19,18 @@ MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/unit.c tests/impl.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
-$(BUILD)/tests/suite-%: $(SUITE_SRCS) $(TEST_HEADERS)
-	$(BUILD_VARIANT) $@ $* $(SUITE_SRCS)
+# The unit with the header's implementation, of which a variant's programs share one.
+$(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* tests/impl.c
 
-$(BUILD)/tests/random-%: $(RANDOM_SRCS) $(TEST_HEADERS)
-	$(BUILD_VARIANT) $@ $* $(RANDOM_SRCS)
+$(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $< $(SUITE_SRCS)
 
-$(BUILD)/tests/cycles-%: $(CYCLES_SRCS) $(TEST_HEADERS)
-	$(BUILD_VARIANT) $@ $* $(CYCLES_SRCS)
+$(BUILD)/tests/random-%: $(BUILD)/tests/impl-%.o $(RANDOM_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $< $(RANDOM_SRCS)
+
+$(BUILD)/tests/cycles-%: $(BUILD)/tests/impl-%.o $(CYCLES_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $< $(CYCLES_SRCS)
 
 $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ mirror-$* $(MIRROR_SRCS)
@@ -39,8 +43,11 @@ OTHER_VARIANTS := front-dict-desc-moves front-slot-macros-moves-debug \
                   small-dict-desc-moves small-slot-macros-moves-debug \
                   mirror-dict-desc-moves mirror-slot-macros-fixed-debug mirror-front-dict-desc-moves \
                   m32-dict-desc-moves m32-slot-macros-fixed-debug m32-front-small-dict-desc-moves
+# Of the common ones, each two settings meet in one of these: sanitizers take long.
+SANITIZED     := dict-desc-moves dict-macros-fixed-debug dict-macros-moves \
+                 slot-desc-fixed slot-desc-moves-debug slot-macros-fixed-debug
 TEST_VARIANTS := $(COMMON_VARIANTS) $(OTHER_VARIANTS) \
-                 $(addsuffix -asan,$(COMMON_VARIANTS) $(filter-out m32-%,$(OTHER_VARIANTS))) \
+                 $(addsuffix -asan,$(SANITIZED) $(filter-out m32-%,$(OTHER_VARIANTS))) \
                  $(addprefix clang-,dict-desc-moves slot-macros-moves dict-macros-fixed-debug \
                      slot-desc-fixed-debug dict-desc-moves-debug-asan slot-macros-moves-asan) \
                  dict-desc-moves-tsan slot-macros-fixed-tsan
@@ -113,10 +120,10 @@ $(eval $(call run,mutants,,sh tests/mutants.sh))
 FUZZ_SECONDS ?= 60
 
 $(BUILD)/tests/fuzz-%: $(RANDOM_SRCS) $(TEST_HEADERS)
-	$(BUILD_VARIANT) $@ clang-fuzz-$* $(RANDOM_SRCS)
+	$(BUILD_VARIANT) $@ clang-fuzz-$* $(RANDOM_SRCS) tests/impl.c
 
 $(BUILD)/tests/fuzz_cycles-%: $(WORLD_SRCS) $(TEST_HEADERS)
-	$(BUILD_VARIANT) $@ clang-fuzz-$* $(WORLD_SRCS)
+	$(BUILD_VARIANT) $@ clang-fuzz-$* $(WORLD_SRCS) tests/impl.c
 
 fuzz: $(BUILD)/tests/fuzz-dict-desc-moves-debug $(BUILD)/tests/fuzz-slot-macros-fixed-small $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug ## random bytes drive the operations of tests/random*.c (needs clang); FUZZ_SECONDS=60
 	@mkdir -p $(BUILD)/corpus

@@ -13,6 +13,11 @@
 #define UNIT_CMOCKA 1
 #endif
 
+/* 1: nothing is run after the first failure. */
+#ifndef UNIT_STOP
+#define UNIT_STOP 0
+#endif
+
 #if UNIT_CMOCKA
 #include <cmocka.h>
 #endif
@@ -155,7 +160,7 @@ static size_t run_group(const char *name, unit_test *tests, size_t count)
     volatile size_t i, failed = 0;
 
     printf("[==========] Running %u test(s) of %s.\n", (unsigned)count, name);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && !(failed > 0 && UNIT_STOP); i++) {
         printf("[ RUN      ] %s\n", tests[i].name);
         fflush(stdout);
         if (setjmp(escape) == 0) {
@@ -184,7 +189,7 @@ int unit_main(int argc, char **argv, const unit_group *const *groups, size_t cou
         for (i = 0; i < groups[g]->count; i++)
             if (is_chosen(&groups[g]->tests[i], argc, argv))
                 chosen[n++] = groups[g]->tests[i];
-        if (n > 0)
+        if (n > 0 && !(failed > 0 && UNIT_STOP))
             failed += run_group(groups[g]->name, chosen, n);
         total += n;
         free(chosen);

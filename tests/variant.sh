@@ -1,6 +1,6 @@
 #!/bin/sh
-# variant.sh OUTPUT VARIANT SOURCES... - builds a test program. The words of a
-# variant are its settings:
+# variant.sh OUTPUT VARIANT SOURCES... - builds a test program, or an object file if
+# OUTPUT ends in .o. The words of a variant are its settings:
 #
 #   plain           none of these
 #   dict slot       how the host finds the ob of a p
@@ -81,6 +81,9 @@ int main(void) { return 0; }" -lcmocka; then
 else
     defines="$defines -DUNIT_CMOCKA=0"
 fi
+case $output in
+*.o) libraries=-c ;;
+esac
 # shellcheck disable=SC2086
 exec $cc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I. -Itests \
     ${CPPFLAGS:-} $flags $defines "$@" ${LDFLAGS:-} $libraries -o "$output"
