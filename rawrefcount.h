@@ -1312,7 +1312,7 @@ struct rrc_heap {
     size_t        garbage;      /* tracked objects that searches found to be garbage and that were freed */
     size_t        finalized;    /* finalizers of cyclic garbage that were run */
     size_t        hopeless;     /* uncollectable objects that collections came across */
-    char          searched;     /* this major collection has looked for cycles */
+    char          searched;     /* this major collection has looked for cycles; 2: in vain, as reports lacked */
     char          is_early;     /* ... or does so: the trace function is rrc_major_collection_trace_early */
     char          is_open;      /* ... and has returned, but the search goes on */
     char          visiting;     /* what rrc_marked made alive is being visited */
@@ -2658,9 +2658,12 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
+    /* (A search traces those that it finds alive. It does not color untracked ones.) */
+    int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_is_tracked(link->ob)
+                                             && rrci_is_alive(heap, rrci_gc_head_of(link->ob)));
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && !heap->searched && !RRCI_IS_WEAK(link->ob) && refcount >= RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount >= RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -3262,32 +3265,44 @@ static int rrci_visit_blame(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob has more visits than references: name the type that visits it most. */
+/* ob has more visits than references: name who visits it most, and another one, as the
+   one that is wrong need not be the first. */
 static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 {
     const rrci_list *list = &search->heap->gc[search->list];
     rrci_blame blame;
-    rrc_object *culprit = NULL;
-    size_t i, most = 0;
+    rrc_object *culprit = NULL, *other = NULL;
+    size_t i, most = 0, all = 0;
 #ifndef RRC_NO_STDIO
-    char detail[200];
+    char detail[300], also[100] = "";
 #else
-    const char *detail = "its tp_traverse visits an object more often than it is referred to";
+    const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
 #endif
     memset(&blame, 0, sizeof blame);
     blame.target = ob;
     for (i = 0; i < list->count; i++) {
+        rrc_object *visitor = *rrci_ob_at(list, i);
         blame.visits = 0;
-        rrci_traverse(&blame.search, *rrci_ob_at(list, i), rrci_visit_blame);
+        rrci_traverse(&blame.search, visitor, rrci_visit_blame);
+        all += blame.visits;
         if (blame.visits > most) {
             most = blame.visits;
-            culprit = *rrci_ob_at(list, i);
+            other = culprit;
+            culprit = visitor;
+        } else if (blame.visits > 0) {
+            other = visitor;
         }
     }
 #ifndef RRC_NO_STDIO
+    if (other != NULL)
+        snprintf(also, sizeof also, ", or that of %.60s %p,", rrci_type_name(other), (void *)other);
     snprintf(detail, sizeof detail,
-             "its tp_traverse visits %.60s %p %lu times, more than there are references; no cycle is collected now",
-             rrci_type_name(ob), (void *)ob, (unsigned long)most);
+             "its tp_traverse%s visits %.60s %p too often: %lu visits, but %ld reference%s; no cycle is collected now",
+             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)rrci_true_count(ob),
+             rrci_true_count(ob) == 1 ? "" : "s");
+#else
+    (void)other;
+    (void)all;
 #endif
     rrci_wrong_traverse(search, RRC_ETRAVERSE, culprit, detail);
 }
@@ -3691,6 +3706,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
         rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
                    "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
                    "rrc_marked; no cycle is collected now");
+        heap->searched = 2;
         rrci_forget_gray(heap);
         for (i = 0; i < list->count; i++) {
             rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # examples.sh - each example compiles without a warning, and prints what
-# examples/expected says.
+# examples/expected says; the porting guide quotes it right.
 . tests/lib.sh
 out=$BUILD/tests/examples
 mkdir -p "$out" || exit 1
@@ -36,6 +36,12 @@ if [ "$QUICK" != 1 ]; then
         skip "sanitized examples: $CC cannot link them"
     fi
 fi
+# The porting guide quotes one of them.
+awk '/^### [0-9]+[.] /{ print substr($0, 5) }
+     $0 == "```" { inside = 0 }
+     inside
+     $0 == "```text" { inside = 1 }' bindings/PORTING.md >"$out/quoted.txt"
+same_text "what bindings/PORTING.md quotes" examples/expected/mistakes.txt "$out/quoted.txt"
 for expected in examples/expected/*.txt; do
     expect "$expected has its program" test -f "examples/$(basename "$expected" .txt).c"
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # text.sh - every text file of the project is ASCII, without trailing blanks and
-# with a newline at its end; only a Makefile may have tabs.
+# with a newline at its end; only a Makefile may have tabs. What Markdown links to is there.
 . tests/lib.sh
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -22,6 +22,12 @@ for file in $files; do
     *) if grep -n "$TAB" "$file" >/dev/null; then bad="$bad, tabs"; fi ;;
     esac
     if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then bad="$bad, no newline at the end"; fi
+    case $file in
+    *.md)
+        for link in $(grep -o '](\([^):#]*\)' "$file" | sed 's/^](//' | sort -u); do
+            [ -e "$(dirname "$file")/$link" ] || bad="$bad, links to $link, which is not there"
+        done ;;
+    esac
     if [ -z "$bad" ]; then passed=$((passed + 1)); else fail "$file: ${bad#, }"; fi
 done
 finish
