@@ -167,19 +167,26 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 
-install: ## install the header and rawrefcount.pc below $(DESTDIR)$(PREFIX)
-	mkdir -p "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+$(BUILD)/rawrefcount.3: $(HEADER) .install/man.awk
+	@mkdir -p $(@D)
+	@awk -v version=$(VERSION) -f .install/man.awk $(HEADER) >$@
+
+# Where install puts its files, and uninstall looks for them.
+INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc share/man/man3/rawrefcount.3
+
+install: $(BUILD)/rawrefcount.3 ## install the header, its man page and rawrefcount.pc below $(DESTDIR)$(PREFIX)
+	for file in $(INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
 	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
-	chmod 644 "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
+	cp $(BUILD)/rawrefcount.3 "$(DESTDIR)$(PREFIX)/share/man/man3/rawrefcount.3"
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
 	    'Name: rawrefcount' \
 	    'Description: Joins a tracing garbage collector with reference-counted C objects' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
 	    >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/rawrefcount.pc"
+	for file in $(INSTALLED); do chmod 644 "$(DESTDIR)$(PREFIX)/$$file" || exit 1; done
 
 uninstall: ## remove what install has put there
-	rm -f "$(DESTDIR)$(PREFIX)/include/rawrefcount.h" \
-	    "$(DESTDIR)$(PREFIX)/lib/pkgconfig/rawrefcount.pc"
+	for file in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$$file"; done
 
 clean: ## remove build/
 	rm -rf $(BUILD)
