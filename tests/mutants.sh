@@ -5,74 +5,22 @@
 . tests/lib.sh
 out=$BUILD/tests/mutants
 mkdir -p "$out" || exit 1
-SECONDS_PER_MUTANT=${SECONDS_PER_MUTANT:-60}
-limit=
-if have timeout; then limit="timeout $SECONDS_PER_MUTANT"; fi
 chosen=" $* "
+attempt() { sh tests/attempt.sh "$@" 2>"$out/messages"; }
 
-# What does not change: all but the implementing unit, once for each kind of host.
-build_host() {
-    kind=$1 defines=$2
-    for source in unit host objects random suite other_debug other_layout static_plain static_adapted \
-        knots world cycles random_cycles small_graphs graphs $(cd tests && ls test_*.c | sed 's/\.c$//'); do
-        $CC -std=c99 -O1 -w -I. -Itests $defines -DUNIT_CMOCKA=0 -DUNIT_STOP=1 -DQUICK_SUITE=1 \
-            -c "tests/$source.c" -o "$out/$kind-$source.o" || return 1
-    done
-}
-DICT='-DHOST_SLOT=0'
-SLOT='-DHOST_SLOT=1 -DRRC_DEBUG'
-MIRROR='-DRRC_MIRROR'
-WATCHED='-DRRC_MIRROR -DRRC_DEBUG'
-build_closed_host() {
-    kind=$1 defines=$2
-    for source in unit $(cd tests && ls mirror*.c | sed 's/\.c$//'); do
-        $CC -std=c99 -O1 -w -I. -Itests $defines -DUNIT_CMOCKA=0 -DUNIT_STOP=1 -DQUICK_SUITE=1 \
-            -c "tests/$source.c" -o "$out/$kind-$source.o" || return 1
-    done
-}
-build_host dict "$DICT" && build_host slot "$SLOT" && build_closed_host mirror "$MIRROR" &&
-    build_closed_host watched "$WATCHED" || { fail "the tests do not build"; finish; }
-
-# attempt KIND DEFINES HEADER_FOLDER TOPIC: 0 if the tests find nothing wrong. The
-# tests of the topic, links or cycles, come first; that of closed hosts is alone.
-attempt() {
-    $CC -std=c99 -O1 -w -I"$3" -I. -Itests $2 -c tests/impl.c -o "$out/impl.o" || return 2
-    if [ "$4" = mirror ]; then
-        $CC "$out/$1"-mirror*.o "$out/$1-unit.o" "$out/impl.o" -lpthread -o "$out/mirror" || return 2
-        $limit "$out/mirror" cases >"$out/log" 2>&1 || return 1
-        $limit "$out/mirror" graphs tests/graphs/*.graph >"$out/log" 2>&1 || return 1
-        $limit "$out/mirror" random 1 400 500 >"$out/log" 2>&1 || return 1
-        $limit "$out/mirror" small 997 >"$out/log" 2>&1 || return 1
-        return 0
-    fi
-    host="$out/$1-unit.o $out/$1-host.o $out/$1-objects.o $out/impl.o"
-    if [ "$4" = links ]; then
-        $CC "$out/$1-random.o" $host -lpthread -o "$out/random" || return 2
-        $limit "$out/random" 1 50 >"$out/log" 2>&1 || return 1
-    else
-        $CC "$out/$1-cycles.o" "$out/$1-world.o" "$out/$1-random_cycles.o" "$out/$1-small_graphs.o" \
-            "$out/$1-graphs.o" $host -lpthread -o "$out/cycles" || return 2
-        $limit "$out/cycles" graphs tests/graphs/*.graph >"$out/log" 2>&1 || return 1
-        $limit "$out/cycles" random 1 100 300 >"$out/log" 2>&1 || return 1
-        $limit "$out/cycles" small 4003 >"$out/log" 2>&1 || return 1
-    fi
-    $CC "$out/$1-suite.o" "$out/$1-knots.o" $host "$out/$1"-other_*.o "$out/$1"-static_*.o "$out/$1"-test_*.o \
-        -lpthread -o "$out/suite" || return 2
-    $limit "$out/suite" >"$out/log" 2>&1 || return 1
-}
-
-attempt dict "$DICT" . cycles || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
-attempt slot "$SLOT" . links || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
-attempt mirror "$MIRROR" . mirror || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
-attempt watched "$WATCHED" . mirror || { fail "the header as it is does not pass"; tail -n 5 "$out/log"; finish; }
+attempt build "$out" || { fail "the tests do not build"; cat "$out/messages"; finish; }
+mkdir -p "$out/mutant" || exit 1
+cp rawrefcount.h "$out/mutant"
+for kind in dict slot mirror watched; do
+    attempt run "$out" $kind cycles "$out/mutant" ||
+        { fail "the header as it is does not pass"; tail -n 5 "$out/messages" "$out/mutant/log"; finish; }
+done
 
 topic=links
 
 # mutant NAME KIND SED_SCRIPT
 mutant() {
     case $chosen in '  ') ;; *" $1 "*) ;; *) return ;; esac
-    rm -rf "$out/mutant"
-    mkdir -p "$out/mutant"
     if ! sed "$3" rawrefcount.h >"$out/mutant/rawrefcount.h"; then
         fail "$1: sed does not understand: $3"
         return
@@ -81,8 +29,7 @@ mutant() {
         fail "$1: the mutation changes nothing: $3"
         return
     fi
-    case $2 in dict) defines=$DICT ;; slot) defines=$SLOT ;; mirror) defines=$MIRROR ;; *) defines=$WATCHED ;; esac
-    attempt "$2" "$defines" "$out/mutant" $topic 2>"$out/messages"
+    attempt run "$out" "$2" $topic "$out/mutant"
     case $? in
     0) fail "$1: no test notices" ;;
     1) pass "$1" ;;

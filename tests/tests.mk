@@ -115,6 +115,12 @@ CHECK_RUNS += units
 # Controls that must fail.
 $(eval $(call run,mutants,,sh tests/mutants.sh))
 
+# All small changes of the implementation, or each Nth of them: hours, or minutes.
+MUTATE ?= --share 50
+.PHONY: mutate
+mutate: ## change the header in every small way: do the tests notice? MUTATE="--share 50" (1: all, for hours)
+	@python3 tests/mutate.py $(MUTATE)
+
 # ---- the fuzzer --------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60

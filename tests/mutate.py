@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""mutate.py - a mutation run over the implementation in rawrefcount.h.
+
+    python3 tests/mutate.py [--share N] [--part K] [--lines FROM-TO] [--list] [--jobs N]
+
+Each mutant is the header with one small change: an operator, a constant, a condition or
+a deleted statement. The tests should notice each. A mutant of which no kind of host gets
+another object file changes nothing, and does not count. Survivors are printed, with
+their place, and the score at the end; those that tests/mutate.accepted explains are
+counted apart. --share N takes each Nth mutant, from the Kth on.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HEADER = "rawrefcount.h"
+ACCEPTED = "tests/mutate.accepted"
+KINDS = ["dict", "slot", "mirror", "watched"]
+KILLED, SURVIVED, NOT_COMPILED, UNCHANGED = "killed", "survived", "not compiled", "unchanged"
+
+# What is found in a line of code -> what is put there instead.
+OPERATORS = [
+    (r" == ", " != "), (r" != ", " == "),
+    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
+    (r" && ", " || "), (r" \|\| ", " && "),
+    (r" \+ ", " - "), (r" - ", " + "), (r" \* (?=[a-z0-9(])", " + "), (r" / ", " * "),
+    (r" & ", " | "), (r" \| ", " & "), (r" \^ ", " | "), (r" << ", " >> "), (r" >> ", " << "),
+    (r" \+= ", " -= "), (r" -= ", " += "), (r" \|= ", " &= "), (r" &= ", " |= "), (r" \^= ", " |= "),
+    (r"\+\+", "--"), (r"(?<![->])--(?!>)", "++"),
+    (r"(?<=[ (])!(?=[a-z(])", ""),
+]
+CONSTANTS = [(r"(?<![\w.])0(?![\w.])", "1"), (r"(?<![\w.])1(?![\w.])", "0"),
+             (r"(?<![\w.])([2-9]|[1-9][0-9]+)(?![\w.])", lambda match: str(int(match.group()) + 1))]
+CONDITION = re.compile(r"\b(if|while) \((.*)\)( \{)?$")
+STATEMENT = re.compile(r"^( +)(?! |(?:return|else|case|default|goto|do|typedef|static|const|struct)\b)"
+                       r"[^;{}]*(?:\)|=|\+\+|--|break|continue)[^;{}]*;$")
+DECLARATION = re.compile(r"^ +(?:const |unsigned |struct )*(?:rrc_|rrci_|size_t|int|char|intptr_t|uintptr_t|void)\w* \**\w+(?:\[|;|,| = )")
+
+
+def code_lines(text):
+    """(number, line) of the implementation's code: no comments, no preprocessor, no strings."""
+    begin = text.index("/* >>implementation")
+    end = text.index("/* >>license")
+    number = text.count("\n", 0, begin) + 1
+    in_comment = in_directive = False
+    for line in text[begin:end].split("\n"):
+        bare = line
+        if in_comment:
+            if "*/" not in bare:
+                number += 1
+                continue
+            bare = " " * (bare.index("*/") + 2) + bare[bare.index("*/") + 2:]
+            in_comment = False
+        bare = re.sub(r"/\*.*?\*/", lambda match: " " * len(match.group()), bare)
+        if "/*" in bare:
+            bare = bare[:bare.index("/*")]
+            in_comment = True
+        bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda match: '"' * len(match.group()), bare).rstrip()
+        is_directive = in_directive or bare.startswith("#")
+        in_directive = is_directive and line.endswith("\\")
+        if not is_directive and bare.startswith(" "):
+            yield number, bare
+        number += 1
+
+
+def mutations(text):
+    """(line number, begin, end, replacement) of every mutant."""
+    depth = 0
+    for number, line in code_lines(text):
+        found = set()
+        for pattern, replacement in OPERATORS + CONSTANTS:
+            for match in re.finditer(pattern, line):
+                new = replacement(match) if callable(replacement) else replacement
+                found.add((match.start(), match.end(), new))
+        match = CONDITION.search(line)
+        if match and match.group(2).count("(") == match.group(2).count(")"):
+            found.add((match.start(2), match.end(2), "0"))
+            if match.group(1) == "if":
+                found.add((match.start(2), match.end(2), "1"))
+        if depth == 0 and STATEMENT.match(line) and not DECLARATION.match(line):
+            begin = len(line) - len(line.lstrip())
+            found.add((begin, len(line), ";"))
+        depth = max(0, depth + line.count("(") - line.count(")"))
+        for begin, end, new in sorted(found):
+            yield number, begin, end, new
+
+
+def describe(lines, mutation):
+    number, begin, end, new = mutation
+    line = lines[number - 1]
+    return "%s  ->  %s" % (line.strip(), (line[:begin] + new + line[end:]).strip())
+
+
+class Worker:
+    """A folder of its own, in which one mutant after another is tried."""
+
+    def __init__(self, base, lines):
+        self.folder = tempfile.mkdtemp(prefix="worker", dir=base)
+        self.base, self.lines = base, lines
+        for kind in KINDS:
+            if self.attempt(kind, lines) != 0:
+                sys.exit("mutate.py: the header as it is does not pass (%s): see %s/log" % (kind, self.folder))
+            shutil.copy(self.folder + "/impl.o", "%s/%s.same.o" % (self.folder, kind))
+
+    def attempt(self, kind, lines):
+        with open(self.folder + "/" + HEADER, "w") as header:
+            header.write("\n".join(lines))
+        return subprocess.run(["sh", "tests/attempt.sh", "run", self.base, kind, "all", self.folder],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+
+    def judge(self, mutation):
+        number, begin, end, new = mutation
+        lines = list(self.lines)
+        lines[number - 1] = lines[number - 1][:begin] + new + lines[number - 1][end:]
+        result = UNCHANGED
+        for kind in KINDS:
+            status = self.attempt(kind, lines)
+            if status == 1:
+                return KILLED
+            if status == 2:
+                return NOT_COMPILED
+            if status == 0:
+                result = SURVIVED
+        return result
+
+
+def accepted():
+    """Survivors that were looked at: a line of the mutant, then indented lines that say why."""
+    found = set()
+    if os.path.exists(ACCEPTED):
+        with open(ACCEPTED) as lines:
+            found = {line.rstrip("\n") for line in lines if line.strip() and not line.startswith((" ", "#"))}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=int, default=1)
+    parser.add_argument("--part", type=int, default=0)
+    parser.add_argument("--lines", default="1-1000000")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+
+    with open(HEADER) as header:
+        text = header.read()
+    lines = text.split("\n")
+    first, last = (int(part) for part in options.lines.split("-"))
+    chosen = [mutation for mutation in mutations(text) if first <= mutation[0] <= last]
+    chosen = chosen[options.part % options.share::options.share]
+    if options.list:
+        for mutation in chosen:
+            print("%d: %s" % (mutation[0], describe(lines, mutation)))
+        print("%d mutants" % len(chosen))
+        return 0
+
+    base = os.path.join(os.environ.get("BUILD", "build"), "tests", "mutate")
+    shutil.rmtree(base, ignore_errors=True)
+    os.makedirs(base)
+    if shutil.which("tcc"):
+        os.environ.setdefault("HEADER_CC", "tcc")
+    os.environ.setdefault("SECONDS_PER_PROGRAM", "30")
+    subprocess.run(["sh", "tests/attempt.sh", "build", base], check=True)
+
+    known, counts, unknown = accepted(), dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0
+    idle = [Worker(base, lines) for _ in range(options.jobs)]
+
+    def judge(mutation):
+        worker = idle.pop()
+        try:
+            return mutation, worker.judge(mutation)
+        finally:
+            idle.append(worker)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done, (mutation, result) in enumerate(pool.map(judge, chosen), 1):
+            counts[result] += 1
+            if result == SURVIVED:
+                is_known = describe(lines, mutation) in known
+                unknown += not is_known
+                print("%s %d: %s" % ("accepted" if is_known else "SURVIVED", mutation[0], describe(lines, mutation)))
+            if done % 100 == 0:
+                print("(%d of %d)" % (done, len(chosen)))
+            sys.stdout.flush()
+    alive, total = counts[SURVIVED], counts[KILLED] + counts[SURVIVED]
+    print("%d mutants: %d killed, %d survived (%d of these accepted); %d not compiled, %d unchanged"
+          % (len(chosen), counts[KILLED], alive, alive - unknown, counts[NOT_COMPILED], counts[UNCHANGED]))
+    print("score: %.1f %%" % (100 * counts[KILLED] / max(1, total)))
+    return unknown > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
