@@ -42,7 +42,7 @@ MUTANTS = {
   "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    rrc_incref", "    rrc_incref"],
   "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],
   "new_objects_are_leaked" => ["objects.c", "    rrc_decref(rrb.heap, (rrc_object *)ob);\n    return Qnil;", "    (void)ob;\n    return Qnil;"],
-  "false_is_no_value" => ["objects.c", "        return new_value_object(value);", "        return new_value_object(RTEST(value) ? value : Qnil);"]
+  "false_is_no_value" => ["objects.c", "        return new_immediate(value);", "        return new_immediate(RTEST(value) ? value : Qnil);"]
 }.freeze
 
 def build(name, file, text, instead)

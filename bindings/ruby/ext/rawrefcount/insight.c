@@ -75,6 +75,13 @@ static void put(VALUE hash, const char *name, size_t number)
     rb_hash_aset(hash, ID2SYM(rb_intern(name)), SIZET2NUM(number));
 }
 
+static size_t object_count(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(rrb.heap, &stats);
+    return stats.objects + rrb.values;
+}
+
 /* Rawrefcount.stats -> Hash of numbers. */
 static VALUE m_stats(VALUE self)
 {
@@ -86,7 +93,7 @@ static VALUE m_stats(VALUE self)
     put(hash, "values_old", stats.p_old);
     put(hash, "wrappers_young", stats.o_young);
     put(hash, "wrappers_old", stats.o_old);
-    put(hash, "objects", stats.objects);
+    put(hash, "objects", object_count());
     put(hash, "tracked", stats.tracked);
     put(hash, "pending", stats.pending);
     put(hash, "finalizable", stats.finalizable);
@@ -107,19 +114,19 @@ static VALUE m_stats(VALUE self)
    all pending deallocs; then what those let go. The number of C objects that went. */
 static VALUE m_collect(VALUE self)
 {
-    rrc_stats before, after;
+    size_t before = object_count(), after;
     int round;
     (void)self;
-    rrc_get_stats(rrb.heap, &before);
     for (round = 0; round < 2; round++) {
+        rrc_stats stats;
         rb_gc_start();
         rrb_run_pending(0);
-        rrc_get_stats(rrb.heap, &after);
-        if (after.finalizable > 0)
+        rrc_get_stats(rrb.heap, &stats);
+        if (stats.finalizable > 0)
             rrb_exact_collection();
     }
-    rrc_get_stats(rrb.heap, &after);
-    return SIZET2NUM(before.objects > after.objects ? before.objects - after.objects : 0);
+    after = object_count();
+    return SIZET2NUM(before > after ? before - after : 0);
 }
 
 /* Rawrefcount.run_pending(max = 0) -> Integer. */

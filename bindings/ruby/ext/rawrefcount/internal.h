@@ -41,6 +41,7 @@ typedef struct rrb_state {
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
+    size_t values;              /* objects that stand for values, and are not the header's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;
@@ -58,7 +59,6 @@ int rrb_is_old(VALUE p);
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
-extern const rrc_type rrb_value_type;
 void rrb_init_objects(void);
 size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
