@@ -57,6 +57,7 @@ static VALUE m_explain(VALUE self, VALUE value)
     text t = { NULL, 0, 0, 0 };
     rrc_object *ob = rrb_find(value);
     (void)self;
+    rrb_need_open();
     if (ob == NULL)
         rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
     return finish_text(&t, rrc_explain(rrb.heap, ob, add_text, &t));
@@ -67,6 +68,7 @@ static VALUE m_graph(VALUE self)
 {
     text t = { NULL, 0, 0, 0 };
     (void)self;
+    rrb_need_open();
     return finish_text(&t, rrc_dump_dot(rrb.heap, add_text, &t));
 }
 
@@ -79,7 +81,7 @@ static size_t object_count(void)
 {
     rrc_stats stats;
     rrc_get_stats(rrb.heap, &stats);
-    return stats.objects + rrb.values;
+    return stats.objects - 1 + rrb.values;      /* (without the last object: collector.c) */
 }
 
 /* Rawrefcount.stats -> Hash of numbers. */
@@ -88,6 +90,7 @@ static VALUE m_stats(VALUE self)
     rrc_stats stats;
     VALUE hash = rb_hash_new();
     (void)self;
+    rrb_need_open();
     rrc_get_stats(rrb.heap, &stats);
     put(hash, "values_young", stats.p_young);
     put(hash, "values_old", stats.p_old);
@@ -114,9 +117,11 @@ static VALUE m_stats(VALUE self)
    all pending deallocs; then what those let go. The number of C objects that went. */
 static VALUE m_collect(VALUE self)
 {
-    size_t before = object_count(), after;
+    size_t before, after;
     int round;
     (void)self;
+    rrb_need_open();
+    before = object_count();
     for (round = 0; round < 2; round++) {
         rrc_stats stats;
         rb_gc_start();
@@ -134,6 +139,7 @@ static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
 {
     (void)self;
     rb_check_arity(argc, 0, 1);
+    rrb_need_open();
     return SIZET2NUM(rrb_run_pending(argc == 1 ? NUM2SIZET(argv[0]) : 0));
 }
 
@@ -142,6 +148,7 @@ static VALUE m_check(VALUE self)
 {
     int code;
     (void)self;
+    rrb_need_open();
     rrb_settle();
     code = rrc_check(rrb.heap);
     if (code != RRC_OK)

@@ -37,10 +37,10 @@ static void need_memory(const void *result)
         rb_raise(rb_eNoMemError, "rawrefcount: out of memory");
 }
 
-static void need_open(void)
+void rrb_need_open(void)
 {
     if (rrb.closing)
-        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down");
+        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down, and the C objects are gone");
 }
 
 /* ---- classes ---- */
@@ -127,17 +127,18 @@ static VALUE new_wrapper(VALUE klass, rrc_object *ob)
     wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
     if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
         need_memory(NULL);
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)
+        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     RTYPEDDATA_DATA(wrapper) = ob;
     return wrapper;
 }
 
-VALUE rrc_ruby_wrap(rrc_object *ob)
+VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 {
     rrc_gcref p;
     if (ob == NULL || rrb.closing)
         return Qnil;
-    p = rrc_to_obj(rrb.heap, ob);
+    p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
     if (p != NULL)
         return (VALUE)p;
     if (rrc_ruby_is_value(ob))
@@ -167,7 +168,10 @@ static VALUE drop_reference(VALUE ob)
 VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
 {
     wrap_args args = { klass, ob };
-    need_memory(ob);
+    if (ob == NULL) {
+        rrb_need_open();
+        need_memory(NULL);
+    }
     if (rrb.closing || rrc_ruby_is_value(ob)) {
         VALUE value = rrc_ruby_wrap(ob);
         rrc_decref(rrb.heap, ob);
@@ -315,7 +319,7 @@ rrc_object *rrb_find(VALUE value)
 rrc_object *rrc_ruby_hold(VALUE value)
 {
     rrc_object *ob;
-    need_open();
+    rrb_need_open();
     if (RB_SPECIAL_CONST_P(value))
         return new_immediate(value);
     ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
@@ -336,7 +340,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
 
 VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
 {
-    need_open();
+    rrb_need_open();
     return rb_funcallv(rrc_ruby_wrap(callable), rb_intern("call"), argc, argv);
 }
 
