@@ -30,6 +30,8 @@ no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
 disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
+count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
+self-unchecked    | s/a.ob = rrc_mruby_unwrap(mrb, self, cls);/a.ob = rrc_mruby_test(self, NULL);/
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '
 

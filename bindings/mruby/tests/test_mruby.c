@@ -86,7 +86,7 @@ static void by_mrubys_collector_alone(void)
 static void without_any_call(void)
 {
     everywhere("20.times { |round| 1000.times { |i| w = Node.new(i); w[0] = mention(w) } }\n"
-               "raise Nodes.live.to_s if Nodes.live > 10_000");
+               "raise Nodes.live.to_s if Nodes.live > 15_000");
 }
 
 static void through_pure_objects(void)
@@ -258,6 +258,32 @@ static void errors_name_both_types(void)
         "raises(TypeError, 'cannot be copied') { n.dup }\n"
         "raises(TypeError, 'cannot be copied') { n.clone }\n");
     close_vm();
+}
+
+static void arguments_are_checked(void)
+{
+    everywhere("n, block = Node.new(1), -> { 1 }\n"
+               "equal n.tell('text', 5), [2, 'text', 5, 0.0, nil, nil, true]\n"
+               "equal n.tell('text', 5, 3), [3, 'text', 5, 3.0, nil, nil, true]\n"
+               "equal n.tell('', -1, 0.5, n, &block), [4, '', -1, 0.5, n, block, true]\n"
+               "equal Node.tell('', 5, 1, :x), [4, '', 5, 1.0, :x, nil, false]\n"
+               "equal n.tell(*['text', 5]), [2, 'text', 5, 0.0, nil, nil, true]\n"
+               "raises(ArgumentError, 'wrong number of arguments (given 1, expected 2..4)') { n.tell('') }\n"
+               "raises(ArgumentError, '(given 5, expected 2..4)') { n.tell('', 1, 2, 3, 4) }\n"
+               "raises(ArgumentError, '(given 3, expected 4)') { Node.tell('', 1, 2) }\n"
+               "raises(ArgumentError, '(given 1, expected 0)') { n.id(1) }\n"
+               "raises(ArgumentError, '(given 0, expected 1)') { Node.new }\n"
+               "raises(ArgumentError, '(given 2, expected 1)') { Node.new(1, 2) }\n"
+               "raises(TypeError, 'Integer cannot be converted to String') { n.tell(1, 1) }\n"
+               "raises(TypeError, 'nil cannot be converted to String') { n.tell(nil, 1) }\n"
+               "raises(ArgumentError, 'null byte') { n.tell(\"a\\0b\", 1) }\n"
+               "raises(TypeError, 'cannot be converted to Integer') { n.tell('', 'x') }\n"
+               "raises(TypeError, 'cannot be converted to Float') { n.tell('', 1, []) }\n"
+               "raises(TypeError, 'cannot be converted to Integer') { Node.new('x') }\n"
+               "raises(ScriptError, 'no such letter') { n.wrong('', 1) }\n"
+               "raises(ScriptError, 'too many letters') { n.too_many(1, 2, 3, 4, 5, 6, 7, 8, 9) }\n"
+               "raises(ArgumentError, '(given 1, expected 2..4)') { n.dispose; n.tell(1) }\n"
+               "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { n.tell('', 1) }\n");
 }
 
 static void disposal(void)
@@ -438,7 +464,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
            UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
-           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal),
+           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
