@@ -1696,6 +1696,24 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
+/* Each proxy is disposed of, and what C does not hold deallocated: mruby works as ever, and
+   deallocs find their values. */
+static void rrcm_part_proxies(rrcm_state *state)
+{
+    int arena = mrb_gc_arena_save(state->mrb), i;
+    rrcm_chunk *chunk;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
+            if (chunk->cells[i].kind == RRCM_PROXY) {
+                struct RData *object = chunk->cells[i].object;
+                rrcm_bury(&chunk->cells[i]);
+                if (object != NULL)
+                    object->data = (void *)(uintptr_t)rrcm_disposed;
+            }
+    rrc_run_pending(state->heap, 0);
+    mrb_gc_arena_restore(state->mrb, arena);
+}
+
 /* No object of mruby knows its cell any more, and no value its box. */
 static void rrcm_detach_all(rrcm_state *state)
 {
@@ -1709,7 +1727,7 @@ static void rrcm_detach_all(rrcm_state *state)
                 ((rrcm_value *)(void *)cell->ob)->is_gone = 1;
             }
             if (cell->object != NULL)
-                cell->object->data = NULL;
+                cell->object->data = cell->kind == RRCM_PROXY ? (void *)(uintptr_t)rrcm_disposed : NULL;
             cell->object = NULL;
         }
     if (state->sentinel != NULL)
@@ -1746,6 +1764,7 @@ static void rrcm_close(mrb_state *mrb)
     if (!mrb_data_p(holder) || DATA_PTR(holder) == NULL)
         return;
     state = (rrcm_state *)DATA_PTR(holder);
+    rrcm_part_proxies(state);
     rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
     DATA_PTR(holder) = NULL;
     state->is_closed = 1;

@@ -389,6 +389,55 @@ static void the_end_with_everything_alive(void)
     mrb_close(mrb);
 }
 
+/* Its dealloc calls what it holds. */
+static void speaker_dealloc(rrc_heap *h, rrc_object *ob)
+{
+    rrc_object **field = ((node *)ob)->field;
+    if (field[0] != NULL)
+        rrc_mruby_call(h, field[0], 1, &field[1]);
+    RRC_CLEAR(h, field[0]);
+    RRC_CLEAR(h, field[1]);
+    rrc_gc_del(h, ob);
+}
+static int speaker_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(((node *)self)->field[0]);
+    RRC_VISIT(((node *)self)->field[1]);
+    return 0;
+}
+static int heard;
+static mrb_value hear(mrb_state *m, mrb_value self)
+{
+    mrb_int i;
+    mrb_get_args(m, "i", &i);
+    heard = heard * 10 + (int)i;
+    return self;
+}
+
+static void deallocs_at_the_end_find_their_values(void)
+{
+    static const rrc_type type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Speaker",
+                                   .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                   .tp_dealloc = speaker_dealloc, .tp_traverse = speaker_traverse };
+    static const char *const variables[] = { "$a", "$b" };
+    static const char *const scripts[] = { "->(x) { hear(x) }", "->(x) { $a.dispose; $n.id; hear(9) }" };
+    int i;
+    open_vm();
+    heard = 0;
+    mrb_define_method(mrb, mrb->kernel_module, "hear", hear, MRB_ARGS_REQ(1));
+    run("$n = Node.new(1); $n[0] = $n");
+    for (i = 0; i < 2; i++) {
+        rrc_object *ob = rrc_gc_new(heap, &type);
+        ((node *)ob)->field[0] = rrc_mruby_hold(heap, mrb_load_string(mrb, scripts[i]));
+        ((node *)ob)->field[1] = rrc_mruby_hold(heap, mrb_int_value(mrb, i + 1));
+        rrc_gc_track(heap, ob);
+        mrb_gv_set(mrb, mrb_intern_cstr(mrb, variables[i]), rrc_mruby_wrap_new(heap, ob));
+    }
+    mrb_close(mrb);
+    check_int(heard, 1);                    /* (the second one met a disposed node) */
+    check_int(node_count(), 0);
+}
+
 static void two_vms(void)
 {
     mrb_state *first;
@@ -468,6 +517,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
+           UNIT(deallocs_at_the_end_find_their_values),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
 int main(int argc, char **argv)
