@@ -2397,7 +2397,8 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
     if (RRCI_HAS_SLOT(heap))
         return *RRC_HOST_SLOT(heap, p) != NULL;
     return rrci_ob_of(&heap->list[kind], p) != NULL
-        || (heap->desc.demotes && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
+        || (heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0
+            && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)

@@ -1,28 +1,27 @@
-/* rrc_mruby.h - version 0.1.0
+/* rrc_mruby.h - version 0.2.0
  * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1,
  * unmodified. One file beside rawrefcount.h.
  *
  *     #define RRC_MRUBY_IMPLEMENTATION        // in exactly one file of the program,
  *     #include "rrc_mruby.h"                  // which then holds rawrefcount.h's functions, too
  *
- *     static mrb_value button_init(mrb_state *mrb, mrb_value self)
+ *     static rrc_object *button_new(const rrc_mruby_args *a)      // Button.new("a label")
  *     {
- *         rrc_heap *heap = rrc_mruby_heap(mrb);
- *         const char *label;
- *         mrb_get_args(mrb, "z", &label);
- *         return rrc_mruby_init(heap, self, my_button_new(heap, label));
+ *         return my_button_new(a->heap, a->arg[0].string);
  *     }
- *     static mrb_value button_click(mrb_state *mrb, mrb_value self)
+ *     static mrb_value button_move(const rrc_mruby_args *a)       // button.move(3, 4)
  *     {
- *         my_button_click(rrc_mruby_unwrap(mrb, self, &Button));
- *         return mrb_nil_value();
+ *         my_button_move(a->ob, a->arg[0].number, a->arg[1].number);
+ *         return a->self;
  *     }
- *     static const rrc_mruby_method button_methods[] = {
- *         { "initialize", button_init, MRB_ARGS_REQ(1) }, { "click", button_click, MRB_ARGS_NONE() },
- *         { NULL, NULL, 0 } };
- *     static const rrc_mruby_class Button = { .type = &my_button_type, .methods = button_methods };
+ *     static const rrc_mruby_method button_methods[] = { { "move", button_move, "ff" }, { NULL, NULL, NULL } };
+ *     static const rrc_mruby_class Button = { .type = &my_button_type, .make = button_new,
+ *                                             .arguments = "z", .methods = button_methods };
  *
  *     rrc_mruby_define_class(mrb, NULL, &Button);     // class Button, with dispose and disposed?
+ *
+ * Self and the arguments are checked before your function is called: "wrong number of
+ * arguments (given 1, expected 2)", "this Button was disposed of".
  *
  * Every unit that sees rawrefcount.h, the library's too, is compiled with RRC_MIRROR
  * defined: rrc_incref and rrc_decref tell then what mruby has to know.
@@ -47,7 +46,8 @@
  *   rrc_mruby_wrap      borrows ob             the proxy, or the value, is in the arena
  *   rrc_mruby_wrap_new  takes your reference   also when it raises
  *   rrc_mruby_init      takes your reference   also when it raises
- *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy
+ *   `make` of a class   gives a new reference
+ *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy; so is a method's
  *   rrc_mruby_hold      gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is disposed of
  *   an ob held by C     holds its value, or the proxy that a script made by `new`: its
@@ -94,7 +94,7 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 #error "rrc_mruby.h: needs mruby 3.1 or newer"
 #endif
 
-#define RRC_MRUBY_VERSION "0.1.0"
+#define RRC_MRUBY_VERSION "0.2.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_MRUBY_API RRC_API
@@ -106,10 +106,35 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 extern "C" {
 #endif
 
+/* ---- methods ---- */
+
+#define RRC_MRUBY_MAX_ARGUMENTS 8
+
+/* What a method is called with. (mruby's E_TYPE_ERROR and its kin want a variable `mrb`.) */
+typedef struct rrc_mruby_args {
+    mrb_state  *mrb;
+    rrc_heap   *heap;
+    mrb_value   self;
+    rrc_object *ob;                         /* of self, borrowed; NULL in class methods and in `make` */
+    mrb_value   block;                      /* or nil */
+    int         count;                      /* of arguments */
+    struct {
+        mrb_value   value;                  /* as given; nil: left out */
+        const char *string;                 /* "z" */
+        mrb_int     integer;                /* "i" */
+        double      number;                 /* "f" */
+    } arg[RRC_MRUBY_MAX_ARGUMENTS];         /* what was left out is 0 */
+} rrc_mruby_args;
+
+/* It may raise. For a property `text` define methods "text" and "text=".
+   `arguments` has a letter for each one, and NULL is for none at all:
+       z   a String without 0 bytes        i   an Integer
+       f   a Float or Integer              o   anything (see rrc_mruby_unwrap, rrc_mruby_hold)
+       |   those after it may be left out */
 typedef struct rrc_mruby_method {
     const char *name;                       /* NULL ends a table */
-    mrb_func_t  function;
-    mrb_aspec   arguments;
+    mrb_value (*function)(const rrc_mruby_args *a);
+    const char *arguments;
 } rrc_mruby_method;
 
 /* How the objects of a type look to scripts. Zero is a fine value for every field but
@@ -118,6 +143,8 @@ typedef struct rrc_mruby_class {
     const rrc_type               *type;     /* NULL: only a base for others */
     const char                   *name;     /* of the class in mruby; NULL: tp_name */
     const struct rrc_mruby_class *base;     /* NULL: Rawrefcount::Object */
+    rrc_object *(*make)(const rrc_mruby_args *a);   /* for `new`: a new reference; NULL: NoMemoryError */
+    const char                   *arguments;        /* of `new`: see rrc_mruby_method */
     const rrc_mruby_method       *methods;          /* or NULL */
     const rrc_mruby_method       *class_methods;    /* or NULL */
     void (*close)(rrc_heap *heap, rrc_object *ob);  /* what ob.dispose does before it lets go */
@@ -135,8 +162,9 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap);
 /* ---- classes ---- */
 
 /* Define a class, and first its base if need be, under the class or module `outer`
-   (NULL: Object). A second time just gives it. `new` works if there is a method
-   "initialize"; dup and clone give an object that is not initialized. Raises. */
+   (NULL: Object). A second time just gives it. `new` works if it, or its base, has a
+   `make`; dup and clone raise. Methods of mruby's own form (mrb_define_method) can be
+   added: they begin with rrc_mruby_unwrap. Raises. */
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
                                                     const rrc_mruby_class *cls);
 
@@ -151,10 +179,10 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
    case. NULL raises NoMemoryError. Raises; runs pending. */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob);
 
-/* For the method "initialize": make self, an instance of the class of ob's type or of
-   a subclass, the proxy of ob, and drop the caller's reference, in any case. As long
-   as C holds ob, self lives. NULL raises NoMemoryError. Returns self. Raises; runs
-   pending. */
+/* For a method "initialize" of mruby's own form (`make` does it by itself): make self,
+   an instance of the class of ob's type or of a subclass, the proxy of ob, and drop the
+   caller's reference, in any case. As long as C holds ob, self lives. NULL raises
+   NoMemoryError. Returns self. Raises; runs pending. */
 RRC_MRUBY_API mrb_value rrc_mruby_init(rrc_heap *heap, mrb_value self, rrc_object *ob);
 
 /* The ob of a value, which must be a proxy of this class or one based on it (NULL: of
@@ -246,6 +274,7 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #include <mruby/data.h>
 #include <mruby/error.h>
 #include <mruby/hash.h>
+#include <mruby/proc.h>
 #include <mruby/string.h>
 #include <mruby/throw.h>
 #include <mruby/variable.h>
@@ -1035,13 +1064,117 @@ static int rrcm_is_kind_of(const rrc_mruby_class *cls, const rrc_mruby_class *wa
     return 0;
 }
 
+/* The functions that mruby calls have what they are made from in their environment. */
+static const void *rrcm_environment(mrb_state *mrb, mrb_int i)
+{
+    return mrb_cptr(mrb_proc_cfunc_env_get(mrb, i));
+}
+
+static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self, const char *letters)
+{
+    const mrb_value *given;
+    const char *letter;
+    mrb_int count;
+    int i = 0, needed = -1, possible;
+    memset(a, 0, sizeof *a);
+    a->mrb = mrb;
+    a->heap = rrc_mruby_heap(mrb);
+    a->self = self;
+    mrb_get_args(mrb, "*!&", &given, &count, &a->block);
+    letters = letters != NULL ? letters : "";
+    for (letter = letters; *letter != 0; letter++) {
+        if (*letter == '|')
+            needed = i;
+        else
+            i++;
+    }
+    possible = i;
+    if (count > possible || count < (needed >= 0 ? needed : possible))
+        mrb_argnum_error(mrb, count, needed >= 0 ? needed : possible, possible);
+    if (possible > RRC_MRUBY_MAX_ARGUMENTS)
+        mrb_raise(mrb, E_SCRIPT_ERROR, "rrc_mruby.h: too many letters in `arguments`");
+    a->count = (int)count;
+    for (i = 0; i < possible; i++)
+        a->arg[i].value = i < a->count ? given[i] : mrb_nil_value();
+    for (i = 0, letter = letters; i < a->count; letter++) {
+        mrb_value *value = &a->arg[i].value;
+        switch (*letter) {
+        case '|':
+            continue;
+        case 'z':
+            a->arg[i].string = mrb_string_value_cstr(mrb, value);
+            break;
+        case 'i':
+            a->arg[i].integer = mrb_as_int(mrb, *value);
+            break;
+        case 'f':
+#ifdef MRB_NO_FLOAT
+            a->arg[i].number = (double)mrb_as_int(mrb, *value);
+#else
+            a->arg[i].number = (double)mrb_as_float(mrb, *value);
+#endif
+            break;
+        case 'o':
+            break;
+        default:
+            mrb_raisef(mrb, E_SCRIPT_ERROR, "rrc_mruby.h: no such letter in `arguments`: %c", *letter);
+        }
+        i++;
+    }
+}
+
+static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
+{
+    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, 0);
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, 1);
+    rrc_mruby_args a;
+    rrcm_get_arguments(&a, mrb, self, method->arguments);
+    a.ob = rrc_mruby_unwrap(mrb, self, cls);
+    return method->function(&a);
+}
+
+static mrb_value rrcm_class_method(mrb_state *mrb, mrb_value self)
+{
+    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, 0);
+    rrc_mruby_args a;
+    rrcm_get_arguments(&a, mrb, self, method->arguments);
+    return method->function(&a);
+}
+
+/* The method "initialize". */
+static mrb_value rrcm_make(mrb_state *mrb, mrb_value self)
+{
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, 1);
+    rrc_mruby_args a;
+    rrcm_get_arguments(&a, mrb, self, cls->arguments);
+    return rrc_mruby_init(a.heap, self, cls->make(&a));
+}
+
+static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char *name, mrb_func_t function,
+                               const rrc_mruby_method *method, const rrc_mruby_class *cls)
+{
+    int arena = mrb_gc_arena_save(mrb);
+    mrb_value environment[2];
+    mrb_method_t entry;
+    struct RProc *proc;
+    environment[0] = mrb_cptr_value(mrb, (void *)(uintptr_t)method);
+    environment[1] = mrb_cptr_value(mrb, (void *)(uintptr_t)cls);
+    proc = mrb_proc_new_cfunc_with_env(mrb, function, 2, environment);
+    MRB_METHOD_FROM_PROC(entry, proc);
+    mrb_define_method_raw(mrb, klass, mrb_intern_cstr(mrb, name), entry);
+    mrb_gc_arena_restore(mrb, arena);
+}
+
 static void rrcm_define_methods(mrb_state *mrb, struct RClass *klass, const rrc_mruby_class *cls)
 {
     const rrc_mruby_method *method;
+    if (cls->make != NULL)
+        rrcm_define_method(mrb, klass, "initialize", rrcm_make, NULL, cls);
     for (method = cls->methods; method != NULL && method->name != NULL; method++)
-        mrb_define_method(mrb, klass, method->name, method->function, method->arguments);
+        rrcm_define_method(mrb, klass, method->name, rrcm_method, method, cls);
     for (method = cls->class_methods; method != NULL && method->name != NULL; method++)
-        mrb_define_class_method(mrb, klass, method->name, method->function, method->arguments);
+        rrcm_define_method(mrb, mrb_class_ptr(mrb_singleton_class(mrb, mrb_obj_value(klass))), method->name,
+                           rrcm_class_method, method, cls);
 }
 
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
@@ -1076,7 +1209,7 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
 }
 
 /* What objects whose type has no class are. */
-static const rrc_mruby_class rrcm_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL };
+static const rrc_mruby_class rrcm_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 
 /* ---- proxies ---- */
 
@@ -1563,6 +1696,24 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
+/* Each proxy is disposed of, and what C does not hold deallocated: mruby works as ever, and
+   deallocs find their values. */
+static void rrcm_part_proxies(rrcm_state *state)
+{
+    int arena = mrb_gc_arena_save(state->mrb), i;
+    rrcm_chunk *chunk;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
+            if (chunk->cells[i].kind == RRCM_PROXY) {
+                struct RData *object = chunk->cells[i].object;
+                rrcm_bury(&chunk->cells[i]);
+                if (object != NULL)
+                    object->data = (void *)(uintptr_t)rrcm_disposed;
+            }
+    rrc_run_pending(state->heap, 0);
+    mrb_gc_arena_restore(state->mrb, arena);
+}
+
 /* No object of mruby knows its cell any more, and no value its box. */
 static void rrcm_detach_all(rrcm_state *state)
 {
@@ -1576,7 +1727,7 @@ static void rrcm_detach_all(rrcm_state *state)
                 ((rrcm_value *)(void *)cell->ob)->is_gone = 1;
             }
             if (cell->object != NULL)
-                cell->object->data = NULL;
+                cell->object->data = cell->kind == RRCM_PROXY ? (void *)(uintptr_t)rrcm_disposed : NULL;
             cell->object = NULL;
         }
     if (state->sentinel != NULL)
@@ -1613,6 +1764,7 @@ static void rrcm_close(mrb_state *mrb)
     if (!mrb_data_p(holder) || DATA_PTR(holder) == NULL)
         return;
     state = (rrcm_state *)DATA_PTR(holder);
+    rrcm_part_proxies(state);
     rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
     DATA_PTR(holder) = NULL;
     state->is_closed = 1;

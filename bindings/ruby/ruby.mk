@@ -17,5 +17,6 @@ HOST_CHECK_RUNS += ruby-quick
 demo-ruby: ## the widget library in Ruby
 	@$(RUBY_RUN) show-demo
 
+bench: bench-ruby
 bench-ruby: ## what links cost in Ruby
 	@$(RUBY_RUN) bench

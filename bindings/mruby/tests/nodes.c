@@ -5,6 +5,7 @@
  *     Loose.new(id)            ... without a traverse
  *     node[i], node[i] = x     field i owns a reference to x, or to the object of a proxy
  *     node.move(i, other, j)   moves a reference without counting
+ *     node.tell("z", 1, 2.0, x), Node.tell   what C was given
  *     Nodes.proxy(id)          a new Node with an O link
  *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
  *     Nodes.live               how many nodes there are
@@ -118,74 +119,68 @@ void node_forget_all(void)
 
 static const rrc_mruby_class AnyNode;
 
-static node *self_of(mrb_state *mrb, mrb_value self)
-{
-    return (node *)rrc_mruby_unwrap(mrb, self, &AnyNode);
-}
-
-static rrc_object **place_of(mrb_state *mrb, node *n, mrb_int i)
+static rrc_object **place_of(mrb_state *mrb, rrc_object *ob, mrb_int i)
 {
     if (i < 0 || i >= FIELDS)
         mrb_raise(mrb, E_INDEX_ERROR, "no such field");
-    return &n->field[i];
+    return &((node *)ob)->field[i];
 }
 
-static mrb_value init(mrb_state *mrb, mrb_value self, const rrc_type *type)
+static rrc_object *make(const rrc_mruby_args *a, const rrc_type *type)
 {
-    rrc_heap *heap = rrc_mruby_heap(mrb);
-    mrb_int id;
-    mrb_get_args(mrb, "i", &id);
-    return rrc_mruby_init(heap, self, (rrc_object *)node_make(heap, type, (int)id));
+    return (rrc_object *)node_make(a->heap, type, (int)a->arg[0].integer);
 }
-static mrb_value init_node(mrb_state *mrb, mrb_value self) { return init(mrb, self, &node_type); }
-static mrb_value init_finalized(mrb_state *mrb, mrb_value self) { return init(mrb, self, &finalized_type); }
-static mrb_value init_loose(mrb_state *mrb, mrb_value self) { return init(mrb, self, &loose_type); }
+static rrc_object *make_node(const rrc_mruby_args *a) { return make(a, &node_type); }
+static rrc_object *make_finalized(const rrc_mruby_args *a) { return make(a, &finalized_type); }
+static rrc_object *make_loose(const rrc_mruby_args *a) { return make(a, &loose_type); }
 
-static mrb_value get_field(mrb_state *mrb, mrb_value self)
+static mrb_value get_field(const rrc_mruby_args *a)
 {
-    mrb_int i;
-    mrb_get_args(mrb, "i", &i);
-    return rrc_mruby_wrap(rrc_mruby_heap(mrb), *place_of(mrb, self_of(mrb, self), i));
+    return rrc_mruby_wrap(a->heap, *place_of(a->mrb, a->ob, a->arg[0].integer));
 }
 
-static mrb_value set_field(mrb_state *mrb, mrb_value self)
+static mrb_value set_field(const rrc_mruby_args *a)
 {
-    rrc_heap *heap = rrc_mruby_heap(mrb);
-    mrb_int i;
-    mrb_value value;
-    rrc_object **place, *old, *held;
-    mrb_get_args(mrb, "io", &i, &value);
-    place = place_of(mrb, self_of(mrb, self), i);
-    held = rrc_mruby_hold(heap, value);
+    rrc_object **place = place_of(a->mrb, a->ob, a->arg[0].integer), *old;
+    rrc_object *held = rrc_mruby_hold(a->heap, a->arg[1].value);
     old = *place;
     *place = held;
     if (old != NULL)
-        rrc_decref(heap, old);
-    return value;
+        rrc_decref(a->heap, old);
+    return a->arg[1].value;
 }
 
-static mrb_value move_field(mrb_state *mrb, mrb_value self)
+static mrb_value move_field(const rrc_mruby_args *a)
 {
-    rrc_heap *heap = rrc_mruby_heap(mrb);
-    mrb_int i, j;
-    mrb_value other;
-    rrc_object **from, **to, *moved, *old;
-    mrb_get_args(mrb, "ioi", &i, &other, &j);
-    from = place_of(mrb, self_of(mrb, self), i);
-    to = place_of(mrb, self_of(mrb, other), j);
-    moved = *from;
+    rrc_object **from = place_of(a->mrb, a->ob, a->arg[0].integer);
+    rrc_object *other = rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode);
+    rrc_object **to = place_of(a->mrb, other, a->arg[2].integer), *moved = *from, *old;
     if (from == to || moved == NULL)
-        return self;
-    rrc_touch(heap, moved);
+        return a->self;
+    rrc_touch(a->heap, moved);
     old = *to;
     *from = NULL;
     *to = moved;
     if (old != NULL)
-        rrc_decref(heap, old);
-    return self;
+        rrc_decref(a->heap, old);
+    return a->self;
 }
 
-static mrb_value get_id(mrb_state *mrb, mrb_value self) { return mrb_int_value(mrb, self_of(mrb, self)->id); }
+static mrb_value get_id(const rrc_mruby_args *a) { return mrb_int_value(a->mrb, ((node *)a->ob)->id); }
+
+/* What it was given, as it was understood. */
+static mrb_value tell(const rrc_mruby_args *a)
+{
+    mrb_value result = mrb_ary_new(a->mrb);
+    mrb_ary_push(a->mrb, result, mrb_int_value(a->mrb, a->count));
+    mrb_ary_push(a->mrb, result, mrb_str_new_cstr(a->mrb, a->arg[0].string));
+    mrb_ary_push(a->mrb, result, mrb_int_value(a->mrb, a->arg[1].integer));
+    mrb_ary_push(a->mrb, result, mrb_float_value(a->mrb, a->arg[2].number));
+    mrb_ary_push(a->mrb, result, a->arg[3].value);
+    mrb_ary_push(a->mrb, result, a->block);
+    mrb_ary_push(a->mrb, result, mrb_bool_value(a->ob != NULL));
+    return result;
+}
 
 static void close_node(rrc_heap *heap, rrc_object *ob)
 {
@@ -193,17 +188,17 @@ static void close_node(rrc_heap *heap, rrc_object *ob)
 }
 
 static const rrc_mruby_method
-    any_methods[] = { { "[]", get_field, MRB_ARGS_REQ(1) }, { "[]=", set_field, MRB_ARGS_REQ(2) },
-        { "move", move_field, MRB_ARGS_REQ(3) }, { "id", get_id, MRB_ARGS_NONE() }, { NULL, NULL, 0 } },
-    node_methods[] = { { "initialize", init_node, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } },
-    finalized_methods[] = { { "initialize", init_finalized, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } },
-    loose_methods[] = { { "initialize", init_loose, MRB_ARGS_REQ(1) }, { NULL, NULL, 0 } };
+    any_methods[] = { { "[]", get_field, "i" }, { "[]=", set_field, "io" }, { "id", get_id, NULL },
+        { "move", move_field, "ioi" }, { "tell", tell, "zi|fo" }, { "wrong", tell, "zx" },
+        { "too_many", tell, "ooooooooo" }, { NULL, NULL, NULL } },
+    any_class_methods[] = { { "tell", tell, "zifo" }, { NULL, NULL, NULL } };
 
-static const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods, .close = close_node };
-const rrc_mruby_class NodeClass = { .type = &node_type, .base = &AnyNode, .methods = node_methods };
-static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode,
-                                           .methods = finalized_methods };
-static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .methods = loose_methods };
+static const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,
+                                         .class_methods = any_class_methods, .close = close_node };
+const rrc_mruby_class NodeClass = { .type = &node_type, .base = &AnyNode, .make = make_node, .arguments = "i" };
+static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode, .make = make_finalized,
+                                           .arguments = "i" };
+static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .make = make_loose, .arguments = "i" };
 
 /* ---- the module ---- */
 

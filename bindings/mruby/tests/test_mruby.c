@@ -86,7 +86,7 @@ static void by_mrubys_collector_alone(void)
 static void without_any_call(void)
 {
     everywhere("20.times { |round| 1000.times { |i| w = Node.new(i); w[0] = mention(w) } }\n"
-               "raise Nodes.live.to_s if Nodes.live > 10_000");
+               "raise Nodes.live.to_s if Nodes.live > 15_000");
 }
 
 static void through_pure_objects(void)
@@ -260,6 +260,32 @@ static void errors_name_both_types(void)
     close_vm();
 }
 
+static void arguments_are_checked(void)
+{
+    everywhere("n, block = Node.new(1), -> { 1 }\n"
+               "equal n.tell('text', 5), [2, 'text', 5, 0.0, nil, nil, true]\n"
+               "equal n.tell('text', 5, 3), [3, 'text', 5, 3.0, nil, nil, true]\n"
+               "equal n.tell('', -1, 0.5, n, &block), [4, '', -1, 0.5, n, block, true]\n"
+               "equal Node.tell('', 5, 1, :x), [4, '', 5, 1.0, :x, nil, false]\n"
+               "equal n.tell(*['text', 5]), [2, 'text', 5, 0.0, nil, nil, true]\n"
+               "raises(ArgumentError, 'wrong number of arguments (given 1, expected 2..4)') { n.tell('') }\n"
+               "raises(ArgumentError, '(given 5, expected 2..4)') { n.tell('', 1, 2, 3, 4) }\n"
+               "raises(ArgumentError, '(given 3, expected 4)') { Node.tell('', 1, 2) }\n"
+               "raises(ArgumentError, '(given 1, expected 0)') { n.id(1) }\n"
+               "raises(ArgumentError, '(given 0, expected 1)') { Node.new }\n"
+               "raises(ArgumentError, '(given 2, expected 1)') { Node.new(1, 2) }\n"
+               "raises(TypeError, 'Integer cannot be converted to String') { n.tell(1, 1) }\n"
+               "raises(TypeError, 'nil cannot be converted to String') { n.tell(nil, 1) }\n"
+               "raises(ArgumentError, 'null byte') { n.tell(\"a\\0b\", 1) }\n"
+               "raises(TypeError, 'cannot be converted to Integer') { n.tell('', 'x') }\n"
+               "raises(TypeError, 'cannot be converted to Float') { n.tell('', 1, []) }\n"
+               "raises(TypeError, 'cannot be converted to Integer') { Node.new('x') }\n"
+               "raises(ScriptError, 'no such letter') { n.wrong('', 1) }\n"
+               "raises(ScriptError, 'too many letters') { n.too_many(1, 2, 3, 4, 5, 6, 7, 8, 9) }\n"
+               "raises(ArgumentError, '(given 1, expected 2..4)') { n.dispose; n.tell(1) }\n"
+               "raises(Rawrefcount::DisposedError, 'this Node was disposed of') { n.tell('', 1) }\n");
+}
+
 static void disposal(void)
 {
     everywhere("n = Node.new(1); equal n.disposed?, false\n"
@@ -363,6 +389,55 @@ static void the_end_with_everything_alive(void)
     mrb_close(mrb);
 }
 
+/* Its dealloc calls what it holds. */
+static void speaker_dealloc(rrc_heap *h, rrc_object *ob)
+{
+    rrc_object **field = ((node *)ob)->field;
+    if (field[0] != NULL)
+        rrc_mruby_call(h, field[0], 1, &field[1]);
+    RRC_CLEAR(h, field[0]);
+    RRC_CLEAR(h, field[1]);
+    rrc_gc_del(h, ob);
+}
+static int speaker_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(((node *)self)->field[0]);
+    RRC_VISIT(((node *)self)->field[1]);
+    return 0;
+}
+static int heard;
+static mrb_value hear(mrb_state *m, mrb_value self)
+{
+    mrb_int i;
+    mrb_get_args(m, "i", &i);
+    heard = heard * 10 + (int)i;
+    return self;
+}
+
+static void deallocs_at_the_end_find_their_values(void)
+{
+    static const rrc_type type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Speaker",
+                                   .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                   .tp_dealloc = speaker_dealloc, .tp_traverse = speaker_traverse };
+    static const char *const variables[] = { "$a", "$b" };
+    static const char *const scripts[] = { "->(x) { hear(x) }", "->(x) { $a.dispose; $n.id; hear(9) }" };
+    int i;
+    open_vm();
+    heard = 0;
+    mrb_define_method(mrb, mrb->kernel_module, "hear", hear, MRB_ARGS_REQ(1));
+    run("$n = Node.new(1); $n[0] = $n");
+    for (i = 0; i < 2; i++) {
+        rrc_object *ob = rrc_gc_new(heap, &type);
+        ((node *)ob)->field[0] = rrc_mruby_hold(heap, mrb_load_string(mrb, scripts[i]));
+        ((node *)ob)->field[1] = rrc_mruby_hold(heap, mrb_int_value(mrb, i + 1));
+        rrc_gc_track(heap, ob);
+        mrb_gv_set(mrb, mrb_intern_cstr(mrb, variables[i]), rrc_mruby_wrap_new(heap, ob));
+    }
+    mrb_close(mrb);
+    check_int(heard, 1);                    /* (the second one met a disposed node) */
+    check_int(node_count(), 0);
+}
+
 static void two_vms(void)
 {
     mrb_state *first;
@@ -438,10 +513,11 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
            UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
-           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(disposal),
+           UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
+           UNIT(deallocs_at_the_end_find_their_values),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
 int main(int argc, char **argv)

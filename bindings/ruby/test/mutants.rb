@@ -37,12 +37,15 @@ MUTANTS = {
   "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
   "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
-  "wrappers_are_made_anew" => ["objects.c", "    p = rrc_to_obj(rrb.heap, ob);\n    if (p != NULL)", "    p = rrc_to_obj(rrb.heap, ob);\n    if (p != NULL && rrc_ruby_is_value(ob))"],
+  "the_immortal_get_a_bias" => ["objects.c", "    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)\n", ""],
+  "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:"],
+  "the_end_is_one_round" => ["collector.c", "    while (rrb_run_pending(0) > 0 && --rounds > 0);", "    while (0);"],
+  "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;"],
   "dispose_leaves_the_link" => ["objects.c", "    rrc_unlink(rrb.heap, ob);", "    (void)0;"],
   "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    rrc_incref", "    rrc_incref"],
   "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],
   "new_objects_are_leaked" => ["objects.c", "    rrc_decref(rrb.heap, (rrc_object *)ob);\n    return Qnil;", "    (void)ob;\n    return Qnil;"],
-  "false_is_no_value" => ["objects.c", "        return new_value_object(value);", "        return new_value_object(RTEST(value) ? value : Qnil);"]
+  "false_is_no_value" => ["objects.c", "        return new_immediate(value);", "        return new_immediate(RTEST(value) ? value : Qnil);"]
 }.freeze
 
 def build(name, file, text, instead)

@@ -93,6 +93,118 @@ class TestProcess < Minitest::Test
     end
   end
 
+  # What runs at the end, in order.
+  AT_END = <<~RUBY
+    def say(what) = $stdout.write("\#{what}\n")
+    Nodes.on_dealloc(->(id) { say "dealloc \#{id}" })
+    at_exit { say "at_exit" }
+    ObjectSpace.define_finalizer(Object.new, proc { say "finalizer \#{$a&.id}" })
+  RUBY
+
+  def test_objects_alive_at_the_end_are_deallocated
+    assert_runs "at_exit\nfinalizer 1\ndealloc 2\ndealloc 1\n", AT_END + <<~RUBY
+      $a = Nodes::Node.new(1, 1)
+      $a[0] = Nodes::Node.new(2, 0)
+    RUBY
+  end
+
+  def test_cycles_and_finalizers_at_the_end
+    assert_runs "at_exit\nfinalizer \ndealloc 1\ndealloc 2\ndealloc 3\n[[3, true]]\n", AT_END + <<~RUBY
+      $x, $y, $z = Nodes::Node.new(1), Nodes::Node.new(2), Nodes::FinalNode.new(3)
+      $x[0], $y[0], $x[1], $z[0], $z[1] = $y, $x, proc { $x }, true, $z
+      Nodes.on_dealloc(->(id) { say "dealloc \#{id}"; say Nodes.finalized.inspect if id == 3 })
+    RUBY
+  end
+
+  def test_what_c_holds_at_the_end_is_left_to_it
+    assert_runs "at_exit\nfinalizer 1\n", AT_END + "Nodes.hold(0, $a = Nodes::Node.new(1))"
+  end
+
+  # A dealloc finds what its object refers to.
+  def test_values_work_at_the_end
+    assert_runs "closed: done\n", <<~RUBY
+      $n = Nodes::Node.new(1, 1)
+      $n[0] = ->(what) { puts "closed: \#{what}" }
+      Nodes.call_in_dealloc($n, "done")
+    RUBY
+  end
+
+  # at_exit blocks that are older than the library run as ever; finalizers that are older, after the end.
+  def test_older_hooks_of_the_end
+    program = <<~RUBY
+      def attempt
+        puts yield.inspect
+      rescue => e
+        puts "\#{e.class}: \#{e.message}"
+      end
+      at_exit { attempt { Nodes::Node.new(7).id } }
+      ObjectSpace.define_finalizer(Object.new, proc do
+        GC.start
+        GC.compact
+        attempt { $n.disposed? }
+        attempt { $n.dispose }
+        attempt { $n.id }
+        attempt { Nodes::Node.new }
+        attempt { Nodes.hold(0, "x") }
+        attempt { Nodes.held(1) }
+        attempt { Nodes.release(1) }
+        %i[stats graph collect run_pending check].each { |name| attempt { Rawrefcount.send(name) } }
+      end)
+      require "rawrefcount"
+      require "nodes"
+      $n = Nodes::Node.new(5)
+      Nodes.hold(1, "held")
+    RUBY
+    gone = "RuntimeError: rawrefcount: Ruby is shutting down, and the C objects are gone\n"
+    expected = "7\ntrue\nnil\nRawrefcount::DisposedError: this Nodes::Node was disposed of\n" \
+               "#{gone}#{gone}nil\nnil\n#{gone * 5}"
+    output = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-e", program], err: %i[child out], &:read)
+    assert_equal expected, output
+    assert $?.success?
+  end
+
+  def test_errors_at_the_end
+    output, status = in_a_new_ruby(<<~RUBY)
+      Nodes.on_dealloc(->(id) { $stdout.write(id); id == 2 ? raise("no") : id == 3 ? exit(9) : throw(:x) if id > 1 })
+      $nodes = Array.new(5) { |i| Nodes::Node.new(i, 0) }
+      Rawrefcount.error_handler = ->(error, name) { $stdout.write("(\#{error.class} \#{name})") }
+      exit 3
+    RUBY
+    assert_equal 3, status.exitstatus
+    assert_equal %w[1 2(RuntimeError\ node) 3(SystemExit\ node) 4(UncaughtThrowError\ node)],
+                 output.scan(/\d(?:\(.*?\))?/).sort
+  end
+
+  def test_the_end_of_a_child
+    assert_runs "dealloc 1 in the child\nexit!\ndealloc 1 in the parent\n", <<~RUBY
+      $who = "parent"
+      $n = Nodes::Node.new(1, 0)
+      $stdout.sync = true
+      Nodes.on_dealloc(->(id) { $stdout.write("dealloc \#{id} in the \#{$who}\n") })
+      Process.wait(fork { $who = "child" })
+      Process.wait(fork { $who = "second child"; $stdout.write("exit!\n"); exit!(0) })
+    RUBY
+  end
+
+  def test_the_end_with_threads_and_fibers_in_deallocs
+    output, status = in_a_new_ruby(<<~RUBY)
+      Nodes.on_dealloc(lambda do |id|
+        $stdout.write(id)
+        $asleep = true
+        sleep if id == 1
+        Fiber.yield if id == 2
+      end)
+      Thread.new { Nodes::Node.new(1, 0).dispose }
+      Thread.pass until $asleep
+      $n = Nodes::Node.new(3, 0)
+      $fiber = Fiber.new { Nodes::Node.new(2, 0).dispose }
+      $fiber.resume
+      Rawrefcount.error_handler = ->(*) { }
+    RUBY
+    assert status.success?, "#{status.inspect}: #{output}"
+    assert_match(/\A12/, output)
+  end
+
   def test_pending_deallocs_run_at_the_end
     assert_runs "d1", <<~RUBY
       Nodes.on_dealloc(->(id) { print "d\#{id}" })

@@ -44,6 +44,18 @@ class TestWrappers < Minitest::Test
     assert_match(/unknown_node/, Nodes.unknown.inspect)
   end
 
+  def test_an_object_that_is_never_freed
+    eternal = Nodes.eternal
+    assert_same eternal, Nodes.eternal
+    id = apart { Nodes.eternal.object_id }
+    eternal = nil
+    collect
+    assert_instance_of Rawrefcount::Object, Nodes.eternal
+    Nodes.eternal.dispose
+    refute Nodes.eternal.disposed?
+    assert id
+  end
+
   def test_type_errors_name_both_types
     { "text" => "String", nil => "nil", 5 => "Integer", true => "true", Object.new => "Object",
       BareNode.new => "Nodes::BareNode", Nodes.unknown => "Rawrefcount::Object" }.each do |value, name|

@@ -53,6 +53,10 @@ static rrc_gcref host_survivor(rrc_gcref ref)
         if (rb_objspace_marked_object_p(p))
             return ref;
         break;
+    case RRB_ENDING:
+        if (!rrb_is_wrapper(p))
+            return ref;
+        break;
     default:
         return ref;
     }
@@ -126,7 +130,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
     const char *type_name = RRC_TYPE(ob)->tp_name;
     VALUE before;
     int tag;
-    if (rrb.closing) {
+    if (rrb.is_closed) {
         slot(heap, ob);
         return;
     }
@@ -184,11 +188,13 @@ static void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new
     return memory;
 }
 
-/* It may be called inside a collection, where Ruby must make no objects. */
+/* It may be called inside a collection, where Ruby must make no objects. (What is refused
+   because the heap is closed, is told by an exception.) */
 static void host_log(void *userdata, const rrc_log_item *item)
 {
     (void)userdata;
-    fprintf(stderr, "rawrefcount: %s\n", item->text);
+    if (item->code != RRC_ECLOSED)
+        fprintf(stderr, "%s\n", item->text);
 }
 
 /* ---- pending work ---- */
@@ -277,7 +283,7 @@ static void keep_all(void)
 static void root_mark(void *unused)
 {
     (void)unused;
-    if (!rb_during_gc())                /* a walk over objects, or a verification: C edges are not Ruby's */
+    if (rrb.closing || !rb_during_gc()) /* a walk over objects, or a verification: C edges are not Ruby's */
         return;
     if (!rrb.in_hooked_gc) {
         keep_all();
@@ -372,6 +378,8 @@ static void on_gc_event(VALUE tracepoint, void *unused)
 static void root_compact(void *unused)
 {
     (void)unused;
+    if (rrb.closing)
+        return;
     rrb.mode = RRB_MOVING;
     rrc_links_moved(rrb.heap);
     rrb.mode = RRB_IDLE;
@@ -385,17 +393,9 @@ void rrb_settle(void)
     rrb.unsettled = 0;
 }
 
-/* Ruby frees all data objects at its end, whoever refers to them. From now on nothing of
-   Ruby's may be touched. */
-static void root_free(void *unused)
-{
-    (void)unused;
-    rrb.closing = 1;
-}
-
 static const rb_data_type_t root_type = {
     .wrap_struct_name = "rawrefcount root",
-    .function = { .dmark = root_mark, .dfree = root_free, .dcompact = root_compact },
+    .function = { .dmark = root_mark, .dfree = NULL, .dcompact = root_compact },
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
@@ -411,10 +411,47 @@ void rrb_need_hooks(void)
     }
 }
 
-static void at_exit(VALUE unused)
+/* Dissolve the links of all wrappers, and of no values: as if a collection had found that
+   Ruby refers to no wrapper any more. */
+static void release_wrappers(void)
 {
-    (void)unused;
-    rrb_run_pending(0);
+    rrb.mode = RRB_ENDING;
+    rrb.is_open = 1;
+    rrc_major_collection_trace(rrb.heap);
+    rrb.is_open = 0;
+    rrc_major_collection_free(rrb.heap);
+    rrb.mode = RRB_IDLE;
+}
+
+/* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
+   these run after every at_exit, when the other threads are gone, the last defined first;
+   Ruby works as ever, and what Ruby objects own is still there. So deallocs find their
+   values, until no wrapper is left to be released (or they go on making new ones). */
+static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
+{
+    int rounds = 10;
+    do
+        release_wrappers();
+    while (rrb_run_pending(0) > 0 && --rounds > 0);
+    rrb.closing = 1;
+    if (rrb.hooks_on)
+        rb_tracepoint_disable(rrb.tracepoint);
+    release_wrappers();
+    if (rrb.guards == 0)                /* (else a fiber was left inside a dealloc) */
+        rrc_heap_free(rrb.heap);
+    rrb.is_closed = 1;
+    return Qnil;
+}
+
+/* Some code may still use the heap when it is freed: an object that is never dropped keeps
+   its last words. */
+static void need_last_object(void)
+{
+    static const rrc_type type = {
+        .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "last object", .tp_basicsize = sizeof(rrc_object),
+    };
+    if (rrc_new(rrb.heap, &type) == NULL)
+        rb_memerror();
 }
 
 void rrb_init_collector(void)
@@ -431,5 +468,6 @@ void rrb_init_collector(void)
     rb_gc_register_mark_object(rrb.tracepoint);
     rrb.root = rb_data_typed_object_wrap(0, &rrb, &root_type);
     rb_gc_register_mark_object(rrb.root);
-    rb_set_end_proc(at_exit, Qnil);
+    rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
+    need_last_object();
 }

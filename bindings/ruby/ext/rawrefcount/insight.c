@@ -57,6 +57,7 @@ static VALUE m_explain(VALUE self, VALUE value)
     text t = { NULL, 0, 0, 0 };
     rrc_object *ob = rrb_find(value);
     (void)self;
+    rrb_need_open();
     if (ob == NULL)
         rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
     return finish_text(&t, rrc_explain(rrb.heap, ob, add_text, &t));
@@ -67,6 +68,7 @@ static VALUE m_graph(VALUE self)
 {
     text t = { NULL, 0, 0, 0 };
     (void)self;
+    rrb_need_open();
     return finish_text(&t, rrc_dump_dot(rrb.heap, add_text, &t));
 }
 
@@ -75,18 +77,26 @@ static void put(VALUE hash, const char *name, size_t number)
     rb_hash_aset(hash, ID2SYM(rb_intern(name)), SIZET2NUM(number));
 }
 
+static size_t object_count(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(rrb.heap, &stats);
+    return stats.objects - 1 + rrb.values;      /* (without the last object: collector.c) */
+}
+
 /* Rawrefcount.stats -> Hash of numbers. */
 static VALUE m_stats(VALUE self)
 {
     rrc_stats stats;
     VALUE hash = rb_hash_new();
     (void)self;
+    rrb_need_open();
     rrc_get_stats(rrb.heap, &stats);
     put(hash, "values_young", stats.p_young);
     put(hash, "values_old", stats.p_old);
     put(hash, "wrappers_young", stats.o_young);
     put(hash, "wrappers_old", stats.o_old);
-    put(hash, "objects", stats.objects);
+    put(hash, "objects", object_count());
     put(hash, "tracked", stats.tracked);
     put(hash, "pending", stats.pending);
     put(hash, "finalizable", stats.finalizable);
@@ -107,19 +117,21 @@ static VALUE m_stats(VALUE self)
    all pending deallocs; then what those let go. The number of C objects that went. */
 static VALUE m_collect(VALUE self)
 {
-    rrc_stats before, after;
+    size_t before, after;
     int round;
     (void)self;
-    rrc_get_stats(rrb.heap, &before);
+    rrb_need_open();
+    before = object_count();
     for (round = 0; round < 2; round++) {
+        rrc_stats stats;
         rb_gc_start();
         rrb_run_pending(0);
-        rrc_get_stats(rrb.heap, &after);
-        if (after.finalizable > 0)
+        rrc_get_stats(rrb.heap, &stats);
+        if (stats.finalizable > 0)
             rrb_exact_collection();
     }
-    rrc_get_stats(rrb.heap, &after);
-    return SIZET2NUM(before.objects > after.objects ? before.objects - after.objects : 0);
+    after = object_count();
+    return SIZET2NUM(before > after ? before - after : 0);
 }
 
 /* Rawrefcount.run_pending(max = 0) -> Integer. */
@@ -127,6 +139,7 @@ static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
 {
     (void)self;
     rb_check_arity(argc, 0, 1);
+    rrb_need_open();
     return SIZET2NUM(rrb_run_pending(argc == 1 ? NUM2SIZET(argv[0]) : 0));
 }
 
@@ -135,6 +148,7 @@ static VALUE m_check(VALUE self)
 {
     int code;
     (void)self;
+    rrb_need_open();
     rrb_settle();
     code = rrc_check(rrb.heap);
     if (code != RRC_OK)

@@ -21,7 +21,8 @@ typedef enum rrb_mode {
     RRB_KEEPING,        /* it marks, but will not tell us when that is complete: all is kept */
     RRB_MOVING,         /* it has moved objects */
     RRB_SETTLING,       /* links are sorted by age anew */
-    RRB_EXACT           /* we mark by ourselves: exact.c */
+    RRB_EXACT,          /* we mark by ourselves: exact.c */
+    RRB_ENDING          /* the process ends: no wrapper survives, each value does */
 } rrb_mode;
 
 /* The state of the binding; Ruby has one VM in a process. Not in Ruby's memory, so that
@@ -37,10 +38,12 @@ typedef struct rrb_state {
     int is_open;                /* a trace function was called, its free function not yet */
     int is_major;
     int unsettled;              /* a collection went by without us: ages are not up to date */
-    int closing;                /* Ruby is freeing its objects */
+    int closing;                /* at the end: no links are made any more */
+    int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
+    size_t values;              /* objects that stand for values, and are not the header's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;
@@ -58,8 +61,8 @@ int rrb_is_old(VALUE p);
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
-extern const rrc_type rrb_value_type;
 void rrb_init_objects(void);
+void rrb_need_open(void);               /* raises at the end of the process */
 size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
 rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */

@@ -2,26 +2,33 @@
 #include "internal.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
-/* A Ruby value in C: its p is the value. One that Ruby does not collect (a small integer,
-   true, nil) has no p, and is kept right here. */
-typedef struct value_object {
+/* A Ruby value in C: its p is the value. These objects come from a pool, as they are many,
+   small, and all alike: that is faster than malloc, and takes less memory. */
+static void value_free(rrc_heap *heap, void *self);
+static const rrc_type value_type = {
+    .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(rrc_object),
+    .tp_free = value_free,
+};
+
+/* A value that Ruby does not collect (a small integer, true, nil) has no p, and is kept right here. */
+typedef struct immediate_object {
     rrc_object head;
-    VALUE immediate;
-} value_object;
-
-const rrc_type rrb_value_type = {
-    .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(value_object),
+    VALUE value;
+} immediate_object;
+static const rrc_type immediate_type = {
+    .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(immediate_object),
 };
 
 static int is_immediate(const rrc_object *ob)
 {
-    return ((const value_object *)ob)->immediate != Qundef;
+    return ob->ob_type == &immediate_type;
 }
 
 int rrc_ruby_is_value(const rrc_object *ob)
 {
-    return ob->ob_type == &rrb_value_type;
+    return ob->ob_type == &value_type || is_immediate(ob);
 }
 
 static void need_memory(const void *result)
@@ -30,10 +37,10 @@ static void need_memory(const void *result)
         rb_raise(rb_eNoMemError, "rawrefcount: out of memory");
 }
 
-static void need_open(void)
+void rrb_need_open(void)
 {
     if (rrb.closing)
-        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down");
+        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby is shutting down, and the C objects are gone");
 }
 
 /* ---- classes ---- */
@@ -120,21 +127,22 @@ static VALUE new_wrapper(VALUE klass, rrc_object *ob)
     wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
     if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
         need_memory(NULL);
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)
+        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     RTYPEDDATA_DATA(wrapper) = ob;
     return wrapper;
 }
 
-VALUE rrc_ruby_wrap(rrc_object *ob)
+VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 {
     rrc_gcref p;
     if (ob == NULL || rrb.closing)
         return Qnil;
-    p = rrc_to_obj(rrb.heap, ob);
+    p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
     if (p != NULL)
         return (VALUE)p;
     if (rrc_ruby_is_value(ob))
-        return is_immediate(ob) ? ((const value_object *)ob)->immediate : Qnil;
+        return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
     return new_wrapper(class_of_type(ob->ob_type), ob);
 }
 
@@ -160,7 +168,10 @@ static VALUE drop_reference(VALUE ob)
 VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
 {
     wrap_args args = { klass, ob };
-    need_memory(ob);
+    if (ob == NULL) {
+        rrb_need_open();
+        need_memory(NULL);
+    }
     if (rrb.closing || rrc_ruby_is_value(ob)) {
         VALUE value = rrc_ruby_wrap(ob);
         rrc_decref(rrb.heap, ob);
@@ -245,12 +256,57 @@ static VALUE object_inspect(VALUE self)
 
 /* ---- values ---- */
 
-static rrc_object *new_value_object(VALUE immediate)
+static rrc_object *new_immediate(VALUE value)
 {
-    rrc_object *ob = rrc_new(rrb.heap, &rrb_value_type);
+    rrc_object *ob = rrc_new(rrb.heap, &immediate_type);
     need_memory(ob);
-    ((value_object *)ob)->immediate = immediate;
+    ((immediate_object *)ob)->value = value;
     return ob;
+}
+
+/* The pool: a list of free objects, by their first words. Its blocks are kept. */
+#ifdef __SANITIZE_ADDRESS__
+enum { POOL_BLOCK = 1 };
+#else
+enum { POOL_BLOCK = 170 };              /* objects in a block: 4 KB */
+#endif
+typedef union pooled {
+    rrc_object ob;
+    union pooled *next;
+} pooled;
+static pooled *pool;
+
+static rrc_object *new_value_object(void)
+{
+    pooled *free_one = pool;
+    if (free_one == NULL) {
+        int i;
+        free_one = malloc(POOL_BLOCK * sizeof *free_one);
+        need_memory(free_one);
+        for (i = 1; i < POOL_BLOCK; i++)
+            free_one[i - 1].next = &free_one[i];
+        free_one[POOL_BLOCK - 1].next = NULL;
+    }
+    pool = free_one->next;
+    rrb.unreported += (ptrdiff_t)sizeof *free_one;
+    rrb.values++;
+    free_one->ob.ob_refcnt = 1;
+    free_one->ob.ob_pypy_link = NULL;
+    free_one->ob.ob_type = &value_type;
+    return &free_one->ob;
+}
+
+static void value_free(rrc_heap *heap, void *self)
+{
+    (void)heap;
+    rrb.unreported -= (ptrdiff_t)sizeof(pooled);
+    rrb.values--;
+#ifdef __SANITIZE_ADDRESS__
+    free(self);                         /* a use after that is found */
+#else
+    ((pooled *)self)->next = pool;
+    pool = self;
+#endif
 }
 
 rrc_object *rrb_find(VALUE value)
@@ -263,9 +319,9 @@ rrc_object *rrb_find(VALUE value)
 rrc_object *rrc_ruby_hold(VALUE value)
 {
     rrc_object *ob;
-    need_open();
+    rrb_need_open();
     if (RB_SPECIAL_CONST_P(value))
-        return new_value_object(value);
+        return new_immediate(value);
     ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
     if (ob != NULL) {
         rrc_incref(rrb.heap, ob);
@@ -273,7 +329,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
     }
     rrb_need_hooks();
     rrb_press();
-    ob = new_value_object(Qundef);
+    ob = new_value_object();
     if (rrc_create_link_pypy(rrb.heap, (rrc_gcref)value, ob) != RRC_OK) {
         rrc_decref(rrb.heap, ob);
         need_memory(NULL);
@@ -284,7 +340,7 @@ rrc_object *rrc_ruby_hold(VALUE value)
 
 VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
 {
-    need_open();
+    rrb_need_open();
     return rb_funcallv(rrc_ruby_wrap(callable), rb_intern("call"), argc, argv);
 }
 

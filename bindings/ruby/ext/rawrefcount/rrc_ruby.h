@@ -57,7 +57,13 @@ rrc_heap *rrc_ruby_heap(void);
    it was garbage, in a cycle with what holds it. The wrapper takes a reference of its
    own. Its class is that of ob's type (rrc_ruby_define_class), else Rawrefcount::Object.
    Raises NoMemoryError. O(1). */
-VALUE rrc_ruby_wrap(rrc_object *ob);
+VALUE rrc_ruby_wrap_unlinked(rrc_object *ob);   /* for rrc_ruby_wrap */
+static inline VALUE rrc_ruby_wrap(rrc_object *ob)
+{
+    if (ob != NULL && ob->ob_refcnt >= RRC_REFCNT_FROM_PYPY && ob->ob_pypy_link != NULL)
+        return (VALUE)ob->ob_pypy_link;
+    return rrc_ruby_wrap_unlinked(ob);
+}
 
 /* Like rrc_ruby_wrap for an object that was just made: takes over the caller's
    reference. ob NULL raises NoMemoryError, so that a constructor's result can be

@@ -16,6 +16,8 @@ typedef struct node {
 static rrc_heap *heap;
 static VALUE dead;              /* ids of the nodes deallocated, in order */
 static VALUE finalized;
+static VALUE last_word;         /* with this, the dealloc of last_speaker calls its slot 0 */
+static rrc_object *last_speaker;
 static VALUE on_dealloc = Qnil; /* called with the id; may do anything */
 static long alive;              /* nodes made and not deallocated */
 
@@ -41,6 +43,8 @@ static void node_dealloc(rrc_heap *h, rrc_object *self)
 {
     node *n = (node *)self;
     long id = n->id;
+    if (self == last_speaker)
+        rrc_ruby_call(n->slot[0], 1, &last_word);
     node_clear(h, self);
     if (n->native != 0)
         rrc_ruby_native_bytes(-(ptrdiff_t)n->native);
@@ -204,6 +208,14 @@ static VALUE m_release(VALUE self, VALUE index)
 
 static VALUE m_held(VALUE self, VALUE index) { return rrc_ruby_wrap(held[held_index(index)]); }
 
+/* An object that is never freed. */
+static const rrc_type eternal_type = NODE_TYPE("eternal_node", 0, NULL, NULL, NULL);
+static VALUE m_eternal(VALUE self)
+{
+    static node eternal = { .head = RRC_OBJECT_HEAD_INIT(&eternal_type) };
+    return rrc_ruby_wrap(&eternal.head);
+}
+
 /* A node that no class is defined for. */
 static VALUE m_unknown(VALUE self) { return rrc_ruby_wrap_new(rb_path2class("Rawrefcount::Object"), make(&unknown_type, 0, 0)); }
 
@@ -213,6 +225,11 @@ static VALUE m_alive(VALUE self) { return LONG2NUM(alive); }
 static VALUE m_dead(VALUE self) { return dead; }
 static VALUE m_finalized(VALUE self) { return finalized; }
 static VALUE m_on_dealloc(VALUE self, VALUE callable) { return on_dealloc = callable; }
+static VALUE m_call_in_dealloc(VALUE self, VALUE speaker, VALUE word)
+{
+    last_speaker = rrc_ruby_unwrap(speaker, &node_type);
+    return last_word = word;
+}
 static VALUE m_is_old(VALUE self, VALUE v)
 {
     return (RBASIC(v)->flags & RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED ? Qtrue : Qfalse;
@@ -250,6 +267,8 @@ static double now(void)
 
 static VALUE per_item(double begin, long n) { return DBL2NUM((now() - begin) / (double)n); }
 
+static volatile VALUE sink;     /* for results that nobody needs */
+
 static VALUE b_hold(VALUE self, VALUE values)
 {
     long i, n = RARRAY_LEN(values);
@@ -275,7 +294,18 @@ static VALUE b_value(VALUE self, VALUE count)
     VALUE x = 0;
     for (i = 0; i < n; i++)
         x ^= rrc_ruby_wrap(held[i]);
-    RB_GC_GUARD(x);
+    sink = x;
+    return per_item(begin, n);
+}
+
+static VALUE b_value_again(VALUE self, VALUE count)
+{
+    long i, n = NUM2LONG(count);
+    double begin = now();
+    VALUE x = 0;
+    for (i = 0; i < n; i++)
+        x ^= rrc_ruby_wrap(*(rrc_object *volatile *)&held[0]);
+    sink = x;
     return per_item(begin, n);
 }
 
@@ -288,7 +318,7 @@ static VALUE b_release(VALUE self, VALUE count)
     return per_item(begin, n);
 }
 
-/* Wrappers of new objects, kept in `keep`. */
+/* Wrappers of new objects, kept in `keep`. (The objects are made before.) */
 static VALUE b_wrap(VALUE self, VALUE keep, VALUE count)
 {
     long i, n = NUM2LONG(count);
@@ -306,9 +336,14 @@ static VALUE b_data(VALUE self, VALUE keep, VALUE count)
     static const rb_data_type_t plain = { "plain", { 0, RUBY_DEFAULT_FREE, 0, 0, { 0 } }, 0, 0,
                                           RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED };
     long i, n = NUM2LONG(count);
-    double begin = now();
+    void **memory = malloc((size_t)n * sizeof *memory);
+    double begin;
     for (i = 0; i < n; i++)
-        rb_ary_push(keep, rb_data_typed_object_wrap(rb_cObject, malloc(48), &plain));
+        memory[i] = malloc(48);
+    begin = now();
+    for (i = 0; i < n; i++)
+        rb_ary_push(keep, rb_data_typed_object_wrap(rb_cObject, memory[i], &plain));
+    free(memory);
     return per_item(begin, n);
 }
 
@@ -347,16 +382,19 @@ void Init_nodes(void)
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
+    rb_gc_register_address(&last_word);
     MODULE_FUNCTION("hold", m_hold, 2);
     MODULE_FUNCTION("release", m_release, 1);
     MODULE_FUNCTION("held", m_held, 1);
     MODULE_FUNCTION("unknown", m_unknown, 0);
+    MODULE_FUNCTION("eternal", m_eternal, 0);
     MODULE_FUNCTION("expect_node", m_expect_node, 1);
     MODULE_FUNCTION("expect_kind", m_expect_kind, 2);
     MODULE_FUNCTION("alive", m_alive, 0);
     MODULE_FUNCTION("dead", m_dead, 0);
     MODULE_FUNCTION("finalized", m_finalized, 0);
     MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
+    MODULE_FUNCTION("call_in_dealloc", m_call_in_dealloc, 2);
     MODULE_FUNCTION("old?", m_is_old, 1);
     MODULE_FUNCTION("unprotect", m_unprotect, 1);
     MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
@@ -366,6 +404,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("bench_hold", b_hold, 1);
     MODULE_FUNCTION("bench_hold_again", b_hold_again, 1);
     MODULE_FUNCTION("bench_value", b_value, 1);
+    MODULE_FUNCTION("bench_value_again", b_value_again, 1);
     MODULE_FUNCTION("bench_release", b_release, 1);
     MODULE_FUNCTION("bench_wrap", b_wrap, 2);
     MODULE_FUNCTION("bench_data", b_data, 2);
