@@ -115,6 +115,16 @@ CHECK_RUNS += units
 # Controls that must fail.
 $(eval $(call run,mutants,,sh tests/mutants.sh))
 
+# ---- coverage ----------------------------------------------------------------
+
+COVERED := suite-clang-cover-dict-desc-moves suite-clang-cover-slot-macros-fixed-debug \
+           suite-clang-cover-front-small-dict-desc-moves-debug cycles-clang-cover-slot-desc-moves-debug \
+           cycles-clang-cover-mirror-dict-desc-moves \
+           mirror-clang-cover-plain mirror-clang-cover-small-debug
+.PHONY: coverage
+coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
+	@sh tests/coverage.sh $^
+
 # ---- the fuzzer --------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60
