@@ -4817,12 +4817,33 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
     rrci_traverse(&search, ob, rrci_visit_touch);
 }
 
-/* Root what stands for a strong object. If that has died: a p, whose link the next
-   step dissolves, leaves ob weak; an edge node is forgotten, and so ob's owned objects
-   become strong in its place, and theirs where that happens again. */
+/* What objects that lost their edge nodes own becomes strong in place of these; and so
+   it goes on where the edge node of an owned object has died, too. */
+static void rrci_spread_strength(rrc_heap *heap)
+{
+    rrc_object *ob;
+    heap->spreading = 1;
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_touch_owned(heap, ob);
+    heap->spreading = 0;
+}
+
+/* ob's edge node has died. */
+static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_forget_node(heap, ob);
+    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (!rrci_is_tracked(ob))
+        return;
+    rrci_push_gray(heap, ob);
+    if (!heap->spreading)
+        rrci_spread_strength(heap);
+}
+
+/* Root what stands for a strong object. If that is a p that has died, whose link the
+   next step dissolves, ob is left weak. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
-    int is_first = heap->gray_in == heap->gray_out && !heap->spreading;
     if (rrc_mirror_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
         return;
     if (rrci_is_p_linked(heap, ob)) {
@@ -4830,19 +4851,7 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
         heap->found_dead = 1;
         return;
     }
-    rrci_forget_node(heap, ob);
-    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
-    if (heap->stepping || !rrci_is_tracked(ob))
-        return;
-    rrci_push_gray(heap, ob);
-    if (!is_first)
-        return;
-    heap->spreading = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL) {
-        rrci_gc_head_of(ob)->is.refs = 0;
-        rrci_touch_owned(heap, ob);
-    }
-    heap->spreading = 0;
+    rrci_lose_node(heap, ob);
 }
 
 /* A weak object becomes strong. */
@@ -5043,6 +5052,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t i;
+    heap->spreading = 1;                /* not in the middle of a sweep */
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
     heap->found_dead = 0;
@@ -5052,9 +5062,9 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
         RRCI_PREFETCH_OBJECT(tracked, i);
         if (!RRCI_IS_WEAK(ob) || head->is.node == NULL || RRC_HOST_SURVIVOR(heap, head->is.node) != NULL)
             continue;
-        rrci_forget_node(heap, ob);
-        head->is.state |= RRCI_NODE_LOST;
+        rrci_lose_node(heap, ob);
     }
+    rrci_spread_strength(heap);
     if (rrci_wants_search(heap)) {
         rrci_collect_c(heap, function);
         rrci_anchor_waiting(heap);
@@ -5525,7 +5535,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
             break;
         rrci_end_pending(heap, 0);
     }
-    rrci_end_pending(heap, code == RRC_OK && (heap->hooked || round < RRCI_STEP_ROUNDS));
+    rrci_end_pending(heap, heap->hooked || round < RRCI_STEP_ROUNDS);
     heap->asked = 0;
     if (code != RRC_OK) {
         rrci_strengthen_all(heap);

@@ -95,5 +95,64 @@ static void thousands_find_room_in_the_end(void)
     host_close(h);
 }
 
-UNIT_GROUP(demotion, UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
+/* Minor collections look for those that found no room among the old ones, and leave
+   the others alone. */
+static void only_the_crowded_out_are_asked_for(void)
+{
+    enum { COUNT = 200 };
+    host *h = open_demoting();
+    size_t ids[COUNT], i;
+
+    for (i = 0; i < COUNT; i++) {
+        ids[i] = host_rooted(h, HOST_OLD);
+        ob_given(h, i % 2 ? O : P, ids[i], FULL);
+    }
+    for (i = 0; i < 20; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
+    check_int(host_stats(h).p_young, 0);        /* no dictionary, no room */
+    for (i = 0; i < COUNT; i++)
+        host_unroot(h, ids[i]);                 /* what is old is not looked at, and lives on */
+    h->calls.survivor = 0;
+    host_minor(h);
+    check_int(h->calls.survivor, 20);
+    check_int(host_stats(h).pending, 20);
+    check_int(rrc_run_pending(h->heap, 0), 20);
+    host_close(h);
+}
+
+/* Links that become young leave tombstones in the dictionary of the old ones, which must
+   keep the room for them to come back: rrc_check looks. */
+static void demotion_leaves_room_for_promotion(void)
+{
+    enum { MOST = 2000 };
+    size_t ids[MOST + 1], i, count, step;
+
+    for (step = 0; step < 12; step++) {
+        host *h = open_demoting();
+
+        count = MOST - step * 60;       /* more or less full */
+        unit_context("%u links", (unsigned)count);
+        for (i = 0; i < count; i++) {
+            ids[i] = host_rooted(h, HOST_OLD);
+            ob_given(h, P, ids[i], FULL);
+        }
+        for (i = 0; i < count; i++)
+            host_demote(h, ids[i]);
+        host_major(h);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);   /* makes room for all */
+        for (i = 0; i < count; i++)
+            host_demote(h, ids[i]);
+        host_major(h);
+        if (!HOST_SLOT)
+            check_int(host_stats(h).p_young, count);
+        for (i = 0; i < 3; i++)
+            host_minor(h);
+        check_int(host_stats(h).p_old, count + 1);
+        host_close(h);
+    }
+}
+
+UNIT_GROUP(demotion, UNIT(only_the_crowded_out_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
+           UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
            UNIT(thousands_find_room_in_the_end));

@@ -121,6 +121,16 @@ MUTATE ?= --share 50
 mutate: ## change the header in every small way: do the tests notice? MUTATE="--share 50" (1: all, for hours)
 	@python3 tests/mutate.py $(MUTATE)
 
+# ---- coverage ----------------------------------------------------------------
+
+COVERED := suite-clang-cover-dict-desc-moves suite-clang-cover-slot-macros-fixed-debug \
+           suite-clang-cover-front-small-dict-desc-moves-debug cycles-clang-cover-slot-desc-moves-debug \
+           cycles-clang-cover-mirror-dict-desc-moves \
+           mirror-clang-cover-plain mirror-clang-cover-small-debug
+.PHONY: coverage
+coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
+	@sh tests/coverage.sh $^
+
 # ---- the fuzzer --------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60

@@ -11,6 +11,7 @@
 #   debug           RRC_DEBUG
 #   mirror          RRC_MIRROR
 #   asan tsan fuzz  sanitizers, and the fuzzer's entry
+#   cover           counts what is reached: see coverage.sh (clang only)
 #   gcc clang m32   another compiler, or 32 bits
 #
 # Where there is no such compiler or library, the output is a script that says
@@ -39,6 +40,7 @@ for word in $(echo "$variant" | tr - ' '); do
         defines="$defines -DRANDOM_FUZZ -DUNIT_CMOCKA=0"
         cmocka=0
         ;;
+    cover) flags='-O1 -g -fprofile-instr-generate -fcoverage-mapping' ;;
     gcc | clang) cc=$word ;;
     m32)
         flags="$flags -m32"

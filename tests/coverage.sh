@@ -1,0 +1,155 @@
+#!/bin/sh
+# coverage.sh PROGRAM... - which lines and branches of rawrefcount.h no test reaches.
+# The programs are tests of variants with "cover" (see variant.sh): they are run, and
+# what they count is merged, by line and column. coverage.txt lists what cannot be
+# reached, each with its reason; an entry that is reached, or not there, is a failure.
+#
+# A branch is one outcome of one condition: "a && b" has four.
+. tests/lib.sh
+QUICK=1
+export QUICK
+out=$BUILD/coverage
+rm -rf "$out"
+mkdir -p "$out" || exit 1
+
+# The tools have the version of the compiler in their names, or not.
+tool() {
+    for name in "$1" "$1-$(clang -dumpversion | sed 's/\..*//')"; do
+        have "$name" && echo "$name" && return
+    done
+    return 1
+}
+profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || { skip "there are no llvm-cov and llvm-profdata"; finish; }
+
+# run PROGRAM ARGUMENTS...
+run() {
+    if LLVM_PROFILE_FILE=$out/$name-%p.profraw "$@" >"$out/$name.log" 2>&1; then
+        pass "$*"
+    else
+        fail "$*: $(tail -n 1 "$out/$name.log")"
+    fi
+}
+
+graphs=$(echo tests/graphs/*.graph)
+for program in "$@"; do
+    name=$(basename "$program")
+    case $name in
+    suite-*) run "$program" ;;
+    cycles-*)
+        run "$program" graphs $graphs
+        run "$program" random 1 100 300
+        ;;
+    mirror-*)
+        run "$program" cases
+        run "$program" graphs $graphs
+        run "$program" random 1 60 400
+        run "$program" control moves
+        ;;
+    esac
+    $profdata merge -o "$out/$name.profdata" "$out/$name"-*.profraw &&
+        $cov export "$program" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions rawrefcount.h |
+            sed -n 's/^DA:\(.*\),\(.*\)/line \1 \2/p' >>"$out/counts" &&
+        # One function of the program a line: its branches, then its files.
+        $cov export "$program" -instr-profile="$out/$name.profdata" rawrefcount.h | tr '{' '\n' |
+            grep '"filenames":.*rawrefcount.h' >"$out/functions" || { fail "$name: no counts"; finish; }
+    awk '{
+        n = split(substr($0, index($0, "\"filenames\":[") + 13), file, ",")
+        for (i = 1; i <= n; i++)
+            is_header[i - 1] = file[i] ~ /rawrefcount\.h"/
+        branches = substr($0, 1, index($0, "],\"count\""))
+        n = split(branches, branch, "[")
+        for (i = 1; i <= n; i++)
+            if (split(branch[i], b, /[],]/) >= 9 && is_header[b[7] + 0])
+                print "branch", b[1], b[2], b[3], b[4], b[5], b[6]
+    }' "$out/functions" >>"$out/counts"
+done
+
+# The list of what is excused, then the header's text, then the counts.
+awk -v lines="$out/uncovered" '
+FILENAME ~ /coverage\.txt$/ {
+    if ($0 ~ /^[^# ]/) {
+        excused[$0] = FNR
+    }
+    next
+}
+FILENAME ~ /rawrefcount\.h$/ {
+    text[FNR] = $0
+    if ($0 ~ /^[A-Za-z].*\(/ && $0 !~ /;$/ || $0 ~ /^#define .*\\$/) {
+        name = $0
+        sub(/\(.*/, "", name)
+        sub(/ *\\?$/, "", name)
+        sub(/.*[ *]/, "", name)
+    }
+    function_at[FNR] = name
+    next
+}
+$1 == "line" {
+    if (!($2 in run))
+        line_count++
+    run[$2] += $3
+    next
+}
+{
+    key = $2 " " $3 " " $4 " " $5
+    if (!(key in yes))
+        branch_count += 2
+    yes[key] += $6
+    no[key] += $7
+}
+# What was missed, as it is written in coverage.txt: of all places with one text in one
+# function there is one entry.
+function miss(line, column, what,    entry) {
+    entry = function_at[line] ": " what
+    if (entry in excused) {
+        used[entry] = 1
+        return 1
+    }
+    printf "rawrefcount.h:%d:%d: %s\n", line, column, entry
+    bad++
+    return 0
+}
+function code(key,    part, i, s) {
+    split(key, part, " ")
+    if (part[1] == part[3])
+        return substr(text[part[1]], part[2], part[4] - part[2])
+    s = substr(text[part[1]], part[2])
+    for (i = part[1] + 1; i <= part[3]; i++)
+        s = s " " (i < part[3] ? text[i] : substr(text[i], 1, part[4] - 1))
+    gsub(/ +/, " ", s)
+    return s
+}
+END {
+    for (line in run)
+        if (run[line] == 0) {
+            s = text[line]
+            gsub(/^ +| *\/\*.*\*\/ *$| +$/, "", s)
+            if (s ~ /^[{}]*$/)
+                line_count--
+            else if (miss(line, 1, "never run: " s))
+                excused_lines++
+            else
+                missed_lines++
+        }
+    for (key in yes) {
+        split(key, part, " ")
+        if (yes[key] == 0) {
+            if (miss(part[1], part[2], "never true: " code(key))) excused_branches++; else missed_branches++
+        }
+        if (no[key] == 0) {
+            if (miss(part[1], part[2], "never false: " code(key))) excused_branches++; else missed_branches++
+        }
+    }
+    for (entry in excused)
+        if (!(entry in used)) {
+            printf "coverage.txt:%d: reached, or not there: %s\n", excused[entry], entry
+            bad++
+        }
+    printf "~ lines: %.2f %% of %d, %d excused; branches: %.2f %% of %d, %d excused\n",
+        100 * (1 - missed_lines / line_count), line_count, excused_lines,
+        100 * (1 - missed_branches / branch_count), branch_count, excused_branches
+    exit bad > 0
+}' tests/coverage.txt rawrefcount.h "$out/counts" >"$out/report"
+status=$?
+sort -t: -k1,1 -k2,2n "$out/report" | sed 's/^~ //'
+[ $status -eq 0 ] && pass "all is reached, but for coverage.txt" || fail "something is not reached"
+finish
