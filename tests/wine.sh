@@ -11,8 +11,10 @@ if [ "$1" = --there ] || [ -z "$wine" ]; then
 fi
 WINEPREFIX=$(pwd)/${BUILD:-build}/wine
 export WINEPREFIX WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe=' DISPLAY=
-if [ ! -d "$WINEPREFIX" ]; then
-    # Two programs must not make it at a time.
-    mkdir -p "$WINEPREFIX" && "$wine" wineboot --init >/dev/null 2>&1
-fi
+# Only one of several programs makes that home, and the others wait for it.
+mkdir -p "$WINEPREFIX" || exit 1
+{
+    flock 9
+    [ -f "$WINEPREFIX/system.reg" ] || "$wine" wineboot --init >/dev/null 2>&1 9>&-
+} 9>"$WINEPREFIX.lock"
 exec "$wine" "$@"
