@@ -44,6 +44,7 @@ endef
 include bindings/compactvm/compactvm.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
+include tests/matrix.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk
 include bindings/mruby/mruby.mk

@@ -50,7 +50,7 @@ IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
     cxx=$(cxx_of "$cc")
-    for std in c99 c11 c2x; do
+    for std in c99 c11 c17 c2x; do
         all_units "$cc" c -std=$std -O1
     done
     if have "$cxx"; then

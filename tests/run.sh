@@ -13,8 +13,9 @@ mkdir -p "$results" || exit 1
 command=$1
 shift
 
+# A program for Windows ends its lines with CR LF.
 totals_of() {
-    sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed\(, \([0-9][0-9]*\) skipped\)\{0,1\}$/\1 \2 \4/p' "$1" |
+    tr -d '\r' <"$1" | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed\(, \([0-9][0-9]*\) skipped\)\{0,1\}$/\1 \2 \4/p' |
         tail -n 1
 }
 

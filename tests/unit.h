@@ -20,6 +20,13 @@ typedef struct unit_group {
     size_t count;
 } unit_group;
 
+/* What C99 says of formats, not what Windows says. */
+#ifdef __MINGW32__
+#define UNIT_FORMAT(format_, first_) __attribute__((format(gnu_printf, format_, first_)))
+#else
+#define UNIT_FORMAT(format_, first_) __attribute__((format(printf, format_, first_)))
+#endif
+
 #define UNIT(function) { #function, function }
 
 /* Defines the group that a topic exports. A test that is left out of its group
@@ -30,7 +37,7 @@ typedef struct unit_group {
     const unit_group group = { #group, group##_list, sizeof group##_list / sizeof group##_list[0] }
 
 /* Says, in front of a failure's message, which round of a loop it came from. */
-void unit_context(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void unit_context(const char *format, ...) UNIT_FORMAT(1, 2);
 
 /* The name of the running test, for one that does what its name says. */
 const char *unit_name(void);
@@ -40,7 +47,7 @@ int unit_is_quick(void);
 
 /* Ends the running test. Only for the thread that runs the tests. */
 void unit_fail(const char *file, int line, const char *format, ...)
-    __attribute__((noreturn, format(printf, 3, 4)));
+    __attribute__((noreturn)) UNIT_FORMAT(3, 4);
 
 void unit_equal(const char *file, int line, const char *what, intmax_t actual, intmax_t expected);
 void unit_equal_pointer(const char *file, int line, const char *what, const void *actual,

@@ -1,0 +1,48 @@
+# The part of the Makefile about compilers and machines: the same programs as in tests.mk,
+# built in other ways. A way to build is words of tests/variant.sh, put in front of those of
+# a setting. `make test` takes a sample, `make matrix` everything.
+
+MATRIX_SETTINGS := dict-desc-moves-debug slot-macros-fixed
+MATRIX_MIRROR   := debug small
+MATRIX_WAYS     := $(foreach cc,gcc clang,$(addprefix $(cc)-,O0 O1 O2 O3 Os O2-lto)) \
+                   gcc-m32-O0 gcc-m32-O3 clang-m32-O2 tcc musl mingw msan arm s390x valgrind
+MATRIX_SLOW     := arm-% s390x-% msan-% valgrind-% tcc-%
+
+# $(call if_slow,VARIANT,THEN,ELSE)
+if_slow = $(if $(filter $(MATRIX_SLOW),$(1)),$(2),$(3))
+
+define run_setting
+$(call run,suite-$(1),$(BUILD)/tests/suite-$(1),$(BUILD)/tests/suite-$(1))
+$(call run,random-$(1),$(BUILD)/tests/random-$(1),$(BUILD)/tests/random-$(1) 1 $(call if_slow,$(1),15,100))
+$(call run,random_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
+    $(BUILD)/tests/cycles-$(1) random 1 $(call if_slow,$(1),30 300,300 400))
+$(call run,graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) graphs $(GRAPHS))
+$(call run,small_graphs-$(1),$(BUILD)/tests/cycles-$(1),\
+    $(BUILD)/tests/cycles-$(1) small $(call if_slow,$(1),20011 3,2003 3))
+endef
+
+define run_mirror_setting
+$(call run,mirror_cases-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) cases)
+$(call run,mirror_graphs-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) graphs $(GRAPHS))
+$(call run,mirror_small-$(1),$(BUILD)/tests/mirror-$(1),\
+    $(BUILD)/tests/mirror-$(1) small $(call if_slow,$(1),20011 3,2003 3))
+$(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),\
+    $(BUILD)/tests/mirror-$(1) random 1 $(call if_slow,$(1),20 400,150 500))
+endef
+
+# What these announce is kept apart from what `make test` runs, which is a sample of it.
+RUNS_BEFORE := $(RUNS)
+$(foreach way,$(MATRIX_WAYS),\
+    $(foreach setting,$(MATRIX_SETTINGS),$(eval $(call run_setting,$(way)-$(setting))))\
+    $(foreach setting,$(MATRIX_MIRROR),$(eval $(call run_mirror_setting,$(way)-$(setting)))))
+MATRIX_RUNS := $(filter-out $(RUNS_BEFORE),$(RUNS))
+MATRIX_SAMPLE := $(foreach way,s390x mingw,suite-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x mingw arm tcc musl msan gcc-O3,\
+                     $(addsuffix -$(way)-dict-desc-moves-debug,random random_cycles graphs small_graphs)) \
+                 $(addsuffix -valgrind-dict-desc-moves-debug,random_cycles graphs) \
+                 $(addsuffix -s390x-debug,mirror_cases mirror_graphs mirror_random)
+RUNS := $(RUNS_BEFORE) $(MATRIX_SAMPLE)
+
+.PHONY: matrix
+matrix: $(TESTED) ## other compilers, optimizations and machines (qemu, wine)
+	+@$(MAKE) --no-print-directory run-and-count 'RUN_NAMES=$$(MATRIX_RUNS)'
