@@ -109,7 +109,7 @@ run-and-count:
 
 BENCH_CFLAGS ?= -O2
 BENCH_ARGS   ?= --csv $(BUILD)/bench.csv --python tests/bench/cycles.py
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o crossing.o mirror.o \
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o goals.o data.o plain.o cycles.o crossing.o mirror.o \
                    rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
 BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
 
