@@ -83,7 +83,6 @@ $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/ten
     sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
-$(eval $(call run,bench-smoke,$(BUILD)/bench/bench,$(BUILD)/bench/bench --n 2000 --repeats 1))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
 

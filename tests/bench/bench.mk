@@ -65,6 +65,9 @@ bench-check: $(BUILD)/bench/count ## no operation takes 2 % more instructions th
 bench-instructions: $(BUILD)/bench/count ## note the instructions of each operation in tests/bench/results
 	@$(COUNT_RUN) note $(BUILD)/bench/count "$(BENCH_CFLAGS)"
 
+$(eval $(call run,bench-check,$(BUILD)/bench/count,$(COUNT_RUN) check $(BUILD)/bench/count "$(BENCH_CFLAGS)"))
+$(eval $(call run,bench-smoke,$(BENCH_PROGRAMS),sh tests/bench/smoke.sh $(BUILD)/bench/bench $(BENCH_PEERS)))
+
 bench-profile: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
 	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \
 	    $(BUILD)/bench/bench --n 20000 --repeats 1 $(BENCH_ARGS)

@@ -87,7 +87,7 @@ static void print_row(bench *b, const char *row, const char *unit, double value,
     puts(line);
     fflush(stdout);
     if (b->csv != NULL)
-        fprintf(b->csv, "\"%s\",\"%s\",%lu,%.4g,%s,%.4g,%.3f,%.3g,%g,%s\n", row, b->variant,
+        fprintf(b->csv, "%s;%s;%lu;%.4g;%s;%.4g;%.3f;%.3g;%g;%s\n", row, b->variant,
                 (unsigned long)b->d->n, value, unit, limit, ratio, goal, goal_ratio, met);
     if (strcmp(met, "MISSED") == 0)
         note_missed(b, line);

@@ -9,7 +9,9 @@
 command=$1 program=$2 flags=$3
 noted=tests/bench/results/instructions.txt
 out=$BUILD/bench/instructions
-compiler="$($CC --version 2>/dev/null | head -n 1), $flags, $(uname -m)"
+compiler=$($CC --version 2>/dev/null | head -n 1)
+case $compiler in *clang*) ;; *) compiler="gcc ${compiler#* }" ;; esac      # whatever name it was called by
+compiler="$compiler, $flags, $(uname -m)"
 
 if ! have valgrind; then
     skip "instructions: there is no valgrind"
@@ -49,24 +51,32 @@ if [ "$command" = note ]; then
     exit
 fi
 
-# Compared by name. An operation without a noted figure, or the other way round, has failed.
-awk -F '\t' '
-    FILENAME ~ /instructions.txt$/ {
-        if (!/^#/) { count = $0; sub(/^ */, "", count); name = count; sub(/ .*/, "", count)
-                     sub(/^[0-9.]* */, "", name); noted[name] = count }
-        next
-    }
-    {
-        if (!($2 in noted)) print "FAILED: " $2 ": not noted; make bench-instructions does it"
-        else if ($1 > noted[$2] * 1.02)
-            printf "FAILED: %s: %.2f instructions, %.2f were noted: %+.1f %%\n", $2, $1, noted[$2], ($1 / noted[$2] - 1) * 100
-        else printf "ok: %s: %.2f, noted %.2f%s\n", $2, $1, noted[$2],
-                    $1 < noted[$2] * 0.98 ? " (fewer: make bench-instructions notes it)" : ""
-        delete noted[$2]
-    }
-    END { for (name in noted) print "FAILED: " name ": noted, but there is no such operation" }
-' $noted "$out/now" >"$out/compared"
+# compare NOTED NOW: by name. An operation without a noted figure, or the other way round, has failed.
+compare() {
+    awk -F '\t' '
+        FNR == NR {
+            if (!/^#/) { count = $0; sub(/^ */, "", count); name = count; sub(/ .*/, "", count)
+                         sub(/^[0-9.]* */, "", name); noted[name] = count }
+            next
+        }
+        {
+            if (!($2 in noted)) print "FAILED: " $2 ": not noted; make bench-instructions does it"
+            else if ($1 > noted[$2] * 1.02)
+                printf "FAILED: %s: %.2f instructions, %.2f were noted: %+.1f %%\n", $2, $1, noted[$2], ($1 / noted[$2] - 1) * 100
+            else printf "ok: %s: %.2f, noted %.2f%s\n", $2, $1, noted[$2],
+                        $1 < noted[$2] * 0.98 ? " (fewer: make bench-instructions notes it)" : ""
+            delete noted[$2]
+        }
+        END { for (name in noted) print "FAILED: " name ": noted, but there is no such operation" }
+    ' "$1" "$2"
+}
+
+compare $noted "$out/now" >"$out/compared"
 cat "$out/compared"
 passed=$(grep -c '^ok' "$out/compared")
 failed=$(grep -c '^FAILED' "$out/compared")
+
+# A control that must fail: each operation takes 3 % more than before.
+awk -F '\t' '{ printf "%.2f  %s\n", $1 / 1.03, $2 }' "$out/now" >"$out/less"
+expect "3 % more are noticed" [ "$(compare "$out/less" "$out/now" | grep -c '^FAILED')" -eq "$(wc -l <"$out/now")" ]
 finish

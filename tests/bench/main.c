@@ -132,7 +132,7 @@ static int usage(void)
           "  --variant  only variants whose name contains TEXT, such as \"slot\"\n"
           "  --without  no variants whose name contains TEXT\n"
           "  --repeats  how often each row is measured, at most 63\n"
-          "  --csv      write the table to FILE too\n"
+          "  --csv      write the table to FILE too, fields separated by semicolons\n"
           "  --peer     run this with the number of links, for rows to compare with; no command: not installed\n", stderr);
     return 2;
 }
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     print_machine(stdout, "");
     if (b.csv != NULL) {
         print_machine(b.csv, "# ");
-        fputs("row,variant,n,value,unit,limit,ratio,goal,goal_ratio,met\n", b.csv);
+        fputs("row;variant;n;value;unit;limit;ratio;goal;goal_ratio;met\n", b.csv);
     }
     puts("value     median of several turns, for one link (cycles: object) unless the row says otherwise\n"
          "limit     a plain loop that does only the unavoidable memory traffic, same data, same run\n");
