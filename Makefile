@@ -18,7 +18,8 @@ HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-hosts test bench bench-instructions bench-table fuzz lint deps install uninstall clean help
+.PHONY: all demo check check-hosts test bench bench-results bench-chart bench-check \
+        bench-instructions bench-profile fuzz lint deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -45,6 +46,7 @@ include bindings/compactvm/compactvm.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
 include tests/matrix.mk
+include tests/bench/bench.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk
 include bindings/mruby/mruby.mk
@@ -82,7 +84,6 @@ $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/ten
     sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
-$(eval $(call run,bench-smoke,$(BUILD)/bench/bench,$(BUILD)/bench/bench --n 2000 --repeats 1))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
 
@@ -105,39 +106,6 @@ run-and-count:
 	@rm -rf $(BUILD)/results
 	@$(MAKE) --no-print-directory -k $(PARALLEL) $(addprefix run-,$(RUN_NAMES)) || true
 	@sh tests/run.sh totals $(RUN_NAMES)
-
-# ---- benchmarks --------------------------------------------------------------
-
-BENCH_CFLAGS ?= -O2
-BENCH_ARGS   ?= --csv $(BUILD)/bench.csv --python tests/bench/cycles.py
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o data.o plain.o cycles.o crossing.o mirror.o \
-                   rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
-BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
-
-$(BUILD)/bench/%.o: tests/bench/%.c tests/bench/bench.h $(HEADER)
-	@mkdir -p $(@D)
-	$(BENCH_COMPILE) -DBENCH_FLAGS='"-std=c99 $(BENCH_CFLAGS)"' -c $< -o $@
-
-$(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
-	@mkdir -p $(@D)
-	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
-	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
-
-$(BUILD)/bench/crossing.o: $(CVM_DEPS)
-
-$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
-	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
-
-bench: $(BUILD)/bench/bench ## measure; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
-	@$(BUILD)/bench/bench $(BENCH_ARGS)
-
-bench-table: ## the README's table, out of what `make bench` wrote to build/bench.csv
-	@awk -f tests/bench/table.awk $(BUILD)/bench.csv
-
-bench-instructions: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
-	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \
-	    $(BUILD)/bench/bench --n 20000 --repeats 1 $(BENCH_ARGS)
-	@callgrind_annotate $(BUILD)/bench/callgrind.out | head -n 60
 
 # ---- the rest ----------------------------------------------------------------
 

@@ -46,7 +46,7 @@ done <"$out/cited.txt"
 for target in $(grep -o 'make [a-z][a-z -]*' README.md | sed 's/^make //' | tr ' ' '\n' | sort -u); do
     case $target in
     all|demo|check|test|bench|bench-*|fuzz|lint|deps|install|uninstall|clean|help)
-        expect "make $target is there" grep -qs "^$target:" Makefile tests/tests.mk ;;
+        expect "make $target is there" grep -qs "^$target:" Makefile tests/tests.mk tests/bench/bench.mk ;;
     esac
 done
 finish

@@ -1,13 +1,22 @@
 /* bench.h - what the files of the benchmark share.
  *
- *     main.c     options, the machine, the table
+ *     main.c     options, the machine, peers
+ *     goals.c    what each row may cost; the lines of the table
  *     data.c     objects at random addresses, the clock, medians
  *     plain.c    for each row a loop that does only the unavoidable memory traffic
  *     rows.c     the rows about links; built four times, once for each way to set up the header
- *     cycles.c   the rows about cyclic garbage of C objects
- *     cycles.py  the same graphs in CPython
+ *     cycles.c   the rows about cyclic garbage
  *     mirror.c   the rows about hosts whose collector is closed
  *     crossing.c the rows about calls of C functions from compactvm
+ *
+ * What others need for the same, programs of their own with the names of these rows:
+ *
+ *     peer_boehm.c    the Boehm collector's disappearing links and finalizers
+ *     peer_glib.c     toggle references of GObjects
+ *     peer_cpython.py CPython's collector, on the graphs of cycles.c
+ *
+ *     table.awk  the table in Markdown; chart.gp the chart; results.sh both, and the README
+ *     count.c    instructions for each operation; instructions.sh compares them
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -82,10 +91,12 @@ extern const rrc_type bench_type;
 #define BENCH_PREFETCH(p)       __builtin_prefetch(p)
 #define BENCH_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #define BENCH_NOINLINE          __attribute__((noinline))
+#define BENCH_BARRIER()         __asm__ volatile("" : : : "memory")    /* the compiler must not join two writes */
 #else
 #define BENCH_PREFETCH(p)       ((void)(p))
 #define BENCH_PREFETCH_WRITE(p) ((void)(p))
 #define BENCH_NOINLINE
+#define BENCH_BARRIER()         ((void)0)
 #endif
 
 /* As just allocated: in the cache. An object may lie in two lines. */
@@ -105,6 +116,8 @@ uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole
 uintptr_t plain_allocate(data *d, size_t from, size_t to);
 uintptr_t plain_create(data *d, size_t from, size_t to, int dictionary, int growing);
 uintptr_t plain_read(const data *d);
+uintptr_t plain_read_obs(const data *d);
+uintptr_t plain_count(data *d);
 uintptr_t plain_read_chain(const data *d);
 uintptr_t plain_look_up(const data *d);
 uintptr_t plain_die(data *d);
@@ -113,10 +126,11 @@ uintptr_t plain_dealloc(data *d);
 
 /* ---- measuring ----------------------------------------------------------- */
 
+void bench_shuffle(uint32_t *order, size_t n);      /* a permutation of 0 .. n-1 */
 double bench_now(void);         /* seconds */
 extern volatile uintptr_t bench_sink;
 
-enum { BENCH_MAX_REPEATS = 64 };
+enum { BENCH_MAX_REPEATS = 64, BENCH_MAX_MISSED = 200 };
 
 typedef struct samples {
     int    count;               /* the first one is a warm-up and not kept */
@@ -129,16 +143,23 @@ typedef struct bench {
     const char *rows;           /* only rows whose name contains this; NULL: all */
     int         repeats;
     void       *csv;            /* a FILE, or NULL */
+    int         peer, failed;   /* a peer's rows have no goals; a peer did not work */
+    double      free_cost;      /* to free an object at once, by the plain loop */
     int         missed, out_of_reach;   /* goals */
+    char        missed_rows[BENCH_MAX_MISSED][160];
 } bench;
 
 void sample(samples *s, double value, double limit);
 double median(const double *values, int count);
 int bench_wants(const bench *b, const char *row);
 
-/* Print a row: the medians, and whether each goal (0: none) is met. */
-void bench_row(bench *b, const char *row, const char *unit, const samples *s,
-               double goal, double goal_ratio);
+/* Print a row: the medians, and whether its goal is met. */
+void bench_row(bench *b, const char *row, const char *unit, const samples *s);
+
+/* The longest call of each turn, in milliseconds: the row is the turn that other programs
+   disturbed least. */
+void bench_pause(bench *b, const char *row, const samples *s);
+void bench_print_missed(const bench *b);
 
 /* The variants of rows.c. */
 void rows_dict_desc(bench *b);

@@ -88,9 +88,9 @@ static void measure(bench *b, crossing *c, cvm_value (*make)(cvm *vm), const cha
         sample(&later, call_with_all(c, c->function), limit);
     }
     if (first_row != NULL && bench_wants(b, first_row))
-        bench_row(b, first_row, "ns", &first, 0, 0);
+        bench_row(b, first_row, "ns", &first);
     if (bench_wants(b, later_row))
-        bench_row(b, later_row, "ns", &later, 0, 0);
+        bench_row(b, later_row, "ns", &later);
 }
 
 void rows_crossing(bench *b)

@@ -1,6 +1,7 @@
 /* cycles.c - the search for cycles: n tracked objects, in pairs that refer to each
- * other, or each referring to two others, so that all of them hang together. They are
- * live because C holds one of them (of each pair), or they die. */
+ * other, or each referring to two others, so that all of them hang together; or in
+ * pairs over the border between the heaps. They are live because C holds one of them
+ * (of each pair), or they die. */
 #define RAWREFCOUNT_STATIC
 #include <stdlib.h>
 #include "bench.h"
@@ -46,27 +47,32 @@ static const rrc_type members_type = {
     .tp_members = node_members
 };
 
-/* ---- the host: a heap without objects, and the nodes' memory -------------- */
+/* ---- the host: cells that refer to at most one other, and the nodes' memory ---- */
 
 /* Nodes lie where malloc would place them when asked for one after the other, so that
    some of them cross a cache line. To give one back is a push on a list, the least
    that it can cost. */
 enum { NODE_STRIDE = 80, GC_HEAD = 16 };
 
-typedef struct pool {
-    char *memory, *next, *end;
-    void *free_list;
-} pool;
+typedef struct graph {
+    char     *memory, *next, *end;      /* of the nodes */
+    void     *free_list;
+    rrc_heap *heap;
+    size_t    n;
+    node    **nodes;            /* in the order in which they were made */
+    const uint32_t *order;      /* a permutation */
+    cell    **cells;            /* n of them, at random addresses */
+} graph;
 
-static void *pool_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+static void *node_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
-    pool *self = userdata;
+    graph *g = userdata;
     char *block = ptr;
 
     (void)old_size;
-    if (block >= self->memory && block < self->end) {   /* a node goes */
-        *(void **)ptr = self->free_list;
-        self->free_list = ptr;
+    if (block >= g->memory && block < g->end) {         /* a node goes */
+        *(void **)ptr = g->free_list;
+        g->free_list = ptr;
         return NULL;
     }
     if (new_size == 0) {
@@ -75,31 +81,35 @@ static void *pool_realloc(void *userdata, void *ptr, size_t old_size, size_t new
     }
     if (ptr != NULL || new_size > NODE_STRIDE)          /* a table of the header */
         return realloc(ptr, new_size);
-    block = self->next;
-    self->next += NODE_STRIDE;
-    return block < self->end ? block : NULL;
+    block = g->next;
+    g->next += NODE_STRIDE;
+    return block < g->end ? block : NULL;
 }
 
+/* Mark it and what it reaches: its payload is the cell that it refers to. */
 static void trace(void *userdata, rrc_gcref p)
 {
-    (void)userdata, (void)p;
+    cell *c = p;
+
+    for (; c != NULL && !(c->word & CELL_MARK); c = (cell *)c->payload[0]) {
+        c->word |= CELL_MARK;
+        rrc_marked(((graph *)userdata)->heap, c);
+    }
 }
 
 static rrc_gcref survivor(void *userdata, rrc_gcref p)
 {
     (void)userdata;
-    return p;
+    return ((cell *)p)->word & CELL_MARK ? p : NULL;
+}
+
+static rrc_object **slot(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return &((cell *)p)->ob;
 }
 
 /* ---- the graph ------------------------------------------------------------ */
-
-typedef struct graph {
-    pool      pool;
-    rrc_heap *heap;
-    size_t    n;
-    node    **nodes;            /* in the order in which they were made */
-    const uint32_t *order;      /* a permutation */
-} graph;
 
 /* To whom does an object refer? The chain is the worst case: no search can know the
    next address before it has read an object. */
@@ -107,16 +117,17 @@ typedef enum shape {
     PAIRS,                      /* each to the other of its pair, and to nothing else */
     IN_ORDER,                   /* to the two that were made after it */
     SHUFFLED,                   /* to any two */
-    CHAIN                       /* to the next two on a way through memory in random order */
+    CHAIN,                      /* to the next two on a way through memory in random order */
+    BORDER                      /* a widget to its callback's view (P link), whose cell refers to the widget's proxy (O link) */
 } shape;
 
 /* Is object i held from outside, while the graph is live? */
 static int is_root(shape s, size_t i)
 {
-    return s == PAIRS ? i % 2 == 0 : i == 0;
+    return s == PAIRS || s == BORDER ? i % 2 == 0 : i == 0;
 }
 
-static void connect_pairs(graph *g)
+static void connect_pairs(graph *g, int back)
 {
     size_t i;
 
@@ -126,8 +137,10 @@ static void connect_pairs(graph *g)
     }
     for (i = 0; i + 1 < g->n; i += 2) {
         g->nodes[i]->a = &g->nodes[i + 1]->head;
-        g->nodes[i + 1]->a = &g->nodes[i]->head;
-        g->nodes[i]->head.ob_refcnt = 2;
+        if (back) {
+            g->nodes[i + 1]->a = &g->nodes[i]->head;
+            g->nodes[i]->head.ob_refcnt = 2;
+        }
     }
 }
 
@@ -137,8 +150,8 @@ static void connect(graph *g, shape s)
     const uint32_t *order = g->order;
     size_t i, n = g->n;
 
-    if (s == PAIRS) {
-        connect_pairs(g);
+    if (s == PAIRS || s == BORDER) {
+        connect_pairs(g, s == PAIRS);
         return;
     }
     for (i = 0; i < n; i++) {
@@ -159,7 +172,7 @@ static void fill_plainly(graph *g, shape s)
     size_t i;
 
     for (i = 0; i < g->n; i++)
-        g->nodes[i] = (node *)(void *)(g->pool.memory + i * NODE_STRIDE + GC_HEAD);
+        g->nodes[i] = (node *)(void *)(g->memory + i * NODE_STRIDE + GC_HEAD);
     connect(g, s);
 }
 
@@ -172,11 +185,33 @@ static void drop_roots(graph *g, shape s)
             rrc_decref(g->heap, &g->nodes[i]->head);
 }
 
+static int link_over_the_border(graph *g)
+{
+    size_t i;
+
+    for (i = 0; i < g->n; i++) {
+        g->cells[i]->ob = NULL;
+        g->cells[i]->payload[0] = 0;
+    }
+    for (i = 0; i + 1 < g->n; i += 2) {
+        rrc_object *widget = &g->nodes[i]->head, *view = &g->nodes[i + 1]->head;
+        cell *proxy = g->cells[i], *closure = g->cells[i + 1];
+
+        closure->payload[0] = (intptr_t)proxy;
+        if (rrc_create_link_pyobj(g->heap, proxy, widget) != RRC_OK
+                || rrc_create_link_pypy(g->heap, closure, view) != RRC_OK)
+            return 0;
+        widget->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+        view->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    }
+    return 1;
+}
+
 static int fill(graph *g, const rrc_type *type, shape s)
 {
     size_t i;
 
-    g->pool.next = g->pool.memory;
+    g->next = g->memory;
     for (i = 0; i < g->n; i++)
         if ((g->nodes[i] = (node *)(void *)rrc_gc_new(g->heap, type)) == NULL)
             return 0;
@@ -184,16 +219,30 @@ static int fill(graph *g, const rrc_type *type, shape s)
     for (i = 0; i < g->n; i++)
         if (rrc_gc_track(g->heap, &g->nodes[i]->head) != RRC_OK)
             return 0;
-    return 1;
+    return s == BORDER ? link_over_the_border(g) : 1;
 }
 
-static double collect(rrc_heap *heap)
+static void unmark(graph *g)
 {
-    double start = bench_now();
+    size_t i;
 
-    rrc_major_collection_trace(heap);
-    rrc_major_collection_free(heap);
-    rrc_run_pending(heap, 0);
+    for (i = 0; i < g->n; i++)
+        g->cells[i]->word = 0;
+}
+
+/* Its time; the longer one of the collection's two calls goes to *pause. */
+static double collect(graph *g, double *pause)
+{
+    double start, middle, end;
+
+    unmark(g);
+    start = bench_now();
+    rrc_major_collection_trace(g->heap);
+    middle = bench_now();
+    rrc_major_collection_free(g->heap);
+    end = bench_now();
+    *pause = middle - start > end - middle ? middle - start : end - middle;
+    rrc_run_pending(g->heap, 0);
     return bench_now() - start;
 }
 
@@ -222,6 +271,25 @@ static uintptr_t plain_search(const graph *g)
     return sum;
 }
 
+/* Over the border each cell is marked besides, and asked. */
+static uintptr_t plain_cells(const graph *g)
+{
+    uintptr_t sum = 0;
+    size_t i;
+    int round;
+
+    for (round = 0; round < 2; round++)
+        for (i = 0; i < g->n; i++) {
+            if (i + BENCH_AHEAD < g->n)
+                BENCH_PREFETCH_WRITE(g->cells[i + BENCH_AHEAD]);
+            if (round == 0)
+                g->cells[i]->word |= CELL_MARK;
+            else
+                sum += (uintptr_t)g->cells[i]->word;
+        }
+    return sum;
+}
+
 /* The rest of what dying costs: each object's memory is given back. */
 static uintptr_t plain_free(graph *g)
 {
@@ -230,38 +298,49 @@ static uintptr_t plain_free(graph *g)
     for (i = 0; i < g->n; i++) {
         if (i + BENCH_AHEAD < g->n)
             BENCH_PREFETCH_WRITE((char *)g->nodes[i + BENCH_AHEAD] - GC_HEAD);
-        pool_realloc(&g->pool, (char *)g->nodes[i] - GC_HEAD, 0, 0);
+        node_realloc(g, (char *)g->nodes[i] - GC_HEAD, 0, 0);
     }
     return g->n;
 }
 
 /* ---- rows ----------------------------------------------------------------- */
 
-static void measure(bench *b, graph *g, const rrc_type *type, shape s,
-                    const char *live_row, const char *dying_row)
+static void measure(bench *b, graph *g, const rrc_type *type, shape s, const char *live_row,
+                    const char *dying_row)
 {
-    samples live = { 0 }, dying = { 0 };
+    const char *live_pause = "longest pause, cycles, live", *dying_pause = "longest pause, cycles, dying";
+    samples live = { 0 }, dying = { 0 }, live_stop = { 0 }, dying_stop = { 0 };
+    int pauses = s == SHUFFLED && type == &slots_type;
     double n = (double)g->n * 1e-9;
 
-    if (!bench_wants(b, live_row) && !bench_wants(b, dying_row))
+    if (!bench_wants(b, live_row) && !bench_wants(b, dying_row)
+            && !(pauses && (bench_wants(b, live_pause) || bench_wants(b, dying_pause))))
         return;
     while (live.count <= b->repeats) {
-        double search, all, start = (fill_plainly(g, s), bench_now());
+        double search, all, pause, start = (fill_plainly(g, s), unmark(g), bench_now());
 
         bench_sink += plain_search(g);
+        if (s == BORDER)
+            bench_sink += plain_cells(g);
         search = bench_now() - start;
         bench_sink += plain_free(g);
         all = bench_now() - start;
         if (!fill(g, type, s))
             return;
-        sample(&live, collect(g->heap) / n, search / n);
+        sample(&live, collect(g, &pause) / n, search / n);
+        sample(&live_stop, pause * 1e3, 0);
         drop_roots(g, s);
-        sample(&dying, collect(g->heap) / n, all / n);
+        sample(&dying, collect(g, &pause) / n, all / n);
+        sample(&dying_stop, pause * 1e3, 0);
     }
     if (bench_wants(b, live_row))
-        bench_row(b, live_row, "ns", &live, s != CHAIN ? 15 : 0, 0);
+        bench_row(b, live_row, "ns", &live);
     if (bench_wants(b, dying_row))
-        bench_row(b, dying_row, "ns", &dying, s != CHAIN ? 35 : 0, 0);
+        bench_row(b, dying_row, "ns", &dying);
+    if (pauses && bench_wants(b, live_pause))
+        bench_pause(b, live_pause, &live_stop);
+    if (pauses && bench_wants(b, dying_pause))
+        bench_pause(b, dying_pause, &dying_stop);
 }
 
 void rows_cycles(bench *b)
@@ -270,24 +349,28 @@ void rows_cycles(bench *b)
     rrc_desc desc = { 0 };
     size_t bytes = b->d->n * NODE_STRIDE;
 
-    desc.userdata = &g.pool;
+    desc.userdata = &g;
     desc.trace = trace;
     desc.survivor = survivor;
-    desc.realloc = pool_realloc;
+    desc.slot = slot;
+    desc.reports_marks = 1;
+    desc.realloc = node_realloc;
     g.n = b->d->n;
     g.order = b->d->order;
+    g.cells = b->d->p;
     g.nodes = malloc(g.n * sizeof *g.nodes);
-    g.pool.memory = malloc(bytes);
-    if (g.nodes != NULL && g.pool.memory != NULL) {
-        g.pool.end = g.pool.memory + bytes;
+    g.memory = malloc(bytes);
+    if (g.nodes != NULL && g.memory != NULL) {
+        g.end = g.memory + bytes;
         g.heap = rrc_heap_new(&desc);
         measure(b, &g, &slots_type, PAIRS, "cycles, live, pairs", "cycles, dying, pairs");
         measure(b, &g, &slots_type, IN_ORDER, "cycles, live, in order", "cycles, dying, in order");
         measure(b, &g, &slots_type, SHUFFLED, "cycles, live, shuffled", "cycles, dying, shuffled");
         measure(b, &g, &members_type, SHUFFLED, "cycles, live, tp_members", "cycles, dying, tp_members");
         measure(b, &g, &slots_type, CHAIN, "cycles, live, a chain", "cycles, dying, a chain");
+        measure(b, &g, &slots_type, BORDER, "cycles, live, over the border", "cycles, dying, over the border");
         rrc_heap_free(g.heap);
     }
-    free(g.pool.memory);
+    free(g.memory);
     free(g.nodes);
 }

@@ -27,7 +27,7 @@ static uint64_t random_number(void)     /* xorshift64*: the same data in every r
     return random_state * 0x2545f4914f6cdd1du;
 }
 
-static void shuffle(uint32_t *order, size_t n)
+void bench_shuffle(uint32_t *order, size_t n)
 {
     size_t i;
 
@@ -77,21 +77,21 @@ int data_make(data *d, size_t n)
     d->host.nursery = (uintptr_t)nursery;
     d->host.nursery_bytes = d->young * sizeof(cell);
 
-    shuffle(d->order, n);
+    bench_shuffle(d->order, n);
     for (i = 0; i < n; i++)
         d->p[i] = (cell *)(void *)(cells + d->order[i] * sizeof(cell));
-    shuffle(d->order, n);
+    bench_shuffle(d->order, n);
     for (i = 0; i < n; i++)
         d->target[i] = (cell *)(void *)(spare + d->order[i] * sizeof(cell));
-    shuffle(d->order, d->young);
+    bench_shuffle(d->order, d->young);
     for (i = 0; i < d->young; i++) {
         d->p[n + i] = (cell *)(void *)(nursery + d->order[i] * sizeof(cell));
         d->target[n + i] = (cell *)(void *)(nursery + d->host.nursery_bytes + i * sizeof(cell));
     }
-    shuffle(d->order, total);
+    bench_shuffle(d->order, total);
     for (i = 0; i < total; i++)
         d->ob[i] = (object *)(void *)(obs + d->order[i] * BENCH_OB_STRIDE);
-    shuffle(d->order, n);
+    bench_shuffle(d->order, n);
     memset(d->memory[0], 0, 2 * cell_bytes + 2 * d->young * sizeof(cell));
     data_fresh(d, 0, total);
     data_lookups(d);

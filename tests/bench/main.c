@@ -4,11 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include "bench.h"
 
 #ifndef BENCH_FLAGS
 #define BENCH_FLAGS "not known"
 #endif
+#if defined(__clang__)
+#define BENCH_COMPILER __VERSION__
+#elif defined(__GNUC__)
+#define BENCH_COMPILER "gcc " __VERSION__
+#else
+#define BENCH_COMPILER "not known"
+#endif
+
+enum { MAX_PEERS = 8 };
 
 static const struct {
     const char *name;
@@ -36,13 +46,15 @@ static void first_line(const char *path, char *line, int size)
     }
 }
 
-static void print_machine(void)
+static void print_machine(FILE *out, const char *before)
 {
     FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
     struct utsname system;
-    char line[512], model[256] = "a processor of unknown name";
+    char line[512], model[256] = "a processor of unknown name", date[16] = "";
+    time_t now = time(NULL);
     int i;
 
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     while (cpuinfo != NULL && fgets(line, sizeof line, cpuinfo) != NULL) {
         const char *value = strchr(line, ':');
 
@@ -51,7 +63,7 @@ static void print_machine(void)
     }
     if (cpuinfo != NULL)
         fclose(cpuinfo);
-    printf("machine   %s", model);
+    fprintf(out, "%smachine   %s", before, model);
     for (i = 0; i < 5; i++) {
         char path[64], level[16], type[32], bytes[16];
 
@@ -62,119 +74,74 @@ static void print_machine(void)
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
         first_line(path, bytes, sizeof bytes);
         if (bytes[0] != '\0' && strcmp(type, "Instruction") != 0)
-            printf(", L%s %s", level, bytes);
+            fprintf(out, ", L%s %s", level, bytes);
     }
     if (uname(&system) == 0)
-        printf(", %s %s", system.sysname, system.machine);
-    printf("\ncompiler  ");
-#if defined(__clang__)
-    printf("%s\n", __VERSION__);
-#elif defined(__GNUC__)
-    printf("gcc %s\n", __VERSION__);
-#else
-    printf("unknown\n");
-#endif
-    printf("flags     %s\n", BENCH_FLAGS);
-    printf("header    rawrefcount.h %s\n", RRC_VERSION);
+        fprintf(out, ", %s %s", system.sysname, system.machine);
+    fprintf(out, "\n%scompiler  %s\n%sflags     %s\n%sheader    rawrefcount.h %s\n%sdate      %s\n", before,
+            BENCH_COMPILER, before, BENCH_FLAGS, before, RRC_VERSION, before, date);
 }
 
-/* Against an absolute goal: also whether the plain loop itself is above it. */
-static const char *verdict(bench *b, double value, double limit, double ratio,
-                           double goal, double goal_ratio)
+/* ---- peers: what others need for the same, each in a program of its own ---- */
+
+/* A peer is "NAME=COMMAND". The command is run with the number of links and prints lines
+   "variant <tab> NAME VERSION" and "row <tab> value <tab> limit <tab> unit". If there is
+   none, because its library is not there, that is said. */
+static void rows_peer(bench *b, const char *peer)
 {
-    int slow = goal > 0 && value > goal;
-    int far = goal_ratio > 0 && ratio > goal_ratio;
-
-    if (goal <= 0 && goal_ratio <= 0)
-        return "";
-    if (!slow && !far)
-        return "met";
-    if (!far && limit > goal) {
-        b->out_of_reach++;
-        return "the limit is above the goal";
-    }
-    b->missed++;
-    return "MISSED";
-}
-
-void bench_row(bench *b, const char *row, const char *unit, const samples *s,
-               double goal, double goal_ratio)
-{
-    int kept = s->count - 1;
-    double value = median(s->value, kept), limit = median(s->limit, kept);
-    double ratios_each[BENCH_MAX_REPEATS], ratio = 0;
-    int i;
-    char limits[32] = "-", ratios[32] = "-", goals[32] = "";
-
-    /* By turns, so that a busy machine slows both: hence the median of the ratios. */
-    if (limit > 0.05) {
-        for (i = 0; i < kept; i++)
-            ratios_each[i] = s->value[i] / (s->limit[i] > 0.05 ? s->limit[i] : limit);
-        ratio = median(ratios_each, kept);
-    }
-    if (limit > 0) {
-        snprintf(limits, sizeof limits, "%.1f", limit);
-        if (ratio > 0)
-            snprintf(ratios, sizeof ratios, "%.2f", ratio);
-    }
-    if (goal > 0)
-        snprintf(goals, sizeof goals, "%.3g", goal);
-    if (goal_ratio > 0)
-        snprintf(goals + strlen(goals), sizeof goals - strlen(goals), "%s%.1fx",
-                 goal > 0 ? ", " : "", goal_ratio);
-    printf("%-34s %-11s %8lu %8.1f %-5s %7s %6s  %-8s %s\n", row, b->variant,
-           (unsigned long)b->d->n, value, unit, limits, ratios, goals,
-           verdict(b, value, limit, ratio, goal, goal_ratio));
-    fflush(stdout);
-    if (b->csv != NULL)
-        fprintf(b->csv, "\"%s\",\"%s\",%lu,%.2f,%s,%.2f,%.3f,%g,%g\n", row, b->variant,
-                (unsigned long)b->d->n, value, unit, limit, ratio, goal, goal_ratio);
-}
-
-/* The rows of cycles.py, which is run by the python3 there is. */
-static void rows_python(bench *b, const char *script)
-{
-    char command[512], line[128], row[64], version[32] = "CPython";
-    double value;
+    const char *command = strchr(peer, '=');
+    char shell[512], line[256], variant[32], row[64], unit[8];
+    double value, limit;
     FILE *output;
 
-    if (!bench_wants(b, "cycles"))
+    if (command == NULL || command[1] == '\0') {
+        printf("%-34s %-13.*s %8lu not installed\n", "(its rows)", command == NULL ? 99 : (int)(command - peer),
+               peer, (unsigned long)b->d->n);
         return;
-    snprintf(command, sizeof command, "command -v python3 >/dev/null && python3 '%s' %lu",
-             script, (unsigned long)b->d->n);
+    }
+    snprintf(variant, sizeof variant, "%.*s", (int)(command - peer), peer);
+    snprintf(shell, sizeof shell, "%s %lu", command + 1, (unsigned long)b->d->n);
+    b->variant = variant;
+    b->peer = 1;
     fflush(stdout);
-    output = popen(command, "r");
-    b->variant = version;
+    output = popen(shell, "r");
     while (output != NULL && fgets(line, sizeof line, output) != NULL) {
-        samples s = { 2, { 0 }, { 0 } };    /* one that counts: the script takes the median */
+        samples s = { 2, { 0 }, { 0 } };    /* one that counts: a peer takes the median itself */
 
-        if (sscanf(line, "version %15s", row) == 1) {
-            snprintf(version, sizeof version, "CPython %.4s", row);
-        } else if (sscanf(line, "%63[^\t]\t%lf", row, &value) == 2) {
+        if (sscanf(line, "variant\t%31[^\n]", variant) == 1)
+            continue;
+        if (sscanf(line, "%63[^\t]\t%lf\t%lf\t%7s", row, &value, &limit, unit) == 4 && bench_wants(b, row)) {
             s.value[0] = value;
-            bench_row(b, row, "ns", &s, 0, 0);
+            s.limit[0] = limit;
+            bench_row(b, row, unit, &s);
         }
     }
-    if (output == NULL || pclose(output) != 0)
-        puts("skipped: CPython's rows: there is no python3 that runs their script");
+    if (output == NULL || pclose(output) != 0) {
+        printf("FAILED: %s\n", shell);
+        b->failed = 1;
+    }
+    b->peer = 0;
 }
 
 static int usage(void)
 {
-    fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--repeats N] [--csv FILE] [--python FILE]\n"
+    fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--without TEXT] [--repeats N]\n"
+          "             [--csv FILE] [--peer NAME=COMMAND]...\n"
           "  --rows     only rows whose name contains TEXT\n"
-          "  --n        numbers of links, or objects; default 100000,1000000,4000000\n"
+          "  --n        numbers of links, or objects; default 1000,10000,100000,1000000,4000000\n"
           "  --variant  only variants whose name contains TEXT, such as \"slot\"\n"
+          "  --without  no variants whose name contains TEXT\n"
           "  --repeats  how often each row is measured, at most 63\n"
-          "  --csv      write the table to FILE too\n"
-          "  --python   run this script for CPython's rows\n", stderr);
+          "  --csv      write the table to FILE too, fields separated by semicolons\n"
+          "  --peer     run this with the number of links, for rows to compare with; no command: not installed\n", stderr);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    const char *sizes = "100000,1000000,4000000", *variant = "", *csv = NULL, *python = NULL;
-    int repeats = 0, i;
+    const char *sizes = "1000,10000,100000,1000000,4000000", *variant = "", *without = NULL, *csv = NULL;
+    const char *peers[MAX_PEERS];
+    int repeats = 0, peer_count = 0, i;
     bench b = { 0 };
 
     for (i = 1; i < argc; i += 2) {
@@ -188,12 +155,14 @@ int main(int argc, char **argv)
             sizes = value;
         else if (strcmp(option, "--variant") == 0)
             variant = value;
+        else if (strcmp(option, "--without") == 0)
+            without = value;
         else if (strcmp(option, "--repeats") == 0)
             repeats = atoi(value);
         else if (strcmp(option, "--csv") == 0)
             csv = value;
-        else if (strcmp(option, "--python") == 0)
-            python = value;
+        else if (strcmp(option, "--peer") == 0 && peer_count < MAX_PEERS)
+            peers[peer_count++] = value;
         else
             return usage();
     }
@@ -204,12 +173,15 @@ int main(int argc, char **argv)
             perror(csv);
             return 1;
         }
-        fputs("row,variant,n,value,unit,limit,ratio,goal,goal_ratio\n", b.csv);
     }
-    print_machine();
+    print_machine(stdout, "");
+    if (b.csv != NULL) {
+        print_machine(b.csv, "# ");
+        fputs("row;variant;n;value;unit;limit;ratio;goal;goal_ratio;met\n", b.csv);
+    }
     puts("value     median of several turns, for one link (cycles: object) unless the row says otherwise\n"
          "limit     a plain loop that does only the unavoidable memory traffic, same data, same run\n");
-    printf("%-34s %-11s %8s %8s %-5s %7s %6s  %s\n", "row", "variant", "number", "value", "",
+    printf("%-34s %-13s %8s %8s %-5s %7s %6s  %s\n", "row", "variant", "number", "value", "",
            "limit", "ratio", "goal");
 
     while (*sizes != '\0') {
@@ -226,20 +198,20 @@ int main(int argc, char **argv)
             return 1;
         }
         b.d = &d;
-        b.repeats = repeats > 0 ? repeats : n <= 200000 ? 21 : n <= 2000000 ? 9 : 5;
+        b.repeats = repeats > 0 ? repeats : n <= 20000 ? 41 : n <= 200000 ? 21 : n <= 2000000 ? 7 : 3;
         for (v = 0; v < sizeof variants / sizeof *variants; v++) {
-            if (strstr(variants[v].name, variant) == NULL)
+            if (strstr(variants[v].name, variant) == NULL
+                    || (without != NULL && strstr(variants[v].name, without) != NULL))
                 continue;
             b.variant = variants[v].name;
             variants[v].rows(&b);
         }
-        if (python != NULL && n <= 2000000)
-            rows_python(&b, python);
+        for (i = 0; i < peer_count; i++)
+            rows_peer(&b, peers[i]);
         data_free(&d);
     }
-    printf("\n%d goals missed; %d more where the limit itself is above the goal\n",
-           b.missed, b.out_of_reach);
+    bench_print_missed(&b);
     if (b.csv != NULL)
         fclose(b.csv);
-    return 0;
+    return b.failed;
 }

@@ -110,7 +110,7 @@ static void measure_counts(bench *b, rrc_heap *heap, rrc_object **obs)
     }
     for (i = 0; i < FEW; i++)
         rrc_decref(heap, obs[i]);
-    bench_row(b, "mirror, incref + decref", "ns", &s, 0, 0);
+    bench_row(b, "mirror, incref + decref", "ns", &s);
 }
 
 /* ---- steps ---------------------------------------------------------------- */
@@ -168,9 +168,9 @@ void rows_mirror(bench *b)
         rrc_heap_free(heap);
     }
     if (bench_wants(b, "mirror, first step"))
-        bench_row(b, "mirror, first step", "ns", &first, 0, 0);
+        bench_row(b, "mirror, first step", "ns", &first);
     if (bench_wants(b, "mirror, step, nothing changed"))
-        bench_row(b, "mirror, step, nothing changed", "ns", &steady, 100, 0);
+        bench_row(b, "mirror, step, nothing changed", "ns", &steady);
     free(slots);
     free(widgets);
 }

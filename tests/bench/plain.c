@@ -165,7 +165,31 @@ uintptr_t plain_read(const data *d)
     return sum;
 }
 
-/* The same, but no address is known before the last cell was read. (Bit 1 of the
+uintptr_t plain_read_obs(const data *d)
+{
+    uintptr_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < d->n; i++)
+        sum += (uintptr_t)d->ob[i]->payload;
+    return sum;
+}
+
+/* Up and down, and is it the last one? */
+uintptr_t plain_count(data *d)
+{
+    uintptr_t last = 0;
+    size_t i;
+
+    for (i = 0; i < d->n; i++) {
+        d->ob[i]->head.ob_refcnt++;
+        BENCH_BARRIER();
+        last += --d->ob[i]->head.ob_refcnt == 0;
+    }
+    return last;
+}
+
+/* Reads of cells, but no address is known before the last cell was read. (Bit 1 of the
    words is never set, but the compiler cannot know.) */
 uintptr_t plain_read_chain(const data *d)
 {

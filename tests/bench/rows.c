@@ -60,7 +60,7 @@ static inline rrc_object **host_slot(void *userdata, rrc_gcref p)
 }
 #endif
 
-/* A program calls these from another unit than the implementing one. */
+/* A program calls these from another unit than the implementing one. (rrc_to_obj and the counts are inline.) */
 static BENCH_NOINLINE int link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
 {
     return rrc_create_link_pypy(heap, p, ob);
@@ -109,13 +109,28 @@ static void end_heap(rrc_heap *heap)
     rrc_heap_free(heap);
 }
 
-static double major(rrc_heap *heap)
+static double longer(double a, double b)
 {
-    double start = bench_now();
+    return a > b ? a : b;
+}
+
+/* Its time; and the longer one of its two calls, if that is asked for. */
+static double major_and_pause(rrc_heap *heap, double *pause)
+{
+    double start = bench_now(), middle, end;
 
     rrc_major_collection_trace(heap);
+    middle = bench_now();
     rrc_major_collection_free(heap);
-    return bench_now() - start;
+    end = bench_now();
+    if (pause != NULL)
+        *pause = longer(middle - start, end - middle);
+    return end - start;
+}
+
+static double major(rrc_heap *heap)
+{
+    return major_and_pause(heap, NULL);
 }
 
 static double minor(rrc_heap *heap)
@@ -200,11 +215,11 @@ static void rows_create(bench *b)
         end_heap(heap);
     }
     if (bench_wants(b, old))
-        bench_row(b, old, "ns", &o, 20, 0);
+        bench_row(b, old, "ns", &o);
     if (bench_wants(b, young))
-        bench_row(b, young, "ns", &y, 20, 0);
+        bench_row(b, young, "ns", &y);
     if (bench_wants(b, memory))
-        bench_row(b, memory, "bytes", &bytes, BENCH_SLOT ? 16 : 24, 0);
+        bench_row(b, memory, "bytes", &bytes);
 }
 
 static const rrc_type tracked_type = { .tp_name = "tracked", .tp_basicsize = sizeof(object),
@@ -242,9 +257,9 @@ static void row_all_live(bench *b, const char *row, int pypy, int held, int sear
         rrc_decref(heap, tracked);
     end_heap(heap);
     if (pypy && !held && !searched)
-        bench_row(b, row, "ns", &s, 6, 1.5);
+        bench_row(b, row, "ns", &s);
     else
-        bench_row(b, row, "ns", &s, 0, 0);
+        bench_row(b, row, "ns", &s);
 }
 
 static void row_moved(bench *b)
@@ -268,7 +283,7 @@ static void row_moved(bench *b)
         sample(&s, PER(value, d->n), PER(limit, d->n));
     }
     end_heap(heap);
-    bench_row(b, row, "ns", &s, 0, 0);
+    bench_row(b, row, "ns", &s);
 }
 
 static double from_obj_random(rrc_heap *heap, const data *d)
@@ -328,10 +343,10 @@ static void rows_from_obj(bench *b)
         sample(&c, PER(value, d->n), PER(limit, d->n));
     }
     end_heap(heap);
-    bench_row(b, random, "ns", &r, BENCH_SLOT ? 0 : 20, BENCH_SLOT ? 1.2 : 0);
+    bench_row(b, random, "ns", &r);
     if (!BENCH_SLOT)
-        bench_row(b, table, "ns", &t, 0, 0);
-    bench_row(b, chain, "ns", &c, 0, BENCH_SLOT ? 1.2 : 0);
+        bench_row(b, table, "ns", &t);
+    bench_row(b, chain, "ns", &c);
 }
 
 static void rows_minor(bench *b)
@@ -361,7 +376,7 @@ static void rows_minor(bench *b)
             }
             sample(&s, PER(bench_now() - start, BATCH), 0);
         }
-        bench_row(b, none, "ns", &s, 160, 0);
+        bench_row(b, none, "ns", &s);
     }
     if (bench_wants(b, some)) {
         s.count = 0;
@@ -381,7 +396,7 @@ static void rows_minor(bench *b)
             rrc_run_pending(heap, 0);
             data_move(d, from, to);
         }
-        bench_row(b, some, "ns", &s, 15, 0);
+        bench_row(b, some, "ns", &s);
     }
     end_heap(heap);
 }
@@ -394,7 +409,6 @@ static void rows_all_die(bench *b)
     data *d = b->d;
     samples dies = { 0 }, deallocs = { 0 }, frees = { 0 };
     rrc_heap *heap;
-    double free_only = 0;
 
     if (!bench_wants(b, full) && !bench_wants(b, pending) && !bench_wants(b, light))
         return;
@@ -424,13 +438,107 @@ static void rows_all_die(bench *b)
         sample(&frees, PER(value, d->n), PER(limit, d->n));
     }
     end_heap(heap);
-    free_only = median(frees.limit, b->repeats) - median(dies.limit, b->repeats);
+    b->free_cost = median(frees.limit, b->repeats) - median(dies.limit, b->repeats);
+    if (b->free_cost < 0)
+        b->free_cost = 0;
     if (bench_wants(b, full))
-        bench_row(b, full, "ns", &dies, 8, 0);
+        bench_row(b, full, "ns", &dies);
     if (bench_wants(b, light))
-        bench_row(b, light, "ns", &frees, 8 + (free_only > 0 ? free_only : 0), 0);
+        bench_row(b, light, "ns", &frees);
     if (bench_wants(b, pending))
-        bench_row(b, pending, "ns", &deallocs, 0, 0);
+        bench_row(b, pending, "ns", &deallocs);
+}
+
+/* From ob to p: one read. And the counts of objects that are linked, as C code changes them. */
+static void rows_ob(bench *b)
+{
+    const char *to_obj = "rrc_to_obj, random order", *counts = "incref + decref, random order";
+    data *d = b->d;
+    samples t = { 0 }, c = { 0 };
+    rrc_heap *heap;
+
+    if (!bench_wants(b, to_obj) && !bench_wants(b, counts))
+        return;
+    heap = new_heap(d);
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+    while (t.count <= b->repeats) {
+        double limit, value, start;
+        uintptr_t sum = 0;
+        size_t i;
+
+        TIME(limit, plain_read_obs(d));
+        start = bench_now();
+        for (i = 0; i < d->n; i++)
+            sum += (uintptr_t)rrc_to_obj(heap, &d->ob[i]->head);
+        bench_sink += sum;
+        value = bench_now() - start;
+        sample(&t, PER(value, d->n), PER(limit, d->n));
+
+        TIME(limit, plain_count(d));
+        start = bench_now();
+        for (i = 0; i < d->n; i++) {
+            rrc_incref(heap, &d->ob[i]->head);
+            BENCH_BARRIER();
+            rrc_decref(heap, &d->ob[i]->head);
+        }
+        value = bench_now() - start;
+        sample(&c, PER(value, d->n), PER(limit, d->n));
+    }
+    end_heap(heap);
+    if (bench_wants(b, to_obj))
+        bench_row(b, to_obj, "ns", &t);
+    if (bench_wants(b, counts))
+        bench_row(b, counts, "ns", &c);
+}
+
+/* For how long is the program stopped, at most? Each call of the header alone, in milliseconds. */
+static void rows_pauses(bench *b)
+{
+    const char *create = "longest pause, create a P link", *live = "longest pause, all live";
+    const char *die = "longest pause, all die", *run = "longest pause, 100 deallocations";
+    data *d = b->d;
+    samples c = { 0 }, l = { 0 }, a = { 0 }, r = { 0 };
+
+    if (!bench_wants(b, create) && !bench_wants(b, live) && !bench_wants(b, die) && !bench_wants(b, run))
+        return;
+    while (c.count <= b->repeats) {
+        rrc_heap *heap = new_heap(d);
+        double longest = 0, start, pause;
+        size_t i, done;
+
+        data_fresh(d, 0, d->n);
+        for (i = 0; i < d->n; i++) {
+            rrc_object *ob = &d->ob[i]->head;
+
+            start = bench_now();
+            link_pypy(heap, d->p[i], ob);
+            longest = longer(longest, bench_now() - start);
+            ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+        }
+        sample(&c, longest * 1e3, 0);
+        data_mark(d, 0, d->n, 1, 0);
+        major_and_pause(heap, &pause);
+        sample(&l, pause * 1e3, 0);
+        data_mark(d, 0, d->n, 0, 0);
+        major_and_pause(heap, &pause);
+        sample(&a, pause * 1e3, 0);
+        longest = 0;
+        do {
+            start = bench_now();
+            done = rrc_run_pending(heap, 100);
+            longest = longer(longest, bench_now() - start);
+        } while (done > 0);
+        sample(&r, longest * 1e3, 0);
+        end_heap(heap);
+    }
+    if (bench_wants(b, create))
+        bench_pause(b, create, &c);
+    if (bench_wants(b, live))
+        bench_pause(b, live, &l);
+    if (bench_wants(b, die))
+        bench_pause(b, die, &a);
+    if (bench_wants(b, run))
+        bench_pause(b, run, &r);
 }
 
 void ROWS(bench *b)
@@ -444,4 +552,6 @@ void ROWS(bench *b)
     rows_from_obj(b);
     rows_minor(b);
     rows_all_die(b);
+    rows_ob(b);
+    rows_pauses(b);
 }

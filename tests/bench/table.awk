@@ -1,65 +1,93 @@
-# table.awk - the README's table out of the benchmark's CSV file:
-#
-#     make bench bench-table
-#
-# For each row the hooks are called by pointer, as they are by default. A cell is
-# value / limit; a goal in bold is met at each size.
-BEGIN { FS = "," }
+# table.awk - a table in Markdown out of the benchmark's CSV file. With -v short=1: the
+# rows that have a goal, and those with which others are compared.
+BEGIN { FS = ";" }
+
+# A number with as many digits as are worth reading.
+function digits(x) {
+    return sprintf(x < 0.095 ? "%.3f" : x < 0.995 ? "%.2f" : x < 99.5 ? "%.1f" : "%.0f", x)
+}
 
 function cell(key) {
     if (!(key in value))
         return "-"
-    return sprintf(value[key] < 100 ? "%.1f" : "%.0f", value[key]) \
-           (limit[key] > 0.05 ? sprintf(" / %.1f", limit[key]) : "")
+    return digits(value[key]) (limit[key] > 0.05 ? " / " digits(limit[key]) : "")
 }
 
-NR > 1 {
-    # Names are quoted and hold commas: take the line apart at the quotes.
-    split($0, part, "\"")
-    row = part[2]
-    variant = part[4]
-    split(part[5], field, ",")      # "", n, value, unit, limit, ratio, goal, goal_ratio
+function size_name(n, exponent) {
+    for (exponent = 0; n >= 10 && n % 10 == 0; exponent++)
+        n /= 10
+    return (n == 1 ? "" : n "x") "10^" exponent
+}
+
+/^#/ || $1 == "row" { next }
+
+{
+    # row; variant; n; value; unit; limit; ratio; goal; goal_ratio; met
+    row = $1
+    variant = $2
+    n = $3 + 0
     if (variant ~ /macro/)
         next
     sub(/, desc/, "", variant)
-    name = row " | " variant
+    if (!(row in row_number)) {
+        row_number[row] = ++rows
+        row_name[rows] = row
+    }
+    name = row SUBSEP variant
     if (!(name in seen)) {
-        seen[name] = ++rows
-        names[rows] = name
+        seen[name] = 1
+        variant_of[row, ++variants[row]] = variant
     }
-    if (!((field[2] + 0) in known)) {
-        known[field[2] + 0] = ++sizes
-        size[sizes] = field[2] + 0
+    if (!(n in known)) {
+        known[n] = 1
+        size[++sizes] = n
     }
-    key = name SUBSEP field[2] + 0
-    value[key] = field[3]
-    limit[key] = field[5]
+    value[name, n] = $4
+    unit[row] = $5
+    limit[name, n] = $6
     goals = ""
-    if (field[7] > 0)
-        goals = row ~ /freed/ ? "8 + free" : sprintf("%.3g", field[7])
-    if (field[8] > 0)
-        goals = goals (goals != "" ? ", " : "") sprintf("%.1fx", field[8])
-    goal[name] = goals
-    if (goals != "" && ((field[7] > 0 && field[3] > field[7]) || (field[8] > 0 && field[6] > field[8])))
-        missed[name] = 1
+    if ($8 > 0)
+        goals = row ~ /freed/ ? "8 + free" : $8
+    if ($9 > 0)
+        goals = goals (goals != "" ? ", " : "") $9 "x"
+    if (goals != "")
+        goal[name] = goals
+    if (goals != "" || variant ~ /Boehm|GObject|CPython/)
+        worth[row] = 1
+    if ($10 == "met")
+        met[name] = 1
+    if ($10 == "MISSED")
+        missed[name] = missed[name] (missed[name] != "" ? ", " : "") size_name(n)
+    if ($10 == "limit > goal")
+        beyond[name] = beyond[name] (beyond[name] != "" ? ", " : "") size_name(n)
 }
 
 END {
-    printf "| row | variant | goal |"
+    printf "| what | with | goal |"
     for (i = 1; i <= sizes; i++)
-        printf " %d |", size[i]
-    printf "\n|---|---|---|"
+        printf " %s |", size_name(size[i])
+    print " the goal is |"
+    printf "|---|---|---|"
     for (i = 1; i <= sizes; i++)
         printf "--:|"
-    print ""
+    print "---|"
     for (r = 1; r <= rows; r++) {
-        name = names[r]
-        text = goal[name]
-        if (text != "" && !(name in missed))
-            text = "**" text "**"
-        printf "| %s | %s |", name, text
-        for (i = 1; i <= sizes; i++)
-            printf " %s |", cell(name SUBSEP size[i])
-        print ""
+        row = row_name[r]
+        if (short && !(row in worth))
+            continue
+        for (v = 1; v <= variants[row]; v++) {
+            name = row SUBSEP variant_of[row, v]
+            verdict = ""
+            if (name in missed)
+                verdict = "**missed** at " missed[name]
+            if (name in beyond)
+                verdict = verdict (verdict != "" ? "; " : "") "below the limit at " beyond[name]
+            if (verdict == "" && name in met)
+                verdict = "met"
+            printf "| %s | %s | %s |", row (unit[row] == "ns" ? "" : ", " unit[row]), variant_of[row, v], goal[name]
+            for (i = 1; i <= sizes; i++)
+                printf " %s |", cell(name SUBSEP size[i])
+            print " " verdict " |"
+        }
     }
 }

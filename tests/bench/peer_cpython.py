@@ -1,5 +1,7 @@
-# cycles.py N - CPython's own collector on the graphs of cycles.c: for each row of the
-# benchmark a line "row <tab> nanoseconds per object".
+# peer_cpython.py N - CPython's own collector on the graphs of cycles.c. What a live row
+# times, and what a dying one, is the same: a full collection of N objects that are all
+# reachable from one root, or not at all, freeing included. The objects have two fields
+# and no dictionary. The interpreter's own objects are left out (gc.freeze).
 import gc
 import random
 import sys
@@ -39,23 +41,29 @@ def median(values):
     return sorted(values)[len(values) // 2]
 
 
+def row(name, value, unit):
+    print("%s\t%.4f\t0\t%s" % (name, value, unit))
+
+
 def main():
     n = int(sys.argv[1])
-    repeats = 3 if n > 200000 else 7
+    repeats = 15 if n <= 20000 else 7 if n <= 200000 else 3 if n <= 2000000 else 1
     gc.disable()
     gc.collect()
-    rest = median([collect() for _ in range(5)])        # the interpreter's own objects
-    print("version\t%d.%d" % sys.version_info[:2])
+    gc.freeze()
+    print("variant\tCPython %d.%d" % sys.version_info[:2])
     for shape in ("pairs", "in order", "shuffled", "a chain"):
         live, dying = [], []
         for _ in range(repeats):
             root = make(n, shape)
-            gc.collect()
-            live.append(collect() - rest)
+            live.append(collect())
             del root
-            dying.append(collect() - rest)
-        print("cycles, live, %s\t%.2f" % (shape, median(live) / n))
-        print("cycles, dying, %s\t%.2f" % (shape, median(dying) / n))
+            dying.append(collect())
+        row("cycles, live, " + shape, median(live) / n, "ns")
+        row("cycles, dying, " + shape, median(dying) / n, "ns")
+        if shape == "shuffled":
+            row("longest pause, cycles, live", min(live) / 1e6, "ms")
+            row("longest pause, cycles, dying", min(dying) / 1e6, "ms")
 
 
 main()

@@ -1,0 +1,74 @@
+# The part of the Makefile that is about the benchmarks. README.md tells what they measure.
+
+BENCH_CFLAGS ?= -O2
+BENCH_ARGS   ?= --csv $(BUILD)/bench.csv
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o goals.o data.o plain.o cycles.o crossing.o mirror.o \
+                   rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
+BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
+
+$(BUILD)/bench/%.o: tests/bench/%.c tests/bench/bench.h $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -DBENCH_FLAGS='"-std=c99 $(BENCH_CFLAGS)"' -c $< -o $@
+
+$(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
+	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
+
+$(BUILD)/bench/crossing.o: $(CVM_DEPS)
+
+$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
+	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
+
+# Others, to compare with: each where its library is installed.
+PEER_boehm := bdw-gc
+PEER_glib  := gobject-2.0
+PEERS      := $(foreach peer,boehm glib,$(if $(shell $(PKG_CONFIG) --exists $(PEER_$(peer)) 2>/dev/null && echo yes),$(peer)))
+
+$(BUILD)/bench/peer_%: tests/bench/peer_%.c tests/bench/peer.h $(BUILD)/bench/data.o
+	$(BENCH_COMPILE) $(shell $(PKG_CONFIG) --cflags $(PEER_$*)) $< $(BUILD)/bench/data.o \
+	    $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PEER_$*)) -o $@
+
+BENCH_PROGRAMS := $(BUILD)/bench/bench $(addprefix $(BUILD)/bench/peer_,$(PEERS))
+peer = --peer "$(1)=$(if $(filter $(2),$(PEERS)),$(BUILD)/bench/peer_$(2))"
+BENCH_PEERS = $(call peer,Boehm,boehm) $(call peer,GObject,glib) \
+    --peer "CPython=$(if $(shell command -v python3),python3 tests/bench/peer_cpython.py)"
+
+bench: $(BENCH_PROGRAMS) ## measure, beside others; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
+	@$(BUILD)/bench/bench $(BENCH_PEERS) $(BENCH_ARGS)
+
+bench-results: $(BENCH_PROGRAMS) bench-instructions ## measure anew what tests/bench/results and the README show
+	@sh tests/bench/results.sh measure $(BUILD)/bench/bench --without macro $(BENCH_PEERS)
+
+bench-chart: ## table, chart and the README's part of them again, out of tests/bench/results/bench.csv
+	@sh tests/bench/results.sh show
+
+# Instructions for each operation: the same in every run, with the same compiler.
+COUNT_OBJECTS := $(addprefix $(BUILD)/bench/count_,main.o dict.o slot.o mirror.o)
+
+$(BUILD)/bench/count_%.o: tests/bench/count.c tests/bench/count.h tests/bench/bench.h $(HEADER)
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -DCOUNT_$* -c $< -o $@
+
+$(BUILD)/bench/count_main.o: tests/bench/count_main.c tests/bench/count.h
+	@mkdir -p $(@D)
+	$(BENCH_COMPILE) -c $< -o $@
+
+$(BUILD)/bench/count: $(COUNT_OBJECTS)
+	$(BENCH_COMPILE) $(COUNT_OBJECTS) $(LDFLAGS) -o $@
+
+COUNT_RUN := sh tests/bench/instructions.sh
+
+bench-check: $(BUILD)/bench/count ## no operation takes 2 % more instructions than when last noted (needs valgrind)
+	@$(COUNT_RUN) check $(BUILD)/bench/count "$(BENCH_CFLAGS)"
+
+bench-instructions: $(BUILD)/bench/count ## note the instructions of each operation in tests/bench/results
+	@$(COUNT_RUN) note $(BUILD)/bench/count "$(BENCH_CFLAGS)"
+
+$(eval $(call run,bench-check,$(BUILD)/bench/count,$(COUNT_RUN) check $(BUILD)/bench/count "$(BENCH_CFLAGS)"))
+$(eval $(call run,bench-smoke,$(BENCH_PROGRAMS),sh tests/bench/smoke.sh $(BUILD)/bench/bench $(BENCH_PEERS)))
+
+bench-profile: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
+	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \
+	    $(BUILD)/bench/bench --n 20000 --repeats 1 $(BENCH_ARGS)
+	@callgrind_annotate $(BUILD)/bench/callgrind.out | head -n 60

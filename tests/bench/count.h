@@ -1,0 +1,23 @@
+/* count.h - operations whose instructions are counted: count.c, built three times, has
+ * them, and count_main.c calls them. */
+#ifndef COUNT_H
+#define COUNT_H
+
+#include <stddef.h>
+
+typedef struct count_op {
+    const char *name;           /* what instructions.txt calls it */
+    const char *function;       /* what callgrind calls it: the only one whose instructions count */
+    void      (*run)(void);
+    void      (*prepare)(void);
+    size_t      times;          /* how often run does it */
+} count_op;
+
+extern const count_op count_dict[], count_slot[], count_mirror[];   /* each ends with a NULL */
+
+/* Memory at a fixed address, so that hashes of addresses, and with them the counts, are
+   the same in every run. To allocate is to cut off a piece or to take one from a list. */
+void *count_memory(size_t size);                /* zeroed; never given back */
+void *count_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size);
+
+#endif

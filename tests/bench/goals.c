@@ -1,0 +1,134 @@
+/* goals.c - what the rows may cost, the table's lines, and what was missed. */
+#include <stdio.h>
+#include <string.h>
+#include "bench.h"
+
+enum { GOALS_FROM = 100000 };   /* with fewer links all is in the first caches, and the goals say nothing */
+
+/* The one place for goals: the most that a row may cost, and the most times its plain
+   loop that it may take. 0: no such goal. They are for every set-up of the header whose
+   name contains the variant. */
+static const struct {
+    const char *row, *variant;
+    double      value, ratio;
+    int         beyond_free;    /* the value is without what free costs, which is measured beside it */
+} goals[] = {
+    { "major, all live, P links",           "",      6, 1.5, 0 },
+    { "create a P link, old p",             "",     20, 0,   0 },
+    { "create a P link, young p",           "",     20, 0,   0 },
+    { "rrc_from_obj, random order",         "dict", 20, 0,   0 },
+    { "rrc_from_obj, random order",         "slot",  0, 1.2, 0 },
+    { "rrc_from_obj, one needs the last",   "slot",  0, 1.2, 0 },
+    { "minor, no young links, in all",      "",    160, 0,   0 },
+    { "minor, a young link that moved",     "",     15, 0,   0 },
+    { "major, all die, queued",             "",      8, 0,   0 },
+    { "major, all die, light: and freed",   "",      8, 0,   1 },
+    { "cycles, live, pairs",                "",     15, 0,   0 },
+    { "cycles, live, in order",             "",     15, 0,   0 },
+    { "cycles, live, shuffled",             "",     15, 0,   0 },
+    { "cycles, live, tp_members",           "",     15, 0,   0 },
+    { "cycles, live, over the border",      "",     15, 0,   0 },
+    { "cycles, dying, pairs",               "",     35, 0,   0 },
+    { "cycles, dying, in order",            "",     35, 0,   0 },
+    { "cycles, dying, shuffled",            "",     35, 0,   0 },
+    { "cycles, dying, tp_members",          "",     35, 0,   0 },
+    { "cycles, dying, over the border",     "",     35, 0,   0 },
+    { "memory of a link",                   "dict", 24, 0,   0 },
+    { "memory of a link",                   "slot", 16, 0,   0 },
+    { "mirror, step, nothing changed",      "",    100, 0,   0 }
+};
+
+/* The result is for the table: "" if there is no goal, or too few links for it. */
+static const char *verdict(bench *b, const char *row, double value, double limit, double ratio,
+                           double *goal, double *goal_ratio)
+{
+    size_t i;
+    int slow, far;
+
+    *goal = *goal_ratio = 0;
+    for (i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (!b->peer && strcmp(goals[i].row, row) == 0 && strstr(b->variant, goals[i].variant) != NULL) {
+            *goal = goals[i].value + (goals[i].beyond_free ? b->free_cost : 0);
+            *goal_ratio = goals[i].ratio;
+        }
+    if (b->d->n < GOALS_FROM || (*goal <= 0 && *goal_ratio <= 0))
+        return "";
+    slow = *goal > 0 && value > *goal;
+    far = *goal_ratio > 0 && ratio > *goal_ratio;
+    return !slow && !far ? "met" : far || limit <= *goal ? "MISSED" : "limit > goal";
+}
+
+static void note_missed(bench *b, const char *text)
+{
+    if (b->missed < BENCH_MAX_MISSED)
+        snprintf(b->missed_rows[b->missed], sizeof b->missed_rows[0], "%s", text);
+    b->missed++;
+}
+
+/* One line of the table, of the CSV file, and of the list of goals that were missed. */
+static void print_row(bench *b, const char *row, const char *unit, double value, double limit, double ratio)
+{
+    char limits[32] = "-", ratios[32] = "-", goals_text[32] = "", line[160];
+    double goal, goal_ratio;
+    const char *met = verdict(b, row, value, limit, ratio, &goal, &goal_ratio);
+
+    if (limit > 0) {
+        snprintf(limits, sizeof limits, "%.1f", limit);
+        if (ratio > 0)
+            snprintf(ratios, sizeof ratios, "%.2f", ratio);
+    }
+    if (goal > 0)
+        snprintf(goals_text, sizeof goals_text, "%.3g", goal);
+    if (goal_ratio > 0)
+        snprintf(goals_text + strlen(goals_text), sizeof goals_text - strlen(goals_text), "%s%.1fx",
+                 goal > 0 ? ", " : "", goal_ratio);
+    snprintf(line, sizeof line, "%-34s %-13s %8lu %8.*f %-5s %7s %6s  %-8s %s", row, b->variant,
+             (unsigned long)b->d->n, strcmp(unit, "ms") == 0 ? 3 : 1, value, unit, limits, ratios, goals_text, met);
+    puts(line);
+    fflush(stdout);
+    if (b->csv != NULL)
+        fprintf(b->csv, "%s;%s;%lu;%.4g;%s;%.4g;%.3f;%.3g;%g;%s\n", row, b->variant,
+                (unsigned long)b->d->n, value, unit, limit, ratio, goal, goal_ratio, met);
+    if (strcmp(met, "MISSED") == 0)
+        note_missed(b, line);
+    else if (strcmp(met, "limit > goal") == 0)
+        b->out_of_reach++;
+}
+
+void bench_row(bench *b, const char *row, const char *unit, const samples *s)
+{
+    int kept = s->count - 1, i;
+    double value = median(s->value, kept), limit = median(s->limit, kept);
+    double ratios[BENCH_MAX_REPEATS], ratio = 0;
+
+    /* By turns, so that a busy machine slows both: hence the median of the ratios. */
+    if (limit > 0.05) {
+        for (i = 0; i < kept; i++)
+            ratios[i] = s->value[i] / (s->limit[i] > 0.05 ? s->limit[i] : limit);
+        ratio = median(ratios, kept);
+    }
+    print_row(b, row, unit, value, limit, ratio);
+}
+
+void bench_pause(bench *b, const char *row, const samples *s)
+{
+    double least = s->value[0];
+    int i;
+
+    for (i = 1; i < s->count - 1; i++)
+        if (s->value[i] < least)
+            least = s->value[i];
+    print_row(b, row, "ms", least, 0, 0);
+}
+
+void bench_print_missed(const bench *b)
+{
+    int i;
+
+    if (b->missed > 0)
+        puts("\ngoals that were missed:");
+    for (i = 0; i < b->missed && i < BENCH_MAX_MISSED; i++)
+        puts(b->missed_rows[i]);
+    printf("\n%d goals missed; %d more where the plain loop itself is above the goal\n",
+           b->missed, b->out_of_reach);
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# instructions.sh check|note PROGRAM FLAGS - counts the instructions of each operation of
+# count.c by callgrind, which gives the same number in every run.
+#   note    writes tests/bench/results/instructions.txt
+#   check   compares with it: an operation that takes 2 % more has failed
+# Another compiler, other flags or another processor family make other code: then there
+# is nothing to compare.
+. tests/lib.sh
+command=$1 program=$2 flags=$3
+noted=tests/bench/results/instructions.txt
+out=$BUILD/bench/instructions
+compiler=$($CC --version 2>/dev/null | head -n 1)
+case $compiler in *clang*) ;; *) compiler="gcc ${compiler#* }" ;; esac      # whatever name it was called by
+compiler="$compiler, $flags, $(uname -m)"
+
+if ! have valgrind; then
+    skip "instructions: there is no valgrind"
+    finish
+fi
+if [ "$command" = check ] && [ "$(sed -n 's/^# compiler  //p' $noted)" != "$compiler" ]; then
+    skip "instructions: compiler differs: noted with $(sed -n 's/^# compiler  //p' $noted), here it is $compiler"
+    finish
+fi
+mkdir -p "$out" || exit 1
+if ! valgrind --tool=callgrind --callgrind-out-file="$out/callgrind.out" --compress-strings=no \
+        --toggle-collect='op_*' "$program" >"$out/operations" 2>"$out/log"; then
+    tail -n 5 "$out/log"
+    fail "instructions: the program does not run in valgrind"
+    finish
+fi
+
+# Below "fn=(file) NAME" each line that begins with a number has the cost of the function
+# itself or, after "calls=", of all that it called there.
+awk -F '\t' '
+    FILENAME ~ /callgrind.out$/ {
+        if (/^fn=/) { name = $0; sub(/^fn=/, "", name); sub(/^\([0-9]+\) */, "", name) }
+        else if (/^[0-9+*-]/) { split($0, field, " "); cost[name] += field[2] }
+        next
+    }
+    { printf "%.2f\t%s\n", cost[$1] / $2, $3 }' "$out/callgrind.out" "$out/operations" >"$out/now"
+
+if [ "$command" = note ]; then
+    mkdir -p tests/bench/results
+    {
+        echo "# Instructions for each operation, counted by callgrind: make bench-instructions"
+        echo "# writes this anew, make bench-check compares. In the order of tests/bench/count.c."
+        echo "# compiler  $compiler"
+        awk -F '\t' '{ printf "%9.2f  %s\n", $1, $2 }' "$out/now"
+    } >$noted
+    cat $noted
+    exit
+fi
+
+# compare NOTED NOW: by name. An operation without a noted figure, or the other way round, has failed.
+compare() {
+    awk -F '\t' '
+        FNR == NR {
+            if (!/^#/) { count = $0; sub(/^ */, "", count); name = count; sub(/ .*/, "", count)
+                         sub(/^[0-9.]* */, "", name); noted[name] = count }
+            next
+        }
+        {
+            if (!($2 in noted)) print "FAILED: " $2 ": not noted; make bench-instructions does it"
+            else if ($1 > noted[$2] * 1.02)
+                printf "FAILED: %s: %.2f instructions, %.2f were noted: %+.1f %%\n", $2, $1, noted[$2], ($1 / noted[$2] - 1) * 100
+            else printf "ok: %s: %.2f, noted %.2f%s\n", $2, $1, noted[$2],
+                        $1 < noted[$2] * 0.98 ? " (fewer: make bench-instructions notes it)" : ""
+            delete noted[$2]
+        }
+        END { for (name in noted) print "FAILED: " name ": noted, but there is no such operation" }
+    ' "$1" "$2"
+}
+
+compare $noted "$out/now" >"$out/compared"
+cat "$out/compared"
+passed=$(grep -c '^ok' "$out/compared")
+failed=$(grep -c '^FAILED' "$out/compared")
+
+# A control that must fail: each operation takes 3 % more than before.
+awk -F '\t' '{ printf "%.2f  %s\n", $1 / 1.03, $2 }' "$out/now" >"$out/less"
+expect "3 % more are noticed" [ "$(compare "$out/less" "$out/now" | grep -c '^FAILED')" -eq "$(wc -l <"$out/now")" ]
+finish
