@@ -194,6 +194,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   CLASSES   number of a class -> its metatable
  *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
+ *   NO_STACK_ERROR   the message when the caller's stack is full
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
  * nothing and cannot raise, and so rrc_incref can do it.
@@ -247,18 +248,30 @@ static int rrcl_abs_index(lua_State *L, int index)
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
-/* Call function(L) with the light userdata data; an error is left on the stack. */
+/* rrcl_pcall: the stack is full. */
+#define RRCL_NO_STACK (-1)
+
+/* Call function(L) with the light userdata data. Returns 0, or what lua_pcall does with the
+   error on the stack, or RRCL_NO_STACK with nothing on it. */
 static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
 {
 #if LUA_VERSION_NUM == 501
     return lua_cpcall(L, function, data);
 #else
     if (!lua_checkstack(L, 2))
-        return LUA_ERRMEM;
+        return RRCL_NO_STACK;
     lua_pushcfunction(L, function);
     lua_pushlightuserdata(L, data);
     return lua_pcall(L, 1, 0, 0);
 #endif
+}
+
+/* The same, but the error is dropped. */
+static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
+{
+    int top = lua_gettop(L), status = rrcl_pcall(L, function, data);
+    lua_settop(L, top);
+    return status;
 }
 
 /* ---- data ---- */
@@ -276,7 +289,7 @@ static int rrcl_pcall(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_PLACES = RRCL_RESERVE
+    RRCL_NO_STACK_ERROR, RRCL_PLACES = RRCL_NO_STACK_ERROR
 };
 
 /* The slot of the thread that used a heap last. */
@@ -343,7 +356,10 @@ typedef struct rrcl_state {
                                        what died with them */
     int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
+    struct rrcl_closer *closer;
     int         is_closed;
+    int         must_end;           /* closed, but the header was at work: its heap is still to be freed */
+    int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
     int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
@@ -354,11 +370,12 @@ typedef struct rrcl_state {
 typedef struct rrcl_proxy {
     uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
     rrc_object          *ob;        /* NULL: closed, or gone */
-    rrcl_state          *state;
+    struct rrcl_closer  *closer;    /* its state is there if ob is; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
     uint32_t             slot;
     int                  has_table; /* its user value is ours */
     int                  is_closed;
+    int                  is_closing;
 } rrcl_proxy;
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
@@ -380,7 +397,10 @@ typedef struct rrcl_closer {
 static void *rrcl_heap_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    void *result = RRC_LUA_REALLOC(ptr, new_size);
+    void *result;
+    if (state->is_kept && new_size == 0 && state->memory == old_size)
+        return NULL;                        /* the heap itself goes last */
+    result = RRC_LUA_REALLOC(ptr, new_size);
     if (result == NULL && new_size > 0)
         return NULL;
     state->memory += new_size - old_size;
@@ -487,6 +507,13 @@ static int rrcl_is_empty(rrcl_state *state, uint32_t slot)
     return !is_there;
 }
 
+/* Whatever allocates in Lua can end the state, while it is closed: see rrcl_closer_gc. */
+static void rrcl_need_open(lua_State *L, const rrcl_state *state)
+{
+    if (state->hidden == NULL)
+        luaL_error(L, "this Lua state is being closed");
+}
+
 /* New tables for twice as many slots. They are filled without allocating, so that
    nothing dies in between. */
 static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
@@ -502,6 +529,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     lua_setfield(L, -2, "__mode");
     lua_setmetatable(L, -2);
     lua_createtable(L, (int)count, 0);
+    rrcl_need_open(L, state);
     if (state->slot_count != old_count) {       /* a finalizer that ran just now did it */
         lua_pop(L, 2);
         return;
@@ -528,10 +556,11 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     state->slot_count = count;
 }
 
-/* Raises before anything is changed. What is done after it must not allocate in Lua
-   before the slot is taken. */
+/* Raises before anything is changed, also if the state was closed meanwhile. What is
+   done after it must not allocate in Lua before the slot is taken. */
 static void rrcl_reserve_slot(lua_State *L, rrcl_state *state)
 {
+    rrcl_need_open(L, state);
     while (state->free_slot == 0)
         rrcl_grow_slots(L, state);
 }
@@ -785,6 +814,10 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 }
 
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
+static int rrcl_take_error(lua_State *L, rrcl_state *state, int place);
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
+static void rrcl_run_pending(rrcl_state *state);
+static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, int steps);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
 /* Likewise for an object, and the ob of a proxy. */
@@ -809,8 +842,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
     rrc_object *ob;
     if (type == LUA_TNIL || type == LUA_TNONE)
         return NULL;
-    if (state->hidden == NULL)
-        luaL_error(L, "this Lua state is being closed");
+    rrcl_need_open(L, state);
     rrcl_use(state, L);
     ob = rrcl_peek(L, state, index, type);
     if (ob == NULL) {
@@ -970,10 +1002,7 @@ static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
     job.targets = targets;
     job.n = n;
     state->was_revived = 0;
-    if (rrcl_pcall(L, rrcl_mirror_protected, &job) == 0)
-        return 0;
-    lua_pop(L, 1);
-    return 1;
+    return rrcl_try(L, rrcl_mirror_protected, &job) != 0;
 }
 
 static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
@@ -982,7 +1011,7 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target);
     if (state->hidden == NULL || slot == 0)
-        return state->hidden != NULL;
+        return 1;
     if (on && !rrcl_get_or_revive(state, slot))
         return 0;
     if (!on)
@@ -1001,7 +1030,9 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
 static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    if (state->hidden == NULL || !rrcl_get_or_revive(state, rrcl_slot_of(ref))) {
+    if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
+        return ref;
+    if (!rrcl_get_or_revive(state, rrcl_slot_of(ref))) {
         state->was_revived = state->in_step;
         return NULL;
     }
@@ -1144,6 +1175,7 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     rrcl_push_metatable(L, cls, base);
     if (base != 0)
         lua_remove(L, base);
+    rrcl_need_open(L, state);
     if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
         luaL_error(L, "not enough memory");
     lua_pushvalue(state->hidden, RRCL_CLASSES);
@@ -1189,15 +1221,19 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
-/* The proxy at index, or NULL. One that was superseded finds out here: nobody may write
-   to it before, as its memory may be gone. */
+/* The proxy at index, or NULL. One that was superseded, or whose state was closed, finds
+   out here: nobody may write to it before, as its memory may be gone. */
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
+    const rrcl_state *state;
     if (proxy == NULL || lua_type(L, index) != LUA_TUSERDATA || rrcl_rawlen(L, index) != sizeof *proxy
         || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
         return NULL;
-    if (proxy->ob != NULL && proxy->state->slots[proxy->slot].proxy != proxy)
+    if (proxy->ob == NULL)
+        return proxy;
+    state = proxy->closer->state;
+    if (state == NULL || state->slots[proxy->slot].proxy != proxy)
         proxy->ob = NULL;
     return proxy;
 }
@@ -1211,7 +1247,8 @@ static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
 
 static const char *rrcl_why_useless(const rrcl_proxy *proxy)
 {
-    return proxy->is_closed ? "was closed" : "is gone: it was finalized already";
+    return proxy->is_closed ? "was closed"
+           : proxy->closer->is_closed ? "is gone: its Lua state is being closed" : "is gone: it was finalized already";
 }
 
 static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
@@ -1231,7 +1268,7 @@ RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_clas
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
     if (proxy == NULL || proxy->ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
         return NULL;
-    rrcl_use(proxy->state, L);
+    rrcl_use(proxy->closer->state, L);
     return proxy->ob;
 }
 
@@ -1291,11 +1328,11 @@ static int rrcl_new_proxy(lua_State *L)
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
     memset(proxy, 0, sizeof *proxy);
     proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
-    proxy->state = state;
+    proxy->closer = state->closer;
     proxy->cls = info->cls;
+    rrcl_reserve_slot(L, state);
     rrcl_get_metatable(L, state, info->number);
     lua_setmetatable(L, -2);
-    rrcl_reserve_slot(L, state);
     if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
         rrcl_link_proxy(L, state, proxy, job->ob);
     lua_xmove(L, state->hidden, 1);
@@ -1326,6 +1363,10 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
     status = rrcl_pcall(L, rrcl_new_proxy, &job);
     if (status != 0 && state->hidden != NULL)
         lua_settop(state->hidden, top);         /* a debug hook can raise when all is done */
+    if (status == RRCL_NO_STACK || (status == 0 && state->hidden == NULL)) {
+        lua_pushstring(L, status != 0 ? "stack overflow: no room for an object of C" : "this Lua state is being closed");
+        status = LUA_ERRRUN;
+    }
     return status;
 }
 
@@ -1356,8 +1397,7 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
         lua_pushnil(L);
         return;
     }
-    if (state->hidden == NULL)
-        luaL_error(L, "this Lua state is being closed");
+    rrcl_need_open(L, state);
     rrcl_use(state, L);
     if (!rrcl_push_existing(L, state, ob))
         rrcl_push_slowly(L, state, ob);
@@ -1392,7 +1432,7 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
    header does not know of the death, the node protects what ob refers to. */
 static void rrcl_restore_node(lua_State *L, const rrcl_proxy *proxy)
 {
-    rrcl_state *state = proxy->state;
+    rrcl_state *state = proxy->closer->state;
     rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
     if (node == NULL || !proxy->has_table || !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
@@ -1404,7 +1444,7 @@ static void rrcl_restore_node(lua_State *L, const rrcl_proxy *proxy)
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    rrcl_state *state = proxy->state;
+    rrcl_state *state = proxy->closer->state;
     rrc_object *ob = proxy->ob;
     uint32_t slot = proxy->slot;
     proxy->ob = NULL;
@@ -1415,13 +1455,15 @@ static void rrcl_detach(rrcl_proxy *proxy)
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
+    rrcl_state *state;
     if (proxy == NULL || proxy->ob == NULL)     /* closed, or there is a newer one */
         return 0;
-    rrcl_use(proxy->state, L);
+    state = proxy->closer->state;
+    rrcl_use(state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
-    proxy->state->deaths = RRCL_CYCLES_OF_A_DEATH;
-    rrc_run_pending(proxy->state->heap, 0);
+    state->deaths = RRCL_CYCLES_OF_A_DEATH;
+    rrcl_work_in_gc(L, state, 0);
     return 0;
 }
 
@@ -1429,21 +1471,27 @@ static int rrcl_close(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     const rrc_lua_class *cls;
+    rrcl_state *state;
     rrc_heap *heap;
     rrc_object *ob;
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
-    if (proxy->ob == NULL)
+    if (proxy->ob == NULL || proxy->is_closing)
         return 0;
-    rrcl_use(proxy->state, L);
-    heap = proxy->state->heap;
+    state = proxy->closer->state;
+    rrcl_use(state, L);
+    if (rrcl_take_error(L, state, RRCL_CALL_ERROR))
+        lua_pop(L, 1);                          /* nobody has raised it */
+    heap = state->heap;
     ob = proxy->ob;
     rrc_incref(heap, ob);
     for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
+    proxy->is_closing = 1;
     if (cls != NULL)
-        cls->close(heap, ob);
-    if (proxy->ob != NULL) {
+        cls->close(heap, ob);                   /* callbacks may run, which close it again */
+    proxy->is_closing = 0;
+    if (rrcl_to_proxy(L, 1)->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
         rrcl_push_no_uservalue(L);
@@ -1451,7 +1499,8 @@ static int rrcl_close(lua_State *L)
         proxy->has_table = 0;
     }
     rrc_decref(heap, ob);
-    rrc_run_pending(heap, 0);
+    rrcl_run_pending(state);
+    rrcl_raise_kept(L, state, RRCL_CALL_ERROR);
     return 0;
 }
 
@@ -1522,8 +1571,8 @@ static int rrcl_index(lua_State *L)
    not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
-    if (rrc_gc_is_tracked(proxy->state->heap, proxy->ob)) {
-        rrcl_state *state = proxy->state;
+    if (rrc_gc_is_tracked(proxy->closer->state->heap, proxy->ob)) {
+        rrcl_state *state = proxy->closer->state;
         rrcl_use(state, L);
         rrcl_need_node(L, state, proxy->ob, 0);
         lua_pop(L, 1);
@@ -1573,23 +1622,38 @@ typedef struct rrcl_protected {
     int           status;
 } rrcl_protected;
 
-static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place)
+/* Keep the error of a rrcl_pcall. */
+static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place, int status)
 {
-    lua_xmove(L, state->hidden, 1);
+    if (state->hidden == NULL) {
+        lua_pop(L, status != RRCL_NO_STACK);
+        return;
+    }
+    if (status == RRCL_NO_STACK)
+        lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
+    else
+        lua_xmove(L, state->hidden, 1);
     lua_replace(state->hidden, place);
     state->has_error[place] = 1;
 }
 
-static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+/* Push what is kept, which is not kept any more. Returns whether there was an error. */
+static int rrcl_take_error(lua_State *L, rrcl_state *state, int place)
 {
     if (state->hidden == NULL || !state->has_error[place])
-        return;
+        return 0;
     state->has_error[place] = 0;
     lua_pushvalue(state->hidden, place);
     lua_xmove(state->hidden, L, 1);
     lua_pushnil(state->hidden);
     lua_replace(state->hidden, place);
-    lua_error(L);
+    return 1;
+}
+
+static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
+{
+    if (rrcl_take_error(L, state, place))
+        lua_error(L);
 }
 
 static int rrcl_traceback(lua_State *L)
@@ -1604,7 +1668,8 @@ static int rrcl_traceback(lua_State *L)
     lua_getfield(L, -1, "traceback");
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 2);
-    lua_call(L, 2, 1);
+    if (lua_pcall(L, 2, 1, 0) != 0)         /* a script can have taken it away, or replaced it */
+        lua_settop(L, 1);
 #else
     if (!lua_isstring(L, 1)) {
         lua_settop(L, 1);
@@ -1624,7 +1689,7 @@ static int rrcl_call_traced(lua_State *L)
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
     if (job->status != 0)
-        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR);
+        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR, job->status);
     return 0;
 }
 
@@ -1640,11 +1705,14 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
     L = rrcl_caller(job.state);
     if (L == NULL)
         return LUA_ERRRUN;
+    if (rrcl_take_error(job.state->hidden, job.state, RRCL_CALL_ERROR))
+        lua_pop(job.state->hidden, 1);          /* nobody has raised it */
     status = rrcl_pcall(L, rrcl_call_traced, &job);
     if (status != 0)
-        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR);
-    rrcl_use(job.state, L);
-    return status != 0 ? status : job.status;
+        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR, status);
+    if (job.state->hidden != NULL)
+        rrcl_use(job.state, L);
+    return status == 0 ? job.status : status == RRCL_NO_STACK ? LUA_ERRRUN : status;
 }
 
 typedef struct rrcl_calling {
@@ -1687,6 +1755,22 @@ RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 
 /* ---- collection ---- */
 
+/* Free the heap of a closed state, unless the header is at work: then it is called again
+   when that returns. */
+static void rrcl_end_heap(rrcl_state *state)
+{
+    state->must_end = 0;
+    if (rrc_heap_free(state->heap) == SIZE_MAX)     /* else the state may have gone with it */
+        state->must_end = 1;
+}
+
+static void rrcl_run_pending(rrcl_state *state)
+{
+    rrc_run_pending(state->heap, 0);
+    if (state->must_end)
+        rrcl_end_heap(state);
+}
+
 static int rrcl_step(rrcl_state *state)
 {
     int code;
@@ -1695,8 +1779,27 @@ static int rrcl_step(rrcl_state *state)
     code = rrc_mirror_step(state->heap);
     state->in_step--;
     state->was_revived = 0;
-    rrc_run_pending(state->heap, 0);
+    rrcl_run_pending(state);
     return code;
+}
+
+/* For a __gc: pending work, and a step before it. What finalizers of C objects raise in it is
+   raised here, so that it is treated as any error in a __gc (5.4 makes a warning of it). An
+   error that is kept already stays for the method that runs. */
+static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, int steps)
+{
+    int had_error = rrcl_take_error(L, state, RRCL_CALL_ERROR), has_error;
+    if (steps)
+        rrcl_step(state);
+    else
+        rrcl_run_pending(state);
+    has_error = rrcl_take_error(L, state, RRCL_CALL_ERROR);
+    if (had_error) {
+        lua_pushvalue(L, has_error ? -2 : -1);
+        rrcl_keep_error(L, state, RRCL_CALL_ERROR, LUA_ERRRUN);
+    }
+    if (has_error)
+        lua_error(L);
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -1742,12 +1845,13 @@ static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
-    int result = -1;
+    int result = -1, status;
     if (L == NULL)
         return;
-    if (rrcl_pcall(L, rrcl_full_collection, &result) != 0)
-        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR);
-    else if (result != -1)
+    status = rrcl_pcall(L, rrcl_full_collection, &result);
+    if (status != 0)
+        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
+    else if (result != -1 && state->hidden != NULL)
         rrcl_find_lost_proxies(state);
     state->was_revived = 0;
 }
@@ -1765,6 +1869,8 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     result = rrc_mirror_collect(heap);
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
+    if (state->must_end)
+        rrcl_end_heap(state);
     rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
     return result;
 }
@@ -1813,6 +1919,7 @@ static int rrcl_new_sentinel(lua_State *L)
     rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
+    rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
@@ -1824,8 +1931,8 @@ static int rrcl_new_sentinel(lua_State *L)
 /* If there is none; one that is dying does not count. */
 static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
 {
-    if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && rrcl_pcall(L, rrcl_new_sentinel, state) != 0)
-        lua_pop(L, 1);                          /* some other time */
+    if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT))
+        rrcl_try(L, rrcl_new_sentinel, state);      /* or some other time */
 }
 
 static rrcl_state *rrcl_open_state(lua_State *L)
@@ -1840,17 +1947,18 @@ static rrcl_state *rrcl_open_state(lua_State *L)
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
+    int steps;
     if (state == NULL)
         return 0;
     state->native_before = state->native;
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
     rrcl_need_sentinel(L, state);
-    if (rrc_mirror_is_due(state->heap) || state->deaths > 0) {
-        state->deaths -= state->deaths > 0;
-        rrcl_step(state);
-    }
-    rrc_run_pending(state->heap, 0);
+    if (state->hidden == NULL)
+        return 0;
+    steps = rrc_mirror_is_due(state->heap) || state->deaths > 0;
+    state->deaths -= state->deaths > 0;
+    rrcl_work_in_gc(L, state, steps);
     return 0;
 }
 
@@ -1873,6 +1981,9 @@ static void rrcl_free_tables(rrcl_state *state)
     }
     (void)RRC_LUA_REALLOC(state->classes.cells, 0);
     (void)RRC_LUA_REALLOC(state->slots, 0);
+    memset(&state->classes, 0, sizeof state->classes);
+    state->slots = NULL;
+    state->slot_count = state->free_slot = 0;
 }
 
 /* LuaJIT's lua_close goes on with what finalizers have made meanwhile. By then the
@@ -1890,24 +2001,46 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
     }
 }
 
-/* lua_close: what has a __gc and was made later has been finalized. */
-static int rrcl_closer_gc(lua_State *L)
+/* Can a function of C be at work that knows the heap? Then it may not be freed altogether.
+   (From 5.4.4 on lua_gc refuses in finalizers, and no collection runs in them.) */
+static int rrcl_can_be_known(lua_State *L)
 {
-    rrcl_closer *closer = (rrcl_closer *)lua_touserdata(L, 1);
+    lua_Debug frame;
+    int level, is_main;
+    if (lua_gc(L, LUA_GCCOUNT, 0) == -1)
+        return 0;
+    is_main = lua_pushthread(L);
+    lua_pop(L, 1);
+    for (level = 1; is_main && lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "S", &frame);
+        if (frame.what[0] == 'C')
+            return 1;
+    }
+    return !is_main;
+}
+
+/* The state is being closed. The proxies find out by themselves. */
+static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
+{
     rrcl_state *state = closer->state;
-    uint32_t slot;
+    if (state == NULL)
+        return;
+    rrcl_disarm(L, state);
     closer->is_closed = 1;
     closer->state = NULL;
-    if (state == NULL)
-        return 0;
-    for (slot = 1; slot <= state->slot_count; slot++)
-        if (state->slots[slot].proxy != NULL && !rrcl_is_empty(state, slot))
-            state->slots[slot].proxy->ob = NULL;
-    rrcl_disarm(L, state);
     state->hidden = NULL;
     state->is_closed = 1;
+    state->is_kept = rrcl_can_be_known(L);
     rrcl_free_tables(state);
-    rrc_heap_free(state->heap);             /* the state goes with it, now or later */
+    rrcl_end_heap(state);                   /* the state goes with it, now or later */
+}
+
+/* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer
+   that collects (by collectgarbage, or by allocating much) runs all others inside; so this
+   can be called wherever something of C that a finalizer calls allocates in Lua. */
+static int rrcl_closer_gc(lua_State *L)
+{
+    rrcl_close_state(L, (rrcl_closer *)lua_touserdata(L, 1));
     return 0;
 }
 
@@ -1928,6 +2061,9 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".hidden");
     lua_checkstack(hidden, 20);
     lua_settop(hidden, RRCL_PLACES);
+    lua_pushliteral(L, "stack overflow: no room to call Lua");
+    lua_xmove(L, hidden, 1);
+    lua_replace(hidden, RRCL_NO_STACK_ERROR);
     rrcl_push_weak(L, "k");
     lua_newtable(L);
     lua_newthread(L);
@@ -1971,12 +2107,15 @@ static int rrcl_open_protected(lua_State *L)
     if (state->heap == NULL)
         return luaL_error(L, "not enough memory");
     closer->state = state;
+    state->closer = closer;
     return 0;
 }
 
 static rrcl_state *rrcl_open(lua_State *L)
 {
-    rrcl_state *state = (rrcl_state *)RRC_LUA_REALLOC(NULL, sizeof *state);
+    rrcl_state *state;
+    luaL_checkstack(L, 5, "no room for the heap of C objects");
+    state = (rrcl_state *)RRC_LUA_REALLOC(NULL, sizeof *state);
     if (state == NULL)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);

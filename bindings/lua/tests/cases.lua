@@ -36,7 +36,7 @@ local function case(name, f)
   local ok, message = xpcall(f, debug.traceback)
   f = nil
   while pcall(nodes.release, 1) do end
-  nodes.on_finalize = nil
+  nodes.on_finalize, nodes.on_close = nil, nil
   rawrefcount.collect() rawrefcount.collect() collectgarbage() rawrefcount.collect()
   if ok then ok, message = pcall(nodes.check) end
   if ok and nodes.live() > 0 then ok, message = false, nodes.live() .. " nodes are left" end
@@ -519,6 +519,96 @@ case("callbacks: errors with a traceback", function()
   local sum
   nodes.call(function(a, b, c) sum = { a, b, c } end, 1, nil, "x")
   equal(sum[1], 1) equal(sum[2], nil) equal(sum[3], "x")
+end)
+
+case("callbacks: errors without debug.traceback", function()
+  local traceback = debug.traceback
+  for _, other in ipairs { false, 5, function() error("another") end } do
+    debug.traceback = other or nil
+    local ok, message = pcall(nodes.call, function() error("inside") end)
+    debug.traceback = traceback
+    equal(ok, false)
+    assert(message:find("inside", 1, true), message)
+  end
+end)
+
+case("close runs a callback: its errors, and a close inside", function()
+  local w, runs = new(1, "Closing"), 0
+  nodes.on_close = function()
+    runs = runs + 1
+    w:close()
+    w.note = "closed soon"
+    error("in on_close")
+  end
+  fails("in on_close", w.close, w)
+  equal(runs, 1)
+  equal(tostring(w), "Closing (closed)")
+  equal(nodes.live(), 0)
+  w:close()
+  nodes.raise()
+end)
+
+case("an error that nobody has raised is not another call's", function()
+  nodes.on_finalize = function() error("in on_finalize") end
+  nodes.on_close = function() end
+  for _, later in ipairs { function() nodes.call(function() end) end, function() new(2, "Closing"):close() end } do
+    nodes.hold(new(1, "Finalized"))
+    collectgarbage()
+    nodes.release(1)                -- drops the last reference, and does not raise
+    equal(nodes.live(), 0)
+    later()
+    nodes.raise()
+  end
+end)
+
+case("errors in finalizers of C objects are treated as those in a __gc", function()
+  nodes.on_finalize = function() error("in on_finalize") end
+  if warn then warn("@off") end
+  new(1, "Finalized")
+  if jit then pcall(collectgarbage)
+  elseif warn then collectgarbage()
+  else fails("in on_finalize", collectgarbage) end
+  nodes.raise()
+  nodes.on_finalize = nil
+end)
+
+case("a debug hook that raises, anywhere", function()
+  local function body()
+    local w = new(1, "Finalized")
+    w:set(1, function() return w end)
+    w:set(2, { w })
+    w.field = w
+    nodes.hold(w:get(1))
+    rawrefcount.step()
+    nodes.call(function(x) x:get(1) end, w, "text")
+    nodes.release(1)
+    new(2, "Closing"):close()
+    w:close()
+  end
+  nodes.on_finalize, nodes.on_close = function() end, function() end
+  body()
+  local n, done = 0, false
+  repeat
+    n = n + 1
+    local events, active = 0, true
+    local function hook()
+      events = events + 1
+      if active and events == n then
+        active = false
+        error("from the hook")
+      end
+    end
+    done = pcall(function()
+      debug.sethook(hook, "crl")
+      body()
+      active = false
+    end) and events < n
+    debug.sethook()
+    while pcall(nodes.release, 1) do end
+    nodes.check()
+    if n % 10 == 0 then rawrefcount.collect() end
+  until done
+  assert(n > 50, n)
 end)
 
 case("coroutines: objects made, called and dropped in them", function()

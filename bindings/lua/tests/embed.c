@@ -20,19 +20,36 @@ static int must_fail(void)
     return 1;
 }
 
+/* In front of each block, for those that are left. */
+typedef union counted {
+    struct { union counted *previous, *next; } is;
+    long double aligned;
+} counted;
+static counted all_blocks = { { &all_blocks, &all_blocks } };
+
 static void *counted_realloc(void *ptr, size_t size)
 {
-    void *result;
-    if (size == 0) {
-        blocks -= ptr != NULL;
-        free(ptr);
+    counted *b = ptr != NULL ? (counted *)ptr - 1 : NULL, *result = NULL;
+    if (size == 0 && ptr == NULL)
+        return NULL;
+    if (size > 0) {
+        result = must_fail() ? NULL : (counted *)realloc(b, sizeof *b + size);
+        if (result == NULL)
+            return NULL;
+    }
+    if (b == NULL) {
+        result->is.previous = all_blocks.is.previous;
+        result->is.next = &all_blocks;
+        blocks++;
+    } else if (result == NULL) {
+        b->is.previous->is.next = b->is.next;
+        b->is.next->is.previous = b->is.previous;
+        blocks--;
+        free(b);
         return NULL;
     }
-    if (must_fail())
-        return NULL;
-    result = realloc(ptr, size);
-    blocks += ptr == NULL && result != NULL;
-    return result;
+    result->is.previous->is.next = result->is.next->is.previous = result;
+    return result + 1;
 }
 #define RRC_LUA_REALLOC(ptr, size) counted_realloc((ptr), (size))
 
@@ -58,22 +75,52 @@ static void *limited_alloc(void *data, void *ptr, size_t old_size, size_t new_si
     return real_alloc(real_data, ptr, old_size, new_size);
 }
 
-static lua_State *open_state(void)
+static int step_function(lua_State *L)
 {
-    lua_State *L = luaL_newstate();
-    check(L != NULL);
-    luaL_openlibs(L);
-    lua_pushcfunction(L, luaopen_nodes);
-    lua_call(L, 0, 1);
-    lua_setglobal(L, "nodes");
-    real_alloc = lua_getallocf(L, &real_data);
-    return L;
+    rrc_lua_step(L, rrc_lua_heap(L));
+    return 0;
+}
+
+static int collect_function(lua_State *L)
+{
+    rrc_lua_collect(L, rrc_lua_heap(L));
+    return 0;
 }
 
 static void run(lua_State *L, const char *text)
 {
     if (luaL_loadstring(L, text) != 0 || lua_pcall(L, 0, 0, 0) != 0)
         unit_fail(__FILE__, __LINE__, "%s", lua_tostring(L, -1));
+}
+
+static void open_nodes(lua_State *L)
+{
+    lua_pushcfunction(L, luaopen_nodes);
+    lua_call(L, 0, 1);
+    lua_setglobal(L, "nodes");
+    lua_register(L, "rawrefcount_step", step_function);
+    lua_register(L, "rawrefcount_collect", collect_function);
+}
+
+/* Without the heap, which open_nodes opens. */
+static lua_State *open_plain_state(void)
+{
+    lua_State *L = luaL_newstate();
+    check(L != NULL);
+    luaL_openlibs(L);
+    real_alloc = lua_getallocf(L, &real_data);
+    run(L, "function finalizer(f) "
+           "  if not newproxy then return setmetatable({}, { __gc = f }) end "
+           "  local p = newproxy(true) getmetatable(p).__gc = f return p "
+           "end");
+    return L;
+}
+
+static lua_State *open_state(void)
+{
+    lua_State *L = open_plain_state();
+    open_nodes(L);
+    return L;
 }
 
 static int live(void)
@@ -213,10 +260,152 @@ static void errors_are_kept_for_raise(void)
     check(strstr(lua_tostring(L, -1), "the message") != NULL);
     check(strstr(lua_tostring(L, -1), "traceback") != NULL);
     rrc_lua_raise(L, heap);                 /* raised once */
+    lua_settop(L, 0);
+    check(rrc_lua_call(heap, callback, 0, NULL) != 0);
+    run(L, "ran = {} nodes.on_finalize = function(id) ran[1] = id end nodes.new(4, 'Finalized')");
+    lua_gc(L, LUA_GCCOLLECT, 0);            /* does not take the method's error away */
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    run(L, "assert(ran[1] == 4)");
+    lua_pushcfunction(L, raise_kept);
+    check(lua_pcall(L, 0, 0, 0) != 0);
+    check(strstr(lua_tostring(L, -1), "the message") != NULL);
     rrc_decref(heap, callback);
     lua_settop(L, 0);
     close_state(L);
     check_int(blocks, 0);
+}
+
+static void fill_stack(lua_State *L)
+{
+    while (lua_checkstack(L, 1))
+        lua_pushinteger(L, lua_gettop(L) + 1);
+}
+
+/* The object of the light userdata, with the last place of a full stack for it. */
+static int push_on_full_stack(lua_State *L)
+{
+    rrc_object *ob = (rrc_object *)lua_touserdata(L, 1);
+    fill_stack(L);
+    lua_pop(L, 1);
+    rrc_lua_push(L, rrc_lua_heap(L), ob);
+    return 0;
+}
+
+static int give_on_full_stack(lua_State *L)
+{
+    rrc_object *ob = (rrc_object *)lua_touserdata(L, 1);
+    rrc_heap *heap = rrc_lua_heap(L);
+    fill_stack(L);
+    lua_pop(L, 1);
+    rrc_incref(heap, ob);
+    rrc_lua_give(L, heap, ob);
+    return 0;
+}
+
+static void check_on_full_stack(lua_State *L, lua_CFunction function, rrc_object *ob)
+{
+    lua_pushcfunction(L, function);
+    lua_pushlightuserdata(L, ob);
+    if (lua_pcall(L, 1, 0, 0) != 0)
+        check(strstr(lua_tostring(L, -1), "stack overflow") != NULL);
+    lua_settop(L, 0);
+}
+
+static void full_stacks(void)
+{
+    lua_State *L = open_state();
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *callback, *ob;
+    int top, status;
+    run(L, "function callback() called = true end w = nodes.new(1)");
+    lua_getglobal(L, "callback");
+    callback = rrc_lua_ref(L, heap, -1);
+    lua_getglobal(L, "w");
+    ob = rrc_lua_ref(L, heap, -1);
+    run(L, "w = nil");
+    lua_settop(L, 0);
+    lua_gc(L, LUA_GCCOLLECT, 0);            /* ob has no proxy any more */
+    fill_stack(L);
+    top = lua_gettop(L);
+    status = rrc_lua_call(heap, callback, 0, NULL);
+    check_int(lua_gettop(L), top);
+    check_int(lua_tointeger(L, top), top);
+    rrc_lua_step(L, heap);
+    check_int(lua_gettop(L), top);
+    check_int(lua_tointeger(L, top), top);
+    lua_settop(L, 0);
+    lua_getglobal(L, "called");
+    check_int(lua_toboolean(L, -1), status == 0);
+    lua_pushcfunction(L, raise_kept);
+    check_int(lua_pcall(L, 0, 0, 0) != 0, status != 0);
+    if (status != 0)
+        check(strstr(lua_tostring(L, -1), "stack overflow") != NULL);
+    lua_settop(L, 0);
+    check_on_full_stack(L, push_on_full_stack, ob);
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    check_on_full_stack(L, give_on_full_stack, ob);
+    check_int(lua_gettop(L), 0);
+    rrc_decref(heap, callback);
+    rrc_decref(heap, ob);
+    collect_all(L);
+    check_int(live(), 0);
+    close_state(L);
+    check_int(blocks, 0);
+}
+
+/* What finalizers do while the state is closed. Until 5.4.3 a collection in a finalizer runs all
+   the others, in the middle of it. Then the heap itself can be left, and the state; and more, if
+   it was in the tp_finalize of something that C dropped. */
+static const char *const last_actions[] = {
+#if LUA_VERSION_NUM != 503              /* which collects for ever there, with or without us */
+    "rawrefcount_collect()",
+    "collectgarbage() rawrefcount_collect()",
+    "w:set(1, function() return w end) w.field = {} rawrefcount_collect() w:set(2, 'text') w.other = {}",
+    "nodes.call(function() collectgarbage() end)",
+    "nodes.call(function(x) rawrefcount_collect() x:set(1, x) end, w)",
+    "coroutine.wrap(function() nodes.call(function() rawrefcount_collect() nodes.new(5) end) end)()",
+    "nodes.call(function(x, y) collectgarbage() y[1] = x x:set(3, y) end, w, {})",
+    "w:close() nodes.new(8) collectgarbage() nodes.new(8)",
+#endif
+    "rawrefcount_step()",
+    "collectgarbage('restart') for i = 1, 1000 do nodes.new(i):set(1, function() return w end) end",
+    "collectgarbage('restart') for i = 1, 1000 do nodes.call(function(x) w[i] = x end, {}) w:get(1) end",
+    "collectgarbage('restart') collectgarbage('setpause', 0) "
+        "for i = 1, 30 do w:set(1, {}) local x = w:get(2) rawrefcount_step() end",
+    "error('in a finalizer')",
+};
+
+static void finalizers_run_at_the_end(void)
+{
+    size_t i;
+    int when;
+    for (i = 0; i < sizeof last_actions / sizeof *last_actions; i++)
+        for (when = 0; when < 4; when++) {
+            lua_State *L = open_plain_state();
+            unit_context("%s, %d", last_actions[i], when);
+            lua_pushstring(L, last_actions[i]);
+            lua_setglobal(L, "text");
+            run(L, "action = (loadstring or load)(text) "
+                   "function act() ran = 1 for i = 1, 3 do action() end end "
+                   "first = finalizer(act)");
+            open_nodes(L);
+            run(L, "w = nodes.new(1) w:set(1, function() return w end) "
+                   "all = {} for i = 1, 50 do all[i] = nodes.new(i) all[i]:set(1, all[i - 1] or w) end "
+                   "for i = 1, 20 do local a, b = nodes.new(i), nodes.new(i, 'Finalized') a:set(1, b) b:set(1, a) end "
+                   "nodes.on_finalize = function() nodes.new(3) end");
+            if ((when & 1) != 0)
+                run(L, "second = finalizer(act)");
+            if ((when & 2) != 0)
+                run(L, "nodes.on_finalize = act local n = nodes.new(9, 'Finalized') n:set(1, function() return n end)");
+            close_state(L);
+            if ((when & 2) == 0) {
+                check_int(live(), 0);
+                check(blocks <= 2);
+            }
+            while (blocks > 0)
+                counted_realloc(all_blocks.is.next + 1, 0);
+            all_nodes.next = all_nodes.previous = &all_nodes;
+        }
 }
 
 /* A program that uses everything. It stops at the first error. */
@@ -236,27 +425,11 @@ static const char busy[] =
     "for i = 1, 40 do if kept[i] then pcall(kept[i].move, kept[i], 1, kept[i], 3) end end "
     "rawrefcount_collect() ";
 
-static int step_function(lua_State *L)
-{
-    rrc_lua_step(L, rrc_lua_heap(L));
-    return 0;
-}
-
-static int collect_function(lua_State *L)
-{
-    rrc_lua_collect(L, rrc_lua_heap(L));
-    return 0;
-}
-
 /* The n-th allocation fails: once, or with all that follow. 1: the program came through. */
 static int run_with_limit(long n, int all)
 {
     lua_State *L = open_state();
     int status;
-    lua_pushcfunction(L, step_function);
-    lua_setglobal(L, "rawrefcount_step");
-    lua_pushcfunction(L, collect_function);
-    lua_setglobal(L, "rawrefcount_collect");
     check_int(luaL_loadstring(L, busy), 0);
     lua_setallocf(L, limited_alloc, NULL);
     allocations_left = n;
@@ -316,8 +489,8 @@ static void opening_fails(void)
 }
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
-           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(an_allocation_fails),
-           UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
+           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end),
+           UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
 
 int main(int argc, char **argv)
 {

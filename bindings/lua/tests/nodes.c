@@ -1,6 +1,7 @@
 /* nodes.c - the Lua module `nodes`, see nodes.h.
  *
- *     nodes.new(id [, kind])      a node; kind: "Node" (default), "Stubborn", "Untracked", "Finalized"
+ *     nodes.new(id [, kind])      a node; kind: "Node" (default), "Stubborn", "Untracked", "Finalized",
+ *                                 "Closing"
  *     node:set(i, value)          field i owns a reference to the value, or to the object of a proxy
  *     node:get(i)                 what field i has
  *     node:move(i, other, j)      moves a reference without counting; "no touch" as a 4th argument
@@ -9,8 +10,8 @@
  *     nodes.held(i)               what was held i-th
  *     nodes.ids()                 a table: id -> true, of all nodes that live
  *     nodes.live()                how many; nodes.freed(): the ids freed since the last call, in order
- *     nodes.on_finalize = f       called with the id of a Finalized node
- *     nodes.call(value, ...)      rrc_lua_call
+ *     nodes.on_finalize = f       called with the id of a Finalized node; nodes.on_close = f: of a Closing one
+ *     nodes.call(value, ...)      rrc_lua_call; nodes.raise(): rrc_lua_raise
  *     nodes.native(bytes)         rrc_lua_native_bytes
  *     nodes.check()               rrc_check
  */
@@ -66,20 +67,20 @@ static int stubborn_clear(rrc_heap *heap, rrc_object *ob)
     return 0;
 }
 
-static int call_finalizer(lua_State *L)
+static int call_handler(lua_State *L)
 {
     const node *n = (const node *)lua_touserdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, "nodes");
-    lua_getfield(L, -1, "on_finalize");
+    lua_getfield(L, -1, n->head.ob_type == &Closing ? "on_close" : "on_finalize");
     lua_pushinteger(L, n->id);
     if (!lua_isnil(L, -2))
         lua_call(L, 1, 0);
     return 0;
 }
 
-static void node_finalize(rrc_heap *heap, rrc_object *ob)
+static void call_handler_of(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_lua_protect(heap, call_finalizer, ob);
+    rrc_lua_protect(heap, call_handler, ob);
 }
 
 #define NODE_TYPE(name, flags, clear, finalize, members) \
@@ -89,8 +90,9 @@ static void node_finalize(rrc_heap *heap, rrc_object *ob)
 NODE_TYPE(Node, RRC_TPFLAGS_HAVE_GC, NULL, NULL, node_members);
 NODE_TYPE(Stubborn, RRC_TPFLAGS_HAVE_GC, stubborn_clear, NULL, node_members);
 NODE_TYPE(Untracked, 0, NULL, NULL, NULL);
-NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, node_finalize, node_members);
-static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized };
+NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, call_handler_of, node_members);
+NODE_TYPE(Closing, RRC_TPFLAGS_HAVE_GC, NULL, NULL, node_members);
+static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized, &Closing };
 
 static const rrc_lua_class NodeBase;
 
@@ -105,7 +107,7 @@ static rrc_object **field(lua_State *L, node *n, int arg)
 
 static int node_new(lua_State *L)
 {
-    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", NULL };
+    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", "Closing", NULL };
     rrc_heap *heap = rrc_lua_heap(L);
     int id = (int)luaL_checkinteger(L, 1);
     const rrc_type *type = types[luaL_checkoption(L, 2, "Node", kinds)];
@@ -294,6 +296,12 @@ static int nodes_call(lua_State *L)
     return 0;
 }
 
+static int nodes_raise(lua_State *L)
+{
+    rrc_lua_raise(L, rrc_lua_heap(L));
+    return 0;
+}
+
 static int nodes_native(lua_State *L)
 {
     rrc_lua_native_bytes(rrc_lua_heap(L), (ptrdiff_t)luaL_checknumber(L, 1));
@@ -314,15 +322,18 @@ static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { N
 static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_methods, .properties = node_properties };
 static const rrc_lua_class classes[] = {
     { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },
-    { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase }
+    { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase },
+    { .type = &Closing, .base = &NodeBase, .close = call_handler_of }
 };
 
 int luaopen_nodes(lua_State *L)
 {
-    static const rrc_lua_class *const list[] = { &NodeBase, &classes[0], &classes[1], &classes[2], &classes[3], NULL };
+    static const rrc_lua_class *const list[] = { &NodeBase, &classes[0], &classes[1], &classes[2], &classes[3], &classes[4],
+                                                NULL };
     static const luaL_Reg functions[] = {
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
         { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "call", nodes_call },
+        { "raise", nodes_raise },
         { "native", nodes_native }, { "check", nodes_check }, { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;

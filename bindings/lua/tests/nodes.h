@@ -14,8 +14,9 @@ typedef struct node {
     struct node *previous, *next;       /* of all that live */
 } node;
 
-/* Tracked, with tp_clear; without tp_clear; tracked by nobody; with a finalizer. */
-extern const rrc_type Node, Stubborn, Untracked, Finalized;
+/* Tracked, with tp_clear; without tp_clear; tracked by nobody; with a finalizer; with a
+   class whose close runs a callback. */
+extern const rrc_type Node, Stubborn, Untracked, Finalized, Closing;
 
 /* All nodes of the process. */
 extern node all_nodes;
