@@ -475,9 +475,11 @@ typedef struct rrc_log_item {
 } rrc_log_item;
 
 /* How a heap talks to its host. Zero means the default of each field; the
-   struct is copied. userdata is the first argument of every hook. No hook may
-   call back into the header, except for rrc_userdata and rrc_marked; but
-   dealloc_trigger and collect may do all that the mutator may but rrc_heap_free. */
+   struct is copied. userdata is the first argument of every hook. A hook may call
+   what is tagged `any` below; but only inside a collection may it drop the last
+   reference to an object. All else is refused with RRC_EPHASE: inside a collection
+   in every build, elsewhere with RRC_DEBUG. dealloc_trigger and collect are no such
+   hooks: they may do all that the mutator may but rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
@@ -676,7 +678,7 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 /* Drop a reference. When it was the last: tp_finalize with the count held at 1;
    then, if it still was the last, tp_dealloc. Deallocs nested deeper than
    RRC_DEALLOC_DEPTH wait until the outermost one returns; inside a collection
-   they wait for rrc_run_pending.
+   or rrc_mirror_step they wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
@@ -693,7 +695,7 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
 /* ---- collections: see >>protocol ----
    They return RRC_OK, or RRC_ENULL, RRC_EPHASE, RRC_ECLOSED. They allocate
-   nothing. */
+   nothing. None may be called from inside another one (RRC_EPHASE). */
 
 /* [host's minor collection, roots scanned; may be repeated | no | calls trace |
    O(young P links)] */
@@ -780,7 +782,8 @@ RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 /* Free the memory of an object made by rrc_new, rrc_new_var. (Also of one that
    is laid out as such but was allocated by the realloc hook's allocator, if its
    type's tp_basicsize is 0. All others need a tp_free of their own.) NULL is
-   ignored. Refused, and logged, while ob is linked, or others refer to it.
+   ignored. Refused, and logged, while ob is linked, or others refer to it, or, in a
+   hook of a collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
@@ -816,11 +819,12 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 /* Let the search for cycles see ob, whose fields must be valid from now on. Fails
    with RRC_ENULL, RRC_ETYPE, RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
-   [mutator | allocates | nothing | O(1) amortized] */
+   [mutator, and a dealloc in rrc_heap_free | allocates | nothing | O(1) amortized] */
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* The opposite, before fields become invalid. It may be tracked again later. An
-   object that is not tracked is left alone. [any | no | nothing | O(1)] */
+   object that is not tracked is left alone. Refused, and logged, in a hook.
+   [any but a hook | no | nothing | O(1)] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
 /* [any | no | nothing | O(1)]; 0 for objects without RRC_TPFLAGS_HAVE_GC.
@@ -834,8 +838,8 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    that hook, a search among C objects that takes whatever is linked as held; then
    all pending work; and, if finalizers ran, the same once more for what they let
    go. Returns how many tracked objects were found to be unreachable and were
-   freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc or pending
-   work is going on. [mutator | no | calls collect, dealloc | O(all)] */
+   freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or
+   pending work is going on. [mutator | no | calls collect, dealloc | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on (as a heap is made) and off, in
@@ -1320,6 +1324,7 @@ struct rrc_heap {
     char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
     char          gc_disabled;
     char          gc_collecting;    /* inside rrc_gc_collect */
+    char          inside;       /* inside a function of a collection: none may be called by a hook */
     unsigned      gc_walking;   /* inside rrc_gc_visit_objects: removed objects leave holes */
 
     rrc_object   *later;        /* wait for their dealloc, with a reference as in the queue;
@@ -1330,6 +1335,10 @@ struct rrc_heap {
     int           running;      /* inside rrc_run_pending or rrc_heap_free */
     unsigned      triggering;   /* inside dealloc_trigger */
     size_t        quota;        /* while running: how many objects may still be dealt with */
+#ifdef RRC_DEBUG
+    unsigned      in_hook;      /* inside a hook, a tp_traverse or a writeproc, in any phase */
+    char          logging;      /* inside the log hook */
+#endif
 
 #ifdef RRC_MIRROR
     size_t        weak_count;   /* objects with the mark */
@@ -1363,6 +1372,17 @@ static int rrci_in_collection(const rrc_heap *heap)
     return heap->phase == RRCI_MINOR || heap->phase == RRCI_MAJOR || heap->phase == RRCI_CLOSING;
 }
 
+/* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do.) */
+#ifdef RRC_DEBUG
+#define RRCI_BEGIN_HOOK(heap) ((void)(heap)->in_hook++)
+#define RRCI_END_HOOK(heap) ((void)(heap)->in_hook--)
+#define RRCI_IN_HOOK(heap) ((heap)->in_hook > 0)
+#else
+#define RRCI_BEGIN_HOOK(heap) ((void)0)
+#define RRCI_END_HOOK(heap) ((void)0)
+#define RRCI_IN_HOOK(heap) 0
+#endif
+
 /* What the rest of this file knows of >>mirror. RRCI_MIRRORED: a call for mirrored
    heaps only. */
 #ifdef RRC_MIRROR
@@ -1370,6 +1390,7 @@ static int rrci_in_collection(const rrc_heap *heap)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
+static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
@@ -1495,7 +1516,19 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 static int rrci_error(const rrc_heap *heap, int code, const char *function,
                       rrc_object *ob, rrc_gcref p, const char *detail)
 {
+#ifdef RRC_DEBUG
+    rrc_heap *h = (rrc_heap *)(uintptr_t)heap;
+    if (h->logging)
+        return code;                    /* it would log for ever */
+    h->logging = 1;
+    RRCI_BEGIN_HOOK(h);
+    rrci_report(&heap->desc, code, function, ob, p, detail);
+    RRCI_END_HOOK(h);
+    h->logging = 0;
+    return code;
+#else
     return rrci_report(&heap->desc, code, function, ob, p, detail);
+#endif
 }
 
 /* RRC_OK if the heap exists and is in the mutator's phase; else the logged code. */
@@ -1503,12 +1536,13 @@ static int rrci_need_mutator(const rrc_heap *heap, const char *function)
 {
     if (heap == NULL)
         return rrci_report(NULL, RRC_ENULL, function, NULL, NULL, "heap is NULL");
-    if (RRCI_UNLIKELY(heap->phase != RRCI_MUTATOR)) {
+    if (RRCI_UNLIKELY(heap->phase != RRCI_MUTATOR || RRCI_IN_HOOK(heap))) {
         if (heap->phase == RRCI_HUSK)
             return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                          heap->phase == RRCI_RELEASING ? "rrc_heap_free is running"
-                                                        : "a collection is going on");
+                          heap->phase == RRCI_MUTATOR ? "called from a hook, a tp_traverse or a writeproc"
+                          : heap->phase == RRCI_RELEASING ? "rrc_heap_free is running"
+                          : "a collection is going on");
     }
     return RRC_OK;
 }
@@ -1526,9 +1560,18 @@ static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size
     return realloc(ptr, new_size);
 }
 
+static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_t new_size)
+{
+    void *memory;
+    RRCI_BEGIN_HOOK(heap);
+    memory = rrci_realloc(&heap->desc, ptr, old_size, new_size);
+    RRCI_END_HOOK(heap);
+    return memory;
+}
+
 static void *rrci_alloc_table(rrc_heap *heap, size_t size)
 {
-    void *table = rrci_realloc(&heap->desc, NULL, 0, size);
+    void *table = rrci_heap_realloc(heap, NULL, 0, size);
     if (table != NULL)
         heap->memory += size;
     return table;
@@ -1538,7 +1581,7 @@ static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
 {
     if (table != NULL) {
         heap->memory -= size;
-        rrci_realloc(&heap->desc, table, size, 0);
+        rrci_heap_realloc(heap, table, size, 0);
     }
 }
 
@@ -2394,8 +2437,13 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 /* Has p a P link? `kind` is the list where it would be: that of its generation. */
 static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
-    if (RRCI_HAS_SLOT(heap))
-        return *RRC_HOST_SLOT(heap, p) != NULL;
+    if (RRCI_HAS_SLOT(heap)) {
+        const rrc_object *ob;
+        RRCI_BEGIN_HOOK(heap);
+        ob = *RRC_HOST_SLOT(heap, p);
+        RRCI_END_HOOK(heap);
+        return ob != NULL;
+    }
     return rrci_ob_of(&heap->list[kind], p) != NULL
         || (heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0
             && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
@@ -2415,8 +2463,10 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
+    RRCI_BEGIN_HOOK(heap);
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
+    RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0 && rrci_p_is_linked(heap, p, kind))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
@@ -2431,8 +2481,10 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     link.ob = ob;
     RRC_LINK(ob) = p;
     rrci_add_link(heap, &heap->list[kind], link);
+    RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
+    RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
     return RRC_OK;
 }
@@ -2452,8 +2504,12 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     rrc_object *ob = NULL;
     if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
         return NULL;
-    if (RRCI_HAS_SLOT(heap))
-        return *RRC_HOST_SLOT(heap, p);
+    if (RRCI_HAS_SLOT(heap)) {
+        RRCI_BEGIN_HOOK(heap);
+        ob = *RRC_HOST_SLOT(heap, p);
+        RRCI_END_HOOK(heap);
+        return ob;
+    }
     if (heap->list[RRCI_P_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
@@ -2510,9 +2566,11 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, heap->desc.anchor(heap->desc.userdata, ob, 0));
+        RRCI_MIRRORED(heap, rrci_anchor(heap, ob, 0));
+        RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
+        RRCI_END_HOOK(heap);
     }
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
     rrci_bury(heap, ob, function);
@@ -2525,7 +2583,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 static int rrci_begin_phase(rrc_heap *heap, rrci_phase phase, const char *function)
 {
     int code;
-    if (heap != NULL && heap->phase == phase)
+    if (heap != NULL && heap->phase == phase && !heap->inside)
         return RRC_OK;
     code = rrci_need_mutator(heap, function);
     if (code == RRC_OK && RRCI_IS_MIRRORED(heap))
@@ -2539,12 +2597,13 @@ static int rrci_need_phase(rrc_heap *heap, rrci_phase phase, const char *functio
 {
     if (heap == NULL)
         return rrci_need_mutator(heap, function);
-    if (heap->phase == phase)
+    if (heap->phase == phase && !heap->inside)
         return RRC_OK;
     if (heap->phase == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
     return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                      "the trace function of this collection must come first");
+                      heap->phase == phase ? "called from inside a function of this collection"
+                                           : "the trace function of this collection must come first");
 }
 
 /* How many records there are from index `first` on, at most a segment. */
@@ -2873,11 +2932,14 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
     int code = rrci_begin_phase(heap, RRCI_MINOR, function);
-    if (code == RRC_OK)
-        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
-    if (code == RRC_OK && heap->crowded_out > 0)
+    if (code != RRC_OK)
+        return code;
+    heap->inside = 1;
+    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    if (heap->crowded_out > 0)
         rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-    return code;
+    heap->inside = 0;
+    return RRC_OK;
 }
 
 RRC_API int rrc_minor_collection_free(rrc_heap *heap)
@@ -2886,9 +2948,11 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     int code = rrci_need_phase(heap, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
+    heap->inside = 1;
     if (heap->crowded_out > 0)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
+    heap->inside = 0;
     heap->minor_collections++;
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
@@ -2906,14 +2970,16 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
     int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    heap->inside = 1;
     rrci_close_search(heap, NULL);
     heap->is_early = (char)is_early;
-    if (rrci_wants_search(heap) && rrci_trace_with_cycles(heap, function))
-        return RRC_OK;
-    rrci_trace_waiting(heap);
-    rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
-    RRC_HOST_PROPAGATE(heap);
+    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
+        rrci_trace_waiting(heap);
+        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
+        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+        RRC_HOST_PROPAGATE(heap);
+    }
+    heap->inside = 0;
     return RRC_OK;
 }
 
@@ -2929,7 +2995,7 @@ RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
 
 RRC_API int rrc_major_collection_pause(rrc_heap *heap)
 {
-    if (heap == NULL || (heap->phase != RRCI_MAJOR && heap->phase != RRCI_MUTATOR))
+    if (heap == NULL || heap->inside || RRCI_IN_HOOK(heap) || (heap->phase != RRCI_MAJOR && heap->phase != RRCI_MUTATOR))
         return rrci_need_mutator(heap, "rrc_major_collection_pause");
     rrci_close_search(heap, NULL);
     if (heap->searched || heap->reported)
@@ -2945,12 +3011,14 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     int code = rrci_need_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    heap->inside = 1;
     rrci_close_search(heap, function);
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     rrci_free_with_cycles(heap);
     rrci_demote(heap);
     rrci_trim_chunks(heap);
+    heap->inside = 0;
     heap->major_collections++;
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
@@ -2963,8 +3031,10 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     heap->phase = RRCI_MAJOR;
+    heap->inside = 1;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
+    heap->inside = 0;
     heap->phase = RRCI_MUTATOR;
     return RRC_OK;
 }
@@ -3092,10 +3162,12 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
     const rrc_type *type = RRC_TYPE(ob);
     search->parent = ob;
     search->type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
+    RRCI_BEGIN_HOOK(search->heap);
     if (type->tp_traverse != NULL)
         type->tp_traverse(ob, visit, search);
     else
         rrci_traverse_members(ob, visit, search);
+    RRCI_END_HOOK(search->heap);
     if (search->type_ob != NULL)
         visit(search->type_ob, search);
 }
@@ -3280,6 +3352,7 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
 #endif
     memset(&blame, 0, sizeof blame);
+    blame.search.heap = search->heap;
     blame.target = ob;
     for (i = 0; i < list->count; i++) {
         rrc_object *visitor = *rrci_ob_at(list, i);
@@ -3682,9 +3755,10 @@ static void rrci_visit_reported(rrc_heap *heap)
 {
     rrci_search search;                 /* nothing is delayed, so that its ring is not used */
     rrc_object *ob;
+    char inside = heap->inside;
     if (heap->visiting)
         return;
-    heap->visiting = 1;
+    heap->visiting = heap->inside = 1;
     search.heap = heap;
     search.list = RRCI_TRACKED;
     search.with_host = 1;
@@ -3693,6 +3767,7 @@ static void rrci_visit_reported(rrc_heap *heap)
     while ((ob = rrci_pop_gray(heap)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->visiting = 0;
+    heap->inside = inside;
 }
 
 /* The end of an open search. For the free function, whose name is given, it counts:
@@ -3769,8 +3844,10 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
     rrci_phase phase = heap->phase;
     heap->phase = RRCI_MAJOR;
+    heap->inside = 1;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
+    heap->inside = 0;
     heap->phase = phase;
 }
 
@@ -3913,11 +3990,13 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     }
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     heap->phase = RRCI_MAJOR;
+    heap->inside = 1;
     rrci_explain_all(&search);
     if (!search.is_wrong)
         rrci_scan(&search);
     if (!search.is_wrong)
         rrci_mark(&search);
+    heap->inside = 0;
     heap->phase = phase;
     heap->scan = 0;
     if (search.is_wrong)
@@ -4195,6 +4274,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
     }
+    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
+        return 0;
+    }
     if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
                    "C holds no reference to this linked object that it could drop; the count was left alone");
@@ -4344,7 +4428,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
+    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap) || RRCI_IN_HOOK(heap)) {
         rrci_need_mutator(heap, function);
         return NULL;
     }
@@ -4364,7 +4448,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     }
     before = rrci_bytes_before(type, is_sized);
     size = rrci_block_size(before, type->tp_basicsize, n, item);
-    memory = size > 0 ? (char *)rrci_realloc(&heap->desc, NULL, 0, size) : NULL;
+    memory = size > 0 ? (char *)rrci_heap_realloc(heap, NULL, 0, size) : NULL;
     if (memory == NULL)
         return NULL;
     memset(memory, 0, size);
@@ -4418,7 +4502,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap)) {
+    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap) || RRCI_IN_HOOK(heap)) {
         rrci_need_mutator(heap, function);
         return NULL;
     }
@@ -4445,7 +4529,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
     memory = (char *)ob - before;
     old_size = ((rrci_var_head *)(void *)memory)->size;
-    memory = size > 0 ? (char *)rrci_realloc(&heap->desc, memory, old_size, size) : NULL;
+    memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
     if (memory == NULL)
         return NULL;
     if (size > old_size)
@@ -4478,6 +4562,10 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
+    if (heap->inside && rrci_is_tracked(ob)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
+        return;
+    }
     record = rrci_closing_record(heap, ob);
     if (record != NULL)
         record->ob = NULL;
@@ -4500,7 +4588,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 #endif
 #endif
     }
-    rrci_realloc(&heap->desc, memory, size, 0);
+    rrci_heap_realloc(heap, memory, size, 0);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         heap->depth++;                  /* the heap must outlive the type's dealloc */
         RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
@@ -4556,10 +4644,14 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap != NULL && ob != NULL && !rrci_is_freed(ob)) {
-        RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
-        rrci_untrack(heap, ob);
+    if (heap == NULL || ob == NULL || rrci_is_freed(ob) || !rrci_is_tracked(ob))
+        return;
+    if (heap->inside || RRCI_IN_HOOK(heap)) {
+        rrci_error(heap, RRC_EPHASE, "rrc_gc_untrack", ob, NULL, "called from a hook; it is still tracked");
+        return;
     }
+    RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
+    rrci_untrack(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -4797,7 +4889,11 @@ static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 {
-    return heap->desc.anchor(heap->desc.userdata, ob, on);
+    int is_there;
+    RRCI_BEGIN_HOOK(heap);
+    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
+    RRCI_END_HOOK(heap);
+    return is_there;
 }
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
@@ -4935,7 +5031,9 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     rrci_forget_listed(heap, head);
     if (head->is.node == NULL)
         return;
+    RRCI_BEGIN_HOOK(heap);
     heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
+    RRCI_END_HOOK(heap);
     head->is.node = NULL;
     heap->node_count--;
 }
@@ -5023,8 +5121,6 @@ static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
 /* ob's references are not mirrored any more. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_tracked(ob))
-        return;
     heap->changes++;
     heap->untracked = 1;
     rrc_touch(heap, ob);
@@ -5053,6 +5149,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t i;
     heap->spreading = 1;                /* not in the middle of a sweep */
+    RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
     heap->found_dead = 0;
@@ -5064,6 +5161,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
             continue;
         rrci_lose_node(heap, ob);
     }
+    RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
     if (rrci_wants_search(heap)) {
         rrci_collect_c(heap, function);
@@ -5904,6 +6002,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
                                                : rrci_dict_find_link(list, rrci_key(list, link), ob)) != index)
         rrci_found(checker, RRC_EPLINKED, ob, link->p,
                    "I2: two P links have this p, or the dictionary does not know the link");
+    RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap) && *RRC_HOST_SLOT(heap, link->p) != ob)
         rrci_found(checker, RRC_EHOOK, ob, link->p, "I2: the slot of p does not hold ob");
     if (RRCI_HAS_GENERATIONS(heap)) {
@@ -5913,6 +6012,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
                        is_young ? "is_young says yes, but the link was promoted"
                                 : "is_young says no, but the link is a young one");
     }
+    RRCI_END_HOOK(heap);
 }
 
 /* I2: no ob has two links. The link fields are made to name the records for a
@@ -6182,7 +6282,7 @@ static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t *cap
     void *grown;
     if (count < *capacity)
         return array;
-    grown = rrci_realloc(&graph->heap->desc, array, *capacity * size, more * size);
+    grown = rrci_heap_realloc(graph->heap, array, *capacity * size, more * size);
     if (grown == NULL) {
         graph->out_of_memory = 1;
         return array;
@@ -6257,13 +6357,13 @@ static size_t rrci_node_index(const rrci_graph *graph, const rrc_object *ob)
 
 static void rrci_free_graph(rrci_graph *graph)
 {
-    const rrc_desc *desc = &graph->heap->desc;
+    rrc_heap *heap = graph->heap;
     if (graph->nodes != NULL)
-        rrci_realloc(desc, graph->nodes, graph->node_capacity * sizeof *graph->nodes, 0);
+        rrci_heap_realloc(heap, graph->nodes, graph->node_capacity * sizeof *graph->nodes, 0);
     if (graph->edges != NULL)
-        rrci_realloc(desc, graph->edges, graph->edge_capacity * sizeof *graph->edges, 0);
+        rrci_heap_realloc(heap, graph->edges, graph->edge_capacity * sizeof *graph->edges, 0);
     if (graph->queue != NULL)
-        rrci_realloc(desc, graph->queue, graph->node_count * sizeof *graph->queue, 0);
+        rrci_heap_realloc(heap, graph->queue, graph->node_count * sizeof *graph->queue, 0);
 }
 
 /* Reach everything from the nodes that are reached already, by shortest paths:
@@ -6342,7 +6442,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
     size_t i, known;
     int kind;
     memset(graph, 0, sizeof *graph);
-    graph->heap = heap;
+    graph->heap = graph->search.heap = heap;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
@@ -6364,7 +6464,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
         rrci_add_node(graph, graph->edges[i].to_ob, NULL, -1);
     rrci_sort_nodes(graph);
     if (!graph->out_of_memory && graph->node_count > 0) {
-        graph->queue = (size_t *)rrci_realloc(&heap->desc, NULL, 0, graph->node_count * sizeof *graph->queue);
+        graph->queue = (size_t *)rrci_heap_realloc(heap, NULL, 0, graph->node_count * sizeof *graph->queue);
         graph->out_of_memory = graph->queue == NULL;
     }
     if (graph->out_of_memory)
@@ -6391,6 +6491,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
 }
 
 typedef struct rrci_writer {
+    rrc_heap *heap;
     rrc_writeproc write;
     void *arg;
 } rrci_writer;
@@ -6403,8 +6504,10 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     va_start(arguments, format);
     size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    RRCI_BEGIN_HOOK(writer->heap);
     if (size > 0)
         writer->write(writer->arg, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+    RRCI_END_HOOK(writer->heap);
 }
 
 /* The name of a reference: that of the member which holds it, else its number.
@@ -6456,6 +6559,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, ob == NULL ? "ob is NULL" : "write is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    writer.heap = heap;
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, ob);
@@ -6559,6 +6663,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
         return code;
     if (write == NULL)
         return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+    writer.heap = heap;
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, NULL);

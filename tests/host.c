@@ -204,8 +204,18 @@ void host_dealloc_trigger(void *userdata)
 
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
 {
-    ((host *)rrc_userdata(heap))->calls.guard++;
-    slot(heap, ob);
+    host *h = (host *)rrc_userdata(heap);
+    jmp_buf here, *outer = h->escape;
+
+    h->calls.guard++;
+    if (!h->catches) {
+        slot(heap, ob);
+        return;
+    }
+    h->escape = &here;
+    if (setjmp(here) == 0)
+        slot(heap, ob);
+    h->escape = outer;
 }
 
 void host_write_log(void *userdata, const rrc_log_item *item)
@@ -224,6 +234,8 @@ void host_write_log(void *userdata, const rrc_log_item *item)
     snprintf(log->detail, sizeof log->detail, "%s", item->detail == NULL ? "" : item->detail);
     snprintf(log->text, sizeof log->text, "%s", item->text == NULL ? "" : item->text);
     h->log_count++;
+    if (h->on_log != NULL)
+        h->on_log(h);
 }
 
 /* ---- memory of the header ---- */
@@ -244,6 +256,8 @@ void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
     block *b = ptr == NULL ? NULL : (block *)ptr - 1;
     block *fresh;
 
+    if (h->on_realloc != NULL)
+        h->on_realloc(h);
     if (b == NULL) {
         check_int(old_size, 0);
     } else {

@@ -31,6 +31,8 @@
 #include "rawrefcount.h"
 #include "unit.h"
 
+#include <setjmp.h>
+
 #ifdef RRC_DEBUG
 #define HOST_DEBUG 1
 #else
@@ -143,9 +145,13 @@ struct host {
     /* What tests hang in. on_hook is called from each hook, with its name. */
     void (*on_hook)(host *h, const char *hook);
     void (*on_trigger)(host *h);
+    void (*on_realloc)(host *h);
+    void (*on_log)(host *h);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
     void *test;
+    jmp_buf *escape;        /* where an error in a slot jumps to, if host_guard catches them (HOST_MACROS) */
+    int catches;
 
     /* What the types of objects.h count. */
     size_t deallocs, finalized, freed;

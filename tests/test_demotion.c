@@ -110,7 +110,7 @@ static void only_the_crowded_out_are_asked_for(void)
     for (i = 0; i < 20; i++)
         host_demote(h, ids[i]);
     host_major(h);
-    check_int(host_stats(h).p_young, 0);        /* no dictionary, no room */
+    check_int(host_stats(h).p_young, HOST_SLOT ? 10 : 0);   /* no dictionary, no room */
     for (i = 0; i < COUNT; i++)
         host_unroot(h, ids[i]);                 /* what is old is not looked at, and lives on */
     h->calls.survivor = 0;
