@@ -216,8 +216,6 @@ static void run_job(void *unused)
         rrb.job_was_early = 1;
         return;
     }
-    if (rrb.unsettled)
-        rrb_settle();
     rrb_run_pending(0);
     stats = stats_now();
     if (stats.finalizable >= rrb.finalizable_limit)
@@ -234,9 +232,25 @@ void rrb_schedule(void)
         rb_postponed_job_register_one(0, run_job, NULL);
 }
 
+/* A collection went by without us. It was another Ractor's; or our hooks are lost: Ruby 3.1
+   turns off all hooks of the collector when it frees a Ractor. */
+static void recover(void)
+{
+    rrb.recovering = 1;
+    if (rrb.hooks_on) {
+        rb_tracepoint_disable(rrb.tracepoint);
+        rb_tracepoint_enable(rrb.tracepoint);
+    }
+    rrb.recovering = 0;
+    rrb_settle();
+}
+
 size_t rrb_run_pending(size_t max)
 {
-    size_t done = rrc_run_pending(rrb.heap, max);
+    size_t done;
+    if (rrb.unsettled)
+        recover();
+    done = rrc_run_pending(rrb.heap, max);
     rrb_press();
     return done;
 }
@@ -256,7 +270,7 @@ static void host_collect(void *userdata)
         rb_gc_start();
 }
 
-static VALUE sym_major_by;
+static VALUE sym_major_by, sym_state, sym_sweeping;
 
 /* Is the collection that goes on a major one? Asked once for each. */
 static int collection_is_major(void)
@@ -278,6 +292,8 @@ static void keep_all(void)
     rrb.mode = RRB_KEEPING;
     rrc_links_moved(rrb.heap);
     rrb.mode = RRB_IDLE;
+    if (!rrb.recovering)
+        rrb_schedule();
 }
 
 static void root_mark(void *unused)
@@ -330,7 +346,7 @@ static void end_of_marking(void)
             rrc_minor_collection_trace(rrb.heap);
     }
     rrb.mode = RRB_FREEING;
-    rrb.is_open = 0;
+    rrb.is_open = rrb.in_hooked_gc = 0;
     if (is_major)
         rrc_major_collection_free(rrb.heap);
     else
@@ -362,7 +378,7 @@ static void on_gc_event(VALUE tracepoint, void *unused)
         return;
     switch (rb_tracearg_event_flag(rb_tracearg_from_tracepoint(tracepoint))) {
     case RUBY_INTERNAL_EVENT_GC_ENTER:
-        rrb.in_hooked_gc = 1;
+        rrb.in_hooked_gc = rb_gc_latest_gc_info(sym_state) != sym_sweeping;
         break;
     case RUBY_INTERNAL_EVENT_GC_END_MARK:
         end_of_marking();
@@ -462,6 +478,8 @@ void rrb_init_collector(void)
         rb_memerror();
     rrb.finalizable_limit = 1000;
     sym_major_by = ID2SYM(rb_intern("major_by"));
+    sym_state = ID2SYM(rb_intern("state"));
+    sym_sweeping = ID2SYM(rb_intern("sweeping"));
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
     rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
                                               | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);

@@ -34,10 +34,11 @@ typedef struct rrb_state {
     VALUE tracepoint;           /* tells of the phases of a collection */
     VALUE module, object_class, disposed_error;
     int hooks_on;               /* the tracepoint is enabled */
-    int in_hooked_gc;           /* between GC_ENTER and GC_EXIT, seen by us */
+    int in_hooked_gc;           /* between GC_ENTER and END_MARK or GC_EXIT, seen by us */
     int is_open;                /* a trace function was called, its free function not yet */
     int is_major;
     int unsettled;              /* a collection went by without us: ages are not up to date */
+    int recovering;             /* ... and it is being made good */
     int closing;                /* at the end: no links are made any more */
     int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
     int guards;                 /* nested calls of user code */
