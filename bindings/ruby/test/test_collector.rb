@@ -208,7 +208,8 @@ class TestCollector < Minitest::Test
       5.times do |i|
         Thread.new { Ractor.new { 1 }.take }.join
         sleep 0.01
-        i.even? ? GC.compact : GC.start
+        i.even? ? GC.compact : GC.start(immediate_sweep: false)
+        Array.new(50_000) { Object.new }
         Thread.new { 50.times { Nodes::Node.new(1, 1)[0] = "x" } }.join
         GC.start(full_mark: i < 3)
         Rawrefcount.collect if i > 2

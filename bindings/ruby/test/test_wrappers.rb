@@ -105,6 +105,103 @@ class TestWrappers < Minitest::Test
     assert_raises(NoMethodError) { Rawrefcount::Object.new }
   end
 
+  # With an `initialize` in C, subclasses in Ruby are as others.
+  class Made < Nodes::MadeNode
+    attr_reader :note
+
+    def initialize(id, note:)
+      super(id)
+      @note = note
+      self[0] = self
+    end
+  end
+
+  class Forgetful < Nodes::MadeNode
+    def initialize = @note = 1
+  end
+
+  class Raising < Nodes::MadeNode
+    def initialize(id)
+      super
+      raise "no"
+    end
+  end
+
+  def test_initialize_in_a_subclass
+    made = Made.new(900_001, note: "x")
+    assert_instance_of Made, made
+    assert_equal [900_001, "x"], [made.id, made.note]
+    assert_same made, made[0]
+    assert_equal 900_003, Nodes::MadeNode.new(900_003).id
+    assert_equal "wrong number of arguments (given 0, expected 1)", assert_raises(ArgumentError) { Nodes::MadeNode.new }.message
+    id = next_id
+    apart { Made.new(id, note: 1); nil }
+    assert_includes newly_dead, id
+  end
+
+  def test_without_initialize
+    [Forgetful.new, Made.allocate].each do |empty|
+      name = empty.class.name
+      [-> { empty.id }, -> { Nodes.hold(0, empty) }, -> { Nodes.expect_node(empty) }].each do |use|
+        assert_equal "this #{name} was not initialized: call super in initialize", assert_raises(TypeError, &use).message
+      end
+      assert_equal "#<#{name} (not initialized)>", empty.inspect
+      refute empty.disposed?
+      GC.start
+      GC.compact
+      assert_operator ObjectSpace.memsize_of(empty), :<, 100
+      assert_raises(ArgumentError) { Rawrefcount.explain(empty) }
+      empty.dispose
+      assert empty.disposed?
+      assert_raises(Rawrefcount::DisposedError) { empty.id }
+      assert_raises(TypeError) { empty.send(:initialize, 1, note: 2) } if empty.is_a?(Made)
+    end
+  end
+
+  def test_initialize_again
+    made = Made.new(900_005, note: 1)
+    alive = Nodes.alive
+    error = assert_raises(TypeError) { made.send(:initialize, 0, note: 1) }
+    assert_equal "this TestWrappers::Made is initialized already", error.message
+    error = assert_raises(TypeError) { Made.allocate.adopt(made) }
+    assert_equal "what this TestWrappers::Made is to stand for has a wrapper already", error.message
+    assert_equal alive, Nodes.alive
+    assert_raises(RuntimeError) { Raising.new(next_id) }
+    assert_raises(TypeError) { Nodes::MadeNode.instance_method(:adopt).bind_call(Node.new, made) }
+    assert_equal 900_005, made.id
+  end
+
+  def test_copies_of_what_can_be_allocated_are_refused
+    made = Made.new(0, note: 1)
+    { dup: TypeError, clone: TypeError }.each do |copy, error|
+      assert_equal "can't copy TestWrappers::Made", assert_raises(error) { made.send(copy) }.message
+    end
+    assert_raises(TypeError) { Marshal.dump(made) }
+    assert_runs "TypeError Ractor::Error 1\n", <<~RUBY, "-W0"
+      made = Nodes::MadeNode.new(1)
+      r = Ractor.new { Ractor.receive }
+      puts [false, true].map { |move|
+        begin
+          r.send(made, move: move)
+        rescue => e
+          e.class
+        end
+      }.push(made.id).join(" ")
+    RUBY
+  end
+
+  def test_frozen_wrappers_and_walks_over_all_objects
+    node = Made.new(0, note: 1).freeze
+    node[1] = "C objects are not frozen"
+    assert_equal "C objects are not frozen", node[1]
+    assert_raises(FrozenError) { node.instance_variable_set(:@note, 2) }
+    assert_includes ObjectSpace.each_object(Nodes::Node).to_a, node
+    assert_includes ObjectSpace.reachable_objects_from(node), Made
+    assert_match(/rawrefcount object/, ObjectSpace.dump(node))
+    node.dispose
+    assert node.disposed?
+  end
+
   def test_other_ractors_are_refused
     assert_runs "TypeError\nRactor::UnsafeError\n", <<~RUBY, "-W0"
       node = Nodes::Node.new

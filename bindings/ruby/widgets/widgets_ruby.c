@@ -23,22 +23,21 @@ static enum wg_event event_of(VALUE name)
     rb_raise(rb_eArgError, "no such event: %" PRIsVALUE, rb_inspect(name));
 }
 
-static VALUE window_new(VALUE klass, VALUE title)
+static size_t size_of(VALUE number)
 {
-    return rrc_ruby_wrap_new(klass, wg_window_new(rrc_ruby_heap(), &host, StringValueCStr(title)));
+    long n = NUM2LONG(number);
+    if (n < 0 || n > 1000000000)
+        rb_raise(rb_eArgError, "not a size: %ld", n);
+    return (size_t)n;
 }
-static VALUE container_new(VALUE klass)
+
+#define HEAP rrc_ruby_heap()
+static VALUE window(VALUE self, VALUE s) { return rrc_ruby_initialize(self, wg_window_new(HEAP, &host, StringValueCStr(s))); }
+static VALUE container(VALUE self) { return rrc_ruby_initialize(self, wg_container_new(HEAP, &host)); }
+static VALUE button(VALUE self, VALUE s) { return rrc_ruby_initialize(self, wg_button_new(HEAP, &host, StringValueCStr(s))); }
+static VALUE canvas(VALUE self, VALUE width, VALUE height)
 {
-    return rrc_ruby_wrap_new(klass, wg_container_new(rrc_ruby_heap(), &host));
-}
-static VALUE button_new(VALUE klass, VALUE label)
-{
-    return rrc_ruby_wrap_new(klass, wg_button_new(rrc_ruby_heap(), &host, StringValueCStr(label)));
-}
-static VALUE canvas_new(VALUE klass, VALUE width, VALUE height)
-{
-    rrc_object *canvas = wg_canvas_new(rrc_ruby_heap(), &host, NUM2SIZET(width), NUM2SIZET(height));
-    return rrc_ruby_wrap_new(klass, canvas);
+    return rrc_ruby_initialize(self, wg_canvas_new(HEAP, &host, size_of(width), size_of(height)));
 }
 
 /* The methods of a class are called for its wrappers only: self may be of any type. */
@@ -58,7 +57,7 @@ static VALUE on(VALUE self, VALUE name)
     rrc_object *held = rb_block_given_p() ? rrc_ruby_hold(rb_block_proc()) : NULL;
     wg_set_callback(widget, event, held);
     if (held != NULL)
-        rrc_decref(rrc_ruby_heap(), held);
+        rrc_decref(HEAP, held);
     return self;
 }
 
@@ -71,16 +70,15 @@ static VALUE width(VALUE self) { return SIZET2NUM(wg_width(SELF)); }
 static VALUE height(VALUE self) { return SIZET2NUM(wg_height(SELF)); }
 static size_t canvas_bytes(const rrc_object *canvas) { return wg_width(canvas) * wg_height(canvas); }
 #define METHOD(name, function, arity) { name, RUBY_METHOD_FUNC(function), arity, 0 }
-#define NEW(function, arity) { "new", RUBY_METHOD_FUNC(function), arity, 1 }
 #define END { NULL, NULL, 0, 0 }
 static const rrc_ruby_method widget_methods[] = { METHOD("text", text, 0), METHOD("text=", set_text, 1),
     METHOD("parent", parent, 0), METHOD("on", on, 1), METHOD("callback", callback, 1),
     METHOD("emit", emit, 1), END };
-static const rrc_ruby_method container_methods[] = { NEW(container_new, 0), METHOD("<<", add, 1),
+static const rrc_ruby_method container_methods[] = { METHOD("initialize", container, 0), METHOD("<<", add, 1),
     METHOD("remove", take_out, 1), METHOD("size", size, 0), METHOD("[]", at, 1), END };
-static const rrc_ruby_method window_methods[] = { NEW(window_new, 1), END };
-static const rrc_ruby_method button_methods[] = { NEW(button_new, 1), END };
-static const rrc_ruby_method canvas_methods[] = { NEW(canvas_new, 2), METHOD("width", width, 0),
+static const rrc_ruby_method window_methods[] = { METHOD("initialize", window, 1), END };
+static const rrc_ruby_method button_methods[] = { METHOD("initialize", button, 1), END };
+static const rrc_ruby_method canvas_methods[] = { METHOD("initialize", canvas, 2), METHOD("width", width, 0),
     METHOD("height", height, 0), END };
 
 void Init_widgets_ruby(void)

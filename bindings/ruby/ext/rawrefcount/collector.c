@@ -317,13 +317,13 @@ static void root_mark(void *unused)
    the root has marked all young values that C holds. (Data: the rrc_object.) */
 static void wrapper_mark(void *data)
 {
-    if (rrb.is_open && rrb.is_major && rb_during_gc())
+    if (rrb.is_open && rrb.is_major && data != &rrb_no_object && rb_during_gc())
         rrc_marked_ob(rrb.heap, (rrc_object *)data);
 }
 
 static size_t wrapper_size(const void *data)
 {
-    return data != NULL ? rrb_bytes_of((const rrc_object *)data) : 0;
+    return data != NULL && data != &rrb_no_object ? rrb_bytes_of((const rrc_object *)data) : 0;
 }
 
 const rb_data_type_t rrb_wrapper_type = {

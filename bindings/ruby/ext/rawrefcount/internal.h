@@ -62,6 +62,7 @@ int rrb_is_old(VALUE p);
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
+extern rrc_object rrb_no_object;        /* the data of a wrapper before `initialize`; NULL: disposed of */
 void rrb_init_objects(void);
 void rrb_need_open(void);               /* raises at the end of the process */
 size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */

@@ -83,6 +83,13 @@ size_t rrb_bytes_of(const rrc_object *ob)
     return ob->ob_type->tp_basicsize + native;
 }
 
+/* What has no object yet. */
+rrc_object rrb_no_object;
+static VALUE allocate_wrapper(VALUE klass)
+{
+    return rb_data_typed_object_wrap(klass, &rrb_no_object, &rrb_wrapper_type);
+}
+
 VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
 {
     VALUE superclass = spec->superclass != 0 ? spec->superclass : rrb.object_class;
@@ -95,12 +102,16 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
                  entry_of(spec->type)->klass);
     klass = rb_define_class_under(outer, spec->name, superclass);
     rb_gc_register_mark_object(klass);
-    rb_undef_alloc_func(klass);
     for (method = spec->methods; method != NULL && method->name != NULL; method++) {
-        if (method->is_singleton)
+        if (method->is_singleton) {
             (rb_define_singleton_method)(klass, method->name, method->function, method->arity);
-        else
-            (rb_define_method)(klass, method->name, method->function, method->arity);
+            continue;
+        }
+        (rb_define_method)(klass, method->name, method->function, method->arity);
+        if (strcmp(method->name, "initialize") == 0) {
+            rb_define_alloc_func(klass, allocate_wrapper);
+            rb_define_singleton_method(klass, "new", rb_class_new_instance_pass_kw, -1);
+        }
     }
     if (spec->type != NULL) {
         class_entry *entry = ALLOC(class_entry);
@@ -119,17 +130,22 @@ void rrb_forget(VALUE p)
         RTYPEDDATA_DATA(p) = NULL;
 }
 
+static void link_wrapper(VALUE wrapper, rrc_object *ob)
+{
+    if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
+        need_memory(NULL);
+    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)
+        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    RTYPEDDATA_DATA(wrapper) = ob;
+}
+
 static VALUE new_wrapper(VALUE klass, rrc_object *ob)
 {
     VALUE wrapper;
     rrb_need_hooks();
     rrb_press();
     wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
-    if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
-        need_memory(NULL);
-    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)
-        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
-    RTYPEDDATA_DATA(wrapper) = ob;
+    link_wrapper(wrapper, ob);
     return wrapper;
 }
 
@@ -147,7 +163,7 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 }
 
 typedef struct wrap_args {
-    VALUE klass;
+    VALUE klass;                        /* of rrc_ruby_initialize: self */
     rrc_object *ob;
 } wrap_args;
 
@@ -180,6 +196,28 @@ VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob)
     return rb_ensure(wrap_as, (VALUE)&args, drop_reference, (VALUE)ob);
 }
 
+static VALUE initialize_as(VALUE arg)
+{
+    const wrap_args *args = (const wrap_args *)arg;
+    VALUE self = args->klass;
+    if (!rrb_is_wrapper(self) || RTYPEDDATA_DATA(self) != &rrb_no_object)
+        rb_raise(rb_eTypeError, "this %s is initialized already", rb_obj_classname(self));
+    if (rrc_to_obj(rrb.heap, args->ob) != NULL)
+        rb_raise(rb_eTypeError, "what this %s is to stand for has a wrapper already", rb_obj_classname(self));
+    rrb_need_hooks();
+    rrb_press();
+    link_wrapper(self, args->ob);
+    return self;
+}
+
+VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob)
+{
+    wrap_args args = { self, ob };
+    rrb_need_open();
+    need_memory(ob);
+    return rb_ensure(initialize_as, (VALUE)&args, drop_reference, (VALUE)ob);
+}
+
 static NORETURN(void wrong_type(VALUE value, const char *expected));
 static void wrong_type(VALUE value, const char *expected)
 {
@@ -193,6 +231,8 @@ static rrc_object *object_of(VALUE wrapper)
     rrc_object *ob = RTYPEDDATA_DATA(wrapper);
     if (ob == NULL)
         rb_raise(rrb.disposed_error, "this %s was disposed of", rb_obj_classname(wrapper));
+    if (ob == &rrb_no_object)
+        rb_raise(rb_eTypeError, "this %s was not initialized: call super in initialize", rb_obj_classname(wrapper));
     return ob;
 }
 
@@ -230,6 +270,8 @@ void rrc_ruby_dispose(VALUE wrapper)
     if (ob == NULL || rrb.closing)
         return;
     RTYPEDDATA_DATA(wrapper) = NULL;
+    if (ob == &rrb_no_object)
+        return;
     rrc_incref(rrb.heap, ob);
     rrc_unlink(rrb.heap, ob);
     rrc_decref(rrb.heap, ob);
@@ -251,7 +293,16 @@ static VALUE object_inspect(VALUE self)
     const rrc_object *ob = RTYPEDDATA_DATA(self);
     if (ob == NULL)
         return rb_sprintf("#<%s (disposed)>", rb_obj_classname(self));
+    if (ob == &rrb_no_object)
+        return rb_sprintf("#<%s (not initialized)>", rb_obj_classname(self));
     return rb_sprintf("#<%s %s at %p>", rb_obj_classname(self), ob->ob_type->tp_name, (const void *)ob);
+}
+
+static VALUE object_initialize_copy(VALUE self, VALUE original)
+{
+    (void)original;
+    rb_raise(rb_eTypeError, "can't copy %s", rb_obj_classname(self));
+    return self;
 }
 
 /* ---- values ---- */
@@ -313,7 +364,9 @@ rrc_object *rrb_find(VALUE value)
 {
     if (RB_SPECIAL_CONST_P(value))
         return NULL;
-    return rrb_is_wrapper(value) ? RTYPEDDATA_DATA(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
+    if (rrb_is_wrapper(value))
+        return RTYPEDDATA_DATA(value) == &rrb_no_object ? NULL : RTYPEDDATA_DATA(value);
+    return rrc_from_obj(rrb.heap, (rrc_gcref)value);
 }
 
 rrc_object *rrc_ruby_hold(VALUE value)
@@ -404,4 +457,5 @@ void rrb_init_objects(void)
     rb_define_method(rrb.object_class, "dispose", object_dispose, 0);
     rb_define_method(rrb.object_class, "disposed?", object_is_disposed, 0);
     rb_define_method(rrb.object_class, "inspect", object_inspect, 0);
+    rb_define_private_method(rrb.object_class, "initialize_copy", object_initialize_copy, 1);
 }

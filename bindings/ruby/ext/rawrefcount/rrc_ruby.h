@@ -70,6 +70,11 @@ static inline VALUE rrc_ruby_wrap(rrc_object *ob)
    given as it is. klass: the class, a subclass perhaps, of which `new` was called. */
 VALUE rrc_ruby_wrap_new(VALUE klass, rrc_object *ob);
 
+/* For a method `initialize`: make self, which has no object yet, the wrapper of ob, and take
+   over the caller's reference, in any case. ob NULL raises NoMemoryError. Gives self.
+   A subclass in Ruby can then have an `initialize` of its own, which calls super. Raises. */
+VALUE rrc_ruby_initialize(VALUE self, rrc_object *ob);
+
 /* The object of a wrapper, borrowed. type NULL: of any type. Raises TypeError, which
    names both types, or Rawrefcount::DisposedError. O(1). */
 rrc_object *rrc_ruby_unwrap(VALUE wrapper, const rrc_type *type);
@@ -114,7 +119,7 @@ typedef struct rrc_ruby_method {
     const char *name;                   /* NULL ends a table */
     VALUE (*function)(ANYARGS);         /* RUBY_METHOD_FUNC(f) */
     int arity;                          /* as for rb_define_method */
-    int is_singleton;                   /* not 0: a method of the class, such as `new` */
+    int is_singleton;                   /* not 0: a method of the class itself */
 } rrc_ruby_method;
 
 typedef struct rrc_ruby_class {
@@ -126,9 +131,10 @@ typedef struct rrc_ruby_class {
                                                        it must not call anything. NULL: none */
 } rrc_ruby_class;
 
-/* Define a class; under `outer`, a class or module. It has no allocator: `new` works if
-   it is among its methods. dup, clone and Marshal raise TypeError. spec->type must
-   live for ever, and have one class. Raises. */
+/* Define a class; under `outer`, a class or module. `new` works if "initialize" (see
+   rrc_ruby_initialize) is among its methods or those of a superclass; or "new" itself, as a
+   method of the class, which ends with rrc_ruby_wrap_new. dup, clone and Marshal raise
+   TypeError. spec->type must live for ever, and have one class. Raises. */
 VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec);
 
 /* ---- memory ---- */

@@ -75,6 +75,7 @@ static void node_finalize(rrc_heap *h, rrc_object *self)
 static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
+static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type unknown_type = NODE_TYPE("unknown_node", 0, NULL, NULL, NULL);
 
 static size_t node_native(const rrc_object *ob)
@@ -169,6 +170,22 @@ static VALUE node_count(VALUE self)
 {
     return LL2NUM(self_node(self)->head.ob_refcnt - RRC_REFCNT_FROM_PYPY);
 }
+
+static VALUE made_initialize(VALUE self, VALUE id)
+{
+    return rrc_ruby_initialize(self, make(&made_type, NUM2LONG(id), 2));
+}
+/* What must not be: an object that is wrapped already. */
+static VALUE made_adopt(VALUE self, VALUE other)
+{
+    rrc_object *ob = rrc_ruby_unwrap(other, NULL);
+    rrc_incref(heap, ob);
+    return rrc_ruby_initialize(self, ob);
+}
+static const rrc_ruby_method made_methods[] = {
+    { "initialize", RUBY_METHOD_FUNC(made_initialize), 1, 0 }, { "adopt", RUBY_METHOD_FUNC(made_adopt), 1, 0 },
+    { NULL, NULL, 0, 0 },
+};
 
 static const rrc_ruby_method node_methods[] = {
     { "new", RUBY_METHOD_FUNC(node_s_new), -1, 1 }, { "[]=", RUBY_METHOD_FUNC(node_set), 2, 0 },
@@ -379,6 +396,10 @@ void Init_nodes(void)
     spec.name = "BareNode";
     spec.type = &bare_type;
     bare_class = rrc_ruby_define_class(module, &spec);
+    spec.methods = made_methods;
+    spec.name = "MadeNode";
+    spec.type = &made_type;
+    rrc_ruby_define_class(module, &spec);
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
