@@ -41,6 +41,18 @@ class TestPackaging < Minitest::Test
                    "require 'mkmf'; def have_func(name, *) = name != 'rb_objspace_marked_object_p'")
   end
 
+  # An extension loads the gem by itself, and says so if there is none.
+  def test_extensions_load_the_gem
+    dir = $LOAD_PATH.find { |path| File.exist?("#{path}/nodes.#{RbConfig::CONFIG['DLEXT']}") }
+    assert_equal "5\n", run_with($LOAD_PATH, "require 'nodes'; p Nodes::Node.new(5).id")
+    assert_match(/cannot load such file -- rawrefcount \(LoadError\)/, run_with([], "require '#{dir}/nodes'", "--disable-gems"))
+  end
+
+  def run_with(path, program, *flags)
+    command = [RbConfig.ruby, *flags, *path.map { |dir| "-I#{dir}" }, "-e", program]
+    IO.popen({ "RUBYLIB" => nil, "RUBYOPT" => nil }, command, err: %i[child out], &:read)
+  end
+
   def test_a_missing_header
     Dir.mktmpdir do |dir|
       FileUtils.mkdir_p("#{dir}/a/b/c/d")

@@ -2,10 +2,12 @@
  *
  * For authors of extensions. The gem `rawrefcount` has one heap for the process;
  * your extension links against nothing: its functions are found at run time, in
- * the gem's library. So `require "rawrefcount"` before your own library is loaded,
- * and write in your extconf.rb:
+ * the gem's library, which rrc_ruby_init loads. For that write in your extconf.rb:
  *
  *     require "rawrefcount/mkmf"
+ *
+ * (An initializer of static data cannot have the address of one of these functions,
+ * unless Ruby code does `require "rawrefcount"` before it loads your library.)
  *
  * In every unit include this file, or rawrefcount.h, WITHOUT defining
  * RAWREFCOUNT_IMPLEMENTATION.
@@ -39,11 +41,12 @@ extern "C" {
 
 /* ---- the heap ---- */
 
-/* Call it first in your Init function. Gives the heap; raises LoadError if this unit
-   was built for another version of the gem or with other settings. */
+/* Call it first in your Init function: it loads the gem. Gives the heap; raises LoadError if
+   there is no gem, or if this unit was built for another version of it or with other settings. */
 rrc_heap *rrc_ruby_open(int abi, const char *config);
 static inline rrc_heap *rrc_ruby_init(void)
 {
+    rb_require("rawrefcount");
     return rrc_ruby_open(RRC_RUBY_ABI, RRCI_CONFIG);
 }
 

@@ -8,5 +8,6 @@ require "mkmf"
 
   $INCFLAGS << " -I#{dir}"
 end
-# Its functions are found when the extension is loaded, in the library of the gem.
-$DLDFLAGS.gsub!(/-Wl,(-z,defs|--no-undefined)/, "")
+# Its functions are found when they are called, in the library of the gem: rrc_ruby_init loads that first.
+[$DLDFLAGS, $LDFLAGS].each { |flags| flags.gsub!(/-Wl,(-z,defs|--no-undefined|-z,now)(?=\s|\z)/, "") }
+$LDFLAGS << " -Wl,-z,lazy" if try_ldflags("-Wl,-z,lazy")
