@@ -611,7 +611,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap: every p counts as dead, so that each link is dissolved by the
    rule; then all that is pending is run. Returns how many of the obs that were
-   linked or pending C still holds; they end unlinked with their true count.
+   linked or in the queue C still holds; they end unlinked with their true count.
    Slots of p's that still exist are left as they are.
    What is left of the heap lives on until the last object of rrc_new and
    rrc_gc_new is gone: till then rrc_incref, rrc_decref and rrc_del stay legal, and

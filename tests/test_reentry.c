@@ -452,6 +452,30 @@ static void do_question(scene *s)
     host_major(s->h);
 }
 
+/* A host that marks on after its trace call reports a proxy: what its ob owns is traced. */
+static void do_report(scene *s)
+{
+    host *h = s->h;
+    rrc_object *ob = knot_new(h, &Knot, 0), *leaf = ob_new(h, &Node);
+    size_t p = host_new(h, HOST_OLD);
+
+    host_point(h, s->free_id, 0, p);    /* so that it is marked later */
+    ob_link(h, O, p, ob, FULL);
+    ob_link(h, P, host_new(h, HOST_OLD), leaf, FULL);
+    knot_tie(h, ob, 0, leaf);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, leaf);
+    h->options.early = 3;
+    h->on_hook = NULL;
+    host_major_begin(h);
+    h->on_hook = in_hook;
+    h->phase = HOST_MAJOR_TRACE;
+    rrc_marked_ob(h->heap, ob);
+    h->phase = HOST_MAJOR_PLAN;
+    h->on_hook = NULL;
+    host_major_end(h);
+}
+
 static void do_link(scene *s)
 {
     rrc_object *ob = ob_given(s->h, P, host_new(s->h, HOST_YOUNG), FULL);
@@ -503,16 +527,14 @@ static void do_log(scene *s)
 }
 
 /* Light objects die in a major collection: their memory is freed inside it. */
-static void die_light(scene *s, int how)
+static void do_free_memory(scene *s)
 {
     ob_given(s->h, P, host_new(s->h, HOST_OLD), LIGHT_OB);
     host_major_begin(s->h);
-    s->h->on_realloc = how ? in_host : NULL;
+    s->h->on_realloc = in_host;
     host_major_end(s->h);
     s->h->on_realloc = NULL;
 }
-
-static void do_free_memory(scene *s) { die_light(s, 1); }
 
 static void do_free_light(scene *s)
 {
@@ -601,6 +623,7 @@ static const row rows[] = {
     { "trace in a major collection", COLLECTION, do_major, "trace", HOST_MAJOR_TRACE },
     { "propagate", COLLECTION, do_major, "propagate", HOST_MAJOR_TRACE },
     { "survivor in the marking", COLLECTION, do_question, "survivor", HOST_MAJOR_TRACE },
+    { "trace after a report", COLLECTION, do_report, "trace", HOST_MAJOR_TRACE },
     { "survivor in a major collection", COLLECTION, do_major, "survivor", HOST_MAJOR_FREE },
     { "is_young in a major collection", COLLECTION, do_major, "is_young", HOST_MAJOR_FREE },
     { "is_young for a new link", HOOK, do_link, "is_young", HOST_MUTATOR },

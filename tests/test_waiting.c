@@ -138,6 +138,28 @@ static void markers_at_the_end(void)
     }
 }
 
+/* What was put off, and is held again, is not deallocated when the heap ends, and keeps
+   its true count. (It is as any object of C that has no link: it is not told.) */
+static void what_was_put_off_and_is_held_at_the_end(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = ob_given(h, O, host_new(h, HOST_OLD), FULL), *held = ob_new(h, &Node), *other = ob_new(h, &Node);
+
+    NODE(owner)->ref[0] = held;
+    NODE(owner)->ref[1] = other;
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(host_stats(h).pending, 2);
+    rrc_incref(h->heap, held);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 2);
+    check_int(REFCNT(held), 1);
+    check_ptr(RRC_LINK(held), NULL);
+    rrc_decref(h->heap, held);
+    check_int(h->deallocs, 3);
+    host_end(h);
+}
+
 static void a_linked_object_is_not_deleted(void)
 {
     int kind;
@@ -220,6 +242,7 @@ UNIT_GROUP(waiting,
     UNIT(unlinked_and_taken_while_it_waits),
     UNIT(markers_beside_what_waits),
     UNIT(markers_at_the_end),
+    UNIT(what_was_put_off_and_is_held_at_the_end),
     UNIT(a_linked_object_is_not_deleted),
     UNIT(a_collect_hook_that_does_not_finish),
     UNIT(a_waiting_finalizer_keeps_p));
