@@ -19,7 +19,7 @@ VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
 .PHONY: all demo check check-hosts test bench bench-results bench-chart bench-check \
-        bench-instructions bench-profile fuzz lint deps install uninstall clean help
+        bench-instructions bench-profile fuzz fuzz-corpus lint deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -83,6 +83,7 @@ $(eval $(call run,tensor,$(CVM) $(TENSOR),sh tests/tensor.sh $(CVM) $(TENSOR)))
 $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so,\
     sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
+$(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
