@@ -5,12 +5,14 @@
  *
  *     mirror random [seed [runs [steps]]]
  *     mirror random replay FILE...                   files of tests/corpus
+ *     mirror random soak SECONDS                     see soak.h
  *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost
  *
  * Built with RANDOM_FUZZ it has no such programs, but the entry of a fuzzer, whose bytes
  * drive the same changes. */
 
 #include "mirror_programs.h"
+#include "soak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -409,6 +411,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 
 #else
 
+static void run_seed(unsigned long seed)
+{
+    run(choices_of_seed(seed), seed, 600, -1, 0, 0);
+}
+
 int mirror_random(int argc, char **argv)
 {
     unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
@@ -417,6 +424,8 @@ int mirror_random(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "replay") == 0)
         return replay_files(argv + 2, argc - 2, run_bytes);
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        return soak("mirror random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: mirror random %lu 1 %u", seed + i, steps);
         run(choices_of_seed(seed + i), seed + i, steps, -1, 0, 0);

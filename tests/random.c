@@ -4,12 +4,14 @@
  *
  *     random [seed [runs [steps]]]
  *     random replay FILE...        files of tests/corpus
+ *     random soak SECONDS          see soak.h
  *
  * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
  * drive the same operations. */
 
 #include "choices.h"
 #include "objects.h"
+#include "soak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -723,6 +725,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 
 #else
 
+static void run_seed(unsigned long seed)
+{
+    run(choices_of_seed(seed), 1000);
+}
+
 int main(int argc, char **argv)
 {
     unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
@@ -731,6 +738,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "replay") == 0)
         return replay_files(argv + 2, argc - 2, run_bytes);
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        return soak("random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: random %lu 1 %u", seed + i, steps);
         run(choices_of_seed(seed + i), steps);

@@ -5,11 +5,13 @@
  *
  *     cycles random [seed [runs [steps]]]
  *     cycles random replay FILE...        files of tests/corpus
+ *     cycles random soak SECONDS          see soak.h
  *
  * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
  * drive the same steps. */
 
 #include "choices.h"
+#include "soak.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -305,6 +307,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 
 #else
 
+static void run_seed(unsigned long seed)
+{
+    run(choices_of_seed(seed), 1000);
+}
+
 int random_cycles(int argc, char **argv)
 {
     unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
@@ -313,6 +320,8 @@ int random_cycles(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "replay") == 0)
         return replay_files(argv + 2, argc - 2, run_bytes);
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        return soak("cycles random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: cycles random %lu 1 %u", seed + i, steps);
         run(choices_of_seed(seed + i), steps);

@@ -144,6 +144,17 @@ endef
 $(foreach variant,$(CHECK_VARIANTS),$(eval $(call run_replays,$(variant))))
 $(foreach variant,$(MIRROR_CHECK),$(eval $(call run_mirror_replay,$(variant))))
 
+# Random runs for a long time, in which memory must stay flat.
+SOAK_SECONDS  ?= 3600
+SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain
+soak_command = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(1) $(if $(findstring /random-,$(1)),,random) soak
+
+.PHONY: soak
+soak: $(SOAK_PROGRAMS) ## random runs, SOAK_SECONDS=3600 for each program: memory must stay flat
+	@$(foreach program,$(SOAK_PROGRAMS),$(call soak_command,$(program)) $(SOAK_SECONDS) &&) :
+$(foreach program,$(SOAK_PROGRAMS),\
+    $(eval $(call run,soak-$(notdir $(program)),$(program),$(call soak_command,$(program)) 5)))
+
 # ---- the fuzzer --------------------------------------------------------------
 #
 # A kind of random test, the setting that is fuzzed, and what is kept in tests/corpus/KIND.
