@@ -2112,7 +2112,7 @@ static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
    those before it are inserted. */
 static void rrci_dict_insert_all(rrci_list *list, size_t from)
 {
-    uint64_t hashes[RRCI_AHEAD];
+    uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
     size_t i, end = list->count + RRCI_AHEAD;
     for (i = from; i < end; i++) {
         if (i >= from + RRCI_AHEAD)
@@ -3981,11 +3981,13 @@ static int rrci_garbage_is_unheld(rrc_heap *heap)
     rrc_object *ob;
     intptr_t counts = 0;
     size_t i;
+    if (RRCI_CHECKS)
+        return 0;
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     for (i = 0; i < list->count; i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        if (RRCI_CHECKS || rrci_is_linked_ob(ob))
+        if (rrci_is_linked_ob(ob))
             return 0;
         counts += RRCI_COUNT(ob);
         rrci_traverse(&search, ob, rrci_visit_internal);
