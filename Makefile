@@ -19,7 +19,7 @@ VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
 .PHONY: all demo check check-hosts test bench bench-results bench-chart bench-check \
-        bench-instructions bench-profile fuzz lint deps install uninstall clean help
+        bench-instructions bench-profile fuzz fuzz-corpus lint deps install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -83,6 +83,8 @@ $(eval $(call run,tensor,$(CVM) $(TENSOR),sh tests/tensor.sh $(CVM) $(TENSOR)))
 $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so,\
     sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
+$(eval $(call run,lint,$(BUILD)/lint.c,sh tests/lint.sh $(BUILD)/lint.c))
+$(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
@@ -118,20 +120,17 @@ TIDY_CHECKS := -*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-paramet
 # cppcheck does not see that two conditions exclude each other: clang-tidy looks for null pointers.
 CPPCHECK = cppcheck -q --std=c99 --enable=warning,portability --error-exitcode=1 --suppress=nullPointer -I.
 
+# The header is analyzed with each of these.
+LINT_SETTINGS := NDEBUG RRC_DEBUG RRC_MIRROR RRC_NO_STDLIB
+export LINT_SETTINGS CPPCHECK TIDY_CHECKS
+
 $(BUILD)/lint.c: Makefile
 	@mkdir -p $(@D)
 	@printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >$@
 
 lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends of all files
 	@sh tests/text.sh
-	@if command -v cppcheck >/dev/null; then \
-	    $(CPPCHECK) -DNDEBUG $(BUILD)/lint.c && $(CPPCHECK) -DRRC_DEBUG $(BUILD)/lint.c && \
-	    echo "cppcheck: nothing found"; \
-	else echo "skipped: there is no cppcheck"; fi
-	@if command -v clang-tidy >/dev/null; then \
-	    clang-tidy --quiet --warnings-as-errors='*' --header-filter=rawrefcount --checks='$(TIDY_CHECKS)' \
-	        $(BUILD)/lint.c -- -std=c99 -I. && echo "clang-tidy: nothing found"; \
-	else echo "skipped: there is no clang-tidy"; fi
+	@sh tests/lint.sh $(BUILD)/lint.c
 
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh

@@ -274,6 +274,9 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
+ *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding): desc.realloc is
+ *                                              required, and RRC_NO_STDIO implied. All that is called is memcpy,
+ *                                              memset and strcmp. There is no assert: define RRC_ASSERT
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
@@ -304,6 +307,10 @@
 #endif
 #if defined(RRC_MIRRORED) || defined(RAWREFCOUNT_MIRROR)
 #error "rawrefcount.h: the name is RRC_MIRROR"
+#endif
+
+#if defined(RRC_NO_STDLIB) && !defined(RRC_NO_STDIO)
+#define RRC_NO_STDIO
 #endif
 
 #ifdef RAWREFCOUNT_STATIC
@@ -534,7 +541,7 @@ typedef struct rrc_desc {
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
        as malloc's. Freeing happens inside a collection, allocating never does.
        old_size is 0 too when an object of tp_basicsize 0 is freed. NULL: the C
-       library's. */
+       library's; required with RRC_NO_STDLIB. */
     void *(*realloc)(void *userdata, void *ptr, size_t old_size, size_t new_size);
 
     /* A mistake was found. May come from any function, also inside a collection.
@@ -1076,9 +1083,22 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
 
+#ifdef RRC_NO_STDLIB
+#ifdef __cplusplus
+extern "C" {
+#endif
+void *memcpy(void *to, const void *from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int strcmp(const char *a, const char *b);
+#ifdef __cplusplus
+}
+#endif
+#else
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
+#endif
+#if defined(__SSE2__) && !defined(RRC_NO_STDLIB)      /* gcc's header includes <stdlib.h> */
+#define RRCI_SSE2
 #include <emmintrin.h>
 #endif
 #ifndef RRC_NO_STDIO
@@ -1159,7 +1179,7 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 #define RRCI_CHECKS 0
 #endif
 #ifndef RRC_ASSERT
-#ifdef RRC_DEBUG
+#if defined(RRC_DEBUG) && !defined(RRC_NO_STDLIB)
 #include <assert.h>
 #define RRC_ASSERT(condition) assert(condition)
 #else
@@ -1553,11 +1573,15 @@ static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size
 {
     if (desc->realloc != NULL)
         return desc->realloc(desc->userdata, ptr, old_size, new_size);
+#ifdef RRC_NO_STDLIB
+    return NULL;
+#else
     if (new_size == 0) {
         free(ptr);
         return NULL;
     }
     return realloc(ptr, new_size);
+#endif
 }
 
 static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_t new_size)
@@ -1919,7 +1943,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 /* A bit for each entry of the group that equals `value` where `care` has ones. */
 static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
 {
-#ifdef __SSE2__
+#ifdef RRCI_SSE2
     const __m128i *line = (const __m128i *)(const void *)group;
     __m128i v = _mm_set1_epi32((int)(value & care)), c = _mm_set1_epi32((int)care);
     __m128i m0 = _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(line), c), v);
@@ -2088,7 +2112,7 @@ static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
    those before it are inserted. */
 static void rrci_dict_insert_all(rrci_list *list, size_t from)
 {
-    uint64_t hashes[RRCI_AHEAD];
+    uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
     size_t i, end = list->count + RRCI_AHEAD;
     for (i = from; i < end; i++) {
         if (i >= from + RRCI_AHEAD)
@@ -3957,11 +3981,13 @@ static int rrci_garbage_is_unheld(rrc_heap *heap)
     rrc_object *ob;
     intptr_t counts = 0;
     size_t i;
+    if (RRCI_CHECKS)
+        return 0;
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     for (i = 0; i < list->count; i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        if (RRCI_CHECKS || rrci_is_linked_ob(ob))
+        if (rrci_is_linked_ob(ob))
             return 0;
         counts += RRCI_COUNT(ob);
         rrci_traverse(&search, ob, rrci_visit_internal);
@@ -5227,10 +5253,43 @@ static int rrci_visit_child(rrc_object *ob, void *arg)
 }
 
 #ifdef RRC_DEBUG
-static int rrci_compare_addresses(const void *a, const void *b)
+/* Heapsort (Williams, Floyd): needs no memory, and no C library. */
+static void rrci_sort_addresses(rrc_object **array, size_t n)
 {
-    uintptr_t x = (uintptr_t)*(rrc_object *const *)a, y = (uintptr_t)*(rrc_object *const *)b;
-    return x < y ? -1 : x > y;
+    size_t start = n / 2, end = n;
+    while (end > 1) {
+        size_t parent, child;
+        rrc_object *moving;
+        if (start > 0) {
+            moving = array[--start];        /* make it a heap, from the last parent on */
+        } else {
+            moving = array[--end];          /* the largest goes to the end */
+            array[end] = array[0];
+        }
+        for (parent = start; (child = 2 * parent + 1) < end; parent = child) {
+            if (child + 1 < end && (uintptr_t)array[child] < (uintptr_t)array[child + 1])
+                child++;
+            if ((uintptr_t)moving >= (uintptr_t)array[child])
+                break;
+            array[parent] = array[child];
+        }
+        array[parent] = moving;
+    }
+}
+
+static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_object *ob)
+{
+    size_t from = 0;
+    while (from < n) {
+        size_t middle = from + (n - from) / 2;
+        if (sorted[middle] == ob)
+            return 1;
+        if ((uintptr_t)sorted[middle] < (uintptr_t)ob)
+            from = middle + 1;
+        else
+            n = middle;
+    }
+    return 0;
 }
 
 /* Remember what the edge node of ob lists: heap->targets. */
@@ -5245,7 +5304,7 @@ static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
     if (listed == NULL)
         return 0;
     memcpy(listed, heap->targets, n * sizeof *listed);
-    qsort(listed, n, sizeof *listed, rrci_compare_addresses);
+    rrci_sort_addresses(listed, n);
     head->is.listed = listed;
     head->is.listed_count = n;
     return 1;
@@ -5260,8 +5319,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     const rrci_gc_head *head = rrci_gc_head_of(owner);
     char detail[200];
     if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0
-        || (head->is.listed_count > 0 && bsearch(&ob, head->is.listed, head->is.listed_count, sizeof ob,
-                                                 rrci_compare_addresses) != NULL))
+        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
         return;
     weighing->is_moved = 1;
 #ifdef RRC_NO_STDIO
@@ -5741,6 +5799,10 @@ static const char *rrci_missing_hook(const rrc_desc *desc)
     if ((desc->mirror == NULL) != (desc->anchor == NULL))
         return desc->mirror == NULL ? "anchor is there, but mirror is missing" : "mirror is there, but anchor is missing";
     needs_trace = needs_trace && desc->mirror == NULL;
+#endif
+#ifdef RRC_NO_STDLIB
+    if (desc->realloc == NULL)
+        return "realloc is missing, which RRC_NO_STDLIB needs";
 #endif
     if (needs_trace && desc->trace == NULL)
         return "trace is missing";

@@ -6,10 +6,7 @@
 
 unsigned vm_pick(vm *v, unsigned n)
 {
-    v->random ^= v->random << 13;
-    v->random ^= v->random >> 7;
-    v->random ^= v->random << 17;
-    return (unsigned)(v->random >> 33) % n;
+    return pick(&v->from, n);
 }
 
 static void push(vm_pointers *array, void *pointer)
@@ -518,7 +515,7 @@ vm *vm_open(const vm_options *options, uint64_t seed)
         abort();
     if (options != NULL)
         v->options = *options;
-    v->random = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    v->from = choices_of_seed((unsigned long)seed);
     memset(&desc, 0, sizeof desc);
     desc.userdata = v;
     desc.survivor = survivor;

@@ -8,6 +8,7 @@
 #ifndef MIRROR_HOST_H
 #define MIRROR_HOST_H
 
+#include "choices.h"
 #include "layout.h"
 #include "rawrefcount.h"
 #include "unit.h"
@@ -52,7 +53,7 @@ struct vm {
     vm_options options;
     vm_pointers objects, gray, to_finalize, slots, free_slots;
     int marking, in_minor, in_collection, closed, frozen;
-    uint64_t random;
+    choices from;
 
     size_t collections, live_bytes, allocations;
     size_t fail_mirror_at, mirror_calls;    /* the call of this number fails; 0: none */

@@ -4,9 +4,15 @@
  * out. What is reached must be there at any time, and in the end nothing else.
  *
  *     mirror random [seed [runs [steps]]]
- *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost */
+ *     mirror random replay FILE...                   files of tests/corpus
+ *     mirror random soak SECONDS                     see soak.h
+ *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost
+ *
+ * Built with RANDOM_FUZZ it has no such programs, but the entry of a fuzzer, whose bytes
+ * drive the same changes. */
 
 #include "mirror_programs.h"
+#include "soak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +24,7 @@ typedef struct driver {
     int depth;
 } driver;
 
-static unsigned pick(m_world *w, unsigned n)
+static unsigned choose(m_world *w, unsigned n)
 {
     return vm_pick(w->v, n);
 }
@@ -31,7 +37,7 @@ static int some_p(m_world *w)
 
     m_reach(w);
     for (tries = 0; recent > 0 && tries < 8; tries++) {
-        i = (int)w->p_count - 1 - (int)pick(w, recent);
+        i = (int)w->p_count - 1 - (int)choose(w, recent);
         if (w->p[i].at != NULL && w->p[i].reached)
             return i;
     }
@@ -44,7 +50,7 @@ static int some_ob(m_world *w)
 
     m_reach(w);
     for (tries = 0; w->ob_count > 0 && tries < 8; tries++) {
-        i = (int)pick(w, (unsigned)w->ob_count);
+        i = (int)choose(w, (unsigned)w->ob_count);
         if (w->ob[i].ob != NULL && w->ob[i].reached)
             return i;
     }
@@ -68,12 +74,12 @@ static void make_p(m_world *w)
     if (w->p_count == MOST_P)
         return;
     p = m_new_p(w);
-    if (pick(w, 4) == 0)
+    if (choose(w, 4) == 0)
         w->p[p].at->has_finalizer = 1;
     m_root(w, p, 1);
     other = some_p(w);
-    if (other != NOBODY && pick(w, 3) != 0) {
-        m_point(w, other, (int)pick(w, VM_EDGES), p);
+    if (other != NOBODY && choose(w, 3) != 0) {
+        m_point(w, other, (int)choose(w, VM_EDGES), p);
         m_root(w, p, 0);
     }
 }
@@ -83,7 +89,7 @@ static void make_ob(m_world *w)
     static const int kinds[] = { M_GC, M_GC, M_GC, M_GC, M_GC | M_FINAL, M_BARE, M_LIGHT };
 
     if (population(w) < MOST_OB)
-        m_new_ob(w, kinds[pick(w, sizeof kinds / sizeof kinds[0])]);
+        m_new_ob(w, kinds[choose(w, sizeof kinds / sizeof kinds[0])]);
 }
 
 /* A proxy, or a view: made for an object that has none. */
@@ -93,7 +99,7 @@ static void make_link(m_world *w)
 
     if (ob == NOBODY || w->p_count == MOST_P)
         return;
-    if (pick(w, 3) == 0) {
+    if (choose(w, 3) == 0) {
         p = some_p(w);
     } else {
         m_hold(w, ob);
@@ -104,12 +110,12 @@ static void make_link(m_world *w)
         m_drop(w, ob);
     }
     if (p != NOBODY && w->ob[ob].ob != NULL)
-        m_link(w, p, ob, (int)pick(w, 2));
-    if (p != NOBODY && pick(w, 3) != 0) {
+        m_link(w, p, ob, (int)choose(w, 2));
+    if (p != NOBODY && choose(w, 3) != 0) {
         int other = some_p(w);
 
         if (other != NOBODY && other != p && w->p[p].at != NULL) {
-            m_point(w, other, (int)pick(w, VM_EDGES), p);
+            m_point(w, other, (int)choose(w, VM_EDGES), p);
             m_root(w, p, 0);
         }
     }
@@ -122,7 +128,7 @@ static void move_any(m_world *w)
 
     for (k = 0; k < M_REFS && from != NOBODY && to != NOBODY; k++)
         if (w->ob[from].ref[k] != NOBODY && (w->ob[to].kind & M_LIGHT) == 0) {
-            m_move(w, from, k, to, (int)pick(w, M_REFS));
+            m_move(w, from, k, to, (int)choose(w, M_REFS));
             return;
         }
 }
@@ -145,7 +151,7 @@ static void hold_weak(m_world *w)
         return;
     m_hold(w, ob);
     for (i = 0; i < w->p_count; i++)
-        if (w->p[i].at != NULL && w->p[i].rooted && pick(w, 2) == 0)
+        if (w->p[i].at != NULL && w->p[i].rooted && choose(w, 2) == 0)
             m_root(w, (int)i, 0);
 }
 
@@ -158,7 +164,7 @@ static int can_own(const m_world *w, int ob)
    what is there already, or one with fields, or both. */
 static void grow(m_world *w)
 {
-    int owner = some_ob(w), ob, p, other, n, view = pick(w, 2) == 0;
+    int owner = some_ob(w), ob, p, other, n, view = choose(w, 2) == 0;
 
     if (population(w) >= MOST_OB || w->p_count == MOST_P)
         return;
@@ -166,26 +172,26 @@ static void grow(m_world *w)
     if (ob == NOBODY)
         return;
     w->ob[ob].pins++;
-    if (view || pick(w, 2) == 0) {
+    if (view || choose(w, 2) == 0) {
         p = m_new_p(w);
         m_root(w, p, 1);
-        m_link(w, p, ob, view || pick(w, 2) == 0);
+        m_link(w, p, ob, view || choose(w, 2) == 0);
         other = some_p(w);
         if (other != NOBODY)
             m_point(w, p, 0, other);
         other = some_p(w);
-        if (other != NOBODY && pick(w, 3) == 0)
-            m_point(w, other, (int)pick(w, VM_EDGES), p);
-        if (view || pick(w, 4) != 0)
+        if (other != NOBODY && choose(w, 3) == 0)
+            m_point(w, other, (int)choose(w, VM_EDGES), p);
+        if (view || choose(w, 4) != 0)
             m_root(w, p, 0);
     }
     m_reach(w);
-    n = (int)pick(w, M_REFS);
+    n = (int)choose(w, M_REFS);
     if (owner != NOBODY && w->ob[owner].ob != NULL && w->ob[owner].reached && can_own(w, owner)
             && w->ob[owner].ref[n] == NOBODY)
         m_refer(w, owner, n, ob);
     w->ob[ob].pins--;
-    if (w->ob[ob].inner > 0 || w->ob[ob].p != NOBODY || pick(w, 4) == 0)
+    if (w->ob[ob].inner > 0 || w->ob[ob].p != NOBODY || choose(w, 4) == 0)
         m_drop(w, ob);
 }
 
@@ -193,7 +199,7 @@ static void operate(m_world *w)
 {
     int a = NOBODY, b = NOBODY;
 
-    switch (pick(w, 48)) {
+    switch (choose(w, 48)) {
     case 0:
     case 1:
         make_p(w);
@@ -209,7 +215,7 @@ static void operate(m_world *w)
         break;
     case 7:
         a = some_ob(w);
-        if (a != NOBODY && pick(w, 3) == 0)
+        if (a != NOBODY && choose(w, 3) == 0)
             m_unlink(w, a);
         break;
     case 8:
@@ -230,7 +236,7 @@ static void operate(m_world *w)
         a = some_ob(w);
         b = some_ob(w);
         if (a != NOBODY && can_own(w, a))
-            m_refer(w, a, (int)pick(w, M_REFS), pick(w, 8) == 0 ? NOBODY : b);
+            m_refer(w, a, (int)choose(w, M_REFS), choose(w, 8) == 0 ? NOBODY : b);
         break;
     case 17:
     case 18:
@@ -240,22 +246,22 @@ static void operate(m_world *w)
     case 20:
         a = some_p(w);
         if (a != NOBODY)
-            m_root(w, a, !w->p[a].rooted && pick(w, 2) == 0);
+            m_root(w, a, !w->p[a].rooted && choose(w, 2) == 0);
         break;
     case 21:
     case 22:
         a = some_p(w);
         b = some_p(w);
         if (a != NOBODY)
-            m_point(w, a, (int)pick(w, VM_EDGES), b);
+            m_point(w, a, (int)choose(w, VM_EDGES), b);
         break;
     case 23:
         a = some_ob(w);
-        if (a != NOBODY && (w->ob[a].kind & M_GC) != 0 && pick(w, 3) == 0)
+        if (a != NOBODY && (w->ob[a].kind & M_GC) != 0 && choose(w, 3) == 0)
             m_track(w, a, !w->ob[a].tracked);
         break;
     case 24:
-        m_run(w, pick(w, 5));
+        m_run(w, choose(w, 5));
         break;
     case 25:
         vm_collect_minor(w->v);
@@ -274,7 +280,7 @@ static void operate(m_world *w)
     case 31:
         a = some_ob(w);
         for (b = 0; b < M_REFS && a != NOBODY; b++)
-            if (w->ob[a].ob != NULL && w->ob[a].ref[b] != NOBODY && pick(w, 4) == 0)
+            if (w->ob[a].ob != NULL && w->ob[a].ref[b] != NOBODY && choose(w, 4) == 0)
                 m_refer(w, a, b, NOBODY);
         break;
     default:
@@ -284,9 +290,9 @@ static void operate(m_world *w)
     case 33:
     case 34:
     case 35:
-        if (!w->raw && (pick(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
+        if (!w->raw && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
-        else if (pick(w, 4) == 0)
+        else if (choose(w, 4) == 0)
             m_collect(w);
         break;
     }
@@ -296,7 +302,7 @@ static void operate_in_finalizer(m_world *w)
 {
     driver *d = (driver *)w->user;
 
-    if (d->depth >= MOST_DEPTH || pick(w, 3) == 0)
+    if (d->depth >= MOST_DEPTH || choose(w, 3) == 0)
         return;
     d->depth++;
     operate(w);
@@ -320,10 +326,10 @@ static void settle(m_world *w, int all)
             if (w->ob[i].ob != NULL && (w->ob[i].kind & M_GC) == 0 && w->ob[i].ref[k] != NOBODY)
                 m_refer(w, (int)i, k, NOBODY);
     for (i = 0; i < w->ob_count; i++)
-        while (w->ob[i].ob != NULL && w->ob[i].held > 0 && (all || pick(w, 8) != 0))
+        while (w->ob[i].ob != NULL && w->ob[i].held > 0 && (all || choose(w, 8) != 0))
             m_drop(w, (int)i);
     for (i = 0; i < w->p_count; i++)
-        if (w->p[i].at != NULL && w->p[i].rooted && (all || pick(w, 4) != 0))
+        if (w->p[i].at != NULL && w->p[i].rooted && (all || choose(w, 4) != 0))
             m_root(w, (int)i, 0);
     for (k = 0; k < 4; k++) {
         m_collect(w);
@@ -332,7 +338,8 @@ static void settle(m_world *w, int all)
     m_expect_no_garbage(w);
 }
 
-static size_t run(uint64_t seed, unsigned steps, int raw, int careless, int soft)
+/* The kind of host is told by the seed. */
+static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int careless, int soft)
 {
     vm_options options;
     driver d = { 0 };
@@ -346,16 +353,17 @@ static size_t run(uint64_t seed, unsigned steps, int raw, int careless, int soft
     options.keeps_resurrected = seed / 6 % 2 != 0;
     options.explicit_form = raw >= 0 ? raw : seed / 12 % 3 == 2;
     w = m_open(&options, seed);
+    w->v->from = from;
     w->user = &d;
     if (careless == 1)
         w->raw = 1;                     /* in the hooked form */
     w->careless = careless == 2;
     w->soft = soft;
     w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;
-    for (i = 0; i < steps && w->lost == 0; i++) {
-        if (pick(w, 10) == 0) {
-            w->v->fail_mirror_at = w->v->mirror_calls + 1 + pick(w, 3);
-            w->v->fail_alloc_at = w->v->allocations + 1 + pick(w, 3);
+    for (i = 0; i < steps && w->lost == 0 && choices_are_left(&w->v->from); i++) {
+        if (choose(w, 10) == 0) {
+            w->v->fail_mirror_at = w->v->mirror_calls + 1 + choose(w, 3);
+            w->v->fail_alloc_at = w->v->allocations + 1 + choose(w, 3);
         }
         if (careless != 0 && i % 40 == 0)
             rrc_mirror_step(w->v->heap);
@@ -384,15 +392,43 @@ static size_t run(uint64_t seed, unsigned steps, int raw, int careless, int soft
     return 0;
 }
 
+/* The first byte is the seed. */
+static void run_bytes(const unsigned char *bytes, size_t size)
+{
+    if (size > 1)
+        run(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000, -1, 0, 0);
+}
+
+#ifdef RANDOM_FUZZ
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    run_bytes(data, size);
+    return 0;
+}
+
+#else
+
+static void run_seed(unsigned long seed)
+{
+    run(choices_of_seed(seed), seed, 600, -1, 0, 0);
+}
+
 int mirror_random(int argc, char **argv)
 {
     unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
     unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
     unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
 
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return replay_files(argv + 2, argc - 2, run_bytes);
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        return soak("mirror random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: mirror random %lu 1 %u", seed + i, steps);
-        run(seed + i, steps, -1, 0, 0);
+        run(choices_of_seed(seed + i), seed + i, steps, -1, 0, 0);
     }
     printf("%lu passed, 0 failed\n", runs);
     return runs == 0;
@@ -409,8 +445,10 @@ int mirror_control(int argc, char **argv)
     if (careless == 0)
         return 2;
     for (i = 0; i < runs; i++)
-        lost += run(seed + i, 2000, 0, careless, 1) > 0;
+        lost += run(choices_of_seed(seed + i), seed + i, 2000, 0, careless, 1) > 0;
     printf("%s: lost or found in %lu of %lu runs\n", rule, lost, runs);
     printf("%d passed, %d failed\n", lost > 0, lost == 0);
     return lost == 0;
 }
+
+#endif

@@ -3,12 +3,15 @@
  * heap must be what the oracle says.
  *
  *     random [seed [runs [steps]]]
+ *     random replay FILE...        files of tests/corpus
+ *     random soak SECONDS          see soak.h
  *
  * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
  * drive the same operations. */
 
 #include "choices.h"
 #include "objects.h"
+#include "soak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -704,18 +707,28 @@ static void run(choices from, unsigned steps)
     free(w);
 }
 
+static void run_bytes(const unsigned char *bytes, size_t size)
+{
+    if (size > 0)
+        run(choices_of_bytes(bytes, size), 100000);
+}
+
 #ifdef RANDOM_FUZZ
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    if (size > 0)
-        run(choices_of_bytes(data, size), 100000);
+    run_bytes(data, size);
     return 0;
 }
 
 #else
+
+static void run_seed(unsigned long seed)
+{
+    run(choices_of_seed(seed), 1000);
+}
 
 int main(int argc, char **argv)
 {
@@ -723,6 +736,10 @@ int main(int argc, char **argv)
     unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
     unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 1000;
 
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return replay_files(argv + 2, argc - 2, run_bytes);
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        return soak("random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: random %lu 1 %u", seed + i, steps);
         run(choices_of_seed(seed + i), steps);

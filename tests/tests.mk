@@ -131,18 +131,55 @@ COVERED := suite-clang-cover-dict-desc-moves suite-clang-cover-slot-macros-fixed
 coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
 	@sh tests/coverage.sh $^
 
+# What the fuzzer has found worth keeping, without a fuzzer.
+define run_replays
+$(call run,replay_random-$(1),$(BUILD)/tests/random-$(1),$(BUILD)/tests/random-$(1) replay $(wildcard tests/corpus/random/*))
+$(call run,replay_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
+    $(BUILD)/tests/cycles-$(1) random replay $(wildcard tests/corpus/cycles/*))
+endef
+define run_mirror_replay
+$(call run,replay_mirror-$(1),$(BUILD)/tests/mirror-$(1),\
+    $(BUILD)/tests/mirror-$(1) random replay $(wildcard tests/corpus/mirror/*))
+endef
+$(foreach variant,$(CHECK_VARIANTS),$(eval $(call run_replays,$(variant))))
+$(foreach variant,$(MIRROR_CHECK),$(eval $(call run_mirror_replay,$(variant))))
+
+# Random runs for a long time, in which memory must stay flat.
+SOAK_SECONDS  ?= 3600
+SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain
+soak_command = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(1) $(if $(findstring /random-,$(1)),,random) soak
+
+.PHONY: soak
+soak: $(SOAK_PROGRAMS) ## random runs, SOAK_SECONDS=3600 for each program: memory must stay flat
+	@$(foreach program,$(SOAK_PROGRAMS),$(call soak_command,$(program)) $(SOAK_SECONDS) &&) :
+$(foreach program,$(SOAK_PROGRAMS),\
+    $(eval $(call run,soak-$(notdir $(program)),$(program),$(call soak_command,$(program)) 5)))
+
 # ---- the fuzzer --------------------------------------------------------------
+#
+# A kind of random test, the setting that is fuzzed, and what is kept in tests/corpus/KIND.
 
 FUZZ_SECONDS ?= 60
+FUZZ_KINDS   := random cycles mirror
+FUZZ_random  := $(BUILD)/tests/fuzz_random-dict-desc-moves-small-debug
+FUZZ_cycles  := $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug
+FUZZ_mirror  := $(BUILD)/tests/fuzz_mirror-small-debug
+FUZZERS      := $(foreach kind,$(FUZZ_KINDS),$(FUZZ_$(kind)))
+FUZZ_MIRROR_SRCS := tests/mirror_random.c tests/mirror_world.c tests/mirror_host.c tests/unit.c tests/impl.c
 
-$(BUILD)/tests/fuzz-%: $(RANDOM_SRCS) $(TEST_HEADERS)
+$(BUILD)/tests/fuzz_random-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ clang-fuzz-$* $(RANDOM_SRCS) tests/impl.c
 
 $(BUILD)/tests/fuzz_cycles-%: $(WORLD_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ clang-fuzz-$* $(WORLD_SRCS) tests/impl.c
 
-fuzz: $(BUILD)/tests/fuzz-dict-desc-moves-debug $(BUILD)/tests/fuzz-slot-macros-fixed-small $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug ## random bytes drive the operations of tests/random*.c (needs clang); FUZZ_SECONDS=60
-	@mkdir -p $(BUILD)/corpus
-	@for program in $^; do \
-	    $$program -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -print_final_stats=1 \
-	        -artifact_prefix=$(BUILD)/corpus- $(BUILD)/corpus || exit 1; done
+$(BUILD)/tests/fuzz_mirror-%: $(FUZZ_MIRROR_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ clang-fuzz-mirror-$* $(FUZZ_MIRROR_SRCS)
+
+fuzz: $(FUZZERS) ## random bytes drive the operations of tests/*random*.c (needs clang); FUZZ_SECONDS=60
+	@$(foreach kind,$(FUZZ_KINDS),sh tests/fuzz.sh $(kind) $(FUZZ_$(kind)) $(FUZZ_SECONDS) &&) :
+
+fuzz-corpus: $(FUZZERS) ## keep in tests/corpus what the fuzzer found, and no more than it takes
+	@$(foreach kind,$(FUZZ_KINDS),sh tests/fuzz.sh merge $(kind) $(FUZZ_$(kind)) &&) :
+
+$(foreach kind,$(FUZZ_KINDS),$(eval $(call run,fuzz-$(kind),$(FUZZ_$(kind)),sh tests/fuzz.sh $(kind) $(FUZZ_$(kind)) 10)))

@@ -1,0 +1,60 @@
+#!/bin/sh
+# freestanding.sh - with RRC_NO_STDLIB the header needs no C library: neither its headers
+# nor its functions, but for the three that it says.
+. tests/lib.sh
+out=$BUILD/tests/freestanding
+mkdir -p "$out" || exit 1
+printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/header.c"
+cp "$out/header.c" "$out/header.cc"
+free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
+
+# needs_only OBJECT NAMES...: the object refers to nothing else.
+needs_only() {
+    object=$1
+    shift
+    nm -u "$object" >"$object.all" || return 1
+    awk '{ print $NF }' "$object.all" >"$object.needs"
+    for name in "$@"; do
+        sed "/^$name\$/d" "$object.needs" >"$object.rest" && mv "$object.rest" "$object.needs"
+    done
+    [ -s "$object.needs" ] || return 0
+    echo "it also needs: $(tr '\n' ' ' <"$object.needs")"
+    return 1
+}
+
+IFS=$NEWLINE
+for cc in $(compilers); do
+    unset IFS
+    for settings in '' -DRRC_DEBUG -DRRC_MIRROR '-DRRC_MIRROR -DRRC_DEBUG'; do
+        rm -f "$out/header.o"
+        expect "$cc $settings: compiles without a header of the C library" sh -c \
+            "$cc -std=c99 $STRICT $free -nostdinc -isystem '$($cc -print-file-name=include)' -DRRC_NO_STDLIB \
+             $settings -I. -c '$out/header.c' -o '$out/header.o'"
+        expect "$cc $settings: calls memcpy, memset and strcmp only" needs_only "$out/header.o" memcpy memset strcmp
+    done
+    cxx=$(cxx_of "$cc")
+    if have "$cxx"; then
+        for before in '' '-include cstring'; do
+            expect "$cxx $before: C++" sh -c \
+                "$cxx -std=c++11 $STRICT -fno-exceptions -DRRC_NO_STDLIB -I. $before -c '$out/header.cc' -o '$out/header.o'"
+        done
+    else
+        skip "C++ with $cxx: not there"
+    fi
+    # A program that has its own start, and links to nothing.
+    case $($cc -dumpmachine) in
+    x86_64-*linux*)
+        for settings in '' -DRRC_DEBUG; do
+            # shellcheck disable=SC2086
+            if $cc -std=c11 -Wall -Wextra -Werror $free -nostdlib -static -DRRC_NO_STDLIB -DFREESTANDING_START \
+                $settings -I. tests/freestanding.c -o "$out/program"; then
+                expect "$cc $settings: a program without any library runs" "$out/program"
+            else
+                fail "$cc $settings: a program without any library is not built"
+            fi
+        done
+        ;;
+    *) skip "a program without any library: its start is written for x86-64 Linux" ;;
+    esac
+done
+finish
