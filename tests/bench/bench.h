@@ -13,6 +13,7 @@
  *
  *     peer_boehm.c    the Boehm collector's disappearing links and finalizers
  *     peer_glib.c     toggle references of GObjects
+ *     peer_lua.c      a weak table, __gc and luaL_ref
  *     peer_cpython.py CPython's collector, on the graphs of cycles.c
  *
  *     table.awk  the table in Markdown; chart.gp the chart; results.sh both, and the README
