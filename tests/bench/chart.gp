@@ -57,7 +57,7 @@ set xlabel "links" offset 0, 0.4
 
 set title "A collection in which all links live" offset 0, 0.8
 row = "major, all live, P links"
-set yrange [1:30000]
+set yrange [1:300000]
 plot csv using 3:(points(row, "Boehm", 4)) with linespoints @boehm title "Boehm: disappearing links", \
      csv using 3:(points(row, "Lua", 4)) with linespoints @lua title "Lua: weak table, __gc", \
      csv using 3:(points(row, "dict", 4)) with linespoints @dict title "rawrefcount.h", \
