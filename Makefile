@@ -46,10 +46,10 @@ include bindings/compactvm/compactvm.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
 include tests/matrix.mk
-include tests/bench/bench.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk
 include bindings/mruby/mruby.mk
+include tests/bench/bench.mk
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 

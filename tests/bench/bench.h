@@ -13,6 +13,7 @@
  *
  *     peer_boehm.c    the Boehm collector's disappearing links and finalizers
  *     peer_glib.c     toggle references of GObjects
+ *     peer_lua.c      a weak table, __gc and luaL_ref
  *     peer_cpython.py CPython's collector, on the graphs of cycles.c
  *
  *     table.awk  the table in Markdown; chart.gp the chart; results.sh both, and the README
@@ -128,6 +129,7 @@ uintptr_t plain_dealloc(data *d);
 
 void bench_shuffle(uint32_t *order, size_t n);      /* a permutation of 0 .. n-1 */
 double bench_now(void);         /* seconds */
+double bench_cpu_now(void);     /* the same of the processor: other programs do not count; slower */
 extern volatile uintptr_t bench_sink;
 
 enum { BENCH_MAX_REPEATS = 64, BENCH_MAX_MISSED = 200 };
@@ -156,8 +158,8 @@ int bench_wants(const bench *b, const char *row);
 /* Print a row: the medians, and whether its goal is met. */
 void bench_row(bench *b, const char *row, const char *unit, const samples *s);
 
-/* The longest call of each turn, in milliseconds: the row is the turn that other programs
-   disturbed least. */
+/* The longest call of each turn, in milliseconds of processor time: the row is the turn that
+   was disturbed least. */
 void bench_pause(bench *b, const char *row, const samples *s);
 void bench_print_missed(const bench *b);
 

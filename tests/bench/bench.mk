@@ -23,15 +23,17 @@ $(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
 # Others, to compare with: each where its library is installed.
 PEER_boehm := bdw-gc
 PEER_glib  := gobject-2.0
-PEERS      := $(foreach peer,boehm glib,$(if $(shell $(PKG_CONFIG) --exists $(PEER_$(peer)) 2>/dev/null && echo yes),$(peer)))
+PEER_lua   := $(LUA)
+PEERS      := $(foreach peer,boehm glib lua,$(if $(PEER_$(peer)),$(shell \
+                $(PKG_CONFIG) --exists $(PEER_$(peer)) 2>/dev/null && echo $(peer))))
 
 $(BUILD)/bench/peer_%: tests/bench/peer_%.c tests/bench/peer.h $(BUILD)/bench/data.o
 	$(BENCH_COMPILE) $(shell $(PKG_CONFIG) --cflags $(PEER_$*)) $< $(BUILD)/bench/data.o \
-	    $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PEER_$*)) -o $@
+	    $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PEER_$*)) -lm -o $@
 
 BENCH_PROGRAMS := $(BUILD)/bench/bench $(addprefix $(BUILD)/bench/peer_,$(PEERS))
 peer = --peer "$(1)=$(if $(filter $(2),$(PEERS)),$(BUILD)/bench/peer_$(2))"
-BENCH_PEERS = $(call peer,Boehm,boehm) $(call peer,GObject,glib) \
+BENCH_PEERS = $(call peer,Boehm,boehm) $(call peer,GObject,glib) $(call peer,Lua,lua) \
     --peer "CPython=$(if $(shell command -v python3),python3 tests/bench/peer_cpython.py)"
 
 bench: $(BENCH_PROGRAMS) ## measure, beside others; BENCH_ARGS="--rows TEXT --n N --variant TEXT"

@@ -22,6 +22,7 @@ other   = "lw 2.5 lc rgb '#009E73' pt 9 ps 0.8"
 second  = "lw 2.5 lc rgb '#000000' pt 11 ps 0.8"
 boehm   = "lw 2 lc rgb '#D55E00' pt 4 ps 0.8"
 gobject = "lw 2 lc rgb '#CC79A7' pt 6 ps 0.8"
+lua     = "lw 2 lc rgb '#117733' pt 12 ps 0.9"
 cpython = "lw 2 lc rgb '#B8860B' pt 8 ps 0.9"
 plain   = "lw 1.5 lc rgb '#777777' dt 2"
 
@@ -56,8 +57,9 @@ set xlabel "links" offset 0, 0.4
 
 set title "A collection in which all links live" offset 0, 0.8
 row = "major, all live, P links"
-set yrange [1:30000]
+set yrange [1:300000]
 plot csv using 3:(points(row, "Boehm", 4)) with linespoints @boehm title "Boehm: disappearing links", \
+     csv using 3:(points(row, "Lua", 4)) with linespoints @lua title "Lua: weak table, __gc", \
      csv using 3:(points(row, "dict", 4)) with linespoints @dict title "rawrefcount.h", \
      csv using 3:(points(row, "dict", 6)) with lines @plain title "plain loop"
 
@@ -65,6 +67,7 @@ set title "A collection in which all die"
 row = "major, all die, queued"
 plot csv using 3:(points(row, "Boehm", 4)) with linespoints @boehm title "Boehm: disappearing links", \
      csv using 3:(points(row, "GObject", 4)) with linespoints @gobject title "GObject: toggle references", \
+     csv using 3:(points(row, "Lua", 4)) with linespoints @lua title "Lua: weak table, __gc", \
      csv using 3:(points(row, "dict", 4)) with linespoints @dict title "rawrefcount.h", \
      csv using 3:(points(row, "dict", 6)) with lines @plain title "plain loop"
 
@@ -72,6 +75,7 @@ set title "Making a link"
 row = "create a P link, old p"
 plot csv using 3:(points(row, "Boehm", 4)) with linespoints @boehm title "Boehm: disappearing links", \
      csv using 3:(points(row, "GObject", 4)) with linespoints @gobject title "GObject: toggle references", \
+     csv using 3:(points(row, "Lua", 4)) with linespoints @lua title "Lua: weak table, __gc", \
      csv using 3:(points(row, "dict", 4)) with linespoints @dict title "rawrefcount.h, dictionary", \
      csv using 3:(points(row, "slot", 4)) with linespoints @slot title "rawrefcount.h, slot", \
      csv using 3:(points(row, "dict", 6)) with lines @plain title "plain loop, bare table"
@@ -81,9 +85,10 @@ set ylabel "ns for each lookup"
 row = "rrc_from_obj, random order"
 set yrange [0.3:10000]
 plot csv using 3:(points("rrc_to_obj, random order", "GObject", 4)) with linespoints @gobject title "GObject: ob to p by qdata", \
+     csv using 3:(points("rrc_to_obj, random order", "Lua", 4)) with linespoints @lua title "Lua: ob to p by weak table", \
      csv using 3:(points(row, "dict", 4)) with linespoints @dict title "p to ob, dictionary", \
      csv using 3:(points(row, "slot", 4)) with linespoints @slot title "p to ob, slot", \
-     csv using 3:(points("rrc_to_obj, random order", "dict", 4)) with linespoints @other title "ob to p", \
+     csv using 3:(points("rrc_to_obj, random order", "dict", 4)) with linespoints @second title "ob to p", \
      csv using 3:(points(row, "dict", 6)) with lines @plain title "reading p"
 
 set title "Cycles among objects that refer to any two"

@@ -43,10 +43,21 @@ static volatile uintptr_t sink;
 
 /* ---- the host ------------------------------------------------------------- */
 
+static int reports;             /* the host tells what it marks, and a cell's payload is the one it refers to */
+
 static void trace(void *userdata, rrc_gcref of)
 {
+    cell *c = of;
+
     (void)userdata;
-    ((cell *)of)->word |= CELL_MARK;
+    if (!reports) {
+        c->word |= CELL_MARK;
+        return;
+    }
+    for (; c != NULL && !(c->word & CELL_MARK); c = (cell *)c->payload[0]) {
+        c->word |= CELL_MARK;
+        rrc_marked(heap, c);
+    }
 }
 
 static rrc_gcref survivor(void *userdata, rrc_gcref of)
@@ -149,6 +160,7 @@ static void fresh(void)         /* a new heap; the old one is left as it is */
     desc.survivor = survivor;
     desc.realloc = count_realloc;
     desc.is_young = is_young;
+    desc.reports_marks = reports;
 #if defined(COUNT_slot)
     desc.slot = slot;
 #endif
@@ -280,8 +292,9 @@ OP(unlink)
 
 /* ---- counts: with and without the test that a closed host needs ------------ */
 
-static void strong(void)        /* in a heap with links, but none of them has one */
+static void unlinked(void)
 {
+    reports = 0;
     fresh();
 }
 
@@ -397,6 +410,37 @@ static void dying_shuffled(void)
     rrc_decref(heap, &nodes[0]->head);
 }
 
+/* A widget (O link) to its callback's view (P link), whose cell refers to the widget's proxy. */
+static void live_border(void)
+{
+    size_t i;
+
+    reports = 1;
+    make_nodes();
+    for (i = 0; i < N; i += 2) {
+        rrc_object *widget = &nodes[i]->head, *view = &nodes[i + 1]->head;
+
+        nodes[i]->a = view;
+        p[i + 1]->payload[0] = (intptr_t)p[i];
+        rrc_create_link_pyobj(heap, p[i], widget);
+        rrc_create_link_pypy(heap, p[i + 1], view);
+        widget->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+        view->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    }
+    track_nodes();
+}
+
+static void dying_border(void)
+{
+    size_t i;
+
+    live_border();
+    for (i = 0; i < N; i += 2)
+        rrc_decref(heap, &nodes[i]->head);
+}
+
+OP(border_live)      { major(); rrc_run_pending(heap, 0); }
+OP(border_dying)     { major(); rrc_run_pending(heap, 0); }
 OP(cycles_live)      { major(); rrc_run_pending(heap, 0); }
 OP(cycles_dying)     { major(); rrc_run_pending(heap, 0); }
 OP(shuffled_live)    { major(); rrc_run_pending(heap, 0); }
@@ -428,7 +472,9 @@ OP(track_and_drop)
     ENTRY("cycles, live, pairs", cycles_live, live_pairs, N), \
     ENTRY("cycles, dying, pairs", cycles_dying, dying_pairs, N), \
     ENTRY("cycles, live, shuffled", shuffled_live, live_shuffled, N), \
-    ENTRY("cycles, dying, shuffled", shuffled_dying, dying_shuffled, N),
+    ENTRY("cycles, dying, shuffled", shuffled_dying, dying_shuffled, N), \
+    ENTRY("cycles, live, over the border", border_live, live_border, N), \
+    ENTRY("cycles, dying, over the border", border_dying, dying_border, N),
 
 #else
 #define OBJECT_ENTRIES
@@ -488,6 +534,6 @@ OP(weak_counts)                 /* each time it becomes strong, and weak again *
 const count_op OPS[] = {
     KIND_ENTRIES
     OBJECT_ENTRIES
-    ENTRY(KIND "incref + decref", counts, strong, N),
+    ENTRY(KIND "incref + decref", counts, unlinked, N),
     { NULL, NULL, NULL, NULL, 0 }
 };

@@ -33,13 +33,15 @@ if command -v gnuplot >/dev/null 2>&1; then
     for format in svg png; do
         gnuplot -e "csv = '$csv'; format = '$format'; output_file = '$results/chart.tmp'; \
                     heading = '$(about machine), $(about compiler), $(about date)'; \
-                    l1 = $(cache 1) + 0; l2 = $(cache 2) + 0; l3 = $(cache 3) + 0" tests/bench/chart.gp || exit 1
+                    l1 = $(cache 1) + 0; l2 = $(cache 2) + 0; l3 = $(cache 3) + 0" tests/bench/chart.gp \
+            2>"$results/chart.log" || { cat "$results/chart.log"; exit 1; }     # it warns of rows that are not there
         if [ $format = svg ]; then      # a text file of this project: no tabs, no trailing blanks
-            expand "$results/chart.tmp" | sed 's/ *$//' >"$results/chart.svg"
+            expand "$results/chart.tmp" | sed -e 's/font-family="DejaVu Sans"/font-family="DejaVu Sans, Verdana, sans-serif"/g' -e 's/ *$//' \
+                >"$results/chart.svg"
         else
             cp "$results/chart.tmp" "$results/chart.png"
         fi
-        rm -f "$results/chart.tmp"
+        rm -f "$results/chart.tmp" "$results/chart.log"
     done
 else
     echo "skipped: the chart: there is no gnuplot"

@@ -52,7 +52,7 @@ function size_name(n, exponent) {
         goals = goals (goals != "" ? ", " : "") $9 "x"
     if (goals != "")
         goal[name] = goals
-    if (goals != "" || variant ~ /Boehm|GObject|CPython/)
+    if (goals != "" || variant ~ /Boehm|GObject|Lua|CPython/)
         worth[row] = 1
     if ($10 == "met")
         met[name] = 1
