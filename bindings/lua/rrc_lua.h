@@ -1059,6 +1059,9 @@ static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted
 /* What an object whose type has no class can do. */
 static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 
+#if LUA_VERSION_NUM == 501
+static int rrcl_guard_gc(lua_State *L);
+#endif
 static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
 static int rrcl_tostring(lua_State *L);
@@ -1200,9 +1203,30 @@ static const rrcl_class_info *rrcl_class_of(lua_State *L, rrcl_state *state, con
     return info != NULL ? info : rrcl_learn(L, state, &rrcl_plain_class);
 }
 
+/* In lua_close, Lua 5.1 and LuaJIT unload a module as soon as what was made after it was
+   loaded is finalized. So each has a userdata that ends the heap before that: it is as if
+   the newest module had opened it. Other versions unload modules last of all. */
+static void rrcl_guard_module(lua_State *L)
+{
+#if LUA_VERSION_NUM == 501
+    lua_pushlightuserdata(L, rrcl_new_userdata(L, 1));
+    lua_pushvalue(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);           /* before it has a __gc; 5.1 can lose what luaL_ref keeps, without memory */
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_guard_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+#else
+    (void)L;
+#endif
+}
+
 RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    if (rrcl_map_get(&state->classes, cls) == NULL)
+        rrcl_guard_module(L);
     rrcl_get_metatable(L, state, rrcl_learn(L, state, cls)->number);
     lua_rawgeti(L, -1, RRCL_METHODS);
     lua_remove(L, -2);
@@ -1210,6 +1234,8 @@ RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
 
 RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions)
 {
+    rrc_lua_heap(L);
+    rrcl_guard_module(L);
     lua_newtable(L);
     rrcl_set_functions(L, functions);
     for (; *classes != NULL; classes++) {
@@ -1326,11 +1352,11 @@ static int rrcl_new_proxy(lua_State *L)
     rrcl_before_allocating(L, state);
     info = rrcl_class_of(L, state, job->ob->ob_type);
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
+    rrcl_reserve_slot(L, state);
     memset(proxy, 0, sizeof *proxy);
     proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
     proxy->closer = state->closer;
     proxy->cls = info->cls;
-    rrcl_reserve_slot(L, state);
     rrcl_get_metatable(L, state, info->number);
     lua_setmetatable(L, -2);
     if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
@@ -1986,17 +2012,21 @@ static void rrcl_free_tables(rrcl_state *state)
     state->slot_count = state->free_slot = 0;
 }
 
-/* LuaJIT's lua_close goes on with what finalizers have made meanwhile. By then the
-   modules are unloaded, and their functions must not be called. */
+/* Proxies and sentinels that are left do nothing from now on: on Lua 5.1 and LuaJIT their
+   modules are unloaded soon, and LuaJIT's lua_close finalizes what finalizers have made. */
 static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
-    int i;
+    static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
+    size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
+    int number;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    for (i = 0; i <= state->class_count; i++) {
-        if (i > 0)
-            rrcl_get_metatable(L, state, i);
-        lua_pushnil(L);
-        lua_setfield(L, -2, "__gc");
+    for (number = 0; number <= state->class_count; number++) {
+        if (number > 0)
+            rrcl_get_metatable(L, state, number);
+        for (i = 0; i < count; i++) {
+            lua_pushnil(L);
+            lua_setfield(L, -2, names[i]);
+        }
         lua_pop(L, 1);
     }
 }
@@ -2043,6 +2073,18 @@ static int rrcl_closer_gc(lua_State *L)
     rrcl_close_state(L, (rrcl_closer *)lua_touserdata(L, 1));
     return 0;
 }
+
+#if LUA_VERSION_NUM == 501
+static int rrcl_guard_gc(lua_State *L)
+{
+    rrcl_closer *closer;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    closer = (rrcl_closer *)lua_touserdata(L, -1);
+    if (closer != NULL)
+        rrcl_close_state(L, closer);
+    return 0;
+}
+#endif
 
 /* Push a table whose keys, or values, are weak. */
 static void rrcl_push_weak(lua_State *L, const char *mode)
