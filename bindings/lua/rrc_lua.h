@@ -80,7 +80,9 @@ extern "C" {
 #endif
 
 /* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the
-   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written). */
+   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written).
+   Errors of both, such as luaL_checkstring's, are raised where the script uses the
+   property, with its name: "bad value for text of a Button (string expected, got nil)". */
 typedef struct rrc_lua_property {
     const char   *name;
     lua_CFunction get, set;
@@ -137,6 +139,10 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
 
 /* ---- Lua values in C ---- */
+
+/* The argument must be a function, something else that can be called, or nil. Else raises
+   an error that says so: for what takes a callback. */
+RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg);
 
 /* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
    for the value. NULL for nil and none. Raises. [O(1)] */
@@ -1306,6 +1312,18 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
     return ob;
 }
 
+RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
+    if (lua_isnoneornil(L, arg) || lua_isfunction(L, arg))
+        return;
+    if (luaL_getmetafield(L, arg, "__call"))
+        lua_pop(L, 1);
+    else
+        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s",
+                                              proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg)));
+}
+
 /* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
    be linked already: then its old proxy is dead, but its __gc has not run yet. */
 static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
@@ -1575,6 +1593,40 @@ static int rrcl_push_fields(lua_State *L, const rrcl_proxy *proxy)
     return lua_istable(L, -1);
 }
 
+/* The text has a position: "file:12: ..." in its first line. */
+static int rrcl_has_position(const char *text)
+{
+    for (; *text != '\0' && *text != '\n'; text++) {
+        size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
+        if (digits > 0 && text[digits + 1] == ':')
+            return 1;
+    }
+    return 0;
+}
+
+/* Call a getter or setter. Its errors know neither a name nor a place, as no code of the
+   script calls it: they get both. */
+static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    int status = lua_pcall(L, is_setter ? 2 : 1, !is_setter, 0);
+    const char *text, *name = lua_tostring(L, 2), *reason;
+    if (status == 0)
+        return;
+    text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (status != LUA_ERRRUN || text == NULL || rrcl_has_position(text))
+        lua_error(L);
+    luaL_where(L, 1);
+    reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
+    if (reason == NULL)
+        lua_pushfstring(L, "cannot %s %s of a %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
+    else if (is_setter && text[14] == '2')
+        lua_pushfstring(L, "bad value for %s of a %s %s", name, rrcl_proxy_name(proxy), reason);
+    else
+        lua_pushfstring(L, "cannot %s %s of a %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
 static int rrcl_index(lua_State *L)
 {
     const rrcl_proxy *proxy;
@@ -1583,7 +1635,7 @@ static int rrcl_index(lua_State *L)
     proxy = rrcl_need_live(L);
     if (rrcl_push_member(L, RRCL_GETTERS)) {
         lua_pushvalue(L, 1);
-        lua_call(L, 1, 1);
+        rrcl_call_property(L, proxy, 0);
         return 1;
     }
     if (!rrcl_push_fields(L, proxy))
@@ -1628,7 +1680,7 @@ static int rrcl_newindex(lua_State *L)
     if (rrcl_push_member(L, RRCL_SETTERS)) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 3);
-        lua_call(L, 2, 0);
+        rrcl_call_property(L, proxy, 1);
         return 0;
     }
     if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
