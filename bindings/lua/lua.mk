@@ -4,7 +4,6 @@
 #   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
 #   LUAS   those that are installed; all are tested
 
-comma     := ,
 LUA_DIR   := bindings/lua
 LUA_NAMES := lua5.4 lua5.3 lua5.2 lua5.1 luajit
 LUA_OTHER := lua5.5 lua-5.5 lua-5.4 lua-5.3 lua-5.2 lua-5.1 lua
@@ -18,9 +17,7 @@ LUA_MODULES := rawrefcount widgets naive nodes
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
                $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
-# Lua 5.1 and LuaJIT unload modules while objects of theirs are left: they must stay mapped.
-LUA_SHARED  := -fPIC -fno-semantic-interposition -shared \
-               $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup,-Wl$(comma)-z$(comma)nodelete)
+LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
 
 # Where the modules of one Lua are, and how its interpreter finds them.
 lua_out  = $(BUILD)/lua/$(1)
@@ -53,6 +50,7 @@ endif
 #   lua-random-MODE-LUA    random programs against an oracle
 #   lua-widgets-LUA        the demonstration's library
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
+#   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
 #   lua-control-LUA        what must fail, does
 #   lua-rock               the LuaRocks package
 
@@ -73,6 +71,7 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call 
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
+$(call run,lua-unload-$(1),$(call lua_libs,$(1)),sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
     sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
 endef

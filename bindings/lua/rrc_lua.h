@@ -80,7 +80,9 @@ extern "C" {
 #endif
 
 /* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the
-   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written). */
+   arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written).
+   Errors of both, such as luaL_checkstring's, are raised where the script uses the
+   property, with its name: "bad value for text of a Button (string expected, got nil)". */
 typedef struct rrc_lua_property {
     const char   *name;
     lua_CFunction get, set;
@@ -137,6 +139,10 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
 
 /* ---- Lua values in C ---- */
+
+/* The argument must be a function, something else that can be called, or nil. Else raises
+   an error that says so: for what takes a callback. */
+RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg);
 
 /* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
    for the value. NULL for nil and none. Raises. [O(1)] */
@@ -1059,6 +1065,9 @@ static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted
 /* What an object whose type has no class can do. */
 static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 
+#if LUA_VERSION_NUM == 501
+static int rrcl_guard_gc(lua_State *L);
+#endif
 static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
 static int rrcl_tostring(lua_State *L);
@@ -1200,9 +1209,30 @@ static const rrcl_class_info *rrcl_class_of(lua_State *L, rrcl_state *state, con
     return info != NULL ? info : rrcl_learn(L, state, &rrcl_plain_class);
 }
 
+/* In lua_close, Lua 5.1 and LuaJIT unload a module as soon as what was made after it was
+   loaded is finalized. So each has a userdata that ends the heap before that: it is as if
+   the newest module had opened it. Other versions unload modules last of all. */
+static void rrcl_guard_module(lua_State *L)
+{
+#if LUA_VERSION_NUM == 501
+    lua_pushlightuserdata(L, rrcl_new_userdata(L, 1));
+    lua_pushvalue(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);           /* before it has a __gc; 5.1 can lose what luaL_ref keeps, without memory */
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_guard_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+#else
+    (void)L;
+#endif
+}
+
 RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    if (rrcl_map_get(&state->classes, cls) == NULL)
+        rrcl_guard_module(L);
     rrcl_get_metatable(L, state, rrcl_learn(L, state, cls)->number);
     lua_rawgeti(L, -1, RRCL_METHODS);
     lua_remove(L, -2);
@@ -1210,6 +1240,8 @@ RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
 
 RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes, const luaL_Reg *functions)
 {
+    rrc_lua_heap(L);
+    rrcl_guard_module(L);
     lua_newtable(L);
     rrcl_set_functions(L, functions);
     for (; *classes != NULL; classes++) {
@@ -1280,6 +1312,18 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
     return ob;
 }
 
+RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
+    if (lua_isnoneornil(L, arg) || lua_isfunction(L, arg))
+        return;
+    if (luaL_getmetafield(L, arg, "__call"))
+        lua_pop(L, 1);
+    else
+        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s",
+                                              proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg)));
+}
+
 /* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
    be linked already: then its old proxy is dead, but its __gc has not run yet. */
 static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
@@ -1326,11 +1370,11 @@ static int rrcl_new_proxy(lua_State *L)
     rrcl_before_allocating(L, state);
     info = rrcl_class_of(L, state, job->ob->ob_type);
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
+    rrcl_reserve_slot(L, state);
     memset(proxy, 0, sizeof *proxy);
     proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
     proxy->closer = state->closer;
     proxy->cls = info->cls;
-    rrcl_reserve_slot(L, state);
     rrcl_get_metatable(L, state, info->number);
     lua_setmetatable(L, -2);
     if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
@@ -1549,6 +1593,40 @@ static int rrcl_push_fields(lua_State *L, const rrcl_proxy *proxy)
     return lua_istable(L, -1);
 }
 
+/* The text has a position: "file:12: ..." in its first line. */
+static int rrcl_has_position(const char *text)
+{
+    for (; *text != '\0' && *text != '\n'; text++) {
+        size_t digits = text[0] == ':' ? strspn(text + 1, "0123456789") : 0;
+        if (digits > 0 && text[digits + 1] == ':')
+            return 1;
+    }
+    return 0;
+}
+
+/* Call a getter or setter. Its errors know neither a name nor a place, as no code of the
+   script calls it: they get both. */
+static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    int status = lua_pcall(L, is_setter ? 2 : 1, !is_setter, 0);
+    const char *text, *name = lua_tostring(L, 2), *reason;
+    if (status == 0)
+        return;
+    text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    if (status != LUA_ERRRUN || text == NULL || rrcl_has_position(text))
+        lua_error(L);
+    luaL_where(L, 1);
+    reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
+    if (reason == NULL)
+        lua_pushfstring(L, "cannot %s %s of a %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
+    else if (is_setter && text[14] == '2')
+        lua_pushfstring(L, "bad value for %s of a %s %s", name, rrcl_proxy_name(proxy), reason);
+    else
+        lua_pushfstring(L, "cannot %s %s of a %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
+    lua_concat(L, 2);
+    lua_error(L);
+}
+
 static int rrcl_index(lua_State *L)
 {
     const rrcl_proxy *proxy;
@@ -1557,7 +1635,7 @@ static int rrcl_index(lua_State *L)
     proxy = rrcl_need_live(L);
     if (rrcl_push_member(L, RRCL_GETTERS)) {
         lua_pushvalue(L, 1);
-        lua_call(L, 1, 1);
+        rrcl_call_property(L, proxy, 0);
         return 1;
     }
     if (!rrcl_push_fields(L, proxy))
@@ -1602,7 +1680,7 @@ static int rrcl_newindex(lua_State *L)
     if (rrcl_push_member(L, RRCL_SETTERS)) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 3);
-        lua_call(L, 2, 0);
+        rrcl_call_property(L, proxy, 1);
         return 0;
     }
     if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
@@ -1986,17 +2064,21 @@ static void rrcl_free_tables(rrcl_state *state)
     state->slot_count = state->free_slot = 0;
 }
 
-/* LuaJIT's lua_close goes on with what finalizers have made meanwhile. By then the
-   modules are unloaded, and their functions must not be called. */
+/* Proxies and sentinels that are left do nothing from now on: on Lua 5.1 and LuaJIT their
+   modules are unloaded soon, and LuaJIT's lua_close finalizes what finalizers have made. */
 static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
-    int i;
+    static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
+    size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
+    int number;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    for (i = 0; i <= state->class_count; i++) {
-        if (i > 0)
-            rrcl_get_metatable(L, state, i);
-        lua_pushnil(L);
-        lua_setfield(L, -2, "__gc");
+    for (number = 0; number <= state->class_count; number++) {
+        if (number > 0)
+            rrcl_get_metatable(L, state, number);
+        for (i = 0; i < count; i++) {
+            lua_pushnil(L);
+            lua_setfield(L, -2, names[i]);
+        }
         lua_pop(L, 1);
     }
 }
@@ -2043,6 +2125,18 @@ static int rrcl_closer_gc(lua_State *L)
     rrcl_close_state(L, (rrcl_closer *)lua_touserdata(L, 1));
     return 0;
 }
+
+#if LUA_VERSION_NUM == 501
+static int rrcl_guard_gc(lua_State *L)
+{
+    rrcl_closer *closer;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    closer = (rrcl_closer *)lua_touserdata(L, -1);
+    if (closer != NULL)
+        rrcl_close_state(L, closer);
+    return 0;
+}
+#endif
 
 /* Push a table whose keys, or values, are weak. */
 static void rrcl_push_weak(lua_State *L, const char *mode)

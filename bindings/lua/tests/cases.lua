@@ -476,6 +476,23 @@ case("errors name both types", function()
   assert(tostring(w):find("^Node: "))
 end)
 
+case("errors of properties: with a name and a place, if they have none", function()
+  local w, t = new(5), {}
+  local function raised(value)
+    local ok, message = pcall(function() w.raised = value end)
+    return message
+  end
+  fails("cases.lua:", function() w.broken = 1 end)
+  fails("cannot set broken of a Node: broken by 5", function() w.broken = 1 end)
+  fails("cannot get broken of a Node: broken by 5", function() return w.broken end)
+  fails("cannot get self of a Node (not this one)", function() return w.self end)
+  fails("cannot set self of a Node (not this one)", function() w.self = 1 end)
+  equal(raised(t), t)
+  equal(raised(nil), nil)
+  equal(raised("file.lua:12: text"), "file.lua:12: text")
+  assert(raised("a :b: c"):find("cases.lua:%d+: cannot set raised of a Node: a :b: c"))
+end)
+
 case("close: at once, and clear errors afterwards", function()
   local w = new(1)
   w:set(1, mention(w))

@@ -162,6 +162,15 @@ static int node_move(lua_State *L)
     return 0;
 }
 
+/* Properties that fail. */
+static int node_broken(lua_State *L) { return luaL_error(L, "broken by %d", self(L)->id); }
+static int node_self(lua_State *L) { return luaL_argerror(L, 1, "not this one"); }
+static int node_other(lua_State *L)
+{
+    lua_settop(L, 2);
+    return lua_error(L);
+}
+
 static int node_id(lua_State *L)
 {
     lua_pushinteger(L, self(L)->id);
@@ -318,7 +327,9 @@ static int nodes_check(lua_State *L)
 
 static const luaL_Reg node_methods[] = { { "set", node_set }, { "get", node_get }, { "move", node_move },
                                          { NULL, NULL } };
-static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { NULL, NULL, NULL } };
+static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { "broken", node_broken, node_broken },
+                                                    { "self", node_self, node_self }, { "raised", NULL, node_other },
+                                                    { NULL, NULL, NULL } };
 static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_methods, .properties = node_properties };
 static const rrc_lua_class classes[] = {
     { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },

@@ -5,7 +5,7 @@
 #include "rrc_lua.h"
 #include "widgets.h"
 
-static const rrc_lua_class Widget;
+static const rrc_lua_class Widget, Container, Canvas;
 
 static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 {
@@ -14,6 +14,7 @@ static int call(rrc_heap *heap, rrc_object *callback, rrc_object *sender)
 static const wg_host host = { call, rrc_lua_native_bytes };
 
 static rrc_object *self(lua_State *L) { return rrc_lua_check(L, 1, &Widget); }
+static rrc_object *self_container(lua_State *L) { return rrc_lua_check(L, 1, &Container); }
 static rrc_object *other(lua_State *L) { return rrc_lua_check(L, 2, &Widget); }
 static size_t size(lua_State *L, int arg)
 {
@@ -39,7 +40,9 @@ static int get_parent(lua_State *L) { return push(L, wg_parent(self(L))); }
 static int set_callback(lua_State *L, enum wg_event event)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *widget = self(L), *callback = rrc_lua_ref(L, heap, 2);
+    rrc_object *widget = self(L), *callback;
+    rrc_lua_check_callback(L, 2);
+    callback = rrc_lua_ref(L, heap, 2);
     wg_set_callback(widget, event, callback);
     if (callback != NULL)
         rrc_decref(heap, callback);                 /* the widget has its own reference */
@@ -57,11 +60,14 @@ static int emit(lua_State *L, enum wg_event event)
     static int emit_##name(lua_State *L) { return emit(L, WG_EVENT_##name); }
 WG_EVENTS(EVENT)
 
-static int add(lua_State *L) { return done(L, wg_add(self(L), other(L))); }
-static int take_out(lua_State *L) { return done(L, wg_remove(self(L), other(L))); }
-static int child(lua_State *L) { return push(L, wg_child(self(L), size(L, 2) - 1)); }
-static int count(lua_State *L) { lua_pushnumber(L, (lua_Number)wg_count(self(L))); return 1; }
-static int resize(lua_State *L) { return done(L, wg_resize(self(L), size(L, 2), size(L, 3))); }
+static int add(lua_State *L) { return done(L, wg_add(self_container(L), other(L))); }
+static int take_out(lua_State *L) { return done(L, wg_remove(self_container(L), other(L))); }
+static int child(lua_State *L) { return push(L, wg_child(self_container(L), size(L, 2) - 1)); }
+static int count(lua_State *L) { lua_pushnumber(L, (lua_Number)wg_count(self_container(L))); return 1; }
+static int resize(lua_State *L)
+{
+    return done(L, wg_resize(rrc_lua_check(L, 1, &Canvas), size(L, 2), size(L, 3)));
+}
 
 #define METHOD(name) { "emit_" #name, emit_##name },
 #define PROPERTY(name) { "on_" #name, get_on_##name, set_on_##name },
