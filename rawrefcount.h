@@ -231,6 +231,7 @@
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
  *        RRC_MIRROR: garbage over both heaps where the host's collector is closed.
  *        A search that finds no garbage is two passes; garbage is cleared in batches.
+ *        RRC_NO_STDLIB: without a C library. RRC_DEBUG refuses what hooks may not call.
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
