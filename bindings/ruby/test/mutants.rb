@@ -11,7 +11,7 @@ HERE = File.expand_path("..", __dir__)
 OUT = File.expand_path(ENV["BUILD"] || "tmp", HERE)
 WORK = "#{OUT}/mutant"
 
-# name => [file, text, what takes its place]
+# name => [file, text, what takes its place, the test that is asked first]
 MUTANTS = {
   "minors_do_not_trace" => ["collector.c", "        rrc_minor_collection_trace(rrb.heap);\n}", "        (void)0;\n}"],
   "wrappers_do_not_report" => ["collector.c", "        rrc_marked_ob(rrb.heap, (rrc_object *)data);", "        (void)data;"],
@@ -28,10 +28,10 @@ MUTANTS = {
   "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;"],
   "user_code_is_not_guarded" => ["collector.c", "    if (rrb.closing) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
   "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;"],
-  "lost_hooks_stay_lost" => ["collector.c", "        rb_tracepoint_disable(rrb.tracepoint);\n        rb_tracepoint_enable(rrb.tracepoint);", "        (void)0;"],
-  "sweeps_count_as_marking" => ["collector.c", "rb_gc_latest_gc_info(sym_state) != sym_sweeping;", "1;"],
-  "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;"],
-  "hooks_stay_on" => ["collector.c", "        rrb.hooks_on = 0;\n        rb_tracepoint_disable(rrb.tracepoint);", "        rrb.hooks_on = 0;"],
+  "lost_hooks_stay_lost" => ["collector.c", "        rb_tracepoint_disable(rrb.tracepoint);\n        rb_tracepoint_enable(rrb.tracepoint);", "        (void)0;", "collector"],
+  "sweeps_count_as_marking" => ["collector.c", "rb_gc_latest_gc_info(sym_state) != sym_sweeping;", "1;", "collector"],
+  "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;", "collector"],
+  "hooks_stay_on" => ["collector.c", "        rrb.hooks_on = 0;\n        rb_tracepoint_disable(rrb.tracepoint);", "        rrb.hooks_on = 0;", "collector"],
   "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);\n        rrb.hooks_on", "        rrb.hooks_on"],
   "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
   "ruby_has_no_occasion_to_collect" => ["collector.c", "        ruby_xfree(ruby_xmalloc(1));", "        (void)0;"],
@@ -40,10 +40,12 @@ MUTANTS = {
   "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
   "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
-  "the_immortal_get_a_bias" => ["objects.c", "    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)\n", ""],
-  "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:"],
-  "the_end_is_one_round" => ["collector.c", "    while (rrb_run_pending(0) > 0 && --rounds > 0);", "    while (0);"],
-  "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;"],
+  "the_immortal_get_a_bias" => ["objects.c", "    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)\n", "", "wrappers"],
+  "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:", "process"],
+  "the_end_is_one_round" => ["collector.c", "    while (rrb_run_pending(0) > 0 && --rounds > 0);", "    while (0);", "process"],
+  "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;", "process"],
+  "the_uninitialized_are_objects" => ["objects.c", "    if (ob == &rrb_no_object)\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],
+  "objects_are_wrapped_twice" => ["objects.c", "    if (rrc_to_obj(rrb.heap, args->ob) != NULL)\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],
   "dispose_leaves_the_link" => ["objects.c", "    rrc_unlink(rrb.heap, ob);", "    (void)0;"],
   "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    rrc_incref", "    rrc_incref"],
   "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],
@@ -51,23 +53,28 @@ MUTANTS = {
   "false_is_no_value" => ["objects.c", "        return new_immediate(value);", "        return new_immediate(RTEST(value) ? value : Qnil);"]
 }.freeze
 
-def build(name, file, text, instead)
+# The binding as it is, once: for each mutation make does the file that it is in, and the one before.
+def prepare
   FileUtils.rm_rf(WORK)
   FileUtils.mkdir_p("#{WORK}/lib/rawrefcount")
   FileUtils.cp_r("#{HERE}/ext/rawrefcount", "#{WORK}/ext")
-  source = File.read("#{WORK}/ext/#{file}")
-  return "it does not find its place" unless source.scan(text).size == 1
-
-  File.write("#{WORK}/ext/#{file}", source.sub(text) { instead })
   header = ["#{HERE}/ext/rawrefcount", File.expand_path("../..", HERE)].find { |dir| File.exist?("#{dir}/rawrefcount.h") }
   FileUtils.cp("#{header}/rawrefcount.h", "#{WORK}/ext/rawrefcount.h")
-  ok = Dir.chdir("#{WORK}/ext") do
-    system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1 && make >>log 2>&1")
-  end
-  return "it does not compile: see #{WORK}/ext/log" unless ok
+  FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
+  Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
+end
+
+def build(file, text, instead)
+  path = "#{WORK}/ext/#{file}"
+  source = File.read(path)
+  return "it does not find its place" unless source.scan(text).size == 1
+
+  File.write(path, source.sub(text) { instead })
+  made = Dir.chdir("#{WORK}/ext") { system("make >log 2>&1") }
+  File.write(path, source)
+  return "it does not compile: see #{WORK}/ext/log" unless made
 
   FileUtils.cp("#{WORK}/ext/rawrefcount.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/rawrefcount/")
-  FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
   nil
 end
 
@@ -80,10 +87,11 @@ end
 
 TESTS = %w[values wrappers insight process random collector cycles].freeze
 passed = failed = 0
-MUTANTS.each do |name, (file, text, instead)|
+prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
+MUTANTS.each do |name, (file, text, instead, first)|
   next if ARGV.any? && !ARGV.include?(name)
 
-  trouble = build(name, file, text, instead) || (noticed?(TESTS) ? nil : "no test notices")
+  trouble = build(file, text, instead) || (noticed?([first, *TESTS].compact.uniq) ? nil : "no test notices")
   trouble ? failed += 1 : passed += 1
   puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}"
 end

@@ -1,6 +1,8 @@
 /* Rawrefcount.stats and its kin: what a program can ask; and the beginning of it all. */
 #include "internal.h"
 
+#include <ruby/debug.h>
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +111,7 @@ static VALUE m_stats(VALUE self)
     put(hash, "unhooked_collections", rrb.unhooked);
     put(hash, "errors", rrb.errors);
     put(hash, "memory", stats.memory);
-    rb_hash_aset(hash, ID2SYM(rb_intern("hooks")), rrb.hooks_on ? Qtrue : Qfalse);
+    rb_hash_aset(hash, ID2SYM(rb_intern("hooks")), rb_tracepoint_enabled_p(rrb.tracepoint));
     return hash;
 }
 
