@@ -28,6 +28,23 @@ class TestCollector < Minitest::Test
     Nodes.release(0)
   end
 
+  # Objects move, and one is disposed of, while C is in the middle of a call or a dealloc.
+  def test_compaction_in_callbacks
+    node = Node.new(0, 2)
+    node[1] = "x" * 30
+    node[0] = lambda do |sender|
+      GC.verify_compaction_references(toward: :empty, double_heap: true)
+      sender.equal?(node) && sender[1] == "x" * 30
+    end
+    assert node.call(node)
+    lengths = []
+    Nodes.on_dealloc(->(_) { GC.compact; lengths << node[1].length })
+    Array.new(3) { Node.new(next_id, 1).tap { |n| n[0] = [n] } }.each(&:dispose)
+    assert_equal [30] * 3, lengths
+    node[0] = ->(sender) { sender.dispose; GC.compact; sender.disposed? }
+    assert node.call(node)
+  end
+
   def test_auto_compact
     GC.auto_compact = true
     nodes = tree(500)
