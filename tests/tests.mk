@@ -117,9 +117,9 @@ $(eval $(call run,mutants,,sh tests/mutants.sh))
 
 # ---- coverage ----------------------------------------------------------------
 
-COVERED := suite-clang-cover-dict-desc-moves suite-clang-cover-slot-macros-fixed-debug \
-           suite-clang-cover-front-small-dict-desc-moves-debug cycles-clang-cover-slot-desc-moves-debug \
-           cycles-clang-cover-mirror-dict-desc-moves \
+COVERED := $(addprefix suite-clang-cover-,dict-desc-moves slot-macros-moves small-slot-desc-fixed-debug \
+               front-mirror-dict-desc-moves-debug) \
+           cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
            mirror-clang-cover-plain mirror-clang-cover-small-debug
 .PHONY: coverage
 coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
