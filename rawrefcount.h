@@ -2188,19 +2188,12 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
 
 /* ---- a list with its dictionary ---- */
 
-/* Add a link to a list for which there is room. A dictionary by ob is kept only
-   while it has room. */
+/* Add a link to a list for which there is room. */
 static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
-    rrci_dict *dict = &list->dict;
     rrci_append(heap, list, link);
-    if (dict->on) {
-        if (dict->by_ob && dict->used >= dict->size - dict->size / 8) {
-            dict->on = 0;
-            return;
-        }
+    if (list->dict.on)
         rrci_dict_insert(list, list->count - 1);
-    }
 }
 
 /* Remove record `index`, which was inserted with `key`. */
@@ -3288,13 +3281,12 @@ static int rrci_visit_to_compare(rrc_object *ob, void *arg)
 static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 {
     uintptr_t visits, sum, counts;
-    int was_wrong = search->is_wrong;
     search->visits = search->sum = search->counts = 0;
     rrci_traverse(search, ob, rrci_visit_to_compare);
     visits = search->visits;
     sum = search->sum;
     counts = search->counts;
-    if (search->is_wrong && !was_wrong)
+    if (search->is_wrong)
         return;
     search->visits = search->sum = search->counts = 0;
     rrci_traverse(search, ob, rrci_visit_to_compare);
@@ -5978,7 +5970,9 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     while (rrci_do_deferred(heap))
         ;
     heap->phase = RRCI_CLOSING;
+    heap->inside = 1;
     rrci_close_links(heap);
+    heap->inside = 0;
     heap->phase = RRCI_RELEASING;
     rrci_release_objects(heap);
     /* Again for what finalizers kept, and for what only other garbage held from

@@ -34,7 +34,7 @@ graphs=$(echo tests/graphs/*.graph)
 for program in "$@"; do
     name=$(basename "$program")
     case $name in
-    suite-*) run "$program" ;;
+    suite-* | damage-*) run "$program" ;;
     cycles-*)
         run "$program" graphs $graphs
         run "$program" random 1 100 300

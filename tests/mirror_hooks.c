@@ -768,6 +768,134 @@ static void an_old_p_link_is_forgotten(void)
 
 /* ---- misuse ---- */
 
+/* The host says that what is rooted has died. */
+static void a_rooted_p_that_dies(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Bare);
+    place *p = link_to(h, ob, 1);
+
+    step(h);
+    check_int(p->anchored, 1);
+    p->is_dead = 1;
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+#ifdef RRC_DEBUG
+    expect_log(h, RRC_EHOOK);
+#endif
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_int(RRC_REFCNT(ob), 1);
+    rrc_decref(h->heap, ob);
+    close_hand(h);
+}
+
+/* Nor may a step begin where user code of the header's runs. */
+static int in_walk(rrc_object *ob, void *arg)
+{
+    hand *h = (hand *)arg;
+
+    (void)ob;
+    check_int(rrc_mirror_step(h->heap), RRC_EPHASE);
+    check_int(rrc_mirror_collect(h->heap), 0);
+    check(rrc_heap_free(h->heap) == SIZE_MAX);
+    expect_log(h, RRC_EPHASE);
+    return 1;
+}
+
+static void in_a_slot(hand *h, rrc_object *self, const char *slot)
+{
+    (void)slot;
+    in_walk(self, h);
+}
+
+static void no_step_in_deallocs_and_walks(void)
+{
+    hand *h = open_with(mirror, NULL);
+    rrc_object *ob = new_thing(h, &Final);
+
+    rrc_gc_visit_objects(h->heap, in_walk, h);
+    own(h, ob, 0, ob);
+    h->in_slot = in_a_slot;
+    rrc_decref(h->heap, ob);
+    check_int(rrc_mirror_collect(h->heap), 1);          /* its finalizer, then itself */
+    check_int(h->finalized, 1);
+    rrc_decref(h->heap, new_thing(h, &Final));
+    check_int(h->deallocs, 2);
+    close_hand(h);
+}
+
+/* The first edge node of an object that owns nothing is one of the host's. */
+static void a_first_node_of_the_hosts(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked);
+    place *s = new_place(h, 1);
+
+    rrc_mirror_set_node(h->heap, ob, s);
+    check_ptr(node(h, ob), s);
+    check_int(s->anchored, 1);
+    step(h);
+    step(h);
+    check_ptr(node(h, ob), s);
+    rrc_decref(h->heap, ob);
+    check_int(h->forgotten, 1);
+    close_hand(h);
+}
+
+/* Weak or not, an object that is light goes with its p. */
+static void light_objects_are_weak_too(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Bare);
+    place *p = new_place(h, 0);
+
+    check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY_LIGHT;
+    check_int(p->anchored, 1);
+    rrc_decref(h->heap, ob);
+    check(IS_WEAK(ob));
+    check_int(p->anchored, 0);
+    p->is_dead = 1;
+    step_and_run(h);
+    close_hand(h);
+}
+
+/* Static objects: as children, as views, and in walks. */
+static rrc_object *permanent;
+
+static void static_objects_are_no_children(void)
+{
+#if !HOST_FRONT
+    static thing fixed = { RRC_OBJECT_HEAD_INIT(&Bare), { NULL } };
+    static rrc_type heap_type;
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *instance;
+    place *p = new_place(h, 0);
+
+    permanent = &fixed.head;
+    give(ob, 0, permanent);
+    check_int(rrc_create_link_pypy(h->heap, p, permanent), RRC_OK);
+    step(h);
+    check_ptr(node(h, ob), NULL);
+    check_int(p->anchored, 1);
+    heap_type = Tracked;
+    heap_type.tp_flags |= RRC_TPFLAGS_HEAPTYPE;
+    heap_type.ob_base.ob_refcnt = 1;
+    heap_type.ob_base.ob_type = &Bare;
+    instance = new_thing(h, &heap_type);
+    own(h, instance, 0, instance);
+    give(ob, 1, instance);
+    step(h);
+    check_int(node(h, ob)->list_count, 1);
+    check_int(node(h, instance)->list_count, 1);        /* its type is not listed */
+    check_int(rrc_unlink(h->heap, permanent), RRC_OK);
+    rrc_gc_untrack(h->heap, instance);
+    RRC_CLEAR(h->heap, THING(instance)->ref[0]);
+    rrc_decref(h->heap, ob);
+    check_int(heap_type.ob_base.ob_refcnt, 1);
+    close_hand(h);
+#endif
+}
+
 static void nodes_are_for_tracked_objects(void)
 {
     hand *h = open_hand();
@@ -833,5 +961,10 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_step_keeps_what_it_has_noted),
     UNIT(a_child_of_what_waits_is_linked_again),
     UNIT(an_old_p_link_is_forgotten),
+    UNIT(a_rooted_p_that_dies),
+    UNIT(no_step_in_deallocs_and_walks),
+    UNIT(a_first_node_of_the_hosts),
+    UNIT(light_objects_are_weak_too),
+    UNIT(static_objects_are_no_children),
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_mirror_hook_without_a_node));

@@ -314,7 +314,50 @@ static void what_was_reported_can_go(void)
     }
 }
 
-UNIT_GROUP(gc_early, UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
+/* Reports outside a collection, while garbage of the last one waits. */
+static void reports_while_garbage_waits(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p;
+
+    linked_knot(h, O, &Knot, 1, &p);
+    host_root(h, p);
+    knot_ring(h, &Knot, 3, NULL);
+    host_major(h);
+    rrc_marked(h->heap, host_at(h, p));
+    rrc_marked(h->heap, NULL);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_run_pending(h->heap, 0), 3);
+    check_int(h->deallocs, 3);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* Between the two calls of a collection the host untracks what is kept for a finalizer. */
+static void the_kept_are_untracked(void)
+{
+    host_options options = { .moving = HOST_STAY };
+    host *h = host_open(&options);
+    rrc_object *ring[2], *alive = knot_new(h, &Knot, 0);
+
+    knot_ring(h, &KnotFinal, 2, ring);
+    host_major_begin(h);
+    rrc_gc_untrack(h->heap, ring[0]);
+    host_major_end(h);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "f2");
+    check_int(rrc_gc_track(h->heap, ring[0]), RRC_OK);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    rrc_decref(h->heap, alive);
+    host_close(h);
+}
+
+UNIT_GROUP(gc_early, UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
+    UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
            UNIT(the_mutator_may_run_in_a_pause), UNIT(trace_calls_may_be_repeated),

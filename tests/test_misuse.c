@@ -208,7 +208,72 @@ static void each_code_has_a_name_and_a_message(void)
     check(rrc_error_message(INT32_MAX) != NULL);
 }
 
+static void markers_of_several_objects(void)
+{
+    host *h = host_open(NULL);
+    static char words[3];
+    rrc_object *a = ob_new(h, &Node), *b = ob_new(h, &Node), *unbiased = ob_new(h, &Node);
+    size_t id = host_rooted(h, HOST_OLD);
+
+    rrc_mark_deallocating(h->heap, &words[0], a);
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), a), RRC_ELINKED);
+    check(strstr(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy")->detail, "marker") != NULL);
+    rrc_mark_deallocating(h->heap, &words[1], b);
+    rrc_mark_deallocating(h->heap, &words[2], a);       /* it has another one, which is not the last */
+    check_ptr(rrc_to_obj(h->heap, a), &words[2]);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), unbiased), RRC_OK);
+    rrc_mark_deallocating(h->heap, &words[0], unbiased);
+    host_expect_log(h, RRC_ELINKED, "rrc_mark_deallocating");
+    check_ptr(rrc_to_obj(h->heap, unbiased), host_at(h, id));
+    REFCNT(unbiased) += BIAS;
+    rrc_decref(h->heap, unbiased);
+    rrc_decref(h->heap, b);
+    rrc_decref(h->heap, a);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+/* A type without a name, and an object without a type. */
+static void objects_without_a_name(void)
+{
+    static const rrc_type nameless = { .tp_basicsize = sizeof(node) };
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &nameless);
+
+    check_int(rrc_unlink(h->heap, ob), RRC_EUNLINKED);
+    check_str(host_expect_log(h, RRC_EUNLINKED, "rrc_unlink")->type_name, "?");
+    RRC_TYPE(ob) = NULL;
+    check_int(rrc_unlink(h->heap, ob), RRC_EUNLINKED);
+    check_str(host_expect_log(h, RRC_EUNLINKED, "rrc_unlink")->type_name, "?");
+    check_int(rrc_gc_is_tracked(h->heap, ob), 0);
+    check_int(rrc_gc_is_finalized(h->heap, NULL), 0);
+    rrc_del(h->heap, ob);
+    host_expect_log(h, RRC_ETYPE, "rrc_del");
+    RRC_TYPE(ob) = &nameless;
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+static void null_heaps_and_types(void)
+{
+    host *h = host_open(NULL);
+
+    check_int(rrc_gc_track(NULL, NULL), RRC_ENULL);
+    check_ptr(rrc_gc_resize(NULL, NULL, 1), NULL);
+    check_ptr(rrc_gc_new_var(h->heap, NULL, 1), NULL);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_new_var");
+    check_int(rrc_gc_disable(NULL), 0);
+    rrc_marked(h->heap, NULL);
+    rrc_del(NULL, NULL);
+    if (HOST_DEBUG) {
+        rrc_incref(NULL, NULL);         /* to stderr */
+        rrc_decref(NULL, NULL);
+    }
+    host_close(h);
+}
+
 UNIT_GROUP(misuse,
+    UNIT(markers_of_several_objects), UNIT(objects_without_a_name), UNIT(null_heaps_and_types),
     UNIT(links_that_cannot_be),
     UNIT(a_second_p_link_after_each_collection),
     UNIT(no_heap_at_all),

@@ -136,7 +136,12 @@ static int call_from_obj(scene *s, rrc_heap *heap)
     return RRC_OK;
 }
 
-static int call_to_obj(scene *s, rrc_heap *heap) { rrc_to_obj(heap, s->linked); return RRC_OK; }
+static int call_to_obj(scene *s, rrc_heap *heap)
+{
+    rrc_to_obj(heap, s->linked);
+    check_ptr(rrc_to_obj(heap, s->plain), NULL);
+    return RRC_OK;
+}
 
 static int call_mark_deallocating(scene *s, rrc_heap *heap)
 {
@@ -609,6 +614,14 @@ static void do_end(scene *s)
     s->h->on_dealloc = in_dealloc;
 }
 
+static void do_end_light(scene *s)
+{
+    rrc_object *ob = knot_new(s->h, &Probe, 0);
+
+    ob_link(s->h, O, s->free_id, ob, LIGHT_OB);
+    rrc_decref(s->h->heap, ob);
+}
+
 static void do_dealloc(scene *s)
 {
     s->h->on_dealloc = in_dealloc;
@@ -653,6 +666,7 @@ static const row rows[] = {
     { "tp_traverse in rrc_explain", HOOK, traverse_in_explain, "tp_traverse", HOST_MUTATOR },
     { "the callback of a walk", WALK, do_walk, NULL, HOST_MUTATOR },
     { "the writeproc", HOOK, do_write, NULL, HOST_MUTATOR },
+    { "tp_free of a light object in rrc_heap_free", COLLECTION, do_end_light, "tp_free", HOST_MUTATOR },
     { "tp_dealloc in rrc_heap_free", ENDING, do_end, NULL, HOST_MUTATOR },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -693,7 +707,7 @@ static void each_function_from_each_place(void)
             scene s = scene_of(&rows[from], &columns[what]);
             rrc_heap *heap = s.h->heap;
             rrc_object **held[9];
-            int i, ending = s.place == ENDING;
+            int i, ending = rows[from].provoke == do_end || rows[from].provoke == do_end_light;
 
             unit_context("%s from %s", columns[what].name, rows[from].name);
             wanted = &rows[from];

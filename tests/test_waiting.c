@@ -236,7 +236,57 @@ static void a_waiting_finalizer_keeps_p(void)
     host_close(h);
 }
 
+/* Three that a collection put off, and one of them is linked. */
+static void one_of_three_is_linked(void)
+{
+    int i, k;
+
+    for (i = 0; i < 3; i++) {
+        host *h = host_open(NULL);
+        rrc_object *obs[3];
+        size_t id = host_rooted(h, HOST_OLD);
+
+        for (k = 0; k < 3; k++)
+            obs[k] = ob_new(h, &Node);
+        host_minor_begin(h);
+        for (k = 0; k < 3; k++)
+            rrc_decref(h->heap, obs[k]);
+        host_minor_end(h);
+        check_int(host_stats(h).pending, 3);
+        rrc_mark_deallocating(h->heap, h, obs[i]);
+        host_expect_log(h, RRC_ELINKED, "rrc_mark_deallocating");
+        ob_link(h, O, id, obs[i], FULL);
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), 2);
+        check_ptr(rrc_to_obj(h->heap, obs[i]), host_at(h, id));
+        host_close(h);
+    }
+}
+
+/* Put off, held again, dropped again while others wait: it is put off once. */
+static void one_that_is_held_again(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *obs[3];
+    int k;
+
+    for (k = 0; k < 3; k++)
+        obs[k] = ob_new(h, &Node);
+    host_minor_begin(h);
+    for (k = 0; k < 3; k++)
+        rrc_decref(h->heap, obs[k]);
+    host_minor_end(h);
+    rrc_incref(h->heap, obs[1]);
+    rrc_decref(h->heap, rrc_next_dead(h->heap));
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    check_int(h->deallocs, 2);
+    rrc_decref(h->heap, obs[1]);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
 UNIT_GROUP(waiting,
+    UNIT(one_of_three_is_linked), UNIT(one_that_is_held_again),
     UNIT(found_again_while_it_waits),
     UNIT(linked_while_it_waits),
     UNIT(unlinked_and_taken_while_it_waits),

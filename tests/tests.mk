@@ -5,6 +5,7 @@
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
+#   damage-VARIANT         a heap whose tables are damaged from inside
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
@@ -34,6 +35,9 @@ $(BUILD)/tests/cycles-%: $(BUILD)/tests/impl-%.o $(CYCLES_SRCS) $(TEST_HEADERS)
 
 $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ mirror-$* $(MIRROR_SRCS)
+
+$(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* tests/damage.c tests/unit.c
 
 # The quick subset, and everything.
 CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
@@ -81,6 +85,11 @@ $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANT
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
 
+DAMAGE_VARIANTS := plain mirror-debug
+$(foreach variant,$(DAMAGE_VARIANTS),\
+    $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
+CHECK_RUNS += damage-mirror-debug
+
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
 MIRROR_VARIANTS := $(MIRROR_CHECK) plain-asan debug-asan front-debug small-asan clang-debug m32-debug m32-small
@@ -123,10 +132,11 @@ mutate: ## change the header in every small way: do the tests notice? MUTATE="--
 
 # ---- coverage ----------------------------------------------------------------
 
-COVERED := suite-clang-cover-dict-desc-moves suite-clang-cover-slot-macros-fixed-debug \
-           suite-clang-cover-front-small-dict-desc-moves-debug cycles-clang-cover-slot-desc-moves-debug \
-           cycles-clang-cover-mirror-dict-desc-moves \
-           mirror-clang-cover-plain mirror-clang-cover-small-debug
+COVERED := $(addprefix suite-clang-cover-,dict-desc-moves slot-macros-moves small-slot-desc-fixed-debug \
+               front-mirror-dict-desc-moves-debug) \
+           cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
+           mirror-clang-cover-plain mirror-clang-cover-small-debug \
+           damage-clang-cover-plain damage-clang-cover-mirror-debug
 .PHONY: coverage
 coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
 	@sh tests/coverage.sh $^

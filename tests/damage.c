@@ -1,0 +1,371 @@
+/* What only a look inside can show: a private copy of the header whose tables are
+ * damaged, one word at a time. rrc_check finds each, names it, and is content when
+ * the word is put back. And limits and failures that would take too much memory, or
+ * too many tries, from outside. */
+
+#define RAWREFCOUNT_STATIC
+#include "rawrefcount.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct thing {
+    rrc_object head;
+    rrc_object *ref;
+} thing;
+
+#define THING(ob) ((thing *)(void *)(ob))
+
+static rrc_heap *heap;
+static int last_code;
+static char last_detail[300];
+static size_t logged;
+static int memory_fails;
+
+static rrc_gcref survivor(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return p;
+}
+
+static void trace(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
+
+static void write_log(void *userdata, const rrc_log_item *item)
+{
+    (void)userdata;
+    logged++;
+    last_code = item->code;
+    snprintf(last_detail, sizeof last_detail, "%s", item->detail);
+}
+
+static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)userdata, (void)old_size;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return memory_fails ? NULL : realloc(ptr, new_size);
+}
+
+static int traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(THING(self)->ref);
+    return 0;
+}
+
+static void finalize(rrc_heap *h, rrc_object *self) { (void)h, (void)self; }
+
+static const rrc_type Bare = { .tp_name = "Bare", .tp_basicsize = sizeof(thing) };
+static const rrc_type Tracked = { .tp_name = "Tracked", .tp_basicsize = sizeof(thing),
+                                  .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse, .tp_finalize = finalize };
+
+enum { LINKS = 1000 };
+static char places[4 * LINKS];
+static rrc_object *obs[LINKS];
+
+static void open_heap(void)
+{
+    rrc_desc desc;
+
+    memset(&desc, 0, sizeof desc);
+    desc.trace = trace;
+    desc.survivor = survivor;
+    desc.realloc = allocate;
+    desc.log = write_log;
+    heap = rrc_heap_new(&desc);
+    check(heap != NULL);
+    logged = 0;
+    memory_fails = 0;
+}
+
+static rrc_object *linked(int i, int is_p)
+{
+    rrc_object *ob = rrc_new(heap, &Bare);
+
+    check_int((is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, &places[i], ob), RRC_OK);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    return ob;
+}
+
+static void close_heap(void)
+{
+    check_int(rrc_check(heap), RRC_OK);
+    check_int(logged, 0);
+    check_int(rrc_heap_free(heap), 0);
+    check_int(logged, 0);
+}
+
+static void finds(int code, const char *detail)
+{
+    check_int(rrc_check(heap), code);
+    check(logged > 0);
+    if (strstr(last_detail, detail) == NULL)
+        unit_fail(__FILE__, __LINE__, "\"%s\" says nothing of \"%s\"", last_detail, detail);
+    logged = 0;
+}
+
+/* Put another value into a word of the heap for a while. */
+#define DAMAGE(type, word, value, code, detail) \
+    do { \
+        type was_ = (word); \
+        (word) = (value); \
+        finds((code), (detail)); \
+        (word) = was_; \
+        check_int(rrc_check(heap), RRC_OK); \
+    } while (0)
+
+static void links_and_dictionaries(void)
+{
+    rrci_list *list;
+    rrci_dict *dict;
+    uint32_t *empty, *entries;
+    size_t i;
+
+    open_heap();
+    for (i = 0; i < 100; i++)
+        linked((int)i, 1);
+    list = &heap->list[RRCI_P_OLD];
+    dict = &list->dict;
+    DAMAGE(rrc_gcref, rrci_at(list, 3)->p, NULL, RRC_ECORRUPT, "lacks one of its ends");
+    DAMAGE(rrc_object *, rrci_at(list, 3)->ob, NULL, RRC_ECORRUPT, "lacks one of its ends");
+    DAMAGE(size_t, dict->used, dict->used + 1, RRC_ECORRUPT, "does not match its list");
+    for (empty = dict->entry; *empty != RRCI_EMPTY; empty++)
+        ;
+    DAMAGE(uint32_t, *empty, RRCI_TOMBSTONE, RRC_ECORRUPT, "does not match its list");
+    DAMAGE(uint32_t, *empty, RRCI_FIRST, RRC_ECORRUPT, "does not match its list");
+    entries = (uint32_t *)malloc(dict->size * sizeof *entries);
+    check(entries != NULL);
+    memcpy(entries, dict->entry, dict->size * sizeof *entries);
+    for (i = 0; i + 1 < dict->size; i++)            /* (the searches need one that is empty) */
+        if (dict->entry[i] == RRCI_EMPTY)
+            dict->entry[i] = RRCI_TOMBSTONE;
+    finds(RRC_ECORRUPT, "does not match its list");
+    memcpy(dict->entry, entries, dict->size * sizeof *entries);
+    free(entries);
+    close_heap();
+}
+
+static void reserves(void)
+{
+    rrc_object *ob;
+    int i;
+
+    open_heap();
+    for (i = 0; i < 300; i++)
+        linked(i, 1);
+    ob = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    DAMAGE(size_t, heap->pool_count, heap->pool_count + 1, RRC_ECORRUPT, "pool");
+    DAMAGE(size_t, heap->pool_count, heap->pool_count - 1, RRC_ECORRUPT, "pool");
+    DAMAGE(size_t, heap->chunk_count, 1, RRC_ECORRUPT, "too few chunks");
+    DAMAGE(size_t, heap->directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
+    DAMAGE(size_t, heap->gc_directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
+    rrc_decref(heap, ob);
+    close_heap();
+}
+
+static void tracked_objects(void)
+{
+    rrc_object *a, *b;
+    rrci_gc_head *head;
+
+    open_heap();
+    a = rrc_gc_new(heap, &Tracked);
+    b = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, a), RRC_OK);
+    check_int(rrc_gc_track(heap, b), RRC_OK);
+    head = rrci_gc_head_of(b);
+    DAMAGE(uintptr_t, head->is.word, head->is.word - ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
+    DAMAGE(uintptr_t, head->is.word, head->is.word + 1, RRC_ECORRUPT, "GC head");
+    DAMAGE(size_t, heap->finalizable, 3, RRC_ECORRUPT, "finalizers");
+#ifdef RRC_DEBUG
+    DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)((uintptr_t)b->ob_type | 1), RRC_EFREED, "still tracked");
+    THING(a)->ref = b;                      /* a visit of what is not as it should be */
+    rrc_incref(heap, b);
+    DAMAGE(intptr_t, b->ob_refcnt, 0, RRC_ETRAVERSE, "not an object");
+    THING(a)->ref = (rrc_object *)(void *)((char *)b + 1);
+    finds(RRC_ETRAVERSE, "not an object");
+    THING(a)->ref = b;
+    {
+        rrc_type large = Tracked;
+
+        rrc_gc_untrack(heap, b);
+        DAMAGE(const rrc_type *, b->ob_type, NULL, RRC_ETRAVERSE, "not an object");
+        DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)(void *)((char *)&large + 2), RRC_ETRAVERSE, "not an object");
+        large.tp_basicsize = (size_t)1 << 31;
+        DAMAGE(const rrc_type *, b->ob_type, &large, RRC_ETRAVERSE, "not an object");
+        DAMAGE(uintptr_t, head->is.word, 5 << RRCI_GC_SHIFT | RRCI_ASKED, RRC_ETRAVERSE, "another heap");
+        DAMAGE(uintptr_t, head->is.word, 5 << RRCI_GC_SHIFT | RRCI_TRACKED, RRC_ETRAVERSE, "another heap");
+    }
+    THING(a)->ref = NULL;
+    rrc_decref(heap, b);
+#endif
+    rrc_decref(heap, a);
+    rrc_decref(heap, b);
+    close_heap();
+}
+
+static void what_was_put_off(void)
+{
+    rrc_object *ob[3];
+    int i;
+
+    open_heap();
+    for (i = 0; i < 3; i++)
+        ob[i] = rrc_new(heap, &Bare);
+    check_int(rrc_minor_collection_trace(heap), RRC_OK);
+    for (i = 0; i < 3; i++)
+        rrc_decref(heap, ob[i]);
+    check_int(rrc_minor_collection_free(heap), RRC_OK);
+    DAMAGE(intptr_t, ob[1]->ob_refcnt, 0, RRC_EREFCNT, "waits for its dealloc");
+    DAMAGE(size_t, heap->later_count, 2, RRC_ECORRUPT, "deferred");
+    DAMAGE(size_t, heap->later_count, 4, RRC_ECORRUPT, "deferred");
+    /* A link of an object to a p with an odd address looks like one of these. */
+    {
+        rrc_object *odd = rrc_new(heap, &Bare);
+
+        check_int(rrc_create_link_pyobj(heap, &places[1 - ((uintptr_t)places & 1)], odd), RRC_OK);
+        odd->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+        check_int(rrc_create_link_pyobj(heap, &places[5], odd), RRC_ELINKED);
+        logged = 0;
+        check_int(rrc_unlink(heap, odd), RRC_OK);
+    }
+    check_int(rrc_run_pending(heap, 0), 4);
+    close_heap();
+}
+
+static void limits(void)
+{
+    rrc_object *ob, *gc;
+    size_t was;
+
+    open_heap();
+    ob = rrc_new(heap, &Bare);
+    gc = rrc_gc_new(heap, &Tracked);
+    was = heap->list[RRCI_O_OLD].count;
+    heap->list[RRCI_O_OLD].count = RRCI_MAX_LINKS;
+    check_int(rrc_create_link_pypy(heap, &places[0], ob), RRC_ELIMIT);
+    check_int(last_code, RRC_ELIMIT);
+    heap->list[RRCI_O_OLD].count = was;
+    heap->gc[RRCI_CLEAR].count = RRCI_MAX_TRACKED;
+    check_int(rrc_gc_track(heap, gc), RRC_ELIMIT);
+    check_int(last_code, RRC_ELIMIT);
+    heap->gc[RRCI_CLEAR].count = 0;
+    logged = 0;
+    rrc_decref(heap, ob);
+    rrc_decref(heap, gc);
+    close_heap();
+}
+
+/* Tables that are far too large are made smaller, if there is memory for it. */
+static void shrinking_without_memory(void)
+{
+    enum { MANY = 40000 };
+    static char many[MANY];
+    static rrc_object *all[MANY];
+    int i;
+
+    open_heap();
+    for (i = 0; i < MANY; i++) {
+        all[i] = rrc_new(heap, &Bare);
+        check_int(rrc_create_link_pypy(heap, &many[i], all[i]), RRC_OK);
+        all[i]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    }
+    for (i = 10; i < MANY; i++)
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    check_int(rrc_run_pending(heap, 0), MANY - 10);
+    all[10] = rrc_new(heap, &Bare);
+    check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
+    memory_fails = 1;
+    check_int(rrc_create_link_pypy(heap, &many[10], all[10]), RRC_OK);
+    all[10]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
+    memory_fails = 0;
+    linked(0, 1);
+    check(heap->list[RRCI_P_OLD].dict.capacity < 1000 && heap->directory.capacity < 100);
+    close_heap();
+}
+
+/* Links that come and go fill a dictionary with tombstones: it is made anew in time. */
+static void tombstones(void)
+{
+    int count, i;
+
+    for (count = LINKS - 200; count < LINKS; count += 10) {
+        open_heap();
+        for (i = 0; i < count; i++)
+            obs[i] = linked(i, 1);
+        for (i = 0; i < 3 * LINKS; i++) {
+            check_int(rrc_unlink(heap, obs[i % count]), RRC_OK);
+            rrc_run_pending(heap, 0);
+            obs[i % count] = rrc_new(heap, &Bare);
+            check_int(rrc_create_link_pypy(heap, &places[i + LINKS], obs[i % count]), RRC_OK);
+            obs[i % count]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+        }
+        for (i = 3 * LINKS - count; i < 3 * LINKS; i++)
+            check_ptr(rrc_from_obj(heap, &places[i + LINKS]), obs[i % count]);
+        close_heap();
+    }
+}
+
+#ifdef RRC_MIRROR
+static int anchor(void *userdata, rrc_object *ob, int on)
+{
+    (void)userdata, (void)ob, (void)on;
+    return 1;
+}
+
+static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    static char node;
+
+    (void)userdata, (void)n;
+    if (targets != NULL)
+        rrc_mirror_set_node(heap, ob, &node);
+    return 0;
+}
+
+static void weak_objects(void)
+{
+    rrc_object *ob, *bare;
+    rrc_desc desc;
+
+    memset(&desc, 0, sizeof desc);
+    desc.survivor = survivor;
+    desc.mirror = mirror;
+    desc.anchor = anchor;
+    desc.log = write_log;
+    heap = rrc_heap_new(&desc);
+    logged = 0;
+    ob = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    bare = linked(0, 0);
+    DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
+    DAMAGE(intptr_t, bare->ob_refcnt, bare->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
+    THING(ob)->ref = linked(1, 1);
+    rrc_incref(heap, THING(ob)->ref);
+    check_int(rrc_mirror_step(heap), RRC_OK);
+    check(rrc_mirror_node(heap, ob) != NULL);
+    DAMAGE(size_t, heap->weak_count, heap->weak_count + 1, RRC_ECORRUPT, "not counted right");
+    DAMAGE(size_t, heap->node_count, 0, RRC_ECORRUPT, "not counted right");
+    rrc_gc_untrack(heap, ob);
+    RRC_CLEAR(heap, THING(ob)->ref);
+    rrc_decref(heap, ob);
+    close_heap();
+}
+#define MIRROR_TESTS , UNIT(weak_objects)
+#else
+#define MIRROR_TESTS
+#endif
+
+UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(tracked_objects), UNIT(what_was_put_off),
+           UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones) MIRROR_TESTS);
+
+int main(int argc, char **argv)
+{
+    static const unit_group *const groups[] = { &damage };
+
+    return unit_main(argc, argv, groups, 1);
+}
