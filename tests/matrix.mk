@@ -37,7 +37,7 @@ $(foreach way,$(MATRIX_WAYS),\
     $(foreach setting,$(MATRIX_MIRROR),$(eval $(call run_mirror_setting,$(way)-$(setting)))))
 MATRIX_RUNS := $(filter-out $(RUNS_BEFORE),$(RUNS))
 MATRIX_SAMPLE := $(foreach way,s390x mingw,suite-$(way)-dict-desc-moves-debug) \
-                 $(foreach way,s390x arm tcc msan,random-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x arm,random-$(way)-dict-desc-moves-debug) \
                  $(foreach way,s390x arm tcc msan mingw musl gcc-O3 valgrind,\
                      $(addsuffix -$(way)-dict-desc-moves-debug,random_cycles graphs)) \
                  $(foreach way,s390x arm,small_graphs-$(way)-dict-desc-moves-debug) \
