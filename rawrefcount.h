@@ -3974,13 +3974,11 @@ static int rrci_garbage_is_unheld(rrc_heap *heap)
     rrc_object *ob;
     intptr_t counts = 0;
     size_t i;
-    if (RRCI_CHECKS)
-        return 0;
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     for (i = 0; i < list->count; i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        if (rrci_is_linked_ob(ob))
+        if (rrci_is_linked_ob(ob) || RRCI_CHECKS)
             return 0;
         counts += RRCI_COUNT(ob);
         rrci_traverse(&search, ob, rrci_visit_internal);

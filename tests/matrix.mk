@@ -37,9 +37,10 @@ $(foreach way,$(MATRIX_WAYS),\
     $(foreach setting,$(MATRIX_MIRROR),$(eval $(call run_mirror_setting,$(way)-$(setting)))))
 MATRIX_RUNS := $(filter-out $(RUNS_BEFORE),$(RUNS))
 MATRIX_SAMPLE := $(foreach way,s390x mingw,suite-$(way)-dict-desc-moves-debug) \
-                 $(foreach way,s390x mingw arm tcc musl msan gcc-O3,\
-                     $(addsuffix -$(way)-dict-desc-moves-debug,random random_cycles graphs small_graphs)) \
-                 $(addsuffix -valgrind-dict-desc-moves-debug,random_cycles graphs) \
+                 $(foreach way,s390x arm,random-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x arm tcc msan mingw musl gcc-O3 valgrind,\
+                     $(addsuffix -$(way)-dict-desc-moves-debug,random_cycles graphs)) \
+                 $(foreach way,s390x arm,small_graphs-$(way)-dict-desc-moves-debug) \
                  $(addsuffix -s390x-debug,mirror_cases mirror_graphs mirror_random)
 RUNS := $(RUNS_BEFORE) $(MATRIX_SAMPLE)
 

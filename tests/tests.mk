@@ -163,7 +163,7 @@ soak_command = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(1) $(if $(findst
 soak: $(SOAK_PROGRAMS) ## random runs, SOAK_SECONDS=3600 for each program: memory must stay flat
 	@$(foreach program,$(SOAK_PROGRAMS),$(call soak_command,$(program)) $(SOAK_SECONDS) &&) :
 $(foreach program,$(SOAK_PROGRAMS),\
-    $(eval $(call run,soak-$(notdir $(program)),$(program),$(call soak_command,$(program)) 5)))
+    $(eval $(call run,soak-$(notdir $(program)),$(program),$(call soak_command,$(program)) 3)))
 
 # ---- the fuzzer --------------------------------------------------------------
 #
