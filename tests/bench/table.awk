@@ -1,5 +1,6 @@
-# table.awk - a table in Markdown out of the benchmark's CSV file. With -v short=1: the
-# rows that have a goal, and those with which others are compared, but for pauses.
+# table.awk - a table in Markdown out of the benchmark's CSV file. With -v short=N: only
+# what was measured for N objects, the others in columns beside it; of the rows those that
+# have a goal, or with which others are compared, but for pauses. A value in bold misses its goal.
 BEGIN { FS = ";" }
 
 # A number with as many digits as are worth reading.
@@ -62,7 +63,39 @@ function size_name(n, exponent) {
         beyond[name] = beyond[name] (beyond[name] != "" ? ", " : "") size_name(n)
 }
 
+# The value of the first variant whose name begins so.
+function column(row, begin,    v, name, text) {
+    for (v = 1; v <= variants[row]; v++)
+        if (index(variant_of[row, v], begin) == 1) {
+            name = row SUBSEP variant_of[row, v]
+            text = cell(name SUBSEP short)
+            return (", " missed[name] ",") ~ (", " size_name(short + 0) ",") ? "**" text "**" : text
+        }
+    return ""
+}
+
+function short_table(    r, row, goal_of_row, v) {
+    print "| what | goal | dictionary | slot | Boehm | GObject | Lua | CPython |"
+    print "|---|---|--:|--:|--:|--:|--:|--:|"
+    for (r = 1; r <= rows; r++) {
+        row = row_name[r]
+        if (!(row in worth) || row ~ /^longest pause/)          # the chart has those
+            continue
+        goal_of_row = ""
+        for (v = 1; v <= variants[row]; v++)
+            if ((row SUBSEP variant_of[row, v]) in goal && index(goal_of_row, goal[row, variant_of[row, v]]) == 0)
+                goal_of_row = goal_of_row (goal_of_row != "" ? "; " : "") goal[row, variant_of[row, v]]
+        printf "| %s | %s | %s | %s |", row (unit[row] == "ns" ? "" : ", " unit[row]), goal_of_row,
+               column(row, "dict") column(row, "C objects") column(row, "closed"), column(row, "slot")
+        printf " %s | %s | %s | %s |\n", column(row, "Boehm"), column(row, "GObject"), column(row, "Lua"), column(row, "CPython")
+    }
+}
+
 END {
+    if (short) {
+        short_table()
+        exit
+    }
     printf "| what | with | goal |"
     for (i = 1; i <= sizes; i++)
         printf " %s |", size_name(size[i])
@@ -73,8 +106,6 @@ END {
     print "---|"
     for (r = 1; r <= rows; r++) {
         row = row_name[r]
-        if (short && (!(row in worth) || row ~ /^longest pause/))     # the chart has those
-            continue
         for (v = 1; v <= variants[row]; v++) {
             name = row SUBSEP variant_of[row, v]
             verdict = ""
