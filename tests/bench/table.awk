@@ -69,7 +69,7 @@ function column(row, begin,    v, name, text) {
         if (index(variant_of[row, v], begin) == 1) {
             name = row SUBSEP variant_of[row, v]
             text = cell(name SUBSEP short)
-            return (", " missed[name] ",") ~ (", " size_name(short + 0) ",") ? "**" text "**" : text
+            return index(", " missed[name] ",", ", " size_name(short + 0) ",") > 0 ? "**" text "**" : text
         }
     return ""
 }
