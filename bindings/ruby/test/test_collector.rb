@@ -321,6 +321,36 @@ class TestCollector < Minitest::Test
     assert Rawrefcount.check
   end
 
+  # An exception that C passes on is not lost over a dealloc that raises, too.
+  def test_an_error_under_way_in_c
+    Rawrefcount.error_handler = ->(*) {}
+    Nodes.on_dealloc(->(_) { raise "in the dealloc" })
+    outer, inner = Node.new(0, 1), Node.new(next_id, 1)
+    outer[0] = inner
+    inner[0] = lambda do
+      outer[0] = nil
+      inner.dispose
+      raise ArgumentError, "kept"
+    end
+    assert_equal "kept", assert_raises(ArgumentError) { outer.call }.message
+  end
+
+  # What dies while user code runs, is dealt with after that.
+  def test_garbage_made_in_a_dealloc
+    assert_runs "true\n", <<~RUBY
+      Nodes.on_dealloc(lambda do |id|
+        next unless id == 1
+
+        Thread.new { 50.times { Nodes::Node.new(2, 0) }; nil }.join
+        GC.start
+        1000.times { |i| i.to_s }
+      end)
+      Nodes::Node.new(1, 0).dispose
+      1000.times { |i| i.to_s }
+      puts Nodes.dead.size > 40
+    RUBY
+  end
+
   def test_an_error_in_flight_is_kept
     Rawrefcount.error_handler = ->(*) {}
     Nodes.on_dealloc(->(_) { raise "inner" })

@@ -6,6 +6,28 @@ require "helper"
 class TestCycles < Minitest::Test
   include Helper
 
+  # The marking of our own begins at all of Ruby's roots: the stacks, variables, what other threads hold.
+  def test_what_lives_over_an_exact_collection
+    local = FinalNode.new(next_id, 1)
+    local[0] = proc { local }
+    $global = FinalNode.new(next_id, 1)
+    @ivar = Node.new(next_id, 1)
+    @ivar[0] = $global
+    queue = Queue.new
+    thread = Thread.new { mine = FinalNode.new(next_id, 1); mine[0] = mine; queue.pop; mine.disposed? }
+    Thread.pass until thread.stop?
+    before = Rawrefcount.stats[:exact_collections]
+    collect
+    assert_operator Rawrefcount.stats[:exact_collections], :>, before
+    queue << 1
+    assert_equal false, thread.value
+    assert_equal [false] * 3, [local, $global, @ivar].map(&:disposed?)
+    assert_same local, local[0].call
+    assert_same $global, @ivar[0]
+    assert_empty Nodes.finalized.map(&:first) & [local.id, $global.id]
+    $global = nil
+  end
+
   # A node that owns a Proc that mentions the node.
   def widget(id, klass = Node)
     node = klass.new(id, 2)
