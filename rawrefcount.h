@@ -4980,7 +4980,7 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 /* A strong object that C has no reference to becomes weak. */
 static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap->phase != RRCI_MUTATOR || rrc_mirror_target(heap, ob) == NULL)
+    if (rrc_mirror_target(heap, ob) == NULL)
         return;
     rrci_set_weak(heap, ob);
     rrci_anchor(heap, ob, 0);
@@ -5008,7 +5008,7 @@ static void rrci_strengthen_all(rrc_heap *heap)
     int kind;
     for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
         rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (ob != NULL && RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
+        if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
             rrci_strengthen(heap, ob);
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
@@ -6560,8 +6560,8 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     RRCI_BEGIN_HOOK(writer->heap);
-    if (size > 0)
-        writer->write(writer->arg, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+    RRC_ASSERT(size > 0 && (size_t)size < sizeof text);
+    writer->write(writer->arg, text, (size_t)size);
     RRCI_END_HOOK(writer->heap);
 }
 
@@ -6649,9 +6649,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     if (node->is_reached) {
         const char *before = node->ob == ob ? "" : "which ", *after = node->ob == ob ? "keeps it" : "keeps";
         rrci_write(&writer, "  %s", before);
-        if (RRC_REFCNT(node->ob) >= RRC_REFCNT_IMMORTAL) {
-            rrci_write(&writer, "is static\n");
-        } else if (rrci_is_dying(node)) {
+        if (rrci_is_dying(node)) {
             rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
         } else if (node->outside == 1) {
             rrci_write(&writer, "1 reference from outside %s alive\n", after);

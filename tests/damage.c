@@ -23,13 +23,23 @@ static char last_detail[300];
 static size_t logged;
 static int memory_fails;
 
+static int nothing_survives;
+
 static rrc_gcref survivor(void *userdata, rrc_gcref p)
 {
     (void)userdata;
-    return p;
+    return nothing_survives ? NULL : p;
 }
 
 static void trace(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
+
+static const char *first_young;
+
+static int is_young(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return first_young != NULL && (const char *)p >= first_young;
+}
 
 static void write_log(void *userdata, const rrc_log_item *item)
 {
@@ -72,8 +82,10 @@ static void open_heap(void)
     memset(&desc, 0, sizeof desc);
     desc.trace = trace;
     desc.survivor = survivor;
+    desc.is_young = is_young;
     desc.realloc = allocate;
     desc.log = write_log;
+    first_young = NULL;
     heap = rrc_heap_new(&desc);
     check(heap != NULL);
     logged = 0;
@@ -116,6 +128,15 @@ static void finds(int code, const char *detail)
         check_int(rrc_check(heap), RRC_OK); \
     } while (0)
 
+/* ... where more than that is wrong. */
+#define DAMAGE_ONCE(type, word, value, code, detail) \
+    do { \
+        type was_ = (word); \
+        (word) = (value); \
+        finds((code), (detail)); \
+        (word) = was_; \
+    } while (0)
+
 static void links_and_dictionaries(void)
 {
     rrci_list *list;
@@ -143,6 +164,11 @@ static void links_and_dictionaries(void)
             dict->entry[i] = RRCI_TOMBSTONE;
     finds(RRC_ECORRUPT, "does not match its list");
     memcpy(dict->entry, entries, dict->size * sizeof *entries);
+    for (i = 0; i < dict->size; i++)                /* each link is found before it is missed */
+        if (dict->entry[i] == RRCI_EMPTY)
+            dict->entry[i] = RRCI_TOMBSTONE;
+    DAMAGE_ONCE(size_t, dict->used, dict->size, RRC_ECORRUPT, "does not match its list");
+    memcpy(dict->entry, entries, dict->size * sizeof *entries);
     free(entries);
     close_heap();
 }
@@ -158,11 +184,50 @@ static void reserves(void)
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     DAMAGE(size_t, heap->pool_count, heap->pool_count + 1, RRC_ECORRUPT, "pool");
-    DAMAGE(size_t, heap->pool_count, heap->pool_count - 1, RRC_ECORRUPT, "pool");
+    DAMAGE(size_t, heap->pool_count, heap->pool_count - 2, RRC_ECORRUPT, "pool");
     DAMAGE(size_t, heap->chunk_count, 1, RRC_ECORRUPT, "too few chunks");
     DAMAGE(size_t, heap->directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
     DAMAGE(size_t, heap->gc_directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
     rrc_decref(heap, ob);
+    close_heap();
+}
+
+static void room_for_young_links(void)
+{
+    rrci_dict *dict;
+    int i;
+
+    open_heap();
+    for (i = 0; i < 20; i++)
+        linked(i, 1);
+    first_young = &places[3000];
+    linked(3001, 1);
+    dict = &heap->list[RRCI_P_OLD].dict;
+    DAMAGE(size_t, dict->used, dict->size, RRC_ECORRUPT, "no room for the young links");
+    close_heap();
+}
+
+/* The host marks an object after all, without telling: it stays what it was. */
+static void found_late(void)
+{
+    rrc_object *ob;
+
+    open_heap();
+    ob = rrc_gc_new(heap, &Tracked);
+    THING(ob)->ref = ob;
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    check_int(rrc_create_link_pyobj(heap, &places[0], ob), RRC_OK);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+    heap->finalizable--;
+    nothing_survives = 1;
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    nothing_survives = 0;
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    check_int(rrc_run_pending(heap, 0), 0);
+    check_ptr(rrc_to_obj(heap, ob), &places[0]);
+    check_int(rrc_gc_is_tracked(heap, ob), 1);
+    RRC_CLEAR(heap, THING(ob)->ref);
     close_heap();
 }
 
@@ -185,9 +250,13 @@ static void tracked_objects(void)
     THING(a)->ref = b;                      /* a visit of what is not as it should be */
     rrc_incref(heap, b);
     DAMAGE(intptr_t, b->ob_refcnt, 0, RRC_ETRAVERSE, "not an object");
-    THING(a)->ref = (rrc_object *)(void *)((char *)b + 1);
-    finds(RRC_ETRAVERSE, "not an object");
-    THING(a)->ref = b;
+    {
+        static uintptr_t zeros[8];
+
+        THING(a)->ref = (rrc_object *)(void *)((char *)zeros + 2);
+        finds(RRC_ETRAVERSE, "not an object");
+        THING(a)->ref = b;
+    }
     {
         rrc_type large = Tracked;
 
@@ -293,7 +362,7 @@ static void tombstones(void)
 {
     int count, i;
 
-    for (count = LINKS - 200; count < LINKS; count += 10) {
+    for (count = 500; count < 520; count++) {       /* at 512 it is as full as it gets */
         open_heap();
         for (i = 0; i < count; i++)
             obs[i] = linked(i, 1);
@@ -342,6 +411,10 @@ static void weak_objects(void)
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     bare = linked(0, 0);
+    RRC_REFCNT(bare) += RRC_REFCNT_IMMORTAL - RRC_REFCNT_FROM_PYPY + 1;
+    rrc_decref(heap, bare);                 /* its low half is 0 now, as that of a bias */
+    check_int(RRC_REFCNT(bare), RRC_REFCNT_IMMORTAL);
+    RRC_REFCNT(bare) = RRC_REFCNT_FROM_PYPY;
     DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
     DAMAGE(intptr_t, bare->ob_refcnt, bare->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
     THING(ob)->ref = linked(1, 1);
@@ -355,13 +428,34 @@ static void weak_objects(void)
     rrc_decref(heap, ob);
     close_heap();
 }
-#define MIRROR_TESTS , UNIT(weak_objects)
+/* In a heap that is not mirrored the sign of a count is nothing but wrong. */
+static void a_heap_without_a_mirror(void)
+{
+    rrc_object *ob, *gc;
+    static char node;
+
+    open_heap();
+    ob = rrc_new(heap, &Bare);
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+    rrc_touch(heap, ob);
+    check(RRC_REFCNT(ob) < 0);
+    RRC_REFCNT(ob) = 1;
+    gc = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, gc), RRC_OK);
+    rrc_mirror_set_node(heap, gc, &node);
+    check_int(last_code, RRC_ETYPE);
+    logged = 0;
+    rrc_decref(heap, gc);
+    rrc_decref(heap, ob);
+    close_heap();
+}
+#define MIRROR_TESTS , UNIT(weak_objects), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif
 
-UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(tracked_objects), UNIT(what_was_put_off),
-           UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones) MIRROR_TESTS);
+UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
+           UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones) MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {

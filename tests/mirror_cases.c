@@ -264,6 +264,8 @@ static void a_move_without_touch_is_found(void)
     w->careless = 1;
     move(w, &closure, &b);
 #ifdef RRC_DEBUG
+    check_int(rrc_check(w->v->heap), RRC_ETOUCH);
+    w->v->logged[RRC_ETOUCH] = 0;
     check_int(m_step(w), RRC_ETOUCH);
     check_int(w->v->last_code, RRC_ETOUCH);
     check(strstr(w->v->last_text, "Bare") != NULL && strstr(w->v->last_text, "into Gc") != NULL);

@@ -794,6 +794,7 @@ static int in_walk(rrc_object *ob, void *arg)
     hand *h = (hand *)arg;
 
     (void)ob;
+    check_int(rrc_check(h->heap), RRC_OK);
     check_int(rrc_mirror_step(h->heap), RRC_EPHASE);
     check_int(rrc_mirror_collect(h->heap), 0);
     check(rrc_heap_free(h->heap) == SIZE_MAX);
@@ -838,6 +839,122 @@ static void a_first_node_of_the_hosts(void)
     check_ptr(node(h, ob), s);
     rrc_decref(h->heap, ob);
     check_int(h->forgotten, 1);
+    close_hand(h);
+}
+
+/* A new edge node for what is weak, outside a step: it is strong until the next one. */
+static void a_new_node_outside_a_step(void)
+{
+    hand *h = open_hand();
+    pair t = new_pair(h, &Tracked);
+    place *s = new_place(h, 1);
+
+    rrc_mirror_set_node(h->heap, t.y, s);
+    check(!IS_WEAK(t.y));
+    check_int(s->anchored, 1);
+    step(h);
+    check(IS_WEAK(t.y));
+    check_int(s->anchored, 0);
+    end_pair(h, &t);
+    close_hand(h);
+}
+
+/* Links whose makers have not put the bias in yet: nothing is lost by a step. */
+static void links_without_a_bias(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *a = new_thing(h, &Tracked), *b = new_thing(h, &Tracked);
+    int i;
+
+    own(h, a, 0, a);
+    own(h, owner, 0, a);
+    own(h, owner, 1, b);
+    step(h);
+    for (i = 0; i < 2; i++)
+        check_int(rrc_create_link_pypy(h->heap, new_place(h, 0), i ? b : a), RRC_OK);
+    rrc_gc_untrack(h->heap, b);
+    RRC_CLEAR(h->heap, THING(a)->ref[0]);
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    h->logged = 0;
+    RRC_REFCNT(a) += BIAS;
+    RRC_REFCNT(b) += BIAS;
+    step(h);
+    rrc_decref(h->heap, a);
+    rrc_decref(h->heap, b);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+/* Without tracked objects a step only looks at P links. */
+static void only_links(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Bare);
+    place *p = link_to(h, ob, 1);
+
+    RRC_REFCNT(ob)--;                   /* handed over to p */
+    check_int(p->anchored, 1);
+    step(h);
+    check(IS_WEAK(ob));
+    check_int(p->anchored, 0);
+    close_hand(h);
+}
+
+static void untrack_the_victim(hand *h)
+{
+    rrc_gc_untrack(h->heap, victim);
+}
+
+static void untracked_while_it_is_mirrored(void)
+{
+    hand *h = open_hand();
+
+    victim = new_thing(h, &Tracked);
+    own(h, victim, 0, victim);
+    h->in_mirror = untrack_the_victim;
+    step(h);
+    check_int(edge_nodes(h), 0);
+    RRC_CLEAR(h->heap, THING(victim)->ref[0]);
+    rrc_decref(h->heap, victim);
+    close_hand(h);
+}
+
+/* In the explicit form a host whose finalizers never rest: a step gives up in the end,
+   and lets nothing go. */
+static rrc_object *restless[3];
+static int rounds;
+
+static void change_again(hand *h)
+{
+    rrc_object **field = &THING(restless[0])->ref[0];
+
+    *field = *field == restless[1] ? restless[2] : restless[1];
+    rounds++;
+    h->in_mirror = change_again;
+}
+
+static void finalizers_that_never_rest(void)
+{
+    hand *h = open_hand();
+    int i;
+
+    for (i = 0; i < 3; i++)
+        restless[i] = new_thing(h, i == 0 ? &Tracked : &Bare);
+    for (i = 1; i < 3; i++) {
+        link_to(h, restless[i], 1);
+        RRC_REFCNT(restless[i])++;      /* one for the field, whichever it is */
+    }
+    THING(restless[0])->ref[0] = restless[1];
+    rounds = 0;
+    h->in_mirror = change_again;
+    check_int(rrc_mirror_collect(h->heap), 0);
+    check(rounds > 3);
+    check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]));
+    h->in_mirror = NULL;
+    RRC_REFCNT(THING(restless[0])->ref[0] == restless[1] ? restless[2] : restless[1])--;
+    for (i = 0; i < 3; i++)
+        rrc_decref(h->heap, restless[i]);
+    check_int(rrc_mirror_collect(h->heap), 0);
     close_hand(h);
 }
 
@@ -964,6 +1081,11 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_rooted_p_that_dies),
     UNIT(no_step_in_deallocs_and_walks),
     UNIT(a_first_node_of_the_hosts),
+    UNIT(a_new_node_outside_a_step),
+    UNIT(links_without_a_bias),
+    UNIT(only_links),
+    UNIT(untracked_while_it_is_mirrored),
+    UNIT(finalizers_that_never_rest),
     UNIT(light_objects_are_weak_too),
     UNIT(static_objects_are_no_children),
     UNIT(nodes_are_for_tracked_objects),

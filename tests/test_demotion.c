@@ -153,6 +153,72 @@ static void demotion_leaves_room_for_promotion(void)
     }
 }
 
-UNIT_GROUP(demotion, UNIT(only_the_crowded_out_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
+/* Dictionaries by ob are given up where there is no room, and so is what a list of young
+   links cannot take; rrc_unlink finds all of them. */
+static void any_dictionary_may_be_too_small(void)
+{
+    enum { COUNT = 1500 };
+    host *h = open_demoting();
+    size_t ids[COUNT], i;
+    rrc_object *obs[COUNT], *young[500];
+
+    for (i = 0; i < 500; i++)
+        young[i] = ob_given(h, i % 2 ? P : O, host_rooted(h, HOST_YOUNG), FULL);
+    for (i = 0; i < COUNT; i++) {
+        ids[i] = host_rooted(h, HOST_OLD);
+        obs[i] = ob_given(h, i % 2 ? P : O, ids[i], FULL);
+    }
+    for (i = 0; i < 2; i++)
+        check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+    for (i = 0; i < 450; i++)
+        check_int(rrc_unlink(h->heap, young[i]), RRC_OK);
+    rrc_run_pending(h->heap, 0);
+    for (i = 2; i < COUNT; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
+    for (i = 2; i < COUNT; i++)
+        check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+    for (i = 450; i < 500; i++)
+        check_int(rrc_unlink(h->heap, young[i]), RRC_OK);
+    check_stats(h, 0, 0, 0, 0, COUNT - 2 + 50);
+    rrc_run_pending(h->heap, 0);
+    host_close(h);
+}
+
+#if !HOST_MACROS
+static void without_generations_nothing_is_demoted(void)
+{
+    host_options options = { .demotes = 1, .moving = HOST_STAY, .without_generations = 1 };
+    host *h = host_open(&options);
+
+    ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+    host_major(h);
+    check_stats(h, 0, 1, 0, 0, 0);
+    host_close(h);
+}
+#define WITHOUT_GENERATIONS UNIT(without_generations_nothing_is_demoted),
+#else
+#define WITHOUT_GENERATIONS
+#endif
+
+/* A p that is young again, of a host that did not say that this can be. */
+static void youth_that_was_not_announced(void)
+{
+    host_options options = { .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t id = host_rooted(h, HOST_OLD);
+
+    ob_given(h, P, id, FULL);
+    h->options.demotes = 1;
+    host_demote(h, id);
+    check_int(rrc_check(h->heap), RRC_EHOOK);
+    host_expect_log(h, RRC_EHOOK, "rrc_check");
+    check_int(host_free_heap(h), 0);
+    host_end(h);
+}
+
+UNIT_GROUP(demotion, UNIT(any_dictionary_may_be_too_small),
+    UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
+    UNIT(only_the_crowded_out_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
            UNIT(thousands_find_room_in_the_end));

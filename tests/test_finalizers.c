@@ -190,7 +190,54 @@ static void each_of_a_chain_decides_for_itself(void)
     host_close(h);
 }
 
+/* A finalizer links its object, or somebody links what waits, and the bias is forgotten:
+   it is put in, as the host needs the object. */
+static void link_without_a_bias(host *h, rrc_object *ob)
+{
+    h->on_finalize = NULL;
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, 0), ob), RRC_OK);
+}
+
+static void a_bias_that_a_finalizer_forgets(void)
+{
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_OLD), dead = host_new(h, HOST_OLD), other = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_new(h, &Final), *waiting = ob_given(h, O, dead, FULL);
+
+    h->on_finalize = link_without_a_bias;
+    rrc_decref(h->heap, ob);
+    host_expect_log(h, RRC_EREFCNT, "rrc_decref");
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+    host_major(h);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, other), waiting), RRC_OK);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    host_expect_log(h, RRC_EREFCNT, "rrc_decref");
+    check_int(REFCNT(waiting), BIAS);
+    check_int(h->deallocs, 0);
+    host_close(h);
+}
+
+/* In a dealloc the count is 0, and may be changed for a while. */
+static void hold_for_a_while(host *h, rrc_object *ob)
+{
+    rrc_incref(h->heap, ob);
+    check_int(REFCNT(ob), 1);
+    REFCNT(ob) = 0;
+}
+
+static void a_dealloc_may_hold_its_object(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_dealloc = hold_for_a_while;
+    rrc_decref(h->heap, ob_new(h, &Node));
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
 UNIT_GROUP(finalizers,
+    UNIT(a_bias_that_a_finalizer_forgets),
+    UNIT(a_dealloc_may_hold_its_object),
     UNIT(it_runs_once_before_the_dealloc),
     UNIT(it_may_take_and_drop_references),
     UNIT(resurrection_leaves_the_dealloc_out),

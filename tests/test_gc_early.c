@@ -356,7 +356,52 @@ static void the_kept_are_untracked(void)
     host_close(h);
 }
 
-UNIT_GROUP(gc_early, UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
+/* Its trace marks at once, and so reports while a report is being visited. */
+static void reports_inside_reports(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .early = EARLY, .eager = 1 };
+    host *h = host_open(&options);
+    size_t holder = host_rooted(h, HOST_OLD), first = 0, p, i;
+
+    for (i = 0; i < 20; i++) {
+        p = widget_and_callback(h, &Knot, 0);
+        if (i == 0)
+            first = p;
+        else
+            host_point(h, p - 1, 1, p);         /* the callback of the one before */
+    }
+    host_point(h, holder, 0, first);
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    host_unroot(h, holder);
+    knot_collect(h);
+    check_int(h->deallocs, 40);
+    host_close(h);
+}
+
+/* A host that did not announce its reports: nobody can find the ob by p. */
+static void reports_that_were_not_announced(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *obs[100];
+    size_t p, i;
+
+    rrc_decref(h->heap, knot_new(h, &Knot, 0));
+    linked_knot(h, O, &Knot, 0, &p);
+    host_root(h, p);
+    for (i = 0; i < 100; i++)
+        obs[i] = ob_given(h, i % 2 ? P : O, host_rooted(h, HOST_OLD), FULL);
+    check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);
+    check_int(rrc_unlink(h->heap, obs[1]), RRC_OK);
+    rrc_marked(h->heap, host_at(h, p));
+    knot_collect(h);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
+UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
+    UNIT(reports_that_were_not_announced),
+    UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
     UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),

@@ -435,7 +435,57 @@ static void graphviz_understands_it(void)
     free(t);
 }
 
+static void ignore_text(void *arg, const char *bytes, size_t size)
+{
+    (void)arg, (void)bytes, (void)size;
+}
+
+/* Many in the queue, some behind it, and what these own. */
+static void a_long_queue(void)
+{
+    enum { COUNT = 600 };
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &Knot, 1), *child = knot_new(h, &Knot, 2), *deferred;
+    int i;
+
+    KNOT(owner)->ref[0] = child;
+    ob_link(h, O, host_new(h, HOST_OLD), owner, FULL);
+    rrc_decref(h->heap, owner);
+    for (i = 0; i < COUNT; i++)
+        ob_given(h, O, host_new(h, HOST_OLD), FULL);
+    rrc_gc_disable(h->heap);
+    host_major(h);
+    rrc_gc_enable(h->heap);
+    deferred = knot_new(h, &KnotTable, 3);
+    host_minor_begin(h);
+    rrc_decref(h->heap, deferred);
+    host_minor_end(h);
+    check_int(host_stats(h).pending, COUNT + 2);
+    name_it(t, owner, "OWNER");
+    name_it(t, child, "CHILD");
+    check_explained(t, child, "Knot CHILD (1 reference):\n  held by Knot[0] of Knot OWNER,\n"
+                              "  which waits in the queue for rrc_run_pending\n");
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "in the queue"), 2);
+    check_int(rrc_run_pending(h->heap, 0), COUNT + 3);
+    if (HOST_DEBUG) {
+        rrc_object *ob = ob_new(h, &Node);
+        node saved = *NODE(ob);
+
+        memset(NODE(ob), 0xDD, sizeof(node));
+        check_int(rrc_explain(h->heap, ob, ignore_text, NULL), RRC_EFREED);
+        host_expect_log(h, RRC_EFREED, "rrc_explain");
+        *NODE(ob) = saved;
+        rrc_decref(h->heap, ob);
+    }
+    host_close(h);
+    free(t);
+}
+
 UNIT_GROUP(gc_insight,
+    UNIT(a_long_queue),
     UNIT(held_from_outside),
     UNIT(the_shortest_path),
     UNIT(the_same_object_in_two_members),

@@ -696,7 +696,39 @@ static void much_garbage_goes_during_a_walk(void)
     host_close(h);
 }
 
+static void sizes_of_types(void)
+{
+    static const rrc_type huge = { .tp_name = "Huge", .tp_basicsize = SIZE_MAX, .tp_flags = RRC_TPFLAGS_HAVE_GC };
+    static const rrc_type items = { .tp_name = "Items", .tp_basicsize = sizeof(node), .tp_itemsize = 4 };
+    host *h = host_open(NULL);
+
+    check_ptr(rrc_gc_new(h->heap, &huge), NULL);
+    rrc_decref(h->heap, rrc_new(h->heap, &items));      /* without items */
+    host_close(h);
+}
+
+/* A finalizer that makes garbage with a finalizer: collect looks twice, not for ever. */
+static void make_garbage(host *h, rrc_object *ob)
+{
+    (void)ob;
+    if (h->finalized < 5)
+        knot_ring(h, &KnotFinal, 1, NULL);
+}
+
+static void collect_is_not_for_ever(void)
+{
+    host *h = host_open(NULL);
+
+    h->on_finalize = make_garbage;
+    knot_ring(h, &KnotFinal, 1, NULL);
+    check_int(rrc_gc_collect(h->heap), 1);
+    check_int(h->finalized, 2);
+    host_close(h);
+}
+
 UNIT_GROUP(gc_protocol,
+    UNIT(sizes_of_types),
+    UNIT(collect_is_not_for_ever),
     UNIT(a_new_object_is_untracked),
     UNIT(items_and_extra_bytes_are_zeroed),
     UNIT(sizes_that_overflow),

@@ -291,7 +291,67 @@ static void found_between_collection_and_clear(void)
     host_close(h);
 }
 
+/* Two are visited too often, and others visit them rightly. */
+static void who_else_visits_is_named(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *victim = knot_new(h, &Knot, 1), *wrong = liar_new(h, VISITS_TWICE, NULL), *other = knot_new(h, &Knot, 2);
+    rrc_object *handles[3];
+    const host_log *log;
+    int i;
+
+    knot_tie(h, wrong, 0, victim);
+    knot_tie(h, other, 0, victim);
+    rrc_decref(h->heap, victim);
+    host_major(h);
+    log = host_expect_log(h, RRC_ETRAVERSE, "rrc_major_collection_trace");
+    check(strstr(log->detail, "or that of Knot") != NULL);
+    LIAR(wrong)->kind = VISITS_WELL;
+    RRC_CLEAR(h->heap, KNOT(wrong)->ref[0]);
+    /* The first of several linked objects without a head. */
+    for (i = 0; i < 3; i++)
+        handles[i] = ob_shared(h, P, host_rooted(h, HOST_OLD), FULL);
+    LIAR(wrong)->kind = VISITS_TWICE;
+    LIAR(wrong)->ref[0] = handles[0];
+    host_major(h);
+    host_expect_log(h, RRC_ETRAVERSE, "rrc_major_collection_trace");
+    host_expect_silence(h);
+    LIAR(wrong)->ref[0] = NULL;
+    for (i = 0; i < 3; i++)
+        rrc_decref(h->heap, handles[i]);
+    rrc_decref(h->heap, wrong);
+    rrc_decref(h->heap, other);
+    host_close(h);
+}
+
+/* It becomes wrong while it waits to be cleared: then nothing is cleared. */
+static void wrong_while_it_waits(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *wrong = liar_new(h, VISITS_WELL, NULL), *unbiased = ob_new(h, &Node);
+
+    knot_tie(h, wrong, 0, wrong);
+    RRC_REFCNT(unbiased) += BIAS;       /* its maker is about to link it */
+    KNOT(wrong)->ref[1] = unbiased;
+    host_major(h);
+    rrc_decref(h->heap, wrong);
+    host_major(h);
+    check_int(host_stats(h).pending, 1);
+    LIAR(wrong)->kind = VISITS_TWICE;
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending");
+    check_int(h->deallocs, 0);
+    LIAR(wrong)->kind = VISITS_WELL;
+    RRC_REFCNT(unbiased) -= BIAS;
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
 UNIT_GROUP(gc_traverse,
+    UNIT(who_else_visits_is_named),
+    UNIT(wrong_while_it_waits),
     UNIT(too_many_visits_are_found),
     UNIT(too_many_visits_of_a_headerless_object),
     UNIT(debug_builds_see_more),
