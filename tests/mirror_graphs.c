@@ -307,7 +307,7 @@ int mirror_graphs(int argc, char **argv)
     }
     group.name = "graphs";
     group.tests = tests;
-    group.count = (size_t)argc - 1;
+    group.count = argc > 1 ? (size_t)argc - 1 : 0;
     groups[0] = &group;
     result = unit_main(0, NULL, groups, 1);
     free(tests);
