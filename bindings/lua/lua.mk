@@ -51,12 +51,13 @@ endif
 #   lua-widgets-LUA        the demonstration's library
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
+#   lua-loop-LUA           the peak of a long loop of cyclic garbage
 #   lua-control-LUA        what must fail, does
 #   lua-rock               the LuaRocks package
 
 LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed
-lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational)
+lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),,emergency)
 LUA_EMBED  := $(LUA_TESTS)/embed.c $(LUA_TESTS)/nodes.c tests/unit.c
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
@@ -71,12 +72,13 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call 
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
+$(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
 $(call run,lua-unload-$(1),$(call lua_libs,$(1)),sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
     sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
 endef
 define lua_random_rule
-$(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),10 600,100 3000) $(2))
+$(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(filter emergency,$(2)),40 1000,$(if $(QUICK),10 600,100 3000)) $(2))
 endef
 $(foreach lua,$(LUAS),$(eval $(call lua_test_rules,$(lua)))\
     $(foreach mode,$(call lua_modes,$(lua)),$(eval $(call lua_random_rule,$(lua),$(mode)))))

@@ -23,7 +23,7 @@
  * Every unit that sees the header, the library's too, is compiled with RRC_MIRROR
  * defined: rrc_incref and rrc_decref tell then what Lua has to know.
  *
- * It does NOT patch Lua, keep global state, or start collections of its own: Lua's
+ * It does NOT patch Lua, or keep global state: Lua's
  * collector finds the garbage, also cycles through both heaps, when it runs.
  *
  * CONTENTS (search for the tag)
@@ -214,6 +214,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #if defined(RRC_LUA_IMPLEMENTATION) && !defined(RRCL_IMPLEMENTED)
 #define RRCL_IMPLEMENTED
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,6 +309,13 @@ enum {
    __gc; and the step in the cycle after that finds it. */
 #define RRCL_CYCLES_OF_A_DEATH 3
 
+/* In so many of Lua's cycles garbage is found and freed. */
+#define RRCL_CYCLES 4
+
+/* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
+#define RRCL_BYTES_OF_A_SLOT 64
+#define RRCL_LEAST_KBYTES 128
+
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
 
@@ -360,6 +368,14 @@ typedef struct rrcl_state {
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
+    size_t      used;               /* slots */
+    size_t      made, died;         /* proxies, since Lua's last cycle */
+    int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
+    int         is_started;         /* ... and the first of them is under way */
+    size_t      extra_found, extra_made;
+    int         extra_wait, extra_patience;
+    int         next_kbytes;        /* of Lua's memory, when the next are to begin; 0: when it has
+                                       doubled from now on; INT_MAX: unknown */
     int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
     struct rrcl_closer *closer;
@@ -576,6 +592,7 @@ static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
     uint32_t slot = state->free_slot;
     state->free_slot = state->slots[slot].next_free;
     state->slots[slot].ob = ob;
+    state->used++;
     return slot;
 }
 
@@ -590,6 +607,7 @@ static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
     state->slots[slot].generation = (state->slots[slot].generation + 1) & 0xFFFFF;
     state->slots[slot].next_free = state->free_slot;
     state->free_slot = slot;
+    state->used--;
 }
 
 /* ---- who calls ---- */
@@ -1349,6 +1367,7 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
         proxy->slot = rrcl_slot_of(p);
     }
     proxy->ob = ob;
+    state->made++;
     state->slots[proxy->slot].proxy = proxy;
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
@@ -1507,6 +1526,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
+    state->died++;
     rrcl_work_in_gc(L, state, 0);
     return 0;
 }
@@ -1985,6 +2005,74 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
     lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
+/* Garbage of C objects outlives some of Lua's cycles: one has to pass before the step that tells
+   of it, and one finalizes the proxies, which keeps what they refer to. Lua takes all that for live
+   memory, and waits so much the longer; with each cycle more. (In the generational mode of 5.4 most
+   cycles do not even look at what is old.) So where many proxies are new, and memory has doubled since
+   that was seen, some cycles are run one after the other, in portions; and again when as much is
+   new as then was live, which Lua cannot know, as our tables have room for what was there before.
+   If they find next to nothing, as when a program builds something up, the next wait longer. */
+static int rrcl_double_memory(const rrcl_state *state, int kbytes)
+{
+    int live = kbytes - (int)((state->slot_count - state->used) * RRCL_BYTES_OF_A_SLOT >> 10);
+    return kbytes + (live > RRCL_LEAST_KBYTES ? live : RRCL_LEAST_KBYTES);
+}
+
+/* One of Lua's cycles has ended. */
+static void rrcl_count_cycle(rrcl_state *state)
+{
+    int is_extra = state->extra > 0;
+    if (is_extra) {
+        state->extra_found += state->died;
+        if (--state->extra == 0) {
+            int was_useful = state->extra_found >= state->extra_made / 4;
+            state->extra_patience = was_useful ? 0 : state->extra_patience < 32 ? state->extra_patience * 2 + 1 : 63;
+            state->extra_wait = state->extra_patience;
+            state->next_kbytes = was_useful ? 0 : INT_MAX;
+        }
+    } else if (state->next_kbytes == INT_MAX && state->made >= state->used / 8) {
+        if (state->died >= state->made / 4 || state->extra_wait == 0)
+            state->next_kbytes = 0;
+        else
+            state->extra_wait--;
+    }
+    state->is_started = 0;
+    state->made = state->died = 0;
+}
+
+/* A portion of such a cycle: all of it takes some 200. A cycle that ends at once is a small one,
+   or a generational one: the others are to be full ones then. */
+static void rrcl_do_portion(lua_State *L, rrcl_state *state)
+{
+    int extra = state->extra;
+    if (state->is_started) {
+        lua_gc(L, LUA_GCSTEP, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
+        return;
+    }
+    state->is_started = 1;
+    lua_gc(L, LUA_GCSTEP, 0);                   /* Lua pauses: this starts it */
+    if (state->extra < extra)
+        for (extra = state->extra; extra > 0 && state->hidden != NULL; extra--)
+            lua_gc(L, LUA_GCCOLLECT, 0);
+}
+
+static void rrcl_pace(lua_State *L, rrcl_state *state)
+{
+    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);     /* -1 in finalizers of 5.4 */
+    if (kbytes < 0 || !rrcl_is_running(L))
+        return;
+    if (state->next_kbytes == 0)
+        state->next_kbytes = rrcl_double_memory(state, kbytes);
+    else if (kbytes >= state->next_kbytes) {
+        state->next_kbytes = INT_MAX;
+        state->extra = RRCL_CYCLES;
+        state->extra_made = state->made;
+        state->extra_found = 0;
+    }
+    if (state->extra > 0)
+        rrcl_do_portion(L, state);
+}
+
 /* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
    the generational mode of 5.4: in each young collection), after the marking, and
    makes the next one. */
@@ -2028,6 +2116,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     int steps;
     if (state == NULL)
         return 0;
+    rrcl_count_cycle(state);
     state->native_before = state->native;
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
@@ -2046,6 +2135,8 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
     rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
     if (state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
+    if (state->hidden != NULL && (state->extra > 0 || state->next_kbytes < INT_MAX))
+        rrcl_pace(L, state);
 }
 
 /* ---- states ---- */
@@ -2213,6 +2304,7 @@ static rrcl_state *rrcl_open(lua_State *L)
     if (state == NULL)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);
+    state->next_kbytes = INT_MAX;
     state->value_type = &rrcl_value_type;
     if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
         rrcl_free_tables(state);

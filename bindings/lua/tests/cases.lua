@@ -695,6 +695,39 @@ case("native memory that lives makes Lua collect seldom", function()
   counting = false
 end)
 
+if not is_51 then
+  case("a stopped collector stays stopped", function()
+    local function make(n)
+      for i = 1, n do
+        local w = new(i)
+        w:set(1, mention(w))
+      end
+    end
+    make(5000)
+    collectgarbage("stop")
+    local before = nodes.live()
+    make(5000)
+    local live = nodes.live() - before
+    collectgarbage("restart")
+    equal(live, 5000)
+  end)
+end
+
+case("what lives makes Lua collect seldom", function()
+  local cycles, keep, counting = 0, {}, true
+  local function count() cycles = cycles + 1 if counting then finalizer(count) end end
+  count()
+  for i = 1, 20000 do
+    keep[i] = new(i)
+    keep[i]:set(1, mention(keep[i]))
+  end
+  assert(cycles < 100, cycles)
+  local before = cycles
+  for i = 1, 20000 do keep[i]:get(1) end
+  assert(cycles <= before + 8, cycles - before)
+  counting = false
+end)
+
 case("a long chain is linear", function()
   local function make(n)
     local first = new(1)

@@ -1,6 +1,7 @@
 -- Random programs over both heaps, against an oracle: random.lua FIRST COUNT STEPS MODE
 --
--- MODE: incremental, generational, stepped, stressed; "control" moves references without
+-- MODE: incremental, generational, stepped, stressed, or emergency, in which Lua collects at each
+-- allocation; "control" moves references without
 -- touch, and must find a loss.
 --
 -- The oracle is a graph of numbers beside the real one. Every operation walks through
@@ -210,6 +211,7 @@ local function run(seed)
   end
 
   local function check_all()
+    nodes.emergency(false)              -- in finalizers, Lua does not try again
     for _ = 1, 3 do rawrefcount.collect() end
     nodes.check()
     local expected, actual = reachable(), nodes.ids()
@@ -225,6 +227,7 @@ local function run(seed)
     for id in pairs(model) do
       if not expected[id] then model[id] = nil end
     end
+    nodes.emergency(mode == "emergency")
   end
 
   for step = 1, steps do
@@ -250,6 +253,7 @@ local function run(seed)
 end
 
 if mode == "generational" then collectgarbage("generational") end
+if mode == "emergency" then nodes.emergency(true) end
 local failures = 0
 for seed = first, first + count - 1 do
   local ok, message = xpcall(function() run(seed) end, debug.traceback)
@@ -264,6 +268,7 @@ for seed = first, first + count - 1 do
     for _ = 1, 3 do rawrefcount.collect() end
   end
 end
+nodes.emergency(false)
 if mode == "control" then
   print(("%d of %d runs lost something"):format(failures, count))
   if failures == 0 then print("FAILED: moves without touch were not noticed") end
