@@ -44,8 +44,7 @@ static int set_callback(lua_State *L, enum wg_event event)
     rrc_lua_check_callback(L, 2);
     callback = rrc_lua_ref(L, heap, 2);
     wg_set_callback(widget, event, callback);
-    if (callback != NULL)
-        rrc_decref(heap, callback);                 /* the widget has its own reference */
+    RRC_CLEAR(heap, callback);                      /* the widget has its own reference */
     return 0;
 }
 static int emit(lua_State *L, enum wg_event event)
@@ -64,10 +63,7 @@ static int add(lua_State *L) { return done(L, wg_add(self_container(L), other(L)
 static int take_out(lua_State *L) { return done(L, wg_remove(self_container(L), other(L))); }
 static int child(lua_State *L) { return push(L, wg_child(self_container(L), size(L, 2) - 1)); }
 static int count(lua_State *L) { lua_pushnumber(L, (lua_Number)wg_count(self_container(L))); return 1; }
-static int resize(lua_State *L)
-{
-    return done(L, wg_resize(rrc_lua_check(L, 1, &Canvas), size(L, 2), size(L, 3)));
-}
+static int resize(lua_State *L) { return done(L, wg_resize(rrc_lua_check(L, 1, &Canvas), size(L, 2), size(L, 3))); }
 
 #define METHOD(name) { "emit_" #name, emit_##name },
 #define PROPERTY(name) { "on_" #name, get_on_##name, set_on_##name },
@@ -90,10 +86,7 @@ static int give(lua_State *L, rrc_object *ob) { return rrc_lua_give(L, rrc_lua_h
 static int window(lua_State *L) { return give(L, wg_window_new(rrc_lua_heap(L), &host, luaL_checkstring(L, 1))); }
 static int container(lua_State *L) { return give(L, wg_container_new(rrc_lua_heap(L), &host)); }
 static int button(lua_State *L) { return give(L, wg_button_new(rrc_lua_heap(L), &host, luaL_checkstring(L, 1))); }
-static int canvas(lua_State *L)
-{
-    return give(L, wg_canvas_new(rrc_lua_heap(L), &host, size(L, 1), size(L, 2)));
-}
+static int canvas(lua_State *L) { return give(L, wg_canvas_new(rrc_lua_heap(L), &host, size(L, 1), size(L, 2))); }
 
 extern int luaopen_widgets(lua_State *L);
 int luaopen_widgets(lua_State *L)
