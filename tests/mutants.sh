@@ -234,7 +234,7 @@ mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
 mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_pending \
     's/!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL)/!rrci_do_garbage(heap, RRCI_FINAL) \&\& !rrci_do_garbage(heap, RRCI_WEAK)/')"
 mutant garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/return counts == .*/return 1;/')"
-mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/ || rrci_is_linked_ob(ob))/)/')"
+mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/rrci_is_linked_ob(ob) || RRCI_CHECKS/RRCI_CHECKS/')"
 mutant references_to_others_are_internal dict "$(in_function rrci_count_internal 's/ == RRCI_CLEAR;/ != RRCI_SIDE;/')"
 mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_do_garbage 's/^    RRC_REFCNT(ob)++;/;/')"
 mutant finalized_garbage_is_leaked dict "$(in_function rrci_do_garbage 's/if (--RRC_REFCNT(ob) == 0)/if (--RRC_REFCNT(ob) < 0)/')"
