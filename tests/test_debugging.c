@@ -176,6 +176,27 @@ static void a_forgotten_bias_is_seen_by_decref(void)
     host_close(h);
 }
 
+/* ... nor is one of many, in a collection. */
+static void a_forgotten_bias_is_seen_in_the_middle_of_a_collection(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *ob = ob_new(h, &Node);
+    int i;
+
+    for (i = 0; i < 100; i++)
+        ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, host_rooted(h, HOST_OLD)), ob), RRC_OK);
+    host_minor_begin(h);
+    rrc_decref(h->heap, ob);
+    check_logged(h, RRC_EREFCNT, "rrc_decref", ob, NULL);
+    h->log_read = h->log_count;
+    host_minor_end(h);
+    check_int(REFCNT(ob), BIAS);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
 /* Nor is it freed with the heap: a count that is wrong says nothing. */
 static void a_forgotten_bias_is_seen_by_heap_free(void)
 {
@@ -238,6 +259,7 @@ static void check_finds_two_links_of_one_ob(void)
     UNIT(check_finds_two_links_of_one_ob), \
     UNIT(a_forgotten_bias_is_seen_when_p_dies), \
     UNIT(a_forgotten_bias_is_seen_by_decref), \
+    UNIT(a_forgotten_bias_is_seen_in_the_middle_of_a_collection), \
     UNIT(a_forgotten_bias_is_seen_by_heap_free), \
     UNIT(a_missing_type_is_seen_by_decref)
 
@@ -362,6 +384,72 @@ static void a_linked_ob_that_was_freed(void)
     host_expect_silence(h);
     *NODE(linked) = saved_linked;
     *NODE(waiting) = saved_waiting;
+    host_close(h);
+}
+
+/* The same, found by a collection: it is told, and the object is left alone. */
+static void a_collection_finds_a_linked_ob_that_was_freed(void)
+{
+    int dies;
+
+    for (dies = 0; dies < 2; dies++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        rrc_object *ob = ob_given(h, P, dies ? host_new(h, HOST_OLD) : host_rooted(h, HOST_OLD), FULL);
+        node saved = *NODE(ob);
+
+        unit_context("dies %d", dies);
+        if (dies)
+            host_major_begin(h);
+        memset(NODE(ob), 0xDD, sizeof(node));
+        if (!dies)
+            host_major_begin(h);
+        *NODE(ob) = saved;
+        if (dies)
+            memset(NODE(ob), 0xDD, sizeof(node));
+        host_major_end(h);
+        check(h->log_count > 0);
+        check_int(h->log[0].code, RRC_EFREED);
+        h->log_read = h->log_count;
+        check_int(h->deallocs, 0);
+        if (dies) {                     /* the record is gone */
+            *NODE(ob) = saved;
+            RRC_LINK(ob) = NULL;
+            REFCNT(ob) = 1;
+            rrc_decref(h->heap, ob);
+        }
+        host_close(h);
+    }
+}
+
+/* A light object is not C's to drop. */
+static void a_decref_too_many_on_a_light_ob(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_given(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+
+    rrc_decref(h->heap, ob);
+    check_ptr(host_expect_log(h, RRC_EREFCNT, "rrc_decref")->ob, ob);
+    check_int(REFCNT(ob), LIGHT);
+    host_close(h);
+}
+
+/* A P link without its bias, whose p dies. */
+static void a_view_without_its_bias_dies(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t id = host_new(h, HOST_OLD);
+    rrc_object *ob = ob_given(h, P, id, FULL);
+
+    host_major_begin(h);                /* not held: p is not traced */
+    REFCNT(ob) = 1;
+    host_major_end(h);
+    check_logged(h, RRC_EREFCNT, "rrc_major_collection_free", ob, NULL);
+    h->log_read = h->log_count;
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
     host_close(h);
 }
 
@@ -514,6 +602,9 @@ UNIT_GROUP(debugging,
     UNIT(a_decref_too_many_on_a_linked_ob),
     UNIT(a_freed_ob_is_recognized),
     UNIT(a_linked_ob_that_was_freed),
+    UNIT(a_collection_finds_a_linked_ob_that_was_freed),
+    UNIT(a_decref_too_many_on_a_light_ob),
+    UNIT(a_view_without_its_bias_dies),
     UNIT(bad_counts_and_no_objects),
     UNIT(check_finds_a_change_of_generation));
 

@@ -969,7 +969,101 @@ static void heap_free_leaves_what_is_held(void)
     host_end(h);
 }
 
+/* Garbage waits as long as a walk goes on, in whichever list it is. */
+static int run_in_walk(rrc_object *ob, void *arg)
+{
+    host *h = (host *)arg;
+
+    (void)ob;
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    return 1;
+}
+
+static void nothing_is_done_with_garbage_in_a_walk(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotFinal, &KnotWeak, &KnotFull, &KnotStiff };
+    size_t i;
+
+    for (i = 0; i < 5; i++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[3];
+
+        unit_context("type %u", (unsigned)i);
+        knot_ring(h, types[i], 3, ring);
+        host_major(h);
+        if (types[i] == &KnotStiff)     /* so that it waits as cleared */
+            check_int(rrc_run_pending(h->heap, 3), 3);
+        rrc_gc_visit_objects(h->heap, run_in_walk, h);
+        check_int(h->deallocs, 0);
+        if (types[i] == &KnotStiff)
+            RRC_CLEAR(h->heap, KNOT(ring[1])->ref[0]);
+        knot_collect(h);
+        knot_collect(h);
+        check_int(h->deallocs, 3);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* In a walk an object that waits for its finalizer goes by its count, and is resurrected:
+   it has had its finalizer. */
+static void resurrect_it(host *h, rrc_object *ob) { rrc_incref(h->heap, ob); }
+
+static int let_go(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    RRC_CLEAR(((host *)arg)->heap, KNOT(ob)->ref[0]);
+    return 1;
+}
+
+static void finalized_in_a_walk_while_it_waits(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_ring(h, &KnotFinal, 1, NULL);
+
+    host_major(h);
+    check_int(host_stats(h).pending, 1);
+    h->on_finalize = resurrect_it;
+    rrc_gc_visit_objects(h->heap, let_go, h);
+    check_int(h->finalized, 1);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 0);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* A tp_clear that untracks its object, and drops nothing. */
+static int untrack_itself(rrc_heap *heap, rrc_object *self)
+{
+    rrc_gc_untrack(heap, self);
+    return 0;
+}
+
+static void a_clear_may_untrack(void)
+{
+    static const rrc_type shy = { .tp_name = "Shy", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                  .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = untrack_itself };
+    host *h = host_open(NULL);
+    rrc_object *ring[2];
+
+    knot_ring(h, &shy, 2, ring);
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    check_int(host_stats(h).tracked, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 UNIT_GROUP(gc_finalizers,
+    UNIT(nothing_is_done_with_garbage_in_a_walk),
+    UNIT(finalized_in_a_walk_while_it_waits),
+    UNIT(a_clear_may_untrack),
     UNIT(the_order_is_that_of_pep_442), UNIT(user_code_runs_under_the_guard), UNIT(portions_make_progress),
     UNIT(one_that_does_not_clear_itself_is_not_in_the_way),
     UNIT(what_is_put_off_is_no_garbage),

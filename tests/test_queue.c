@@ -476,7 +476,37 @@ static void long_chain_with_finalizers(void)
         drop_long_chain((drop_way)way, &FinalRing, RINGS / 50);
 }
 
+/* What was put off is taken by the dealloc of another object, before its turn comes. */
+static rrc_object *put_off;
+
+static void take_what_was_put_off(host *h, rrc_object *ob)
+{
+    if (NODE(ob)->tag == -1)
+        rrc_incref(h->heap, put_off);
+}
+
+static void taken_before_its_turn(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = ob_new(h, &Node), *taker = ob_new(h, &Node), *ob;
+    int depth = 0;
+
+    NODE(owner)->ref[0] = ob_chain(h, &Node, 200);
+    NODE(owner)->ref[1] = taker;
+    NODE(taker)->tag = -1;
+    for (ob = NODE(owner)->ref[0]; depth < 48; depth++)     /* the 50th is the last that is not put off */
+        ob = NODE(ob)->ref[0];
+    put_off = NODE(ob)->ref[0];
+    h->on_dealloc = take_what_was_put_off;
+    rrc_decref(h->heap, owner);
+    check(REFCNT(put_off) >= 1);
+    rrc_decref(h->heap, put_off);
+    check_int(h->deallocs, 202);
+    host_close(h);
+}
+
 UNIT_GROUP(queue,
+    UNIT(taken_before_its_turn),
     UNIT(portions_are_counted),
     UNIT(a_portion_ends_within_a_chain),
     UNIT(a_decref_does_not_run_what_a_portion_left),
