@@ -132,7 +132,7 @@ mutate: ## change the header in every small way: do the tests notice? MUTATE="--
 
 # ---- coverage ----------------------------------------------------------------
 
-COVERED := $(addprefix suite-clang-cover-,dict-desc-moves slot-macros-moves small-slot-desc-fixed-debug \
+COVERED := $(addprefix suite-clang-cover-,dict-desc-moves-debug slot-macros-moves small-slot-desc-fixed-debug \
                front-mirror-dict-macros-moves-debug) \
            cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
            mirror-clang-cover-plain mirror-clang-cover-small-debug \
