@@ -278,6 +278,15 @@ mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
 mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
 
+# Who may call what, and when; old objects that become young.
+mutant functions_of_a_collection_nest dict "$(in_function rrci_begin_phase 's/ \&\& !heap->inside)/)/')"
+mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/heap->inside ||/0 ||/')"
+mutant hooks_may_call_anything slot "$(in_function rrci_need_mutator 's/ || RRCI_IN_HOOK(heap)//')"
+mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
+mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.size);/;/')"
+mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
+mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (--RRC_REFCNT(ob) == 0)/RRC_REFCNT(ob) = 0;/')"
+
 # Closed hosts.
 topic=mirror
 mutant touch_does_nothing mirror "$(in_function rrc_touch 's/RRC_REFCNT(ob) < 0/RRC_REFCNT(ob) == 0/')"
@@ -319,4 +328,22 @@ mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_phase 's/code 
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/!heap->hooked ||/1 ||/')"
 mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrci_true_count(ob) > explained/0/')"
+mutant a_dead_node_is_believed mirror "$(in_function rrci_root 's/|| rrci_anchor(heap, ob, 1))/|| (rrci_anchor(heap, ob, 1), 1))/')"
+mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_lose_node 's/rrci_push_gray(heap, ob);/return;/')"
+mutant strength_spreads_one_step mirror "$(in_function rrci_spread_strength 's/while (/if (/')"
+mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/RRC_HOST_SURVIVOR(heap, head->is.node) != NULL/1/')"
+mutant a_step_does_not_spread_strength mirror "$(in_function rrci_find_deaths '/rrci_spread_strength(heap);/d')"
+mutant a_failed_update_is_forgotten mirror "$(in_function rrci_find_stale 's/(head->is.state & RRCI_NODE_STALE) == 0/1/')"
+mutant held_objects_stay_weak mirror "$(in_function rrci_decide 's/rrc_touch(heap, ob);/;/')"
+mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/|= RRCI_NODE_PENDING;/|= 0;/')"
+mutant a_failure_leaves_weak_objects mirror "$(in_function rrci_step '/if (code != RRC_OK) {/,/}/s/rrci_strengthen_all(heap);/;/')"
+mutant the_explicit_form_looks_once mirror "$(in_function rrci_step 's/|| stale == 0 || heap->hooked/|| 1/')"
+mutant deallocs_run_in_a_step mirror "$(in_function rrci_last_reference 's/RRCI_IN_STEP(heap) ||//')"
+mutant steps_nest mirror "$(in_function rrc_mirror_step 's/heap->stepping || //')"
+mutant pending_work_runs_in_a_step mirror "$(in_function rrc_run_pending 's/|| RRCI_IN_STEP(heap)/|| 0/')"
+mutant a_step_forgets_what_it_noted mirror "$(in_function rrci_reserve_lists 's/links > heap->gc\[RRCI_SIDE\].count ? links : heap->gc\[RRCI_SIDE\].count/links/')"
+mutant objects_are_resized_in_a_step mirror "$(in_function rrc_gc_resize 's/|| RRCI_IN_STEP(heap)/|| 0/')"
+mutant an_old_p_link_is_remembered mirror "$(in_function rrci_mirror_unlinking '/&= ~RRCI_GC_P_LINKED/d')"
+mutant what_waited_is_up_to_date mirror "$(in_function rrci_anchor_waiting 's/|= RRCI_NODE_STALE/|= 0/')"
+mutant tracked_p_links_are_not_idle mirror "$(in_function rrci_decide_tracked '/heap->idle +=/d')"
 finish
