@@ -53,6 +53,7 @@ endif
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
 #   lua-loop-LUA           the peak of a long loop of cyclic garbage
 #   lua-control-LUA        what must fail, does
+#   lua-readme-LUA         the README's example
 #   lua-rock               the LuaRocks package
 
 LUA_TESTS  := $(LUA_DIR)/tests
@@ -72,6 +73,7 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call 
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
+$(call run,lua-readme-$(1),,env PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
 $(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
 $(call run,lua-unload-$(1),$(call lua_libs,$(1)),sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\

@@ -1754,8 +1754,11 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
         lua_error(L);
 }
 
+/* A message of a callback inside of this one has all that there is to say. */
 static int rrcl_traceback(lua_State *L)
 {
+    if (lua_type(L, 1) == LUA_TSTRING && strstr(lua_tostring(L, 1), "\nstack traceback:") != NULL)
+        return 1;
 #if LUA_VERSION_NUM == 501 && !defined(LUAJIT_VERSION)
     lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
     lua_getfield(L, -1, "debug");

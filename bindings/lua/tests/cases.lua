@@ -538,6 +538,20 @@ case("callbacks: errors with a traceback", function()
   equal(sum[1], 1) equal(sum[2], nil) equal(sum[3], "x")
 end)
 
+case("callbacks in callbacks: one traceback, and nothing is left when the stack overflows", function()
+  local function inner() nodes.call(function() error("inside") end) end
+  local _, message = pcall(nodes.call, inner)
+  local _, count = message:gsub("stack traceback:", "")
+  equal(count, 1)
+  local function deep(w, n)
+    local x = new(n)
+    x:set(1, w)
+    nodes.call(function() deep(x, n + 1) end)
+  end
+  fails("stack overflow", deep, new(0), 1)
+  for _ = 1, 3 do rawrefcount.collect() end
+end)
+
 case("callbacks: errors without debug.traceback", function()
   local traceback = debug.traceback
   for _, other in ipairs { false, 5, function() error("another") end } do
