@@ -1,7 +1,7 @@
 /* rrc_check finds what somebody has damaged; with RRC_DEBUG the header sees more
  * mistakes by itself, logs each, and does the safe thing. */
 
-#include "objects.h"
+#include "knots.h"
 
 #include <string.h>
 
@@ -422,6 +422,33 @@ static void a_collection_finds_a_linked_ob_that_was_freed(void)
     }
 }
 
+/* The same, of one that the search for cycles is to know, or knows. */
+static void a_freed_ob_is_not_tracked(void)
+{
+    int tracked;
+
+    for (tracked = 0; tracked < 2; tracked++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = rrc_gc_new(h->heap, &Knot);
+        knot saved;
+
+        if (tracked)
+            check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+        saved = *KNOT(ob);
+        memset(KNOT(ob), 0xDD, sizeof(knot));
+        check_int(rrc_gc_track(h->heap, ob), RRC_EFREED);
+        check_ptr(host_expect_log(h, RRC_EFREED, "rrc_gc_track")->ob, ob);
+        rrc_gc_untrack(h->heap, ob);            /* nothing: also a late tp_dealloc may call it */
+        host_expect_silence(h);
+        *KNOT(ob) = saved;
+        check_int(rrc_gc_is_tracked(h->heap, ob), tracked);
+        check_int(host_stats(h).tracked, tracked);
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_decref(h->heap, ob);
+        host_close(h);
+    }
+}
+
 /* A light object is not C's to drop. */
 static void a_decref_too_many_on_a_light_ob(void)
 {
@@ -597,6 +624,7 @@ static void check_finds_a_change_of_generation(void)
 
 UNIT_GROUP(debugging,
     CHECK_TESTS,
+    UNIT(a_freed_ob_is_not_tracked),
     HOOK_TESTS
     UNIT(a_forgotten_bias_is_seen_in_collections),
     UNIT(a_decref_too_many_on_a_linked_ob),

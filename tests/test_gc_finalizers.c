@@ -1060,7 +1060,43 @@ static void a_clear_may_untrack(void)
     host_close(h);
 }
 
+/* Each finalizer makes an object with one, for ever: the end of the heap gives up. */
+static void make_another(host *h, rrc_object *ob)
+{
+    rrc_object **last = (rrc_object **)h->test;
+
+    last[0] = ob;
+    last[1] = knot_new(h, &KnotFinal, 0);
+    KNOT(last[1])->ref[0] = last[1];
+}
+
+static void finalizers_do_not_go_on_for_ever(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *last[2] = { NULL, NULL };
+    size_t many;
+    int i;
+
+    h->test = last;
+    h->on_finalize = make_another;
+    knot_ring(h, &KnotFinal, 1, NULL);
+    check_int(host_free_heap(h), 0);
+    many = h->finalized;
+    check(many >= 1000);
+    check_int(h->deallocs, many - 1);
+    h->on_finalize = NULL;
+    for (i = 0; i < 2; i++) {                   /* nothing happened to these, but the finalizer of the first */
+        check_int(REFCNT(last[i]), 1);
+        check_ptr(KNOT(last[i])->ref[0], last[i]);
+        RRC_CLEAR(h->heap, KNOT(last[i])->ref[0]);
+    }
+    check_int(h->finalized, many + 1);
+    h->events[0] = '\0';
+    host_end(h);
+}
+
 UNIT_GROUP(gc_finalizers,
+    UNIT(finalizers_do_not_go_on_for_ever),
     UNIT(nothing_is_done_with_garbage_in_a_walk),
     UNIT(finalized_in_a_walk_while_it_waits),
     UNIT(a_clear_may_untrack),

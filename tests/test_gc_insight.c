@@ -206,6 +206,66 @@ static void garbage_is_called_so(void)
     free(t);
 }
 
+/* A traverse may know of more than tp_members: that is told by its number. */
+static void references_that_are_no_members(void)
+{
+    static const rrc_member members[] = { { "left", offsetof(knot, ref) }, { NULL, 0 } };
+    static const rrc_type Half = {
+        .tp_name = "Half", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_members = members,
+    };
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *a = knot_new(h, &Half, 0), *b = knot_new(h, &Knot, 0), *c = knot_new(h, &Knot, 0);
+
+    name_it(t, a, "A");
+    name_it(t, b, "B");
+    name_it(t, c, "C");
+    KNOT(a)->ref[0] = b;
+    KNOT(a)->ref[1] = c;
+    check_explained(t, b, "Knot B (1 reference):\n  held by Half.left of Half A,\n"
+                          "  which 1 reference from outside keeps alive\n");
+    check_explained(t, c, "Knot C (1 reference):\n  held by Half[1] of Half A,\n"
+                          "  which 1 reference from outside keeps alive\n");
+    rrc_decref(h->heap, a);
+    host_close(h);
+    free(t);
+}
+
+/* In a walk over all objects: what was let go in it is not told any more. */
+static int let_the_other_go(rrc_object *ob, void *arg)
+{
+    text *t = (text *)arg;
+    rrc_object **both = (rrc_object **)t->h->test;
+
+    rrc_gc_untrack(t->h->heap, both[ob == both[0]]);
+    check_int(rrc_dump_dot(t->h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "[shape=box"), 1);
+    check_explained(t, ob, ob == both[0] ? "Knot A (2 references):\n  2 references from outside keep it alive\n"
+                                         : "Knot B (2 references):\n  2 references from outside keep it alive\n");
+    return 1;
+}
+
+static void pictures_in_a_walk(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *both[2];
+
+    both[0] = knot_new(h, &Knot, 0);
+    both[1] = knot_new(h, &Knot, 0);
+    name_it(t, both[0], "A");
+    name_it(t, both[1], "B");
+    h->test = both;
+    rrc_gc_visit_objects(h->heap, let_the_other_go, t);
+    check(t->size > 0);
+    check_int(host_stats(h).tracked, 1);
+    rrc_decref(h->heap, both[0]);
+    rrc_decref(h->heap, both[1]);
+    host_close(h);
+    free(t);
+}
+
 static void links_and_the_queue(void)
 {
     host *h = host_open(NULL);
@@ -485,6 +545,8 @@ static void a_long_queue(void)
 }
 
 UNIT_GROUP(gc_insight,
+    UNIT(references_that_are_no_members),
+    UNIT(pictures_in_a_walk),
     UNIT(a_long_queue),
     UNIT(held_from_outside),
     UNIT(the_shortest_path),

@@ -726,7 +726,94 @@ static void collect_is_not_for_ever(void)
     host_close(h);
 }
 
+/* A collection looks at what is tracked: it stays so, and is there, to the end of it. */
+static void delete_in_a_hook(host *h, const char *hook)
+{
+    if (strcmp(hook, "trace") != 0)
+        return;
+    h->on_hook = NULL;
+    rrc_gc_del(h->heap, h->test);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_del");
+    rrc_gc_untrack(h->heap, (rrc_object *)h->test);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_untrack");
+}
+
+static void nothing_tracked_is_deleted_in_a_hook(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *tracked = knot_new(h, &Knot, 1), *view = ob_shared(h, P, host_new(h, HOST_OLD), FULL);
+
+    h->test = tracked;
+    h->on_hook = delete_in_a_hook;
+    host_major(h);
+    check(h->on_hook == NULL);
+    check(rrc_gc_is_tracked(h->heap, tracked));
+    rrc_decref(h->heap, tracked);
+    check_events(h, "d1");
+    rrc_decref(h->heap, view);
+    knot_collect(h);
+    host_close(h);
+}
+
+/* A host that finds a p only after the trace function: what it is linked with was
+   taken for garbage, but has a link to the end; it is no garbage. */
+static void a_p_that_is_found_late(void)
+{
+    host_options options = { .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t id = host_new(h, HOST_OLD);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    ob_link(h, P, id, ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major_begin(h);
+    h->phase = HOST_MAJOR_TRACE;
+    host_trace(h, host_at(h, id));
+    host_propagate(h);
+    h->phase = HOST_MAJOR_PLAN;
+    host_major_end(h);
+    check(host_is_alive(h, id));
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+    check_int(host_stats(h).pending, 0);
+    check_int(host_stats(h).garbage, 0);
+    knot_collect(h);
+    check(!host_is_alive(h, id));
+    check_int(host_stats(h).garbage, 1);
+    check_events(h, "d1");
+    host_close(h);
+}
+
+#if !HOST_MACROS
+/* Lists that are not searched by p take no reports: the host did not announce any. */
+static void reports_that_were_not_announced(void)
+{
+    enum { COUNT = 100 };
+    host *h = host_open(NULL);
+    size_t ids[COUNT], i;
+    rrc_object *obs[COUNT];
+
+    for (i = 0; i < COUNT; i++) {
+        ids[i] = host_new(h, HOST_OLD);
+        obs[i] = knot_new(h, &Knot, 0);
+        ob_link(h, O, ids[i], obs[i], FULL);
+        rrc_decref(h->heap, obs[i]);
+    }
+    check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);     /* so that the others have a dictionary, by ob */
+    for (i = 1; i < COUNT; i++)
+        rrc_marked(h->heap, host_at(h, ids[i]));
+    knot_collect(h);
+    check_int(h->deallocs, COUNT);
+    host_close(h);
+}
+#define UNANNOUNCED UNIT(reports_that_were_not_announced),
+#else
+#define UNANNOUNCED
+#endif
+
 UNIT_GROUP(gc_protocol,
+    UNIT(nothing_tracked_is_deleted_in_a_hook),
+    UNIT(a_p_that_is_found_late),
+    UNANNOUNCED
     UNIT(sizes_of_types),
     UNIT(collect_is_not_for_ever),
     UNIT(a_new_object_is_untracked),

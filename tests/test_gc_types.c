@@ -2,6 +2,7 @@
 
 #include "knots.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- heap types ---- */
@@ -349,6 +350,89 @@ static void slots_and_members_mix(void)
     host_close(h);
 }
 
+/* ---- in words ---- */
+
+typedef struct text {
+    char written[4000];
+    size_t size;
+} text;
+
+static void write_text(void *arg, const char *bytes, size_t size)
+{
+    text *t = (text *)arg;
+
+    check(t->size + size < sizeof t->written);
+    memcpy(t->written + t->size, bytes, size + 1);
+    t->size += size;
+}
+
+static int mentions(const char *where, const char *what)
+{
+    int n = 0;
+
+    for (; (where = strstr(where, what)) != NULL; where++)
+        n++;
+    return n;
+}
+
+/* The reference to the type is one, and has a name, whoever visits it. */
+static void the_reference_to_a_type_is_told(void)
+{
+    int visits_it;
+
+    for (visits_it = 0; visits_it < 2; visits_it++) {
+        host *h = host_open(NULL);
+        rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+        text t = { "", 0 };
+        char expected[300];
+
+        unit_context("visits_it %d", visits_it);
+        if (visits_it)
+            HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
+        rrc_decref(h->heap, type);
+        snprintf(expected, sizeof expected,
+                 "type %p (1 reference):\n  held by Made.tp_type of Made %p,\n"
+                 "  which 1 reference from outside keeps alive\n", (void *)type, (void *)ob);
+        check_int(rrc_explain(h->heap, type, write_text, &t), RRC_OK);
+        check_str(t.written, expected);
+        t.size = 0;
+        check_int(rrc_dump_dot(h->heap, write_text, &t), RRC_OK);
+        check_int(mentions(t.written, "label=\".tp_type\""), 1);
+        rrc_decref(h->heap, ob);
+        check_events(h, "d1 d9");
+        host_close(h);
+    }
+}
+
+/* A traverse that visits the type twice: the report counts what it visits, and no more. */
+static int traverse_with_type_twice(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(OBJECT(RRC_TYPE(self)));
+    return traverse_with_type(self, visit, arg);
+}
+
+static void a_type_that_is_visited_twice(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+    const host_log *log;
+    char expected[200];
+
+    HEAP_TYPE(type)->is.tp_traverse = traverse_with_type_twice;
+    rrc_decref(h->heap, type);
+    host_major(h);
+    log = host_expect_log(h, RRC_ETRAVERSE, NULL);
+    check_ptr(log->ob, ob);
+    snprintf(expected, sizeof expected, "its tp_traverse visits type %p too often: 2 visits, but 1 reference;", (void *)type);
+    check(strstr(log->detail, expected) != NULL);
+    h->log_read = h->log_count;
+    HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
+    rrc_decref(h->heap, ob);
+    check_events(h, "d1 d9");
+    host_close(h);
+}
+
 #define IF_HEAP_TYPES_FIT(test) static void test##_(void) { if (HEAP_TYPES_FIT) test(); }
 IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
@@ -356,6 +440,8 @@ IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type)
 IF_HEAP_TYPES_FIT(the_type_is_visited_once)
 IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
 IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
+IF_HEAP_TYPES_FIT(the_reference_to_a_type_is_told)
+IF_HEAP_TYPES_FIT(a_type_that_is_visited_twice)
 
 UNIT_GROUP(gc_types,
     UNIT(instances_count_for_their_type_),
@@ -364,6 +450,8 @@ UNIT_GROUP(gc_types,
     UNIT(the_type_is_visited_once_),
     UNIT(an_untracked_instance_holds_its_type_),
     UNIT(a_type_outlives_its_heap_),
+    UNIT(the_reference_to_a_type_is_told_),
+    UNIT(a_type_that_is_visited_twice_),
     UNIT(a_static_type_may_be_counted),
     UNIT(members_are_enough),
     UNIT(members_are_dropped_by_the_count),

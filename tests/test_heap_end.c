@@ -388,6 +388,81 @@ static void linked_again_while_it_waited(void)
         }
 }
 
+/* 0 owns 1 owns 2 and so on, deeper than is deallocated at once. What was put off for that
+   can be found by a dealloc, and held. */
+enum { DEEP = 200 };
+
+static void hold_what_was_put_off(host *h, rrc_object *ob)
+{
+    rrc_object **chain = (rrc_object **)h->test, *waiting;
+
+    if (NODE(ob)->tag != -1)
+        return;
+    waiting = chain[h->deallocs - 2];           /* the owner is dead, and so is ob */
+    check_int(REFCNT(waiting), 1);
+    check_ptr(rrc_to_obj(h->heap, waiting), NULL);
+    rrc_incref(h->heap, waiting);
+}
+
+static void what_is_put_off_at_the_end_can_be_held(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *chain[DEEP], *owner = ob_new(h, &Node), *last = ob_new(h, &Node);
+    size_t i, dead;
+
+    chain[0] = ob_chain(h, &Node, DEEP);
+    for (i = 1; i < DEEP; i++)
+        chain[i] = NODE(chain[i - 1])->ref[0];
+    for (i = 0; i < DEEP; i++)
+        ob_link(h, P, host_rooted(h, HOST_OLD), chain[i], FULL);
+    NODE(owner)->ref[0] = chain[0];
+    NODE(owner)->ref[1] = last;
+    NODE(last)->tag = -1;
+    ob_link(h, P, host_rooted(h, HOST_OLD), owner, FULL);
+    rrc_decref(h->heap, owner);
+    h->test = chain;
+    h->on_dealloc = hold_what_was_put_off;
+    i = host_free_heap(h);
+    check(i > 0 && i < DEEP);
+    dead = DEEP - i;
+    check_int(h->deallocs, dead + 2);
+    for (i = dead; i < DEEP; i++) {
+        check_int(REFCNT(chain[i]), 1);
+        check_ptr(RRC_LINK(chain[i]), NULL);
+    }
+    rrc_decref(h->heap, chain[dead]);
+    check_int(h->deallocs, DEEP + 2);
+    host_end(h);
+}
+
+/* Who has the last reference may delete the object instead of dropping it, also while
+   the heap ends. */
+static void delete_the_other(host *h, rrc_object *ob)
+{
+    rrc_object *other = (rrc_object *)h->test;
+
+    (void)ob;
+    check_int(REFCNT(other), 1);
+    rrc_del(h->heap, other);
+}
+
+static void deallocs_may_delete_what_was_linked(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+
+        h->test = ob_new(h, &Plain);
+        ob_link(h, (link_kind)kind, host_rooted(h, HOST_OLD), (rrc_object *)h->test, FULL);
+        ob_given(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
+        h->on_dealloc = delete_the_other;
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 1);
+        host_end(h);
+    }
+}
+
 /* ---- the husk ---- */
 
 static void a_husk_refuses_all_else(void)
@@ -426,6 +501,8 @@ static void a_husk_refuses_all_else(void)
     host_expect_log(h, RRC_ECLOSED, "rrc_run_pending");
     check_ptr(rrc_new(h->heap, &Node), NULL);
     host_expect_log(h, RRC_ECLOSED, "rrc_new");
+    check_ptr(rrc_gc_resize(h->heap, ob, 1), NULL);
+    host_expect_log(h, RRC_ECLOSED, "rrc_gc_resize");
     check(rrc_heap_free(h->heap) == SIZE_MAX);
     host_expect_log(h, RRC_ECLOSED, "rrc_heap_free");
     host_expect_silence(h);
@@ -471,6 +548,8 @@ static void late_del(void)
 }
 
 UNIT_GROUP(heap_end,
+    UNIT(what_is_put_off_at_the_end_can_be_held),
+    UNIT(deallocs_may_delete_what_was_linked),
     UNIT(an_empty_heap),
     UNIT(what_the_host_held_goes),
     UNIT(what_c_holds_ends_with_its_true_count),

@@ -236,6 +236,70 @@ static void a_waiting_finalizer_keeps_p(void)
     host_close(h);
 }
 
+/* ... but an O link does not keep it, although the object waits. */
+static void a_waiting_finalizer_does_not_keep_a_proxy(void)
+{
+    host *h = host_open(NULL);
+    size_t ids[2] = { host_new(h, HOST_OLD), host_new(h, HOST_OLD) };
+    rrc_object *obs[2];
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        obs[i] = knot_new(h, &KnotFinal, i + 1);
+        ob_link(h, i == 0 ? P : O, ids[i], obs[i], FULL);
+        rrc_decref(h->heap, obs[i]);
+    }
+    host_point(h, ids[0], 0, ids[1]);           /* so that the finalizer of the first reaches the second */
+    host_major(h);
+    check_int(host_stats(h).pending, 2);
+    check(host_is_alive(h, ids[0]) && host_is_alive(h, ids[1]));
+    rrc_gc_disable(h->heap);
+    host_major(h);
+    check(host_is_alive(h, ids[0]) && host_is_alive(h, ids[1]));
+    host_point(h, ids[0], 0, HOST_NOTHING);
+    host_major(h);
+    check(host_is_alive(h, ids[0]) && !host_is_alive(h, ids[1]));
+    check_ptr(rrc_to_obj(h->heap, obs[1]), NULL);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->finalized, 2);
+    check_int(h->deallocs, 1);
+    h->events[0] = '\0';
+    rrc_gc_enable(h->heap);
+    knot_collect(h);
+    check_events(h, "d1");
+    host_close(h);
+}
+
+/* A dealloc may mark its object, then another one with another marker, and delete the
+   first: its marker is no link, though it is not the last one. */
+static void mark_both_and_delete(host *h, rrc_object *ob)
+{
+    static char words[2];
+
+    rrc_mark_deallocating(h->heap, &words[0], ob);
+    rrc_mark_deallocating(h->heap, &words[1], (rrc_object *)h->test);
+    check_ptr(rrc_to_obj(h->heap, ob), &words[0]);
+}
+
+static void deleted_with_an_old_marker(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        rrc_object *other = ob_new(h, &Node);
+
+        ob_given(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
+        h->test = other;
+        h->on_dealloc = mark_both_and_delete;
+        rrc_decref(h->heap, ob_new(h, &Node));
+        h->on_dealloc = NULL;
+        check_int(host_stats(h).objects, 2);
+        rrc_decref(h->heap, other);
+        host_close(h);
+    }
+}
+
 /* Three that a collection put off, and one of them is linked. */
 static void one_of_three_is_linked(void)
 {
@@ -286,6 +350,8 @@ static void one_that_is_held_again(void)
 }
 
 UNIT_GROUP(waiting,
+    UNIT(a_waiting_finalizer_does_not_keep_a_proxy),
+    UNIT(deleted_with_an_old_marker),
     UNIT(one_of_three_is_linked), UNIT(one_that_is_held_again),
     UNIT(found_again_while_it_waits),
     UNIT(linked_while_it_waits),
