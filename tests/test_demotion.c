@@ -185,6 +185,72 @@ static void any_dictionary_may_be_too_small(void)
     host_close(h);
 }
 
+/* The dictionary by ob of a young list that is empty now is given up, too. */
+static void an_empty_dictionary_may_be_too_small(void)
+{
+    enum { YOUNG = 100, COUNT = 500 };
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = open_demoting();
+        size_t ids[COUNT], i;
+        rrc_object *obs[COUNT], *young[YOUNG];
+
+        unit_context("link %d", kind);
+        for (i = 0; i < YOUNG; i++)
+            young[i] = ob_given(h, (link_kind)kind, host_rooted(h, HOST_YOUNG), FULL);
+        for (i = 0; i < COUNT; i++) {
+            ids[i] = host_rooted(h, HOST_OLD);
+            obs[i] = ob_given(h, (link_kind)kind, ids[i], FULL);
+        }
+        for (i = 0; i < YOUNG; i++)
+            check_int(rrc_unlink(h->heap, young[i]), RRC_OK);
+        for (i = 0; i < COUNT; i++)
+            host_demote(h, ids[i]);
+        host_major(h);
+        if (HOST_SLOT || kind == O)             /* else they were crowded out */
+            check_stats(h, kind == P ? COUNT : 0, 0, kind == O ? COUNT : 0, 0, YOUNG);
+        for (i = 0; i < COUNT; i++)
+            check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), YOUNG + COUNT);
+        host_close(h);
+    }
+}
+
+/* Tombstones of young links that were unlinked take no room from those that are demoted. */
+static void tombstones_crowd_nobody_out(void)
+{
+    enum { YOUNG = 781, COUNT = 1000 };         /* the most for a dictionary of that size */
+    size_t found_room[2];
+    int unlinked;
+
+    for (unlinked = 0; unlinked < 2; unlinked++) {
+        host *h = open_demoting();
+        size_t ids[COUNT], i;
+        rrc_object *young[YOUNG];
+
+        for (i = 0; i < YOUNG; i++)
+            young[i] = ob_given(h, P, host_new(h, HOST_YOUNG), FULL);
+        if (unlinked)
+            for (i = 0; i < YOUNG; i++)
+                check_int(rrc_unlink(h->heap, young[i]), RRC_OK);
+        else
+            host_minor(h);
+        check_int(rrc_run_pending(h->heap, 0), YOUNG);
+        for (i = 0; i < COUNT; i++) {
+            ids[i] = host_rooted(h, HOST_OLD);
+            ob_given(h, P, ids[i], FULL);
+        }
+        for (i = 0; i < COUNT; i++)
+            host_demote(h, ids[i]);
+        host_major(h);
+        found_room[unlinked] = host_stats(h).p_young;
+        host_close(h);
+    }
+    check(found_room[0] >= YOUNG);
+    check_int(found_room[1], found_room[0]);
+}
+
 #if !HOST_MACROS
 static void without_generations_nothing_is_demoted(void)
 {
@@ -217,7 +283,9 @@ static void youth_that_was_not_announced(void)
     host_end(h);
 }
 
-UNIT_GROUP(demotion, UNIT(any_dictionary_may_be_too_small),
+UNIT_GROUP(demotion,
+    UNIT(an_empty_dictionary_may_be_too_small),
+    UNIT(tombstones_crowd_nobody_out), UNIT(any_dictionary_may_be_too_small),
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
     UNIT(only_the_crowded_out_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),

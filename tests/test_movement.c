@@ -291,7 +291,47 @@ static void unlinking_at_random(void)
     }
 }
 
+/* Links that come and go without a collection leave tombstones, which do not fill the
+   dictionary, nor make it grow. */
+static void links_come_and_go(void)
+{
+    enum { LINKS = 781, POOL = 2 * LINKS, ROUNDS = 20000 };     /* the most for a dictionary of that size */
+    host *h = host_open(NULL);
+    size_t ids[POOL], i, round, memory = 0;     /* ids[0 .. LINKS) have the links */
+    rrc_object *obs[LINKS];
+    unsigned random = 1;
+
+    for (i = 0; i < POOL; i++)
+        ids[i] = host_rooted(h, HOST_OLD);
+    for (i = 0; i < LINKS; i++)
+        obs[i] = ob_shared(h, P, ids[i], FULL);
+    for (round = 0; round < ROUNDS; round++) {
+        size_t from, to, id;
+
+        random = random * 1664525 + 1013904223;
+        from = (random >> 8) % LINKS;
+        to = LINKS + (random >> 4) % LINKS;
+        check_int(rrc_unlink(h->heap, obs[from]), RRC_OK);
+        id = ids[from];
+        ids[from] = ids[to];
+        ids[to] = id;
+        ob_link(h, P, ids[from], obs[from], FULL);
+        if (round == 0)
+            memory = host_stats(h).memory;
+        if (round % 1000 == 999) {
+            check_int(rrc_check(h->heap), RRC_OK);
+            for (i = 0; i < POOL; i++)
+                check_ptr(rrc_from_obj(h->heap, host_at(h, ids[i])), i < LINKS ? obs[i] : NULL);
+        }
+    }
+    check_int(host_stats(h).memory, memory);
+    for (i = 0; i < LINKS; i++)
+        rrc_decref(h->heap, obs[i]);
+    host_close(h);
+}
+
 UNIT_GROUP(movement,
+    UNIT(links_come_and_go),
     UNIT(few_links_die),
     UNIT(many_links_die),
     UNIT(almost_all_die),

@@ -241,6 +241,70 @@ static void a_linked_ob_is_not_marked(void)
     host_close(h);
 }
 
+/* The dictionary by ob, once made, is given up where it cannot grow: when there is no
+   memory for it, or when young links come to be old. */
+static void the_dictionary_may_not_grow(void)
+{
+    enum { COUNT = 400 };
+    size_t done_without = 0;
+    int which;
+
+    for (which = 1; which <= 2; which++) {      /* a new chunk may come first */
+        host *h = host_open(NULL);
+        rrc_object *obs[COUNT];
+        size_t i;
+
+        unit_context("allocation %d fails", which);
+        for (i = 0; i < COUNT; i++) {
+            size_t id = host_rooted(h, HOST_YOUNG), failed;
+            int code;
+
+            obs[i] = ob_new(h, &Node);
+            if (i == 100)
+                check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);
+            failed = h->failed;
+            h->fail_at = h->calls.allocate + (size_t)which;
+            code = rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]);
+            h->fail_at = 0;
+            if (code == RRC_OK) {
+                done_without += h->failed > failed;
+            } else {
+                check_int(code, RRC_ENOMEM);
+                check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]), RRC_OK);
+            }
+            REFCNT(obs[i]) += BIAS - 1;
+        }
+        for (i = 1; i < COUNT; i++)
+            check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), COUNT);
+        host_close(h);
+    }
+    check(done_without > 0);
+}
+
+static void promoted_links_may_be_too_many(void)
+{
+    enum { OLD = 100, COUNT = 400 };
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        rrc_object *obs[COUNT];
+        size_t i;
+
+        unit_context("link %d", kind);
+        for (i = 0; i < COUNT; i++)
+            obs[i] = ob_given(h, (link_kind)kind, host_rooted(h, i < OLD ? HOST_OLD : HOST_YOUNG), FULL);
+        check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);
+        host_minor(h);
+        check_stats(h, 0, kind == P ? COUNT - 1 : 0, 0, kind == O ? COUNT - 1 : 0, 1);
+        for (i = 1; i < COUNT; i++)
+            check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), COUNT);
+        host_close(h);
+    }
+}
+
 /* A marked ob is freed as usual, by whichever marker it was marked. */
 static void marked_obs_go_as_usual(void)
 {
@@ -261,6 +325,8 @@ static void marked_obs_go_as_usual(void)
 }
 
 UNIT_GROUP(unlinking,
+    UNIT(the_dictionary_may_not_grow),
+    UNIT(promoted_links_may_be_too_many),
     UNIT(unlinking_is_like_the_death_of_p),
     UNIT(disposed_of_at_once),
     UNIT(both_are_free_for_others),
