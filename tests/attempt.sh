@@ -1,8 +1,8 @@
 #!/bin/sh
 # attempt.sh - builds and runs the tests with a header that was changed.
 #
-#   attempt.sh build OUT                       once: all but the unit with the header's
-#                                              implementation, for each kind of host
+#   attempt.sh build OUT KIND...               once: all but the unit with the header's
+#                                              implementation
 #   attempt.sh run OUT KIND TOPIC FOLDER       with FOLDER/rawrefcount.h; files go to FOLDER
 #
 # KIND is dict, slot (and debug), mirror or watched (mirror and debug). TOPIC says which
@@ -36,12 +36,14 @@ sources() { (cd tests && for file in $1; do echo "${file%.c}"; done); }
 
 if [ "$command" = build ]; then
     mkdir -p "$out" || exit 2
-    for kind in dict slot; do
-        build $kind "unit host objects random suite other_debug other_layout static_plain static_adapted
-            knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')"
-    done
-    for kind in mirror watched; do
-        build $kind "unit $(sources 'mirror*.c')"
+    shift 2
+    for kind in "$@"; do
+        case $kind in
+        dict | slot)
+            build "$kind" "unit host objects random suite other_debug other_layout static_plain static_adapted
+                knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
+        *) build "$kind" "unit $(sources 'mirror*.c')" ;;
+        esac
     done
     exit 0
 fi

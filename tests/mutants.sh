@@ -1,17 +1,24 @@
 #!/bin/sh
-# mutants.sh [NAME...] - controls that must fail: the header with one mistake put
-# in, for which the tests must find it. A mutation that changes nothing, or does
-# not compile, is a failure too: it has lost its place in the text.
+# mutants.sh [links|cycles|mirror] [NAME...] - controls that must fail: the header with one
+# mistake put in, for which the tests must find it; all, or those of one part, or some. A
+# mutation that changes nothing, or does not compile, is a failure too: it has lost its
+# place in the text.
 . tests/lib.sh
-out=$BUILD/tests/mutants
-mkdir -p "$out" || exit 1
+part=all kinds='dict slot mirror watched'
+case ${1:-} in
+links | cycles) part=$1 kinds='dict slot' ;;
+mirror) part=$1 kinds='mirror watched' ;;
+esac
+[ "$part" = all ] || shift
+out=$BUILD/tests/mutants-$part
+mkdir -p "$out/mutant" || exit 1
 chosen=" $* "
 attempt() { sh tests/attempt.sh "$@" 2>"$out/messages"; }
 
-attempt build "$out" || { fail "the tests do not build"; cat "$out/messages"; finish; }
-mkdir -p "$out/mutant" || exit 1
+# shellcheck disable=SC2086
+attempt build "$out" $kinds || { fail "the tests do not build"; cat "$out/messages"; finish; }
 cp rawrefcount.h "$out/mutant"
-for kind in dict slot mirror watched; do
+for kind in $kinds; do
     attempt run "$out" $kind cycles "$out/mutant" ||
         { fail "the header as it is does not pass"; tail -n 5 "$out/messages" "$out/mutant/log"; finish; }
 done
@@ -21,6 +28,7 @@ topic=links
 # mutant NAME KIND SED_SCRIPT
 mutant() {
     case $chosen in '  ') ;; *" $1 "*) ;; *) return ;; esac
+    case $part in all | $topic) ;; *) return ;; esac
     if ! sed "$3" rawrefcount.h >"$out/mutant/rawrefcount.h"; then
         fail "$1: sed does not understand: $3"
         return

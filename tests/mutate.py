@@ -166,7 +166,7 @@ def main():
     if shutil.which("tcc"):
         os.environ.setdefault("HEADER_CC", "tcc")
     os.environ.setdefault("SECONDS_PER_PROGRAM", "30")
-    subprocess.run(["sh", "tests/attempt.sh", "build", base], check=True)
+    subprocess.run(["sh", "tests/attempt.sh", "build", base, *KINDS], check=True)
 
     known, counts, unknown = accepted(), dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0
     idle = [Worker(base, lines) for _ in range(options.jobs)]

@@ -122,7 +122,7 @@ $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units
 
 # Controls that must fail.
-$(eval $(call run,mutants,,sh tests/mutants.sh))
+$(foreach part,links cycles mirror,$(eval $(call run,mutants_$(part),,sh tests/mutants.sh $(part))))
 
 # All small changes of the implementation, or each Nth of them: hours, or minutes.
 MUTATE ?= --share 50
