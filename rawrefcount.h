@@ -6553,7 +6553,7 @@ typedef struct rrci_writer {
 
 static void rrci_write(const rrci_writer *writer, const char *format, ...)
 {
-    char text[400];
+    char text[400];                     /* formats bound each string, so that all fits */
     va_list arguments;
     int size;
     va_start(arguments, format);

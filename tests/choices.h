@@ -55,6 +55,15 @@ static inline unsigned pick(choices *from, unsigned n)
     return (unsigned)(from->state >> 33) % n;
 }
 
+/* What libFuzzer calls with its bytes. */
+#define FUZZER_ENTRY(run_bytes) \
+    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size); \
+    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) \
+    { \
+        run_bytes(data, size); \
+        return 0; \
+    }
+
 /* Replays files of a corpus: what a fuzzer found worth keeping. The result is the exit status. */
 static inline int replay_files(char **names, int count, void (*run_bytes)(const unsigned char *bytes, size_t size))
 {

@@ -715,13 +715,7 @@ static void run_bytes(const unsigned char *bytes, size_t size)
 
 #ifdef RANDOM_FUZZ
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
-{
-    run_bytes(data, size);
-    return 0;
-}
+FUZZER_ENTRY(run_bytes)
 
 #else
 
