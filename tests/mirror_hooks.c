@@ -977,18 +977,16 @@ static void light_objects_are_weak_too(void)
 }
 
 /* Static objects: as children, as views, and in walks. */
-static rrc_object *permanent;
-
 static void static_objects_are_no_children(void)
 {
 #if !HOST_FRONT
     static thing fixed = { RRC_OBJECT_HEAD_INIT(&Bare), { NULL } };
     static rrc_type heap_type;
+    rrc_object *permanent = &fixed.head;
     hand *h = open_hand();
     rrc_object *ob = new_thing(h, &Tracked), *instance;
     place *p = new_place(h, 0);
 
-    permanent = &fixed.head;
     give(ob, 0, permanent);
     check_int(rrc_create_link_pypy(h->heap, p, permanent), RRC_OK);
     step(h);
