@@ -1,7 +1,7 @@
 /* nodes.c - the Lua module `nodes`, see nodes.h.
  *
  *     nodes.new(id [, kind])      a node; kind: "Node" (default), "Stubborn", "Untracked", "Finalized",
- *                                 "Closing"
+ *                                 "Closing", "Counted"
  *     node:set(i, value)          field i owns a reference to the value, or to the object of a proxy
  *     node:get(i)                 what field i has
  *     node:move(i, other, j)      moves a reference without counting; "no touch" as a 4th argument
@@ -10,6 +10,7 @@
  *     nodes.held(i)               what was held i-th
  *     nodes.ids()                 a table: id -> true, of all nodes that live
  *     nodes.live()                how many; nodes.freed(): the ids freed since the last call, in order
+ *     nodes.traversals()          how often Counted nodes were traversed since the last call
  *     nodes.on_finalize = f       called with the id of a Finalized node; nodes.on_close = f: of a Closing one
  *     nodes.call(value, ...)      rrc_lua_call; nodes.raise(): rrc_lua_raise
  *     nodes.native(bytes)         rrc_lua_native_bytes
@@ -69,6 +70,18 @@ static int stubborn_clear(rrc_heap *heap, rrc_object *ob)
     return 0;
 }
 
+/* How linear something is, is counted and not timed. */
+static lua_Integer traversals;
+
+static int counted_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    int i;
+    traversals++;
+    for (i = 0; i < FIELDS; i++)
+        RRC_VISIT(((node *)ob)->field[i]);
+    return 0;
+}
+
 static int call_handler(lua_State *L)
 {
     const node *n = (const node *)lua_touserdata(L, 1);
@@ -85,16 +98,17 @@ static void call_handler_of(rrc_heap *heap, rrc_object *ob)
     rrc_lua_protect(heap, call_handler, ob);
 }
 
-#define NODE_TYPE(name, flags, clear, finalize, members) \
+#define NODE_TYPE(name, flags, traverse, clear, finalize, members) \
     const rrc_type name = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = #name, .tp_basicsize = sizeof(node), \
-                            .tp_flags = flags, .tp_dealloc = node_dealloc, .tp_clear = clear, \
-                            .tp_finalize = finalize, .tp_members = members }
-NODE_TYPE(Node, RRC_TPFLAGS_HAVE_GC, NULL, NULL, node_members);
-NODE_TYPE(Stubborn, RRC_TPFLAGS_HAVE_GC, stubborn_clear, NULL, node_members);
-NODE_TYPE(Untracked, 0, NULL, NULL, NULL);
-NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, call_handler_of, node_members);
-NODE_TYPE(Closing, RRC_TPFLAGS_HAVE_GC, NULL, NULL, node_members);
-static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized, &Closing };
+                            .tp_flags = flags, .tp_dealloc = node_dealloc, .tp_traverse = traverse, \
+                            .tp_clear = clear, .tp_finalize = finalize, .tp_members = members }
+NODE_TYPE(Node, RRC_TPFLAGS_HAVE_GC, NULL, NULL, NULL, node_members);
+NODE_TYPE(Stubborn, RRC_TPFLAGS_HAVE_GC, NULL, stubborn_clear, NULL, node_members);
+NODE_TYPE(Untracked, 0, NULL, NULL, NULL, NULL);
+NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, NULL, call_handler_of, node_members);
+NODE_TYPE(Closing, RRC_TPFLAGS_HAVE_GC, NULL, NULL, NULL, node_members);
+NODE_TYPE(Counted, RRC_TPFLAGS_HAVE_GC, counted_traverse, NULL, NULL, node_members);
+static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized, &Closing, &Counted };
 
 static const rrc_lua_class NodeBase;
 
@@ -109,7 +123,7 @@ static rrc_object **field(lua_State *L, node *n, int arg)
 
 static int node_new(lua_State *L)
 {
-    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", "Closing", NULL };
+    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", "Closing", "Counted", NULL };
     rrc_heap *heap = rrc_lua_heap(L);
     int id = (int)luaL_checkinteger(L, 1);
     const rrc_type *type = types[luaL_checkoption(L, 2, "Node", kinds)];
@@ -258,6 +272,13 @@ static int nodes_live(lua_State *L)
     return 1;
 }
 
+static int nodes_traversals(lua_State *L)
+{
+    lua_pushinteger(L, traversals);
+    traversals = 0;
+    return 1;
+}
+
 static int nodes_freed(lua_State *L)
 {
     lua_pushstring(L, freed);
@@ -362,18 +383,17 @@ static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_meth
 static const rrc_lua_class classes[] = {
     { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },
     { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase },
-    { .type = &Closing, .base = &NodeBase, .close = call_handler_of }
+    { .type = &Closing, .base = &NodeBase, .close = call_handler_of }, { .type = &Counted, .base = &NodeBase }
 };
 
 int luaopen_nodes(lua_State *L)
 {
     static const rrc_lua_class *const list[] = { &NodeBase, &classes[0], &classes[1], &classes[2], &classes[3], &classes[4],
-                                                NULL };
+                                                &classes[5], NULL };
     static const luaL_Reg functions[] = {
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
-        { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "call", nodes_call },
-        { "raise", nodes_raise },
-        { "native", nodes_native }, { "check", nodes_check },
+        { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "traversals", nodes_traversals },
+        { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check },
         { "emergency", nodes_emergency }, { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;

@@ -15,8 +15,8 @@ typedef struct node {
 } node;
 
 /* Tracked, with tp_clear; without tp_clear; tracked by nobody; with a finalizer; with a
-   class whose close runs a callback. */
-extern const rrc_type Node, Stubborn, Untracked, Finalized, Closing;
+   class whose close runs a callback; one whose traversals are counted. */
+extern const rrc_type Node, Stubborn, Untracked, Finalized, Closing, Counted;
 
 /* All nodes of the process. */
 extern node all_nodes;
