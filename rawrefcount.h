@@ -1375,6 +1375,7 @@ struct rrc_heap {
     size_t        targets_room;
     rrc_object   *linking;      /* gets a P link just now */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
+    char          has_pending;  /* tracked objects with RRCI_NODE_PENDING */
     char          spreading;    /* owned objects of what lost its edge node become strong */
     char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
@@ -4824,7 +4825,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * A step:
  *
  *   1. deaths   Links whose p has died are dissolved by the rule; edge nodes that
- *               died are forgotten. C garbage is set aside for rrc_run_pending.
+ *               died are forgotten. C garbage, which there cannot be while all tracked
+ *               objects have links, is set aside for rrc_run_pending.
  *   2. weigh    Trial deletion: an object all of whose references tracked objects
  *               explain becomes weak, but its anchor stays.
  *   3. mirror   Edge nodes are made and brought up to date. Only this allocates in the
@@ -5055,6 +5057,12 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     heap->node_count--;
 }
 
+static void rrci_set_pending(rrc_heap *heap, rrci_gc_head *head)
+{
+    head->is.state |= RRCI_NODE_PENDING;
+    heap->has_pending = 1;
+}
+
 /* A new node is rooted until the step ends, also where it is not to be strong. */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 {
@@ -5084,7 +5092,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         return;
     rrci_anchor(heap, ob, 1);
     if (RRCI_IS_WEAK(ob) && heap->stepping)
-        head->is.state |= RRCI_NODE_PENDING;
+        rrci_set_pending(heap, head);
     else
         rrci_clear_weak(heap, ob);
 }
@@ -5165,6 +5173,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t i;
+    int can_be_garbage = heap->uncollectable > 0;       /* for a search of C objects, all that has a link is held */
     heap->spreading = 1;                /* not in the middle of a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
@@ -5174,14 +5183,15 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(tracked, i);
-        if (!RRCI_IS_WEAK(ob) || head->is.node == NULL || RRC_HOST_SURVIVOR(heap, head->is.node) != NULL)
-            continue;
-        rrci_lose_node(heap, ob);
+        if (RRCI_IS_WEAK(ob) && head->is.node != NULL && RRC_HOST_SURVIVOR(heap, head->is.node) == NULL)
+            rrci_lose_node(heap, ob);
+        can_be_garbage |= !rrci_is_linked_ob(ob);
     }
     RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
     if (rrci_wants_search(heap)) {
-        rrci_collect_c(heap, function);
+        if (can_be_garbage)
+            rrci_collect_c(heap, function);
         rrci_anchor_waiting(heap);
     }
 }
@@ -5473,7 +5483,7 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
         RRCI_PREFETCH_OBJECT(list, i);
         head->is.refs = 0;
         if (rrci_decide(weighing, ob, explained, stands))
-            head->is.state |= RRCI_NODE_PENDING;
+            rrci_set_pending(heap, head);
         heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
     }
 }
@@ -5626,7 +5636,7 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
     size_t i;
-    for (i = 0; i < tracked->count; i++) {
+    for (i = 0; heap->has_pending && i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(tracked, i);
@@ -5640,6 +5650,7 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
         else
             rrc_touch(heap, ob);
     }
+    heap->has_pending = 0;
     for (i = 0; i < untracked->count; i++) {
         rrc_object *ob = rrci_at(untracked, i)->ob;
         if (RRCI_IS_WEAK(ob)) {

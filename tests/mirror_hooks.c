@@ -227,6 +227,10 @@ static const rrc_type Final = {
     .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear,
     .tp_finalize = thing_finalize,
 };
+static const rrc_type Stubborn = {
+    .tp_name = "Stubborn", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse,
+};
 static const rrc_type Bare = { .tp_name = "Bare", .tp_basicsize = sizeof(thing) };
 static const rrc_type Var = { .tp_name = "Var", .tp_basicsize = sizeof(thing), .tp_itemsize = 8,
                               .tp_flags = RRC_TPFLAGS_HAVE_GC };
@@ -267,6 +271,14 @@ static void step(hand *h)
 {
     check_int(rrc_mirror_step(h->heap), RRC_OK);
     check_int(rrc_check(h->heap), RRC_OK);
+}
+
+static size_t uncollectable(hand *h)
+{
+    rrc_stats stats;
+
+    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    return stats.uncollectable;
 }
 
 static size_t edge_nodes(hand *h)
@@ -1061,6 +1073,29 @@ static void a_mirror_hook_without_a_node(void)
     close_hand(h);
 }
 
+/* Where all objects have links, no step looks for garbage of C alone; but for what such a
+   search found before. */
+static void uncollectable_till_it_is_linked(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Stubborn);
+    place *p;
+
+    give(ob, 0, ob);
+    step_and_run(h);
+    expect_log(h, RRC_EUNCOLLECTABLE);
+    check_int(uncollectable(h), 1);
+    p = link_to(h, ob, 0);
+    step(h);
+    check_int(uncollectable(h), 0);
+    RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+    p->is_dead = 1;
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    close_hand(h);
+}
+
 UNIT_GROUP(mirror_hook_calls,
     UNIT(held_again_when_its_node_has_died),
     UNIT(a_step_makes_dead_nodes_anew),
@@ -1087,4 +1122,5 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(light_objects_are_weak_too),
     UNIT(static_objects_are_no_children),
     UNIT(nodes_are_for_tracked_objects),
-    UNIT(a_mirror_hook_without_a_node));
+    UNIT(a_mirror_hook_without_a_node),
+    UNIT(uncollectable_till_it_is_linked));
