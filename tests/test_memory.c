@@ -184,11 +184,7 @@ static void check_cost(size_t links, size_t memory, size_t tenths)
 /* Old links of one kind, as many as fit under each limit while they grow. */
 static void a_link_costs_little(void)
 {
-    #ifdef QUICK_SUITE
-    const size_t most = 100000;
-#else
-    const size_t most = HOST_SANITIZED || HOST_DEBUG ? 100000 : 1000000;
-#endif
+    const size_t most = unit_is_quick() || HOST_SANITIZED || HOST_DEBUG ? 100000 : 1000000;
     int kind;
 
     for (kind = P; kind <= O; kind++) {

@@ -375,11 +375,11 @@ static const rrc_type FinalRing = {
     .tp_finalize = ring_finalize,
 };
 
-#ifdef QUICK_SUITE
-enum { RINGS = 200000 };
-#else
-enum { RINGS = HOST_SANITIZED ? 200000 : 10000000 };
-#endif
+static size_t many(void)
+{
+    return unit_is_quick() || HOST_SANITIZED ? 200000 : 10000000;
+}
+
 enum { STACK = 512 * 1024 };
 
 typedef enum way { BY_DECREF, BY_QUEUE, BY_PORTIONS, BY_NEXT_DEAD, BY_HEAP_FREE, IN_A_HUSK } drop_way;
@@ -461,19 +461,19 @@ static void drop_long_chain(drop_way way, const rrc_type *type, size_t length)
     check_int(c.returned, length);
 }
 
-static void ten_million_by_decref(void) { drop_long_chain(BY_DECREF, &Ring, RINGS); }
-static void ten_million_by_the_queue(void) { drop_long_chain(BY_QUEUE, &Ring, RINGS); }
-static void ten_million_in_portions(void) { drop_long_chain(BY_PORTIONS, &Ring, RINGS); }
-static void long_chain_by_next_dead(void) { drop_long_chain(BY_NEXT_DEAD, &Ring, RINGS / 10); }
-static void long_chain_by_heap_free(void) { drop_long_chain(BY_HEAP_FREE, &Ring, RINGS / 10); }
-static void long_chain_in_a_husk(void) { drop_long_chain(IN_A_HUSK, &Ring, RINGS / 10); }
+static void ten_million_by_decref(void) { drop_long_chain(BY_DECREF, &Ring, many()); }
+static void ten_million_by_the_queue(void) { drop_long_chain(BY_QUEUE, &Ring, many()); }
+static void ten_million_in_portions(void) { drop_long_chain(BY_PORTIONS, &Ring, many()); }
+static void long_chain_by_next_dead(void) { drop_long_chain(BY_NEXT_DEAD, &Ring, many() / 10); }
+static void long_chain_by_heap_free(void) { drop_long_chain(BY_HEAP_FREE, &Ring, many() / 10); }
+static void long_chain_in_a_husk(void) { drop_long_chain(IN_A_HUSK, &Ring, many() / 10); }
 
 static void long_chain_with_finalizers(void)
 {
     int way;
 
     for (way = BY_DECREF; way <= IN_A_HUSK; way++)
-        drop_long_chain((drop_way)way, &FinalRing, RINGS / 50);
+        drop_long_chain((drop_way)way, &FinalRing, many() / 50);
 }
 
 /* What was put off is taken by the dealloc of another object, before its turn comes. */
