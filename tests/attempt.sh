@@ -1,17 +1,15 @@
 #!/bin/sh
 # attempt.sh - builds and runs the tests with a header that was changed.
 #
-#   attempt.sh build OUT KIND...               once: all but the unit with the header's
-#                                              implementation
-#   attempt.sh run OUT KIND TOPIC FOLDER       with FOLDER/rawrefcount.h; files go to FOLDER
+#   attempt.sh build OUT KIND          once: all but the unit with the header's implementation
+#   attempt.sh run OUT FOLDER KIND...  with FOLDER/rawrefcount.h; files go to FOLDER
 #
-# KIND is dict, slot (and debug), mirror or watched (mirror and debug). TOPIC says which
-# tests come first: links, cycles, mirror; or all. The exit status of run: 0 if the tests find
-# nothing wrong, 1 if they do, 2 if it does not compile, 3 if the object file is that
-# of FOLDER/KIND.same.o, if there is one.
+# KIND is dict, slot (and debug), mirror or watched (mirror and debug). The exit status of
+# run: 0 if the tests find nothing wrong, 1 if they do, 2 if it does not compile, 3 if
+# each kind's object file is that of FOLDER/KIND.same.o.
 #
-#   HEADER_CC             compiles that unit; default: CC -O1
-#   SECONDS_PER_PROGRAM   default: 60
+#   HEADER_CC   compiles that unit, and links; default: tcc, which is quick, or else CC -O0
+#   QUICK=1     runs only what notices most in the least time, which else comes first
 set -u
 . tests/lib.sh
 command=$1 out=$2
@@ -26,66 +24,100 @@ defines_of() {
     esac
 }
 
-build() {
-    for source in $2; do
-        # shellcheck disable=SC2046,SC2086
-        $CC $FLAGS -O1 $(defines_of "$1") -c "tests/$source.c" -o "$out/$1-$source.o" || exit 2
-    done
-}
 sources() { (cd tests && for file in $1; do echo "${file%.c}"; done); }
 
 if [ "$command" = build ]; then
+    kind=$3
+    case $kind in
+    dict | slot)
+        sources="unit host objects random suite other_debug other_layout static_plain static_adapted
+            knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
+    *) sources="unit $(sources 'mirror*.c')" ;;
+    esac
     mkdir -p "$out" || exit 2
-    shift 2
-    for kind in "$@"; do
-        case $kind in
-        dict | slot)
-            build "$kind" "unit host objects random suite other_debug other_layout static_plain static_adapted
-                knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
-        *) build "$kind" "unit $(sources 'mirror*.c')" ;;
-        esac
+    for source in $sources; do
+        # shellcheck disable=SC2046,SC2086
+        $CC $FLAGS -O1 $(defines_of "$kind") -c "tests/$source.c" -o "$out/$kind-$source.o" || exit 2
     done
     exit 0
 fi
 
-kind=$3 topic=$4 folder=$5
-limit=
-if have timeout; then limit="timeout ${SECONDS_PER_PROGRAM:-60}"; fi
-impl=$folder/impl.o
-# shellcheck disable=SC2046,SC2086
-${HEADER_CC:-$CC -O1} -I"$folder" $FLAGS $(defines_of "$kind") -c tests/impl.c -o "$impl" || exit 2
-if [ -f "$folder/$kind.same.o" ] && cmp -s "$impl" "$folder/$kind.same.o"; then exit 3; fi
+folder=$3
+shift 3
+if have tcc; then quick=tcc; else quick="$CC -O0"; fi
+header_cc=${HEADER_CC:-$quick}
 
-# link PROGRAM OBJECTS...; its arguments are those of the command that runs it.
-link() { program=$folder/$1; shift; $CC "$@" "$impl" -lpthread -o "$program" 2>/dev/null || exit 2; }
-pass() { $limit "$program" "$@" >"$folder/log" 2>&1 || exit 1; }
+compile() {
+    # shellcheck disable=SC2046,SC2086
+    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") -c tests/impl.c -o "$folder/$kind.o" || exit 2
+    ! cmp -s "$folder/$kind.o" "$folder/$kind.same.o"
+}
+# link PROGRAM OBJECTS...
+link() {
+    program=$folder/$kind-$1
+    shift
+    $header_cc "$@" "$folder/$kind.o" -lpthread -o "$program" || exit 2
+}
+# pass PROGRAM ARGUMENTS...: a program that uses up its time on the processor has failed.
+pass() {
+    program=$folder/$kind-$1
+    shift
+    (ulimit -t "$seconds" && exec "$program" "$@" >"$folder/log" 2>&1) || exit 1
+}
 
-o=$out/$kind
-host="$o-unit.o $o-host.o $o-objects.o"
-cycles() {
+SLOW_TESTS='ten_million callbacks_may_do_much heaps gc_scale invariants movement memory'
+
+link_all() {
+    o=$out/$kind host="$out/$kind-unit.o $out/$kind-host.o $out/$kind-objects.o"
     # shellcheck disable=SC2086
-    link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" $host
-    pass graphs tests/graphs/*.graph
-    pass random 1 100 300
-    pass small 4003
-}
-links() {
-    # shellcheck disable=SC2086
-    link random "$o-random.o" $host
-    pass 1 50
-}
-if [ "$kind" = mirror ] || [ "$kind" = watched ]; then
-    link mirror "$o"-mirror*.o "$o-unit.o"
-    pass cases
-    pass graphs tests/graphs/*.graph
-    pass random 1 400 500
-    pass small 997
-else
-    case $topic in
-    all) cycles; links ;;
-    *) $topic ;;
+    case $kind in
+    dict | slot)
+        link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" $host
+        link random "$o-random.o" $host
+        link suite "$o-suite.o" "$o-knots.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
+    *) link mirror "$o"-mirror*.o "$o-unit.o" ;;
     esac
+}
+run_quick() {
+    seconds=5
+    # shellcheck disable=SC2046
+    case $kind in
+    dict | slot)
+        pass cycles graphs tests/graphs/*.graph
+        pass cycles random 1 40 300
+        pass random 1 3
+        pass suite $(printf -- '-%s ' $SLOW_TESTS)
+        pass cycles small 40009 ;;
+    *)
+        pass mirror cases
+        pass mirror graphs tests/graphs/*.graph
+        pass mirror random 1 20 500
+        pass mirror small 9973 ;;
+    esac
+}
+run_rest() {
+    seconds=20
     # shellcheck disable=SC2086
-    link suite "$o-suite.o" "$o-knots.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o
-    pass
-fi
+    case $kind in
+    dict | slot)
+        pass suite $SLOW_TESTS
+        pass cycles random 41 100 300
+        pass cycles small 4003
+        pass random 4 50 ;;
+    *)
+        pass mirror small 997
+        pass mirror random 21 200 500 ;;
+    esac
+}
+
+changed=
+for kind in "$@"; do
+    if compile; then
+        link_all
+        run_quick
+        changed="$changed $kind"
+    fi
+done
+[ -n "$changed" ] || exit 3
+[ "$QUICK" = 1 ] && exit 0
+for kind in $changed; do run_rest; done

@@ -125,8 +125,19 @@ $(EXHAUSTIVE): exhaustive-%: $(BUILD)/tests/cycles-%
 $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units
 
+# What tries a changed header, for each kind of host: the header as it is passes.
+$(BUILD)/tests/attempt/%.passed: tests/attempt.sh $(wildcard tests/*.c) $(TEST_HEADERS)
+	@mkdir -p $(@D)/$*
+	@sh tests/attempt.sh build $(@D) $*
+	@cp $(HEADER) $(@D)/$*
+	@sh tests/attempt.sh run $(@D) $(@D)/$* $* || { tail -n 5 $(@D)/$*/log; exit 1; }
+	@touch $@
+
 # Controls that must fail.
-$(foreach part,links cycles mirror,$(eval $(call run,mutants_$(part),,sh tests/mutants.sh $(part))))
+attempts = $(patsubst %,$(BUILD)/tests/attempt/%.passed,$(1))
+$(eval $(call run,mutants_links,$(call attempts,dict slot),sh tests/mutants.sh links))
+$(eval $(call run,mutants_cycles,$(call attempts,dict slot),sh tests/mutants.sh cycles))
+$(eval $(call run,mutants_mirror,$(call attempts,mirror watched),sh tests/mutants.sh mirror))
 
 # All small changes of the implementation, or each Nth of them: hours, or minutes.
 MUTATE ?= --share 50

@@ -105,14 +105,25 @@ void unit_equal_string(const char *file, int line, const char *what, const char 
                   expected);
 }
 
-static int is_chosen(const unit_test *test, int argc, char **argv)
+static int is_meant(const unit_group *group, const unit_test *test, const char *name)
 {
-    int i;
+    return strcmp(group->name, name) == 0 || strstr(test->name, name) != NULL;
+}
 
-    for (i = 1; i < argc; i++)
-        if (strstr(test->name, argv[i]) != NULL)
-            return 1;
-    return argc < 2;
+static int is_chosen(const unit_group *group, const unit_test *test, int argc, char **argv)
+{
+    int i, all = 1, chosen = 0;
+
+    for (i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            if (is_meant(group, test, argv[i] + 1))
+                return 0;
+        } else {
+            all = 0;
+            chosen |= is_meant(group, test, argv[i]);
+        }
+    }
+    return all || chosen;
 }
 
 /* A test that hangs ends the program. */
@@ -191,7 +202,7 @@ int unit_main(int argc, char **argv, const unit_group *const *groups, size_t cou
         if (chosen == NULL)
             return 1;
         for (i = 0; i < groups[g]->count; i++)
-            if (is_chosen(&groups[g]->tests[i], argc, argv))
+            if (is_chosen(groups[g], &groups[g]->tests[i], argc, argv))
                 chosen[n++] = groups[g]->tests[i];
         if (n > 0 && !(failed > 0 && UNIT_STOP))
             failed += run_group(groups[g]->name, chosen, n);

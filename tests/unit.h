@@ -64,7 +64,8 @@ void unit_equal_string(const char *file, int line, const char *what, const char 
 #define check_str(actual, expected) \
     unit_equal_string(__FILE__, __LINE__, #actual, (actual), (expected))
 
-/* Runs the tests whose names contain one of the arguments, or all; prints
+/* Runs the tests whose names contain one of the arguments, or whose group has that
+   name, or all; but for those meant by an argument with a - in front. Prints
    "N passed, N failed" as the last line. The result is the exit status. */
 int unit_main(int argc, char **argv, const unit_group *const *groups, size_t count);
 
