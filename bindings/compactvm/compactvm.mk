@@ -75,10 +75,14 @@ CHECK_RUNS += cvm extensions capi-dict capi-readme
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
         sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(CAPI_PROBE)))\
+    $(eval $(call run,extensions-$(kind),$(BUILD)/cvm-$(kind) $(EXTENSIONS),\
+        sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(BUILD)/capi)))
+
+# Sanitizers take long: two kinds, in which each way to find links, and to call hooks, is.
+CVM_SANITIZED_KINDS := dict slot-macros
+$(foreach kind,$(CVM_SANITIZED_KINDS),\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
         sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
-    $(eval $(call run,extensions-$(kind),$(BUILD)/cvm-$(kind) $(EXTENSIONS),\
-        sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(BUILD)/capi))\
     $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
         sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed))\
