@@ -40,7 +40,7 @@ no-detach         | s/^    rrcm_detach_all(state);/    ;/
 
 # compile NAME SOURCE HEADER_DIR DEFINE: only nodes.c has the functions of rrc_mruby.h in it.
 compile() {
-    eval "$mruby_compile -O1 -w $4 -I$3 -I$here -Itests -DUNIT_CMOCKA=0 -c $2 -o $out/$1.o" >"$out/log" 2>&1 || return 2
+    eval "$mruby_compile -O0 -g0 -w $4 -I$3 -I$here -Itests -DUNIT_CMOCKA=0 -c $2 -o $out/$1.o" >"$out/log" 2>&1 || return 2
 }
 
 # finds DEFINE: does a test fail, with nodes.o as it is?
