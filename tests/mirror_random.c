@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2 };
+/* What a host's finalizer keeps, and an object's after it, takes a collection each. */
+enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2, MOST_ROUNDS = 12 };
 
 typedef struct driver {
     int depth;
@@ -331,7 +332,7 @@ static void settle(m_world *w, int all)
     for (i = 0; i < w->p_count; i++)
         if (w->p[i].at != NULL && w->p[i].rooted && (all || choose(w, 4) != 0))
             m_root(w, (int)i, 0);
-    for (k = 0; k < 4; k++) {
+    for (k = 0; k < 4 || (k < MOST_ROUNDS && m_garbage(w) > 0); k++) {
         m_collect(w);
         m_compare(w);
     }

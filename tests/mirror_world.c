@@ -424,6 +424,18 @@ void m_compare(m_world *w)
         check_int(rrc_check(w->v->heap), RRC_OK);
 }
 
+size_t m_garbage(m_world *w)
+{
+    size_t i, garbage = 0;
+
+    m_reach(w);
+    for (i = 0; i < w->p_count; i++)
+        garbage += w->p[i].at != NULL && !w->p[i].reached;
+    for (i = 0; i < w->ob_count; i++)
+        garbage += w->ob[i].ob != NULL && !w->ob[i].reached;
+    return garbage;
+}
+
 void m_expect_no_garbage(m_world *w)
 {
     size_t i;

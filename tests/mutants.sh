@@ -339,7 +339,7 @@ mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/R
 mutant a_step_does_not_spread_strength mirror "$(in_function rrci_find_deaths '/rrci_spread_strength(heap);/d')"
 mutant a_failed_update_is_forgotten mirror "$(in_function rrci_find_stale 's/(head->is.state & RRCI_NODE_STALE) == 0/1/')"
 mutant held_objects_stay_weak mirror "$(in_function rrci_decide 's/rrc_touch(heap, ob);/;/')"
-mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/|= RRCI_NODE_PENDING;/|= 0;/')"
+mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_set_pending(heap, head);/;/')"
 mutant a_failure_leaves_weak_objects mirror "$(in_function rrci_step '/if (code != RRC_OK) {/,/}/s/rrci_strengthen_all(heap);/;/')"
 mutant the_explicit_form_looks_once mirror "$(in_function rrci_step 's/|| stale == 0 || heap->hooked/|| 1/')"
 mutant deallocs_run_in_a_step mirror "$(in_function rrci_last_reference 's/RRCI_IN_STEP(heap) ||//')"
