@@ -191,24 +191,38 @@ static host *open_with_attic(attic *a)
     return h;
 }
 
+/* Memory that is no object: for each way there is one reason why not. */
+static rrc_object *make_junk(size_t way)
+{
+    static const rrc_type Huge = { .tp_name = "Huge", .tp_basicsize = SIZE_MAX };
+    static intptr_t memory[12];
+    rrc_object *junk = (rrc_object *)(void *)(memory + 4);
+
+    REFCNT(junk) = way > 0;
+    RRC_TYPE(junk) = way == 1 ? NULL : way == 2 ? &Huge : &Plain;
+    if (way == 3)
+        RRC_TYPE(junk) = (const rrc_type *)(const void *)((const char *)&Plain + 2);
+    return way < 4 ? junk : (rrc_object *)(void *)((char *)junk + 1);
+}
+
 static void debug_builds_see_more(void)
 {
-    static const wrong_kind kinds[] = { CHANGES_A_COUNT, DIFFERS, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK };
+    static const wrong_kind kinds[] = { VISITS_JUNK, VISITS_JUNK, VISITS_JUNK, VISITS_JUNK, VISITS_JUNK,
+                                        CHANGES_A_COUNT, DIFFERS, VISITS_FREED, VISITS_FOREIGN };
     size_t i;
 
     for (i = 0; HOST_DEBUG && i < sizeof kinds / sizeof kinds[0]; i++) {
-        static intptr_t junk[8];
         attic kept = { 0, NULL, 0 };
         host *h = open_with_attic(&kept), *elsewhere = host_open(NULL);
         rrc_object *target = knot_new(h, &Knot, 1), *foreign = knot_new(elsewhere, &Knot, 2);
         rrc_object *wrong = liar_new(h, kinds[i], foreign);
 
-        unit_context("kind %d", (int)kinds[i]);
+        unit_context("number %u", (unsigned)i);
         knot_tie(h, wrong, 0, target);
         rrc_decref(h->heap, target);
         knot_ring(h, &Knot, 3, NULL);
         if (kinds[i] == VISITS_JUNK)
-            LIAR(wrong)->other = (rrc_object *)(void *)(junk + 4);
+            LIAR(wrong)->other = make_junk(i);
         if (kinds[i] == VISITS_FREED) {
             LIAR(wrong)->other = knot_new(h, &Knot, 5);
             kept.on = 1;
