@@ -224,6 +224,48 @@ static void a_static_type_may_be_counted(void)
 }
 #endif
 
+/* A static object has no GC head, whatever its type says: what lies in front of it is
+   somebody else's, and neither counts nor changes. */
+static void a_static_object_has_no_gc_head(void)
+{
+    enum { BEFORE = 32 };
+    static union {
+        uintptr_t word[BEFORE + sizeof(knot) / sizeof(uintptr_t) + 1];
+        long double align;
+    } space;
+    rrc_object *still = (rrc_object *)(void *)&space.word[BEFORE];
+    uintptr_t before[BEFORE], flags;
+    size_t i;
+
+    for (flags = 0; flags < 128; flags++) {
+        host *h = host_open(NULL);
+        rrc_object *held = knot_new(h, &Knot, 3), *ring[2];
+
+        unit_context("flags %u", (unsigned)flags);
+        for (i = 0; i < BEFORE; i++)
+            space.word[i] = flags;
+        REFCNT(still) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+        RRC_TYPE(still) = &Knot;
+        RRC_LINK(still) = NULL;
+        memcpy(before, space.word, sizeof before);
+        knot_ring(h, &Knot, 2, ring);
+        knot_tie(h, ring[0], 1, still);
+        knot_tie(h, held, 0, still);
+        host_major(h);
+        rrc_incref(h->heap, ring[1]);           /* C gets hold of the garbage */
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        rrc_decref(h->heap, ring[1]);
+        knot_collect(h);
+        check_events(h, "c1 c2 d1 d2");
+        check(memcmp(before, space.word, sizeof before) == 0);
+        rrc_decref(h->heap, held);
+        check_int(REFCNT(still), RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 /* ---- tp_members ---- */
 
 /* No slot is written: members are traversed, cleared, and dropped by the dealloc. */
@@ -453,6 +495,7 @@ UNIT_GROUP(gc_types,
     UNIT(the_reference_to_a_type_is_told_),
     UNIT(a_type_that_is_visited_twice_),
     UNIT(a_static_type_may_be_counted),
+    UNIT(a_static_object_has_no_gc_head),
     UNIT(members_are_enough),
     UNIT(members_are_dropped_by_the_count),
     UNIT(members_of_objects_without_header),
