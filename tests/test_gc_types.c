@@ -475,6 +475,39 @@ static void a_type_that_is_visited_twice(void)
     host_close(h);
 }
 
+/* Visits one more object than it owns. */
+static rrc_object *visited_too;
+static int traverse_too_much(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(visited_too);
+    return knot_traverse(self, visit, arg);
+}
+
+/* The report counts the reference that an instance has beside those its traverse visits. */
+static void a_type_that_another_visits(void)
+{
+    static const rrc_type Curious = {
+        .tp_name = "Curious", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = traverse_too_much, .tp_clear = knot_clear,
+    };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+    rrc_object *curious = knot_new(h, &Curious, 2);
+
+    rrc_decref(h->heap, type);
+    knot_tie(h, ob, 0, curious);
+    visited_too = type;
+    host_major(h);
+    check(strstr(host_expect_log(h, RRC_ETRAVERSE, NULL)->detail, "2 visits, but 1 reference;") != NULL);
+    h->log_read = h->log_count;
+    visited_too = NULL;
+    rrc_decref(h->heap, curious);
+    rrc_decref(h->heap, ob);
+    check_events(h, "d1 d2 d9");
+    host_close(h);
+}
+
 #define IF_HEAP_TYPES_FIT(test) static void test##_(void) { if (HEAP_TYPES_FIT) test(); }
 IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
@@ -484,6 +517,7 @@ IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
 IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
 IF_HEAP_TYPES_FIT(the_reference_to_a_type_is_told)
 IF_HEAP_TYPES_FIT(a_type_that_is_visited_twice)
+IF_HEAP_TYPES_FIT(a_type_that_another_visits)
 
 UNIT_GROUP(gc_types,
     UNIT(instances_count_for_their_type_),
@@ -494,6 +528,7 @@ UNIT_GROUP(gc_types,
     UNIT(a_type_outlives_its_heap_),
     UNIT(the_reference_to_a_type_is_told_),
     UNIT(a_type_that_is_visited_twice_),
+    UNIT(a_type_that_another_visits_),
     UNIT(a_static_type_may_be_counted),
     UNIT(a_static_object_has_no_gc_head),
     UNIT(members_are_enough),
