@@ -41,13 +41,13 @@ OPERATORS = [
 CONSTANTS = [(r"(?<![\w.])0(?![\w.])", "1"), (r"(?<![\w.])1(?![\w.])", "0"),
              (r"(?<![\w.])([2-9]|[1-9][0-9]+)(?![\w.])", lambda match: str(int(match.group()) + 1))]
 CONDITION = re.compile(r"\b(if|while) \((.*)\)( \{)?$")
-STATEMENT = re.compile(r"^( +)(?! |(?:return|else|case|default|goto|do|typedef|static|const|struct)\b)"
+STATEMENT = re.compile(r"^( +)(?! |\(void\)|(?:return|else|case|default|goto|do|typedef|static|const|struct)\b)"
                        r"[^;{}]*(?:\)|=|\+\+|--|break|continue)[^;{}]*;$")
 DECLARATION = re.compile(r"^ +(?:const |unsigned |struct )*(?:rrc_|rrci_|size_t|int|char|intptr_t|uintptr_t|void)\w* \**\w+(?:\[|;|,| = )")
 
 
 def code_lines(text):
-    """(number, line) of the implementation's code: no comments, no preprocessor, no strings."""
+    """(number, line) of the implementation's code: no comments, no preprocessor, no strings, no assertions."""
     begin = text.index("/* >>implementation")
     end = text.index("/* >>license")
     number = text.count("\n", 0, begin) + 1
@@ -67,7 +67,7 @@ def code_lines(text):
         bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda match: '"' * len(match.group()), bare).rstrip()
         is_directive = in_directive or bare.startswith("#")
         in_directive = is_directive and line.endswith("\\")
-        if not is_directive and bare.startswith(" "):
+        if not is_directive and bare.startswith(" ") and "RRC_ASSERT" not in bare:
             yield number, bare
         number += 1
 
