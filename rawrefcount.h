@@ -3235,7 +3235,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
 static int rrci_looks_like_object(rrc_object *ob)
 {
     const rrc_type *type;
-    if ((uintptr_t)ob % sizeof(void *) != 0 || RRCI_COUNT(ob) <= 0)
+    if (RRCI_COUNT(ob) <= 0)
         return 0;
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return 1;
@@ -3245,11 +3245,12 @@ static int rrci_looks_like_object(rrc_object *ob)
 
 static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
 {
-    if (ob == NULL || rrci_is_freed(ob) || !rrci_looks_like_object(ob)) {
-        rrci_wrong_traverse(search, ob != NULL && rrci_is_freed(ob) ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
-                            ob != NULL && rrci_is_freed(ob)
-                                ? "the tp_traverse of this object's type visits an object that was freed"
-                                : "the tp_traverse of this object's type visits what is not an object");
+    int is_readable = ob != NULL && (uintptr_t)ob % sizeof(void *) == 0;
+    int is_freed = is_readable && rrci_is_freed(ob);
+    if (!is_readable || is_freed || !rrci_looks_like_object(ob)) {
+        rrci_wrong_traverse(search, is_freed ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
+                            is_freed ? "the tp_traverse of this object's type visits an object that was freed"
+                                     : "the tp_traverse of this object's type visits what is not an object");
         return 0;
     }
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))) {

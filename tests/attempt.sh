@@ -1,12 +1,13 @@
 #!/bin/sh
 # attempt.sh - builds and runs the tests with a header that was changed.
 #
-#   attempt.sh build OUT KIND          once: all but the unit with the header's implementation
-#   attempt.sh run OUT FOLDER KIND...  with FOLDER/rawrefcount.h; files go to FOLDER
+#   attempt.sh build OUT KIND           once: all but the unit with the header's implementation
+#   attempt.sh same OUT FOLDER KIND...  FOLDER/rawrefcount.h is what later ones are compared with
+#   attempt.sh run OUT FOLDER KIND...   with FOLDER/rawrefcount.h; files go to FOLDER
 #
 # KIND is dict, slot (and debug), mirror or watched (mirror and debug). The exit status of
 # run: 0 if the tests find nothing wrong, 1 if they do, 2 if it does not compile, 3 if
-# each kind's object file is that of FOLDER/KIND.same.o.
+# the object files are those of `same`.
 #
 #   HEADER_CC   compiles that unit, and links; default: tcc, which is quick, or else CC -O0
 #   QUICK=1     runs only what notices most in the least time, which else comes first
@@ -79,15 +80,16 @@ link_all() {
     esac
 }
 run_quick() {
-    seconds=5
-    # shellcheck disable=SC2046
+    seconds=2
+    # shellcheck disable=SC2046,SC2086
     case $kind in
     dict | slot)
         pass cycles graphs tests/graphs/*.graph
         pass cycles random 1 40 300
         pass random 1 3
-        pass suite $(printf -- '-%s ' $SLOW_TESTS)
-        pass cycles small 40009 ;;
+        pass cycles small 40009
+        seconds=5
+        pass suite $(printf -- '-%s ' $SLOW_TESTS) ;;
     *)
         pass mirror cases
         pass mirror graphs tests/graphs/*.graph
@@ -110,6 +112,10 @@ run_rest() {
     esac
 }
 
+if [ "$command" = same ]; then
+    for kind in "$@"; do compile; mv "$folder/$kind.o" "$folder/$kind.same.o"; done
+    exit 0
+fi
 changed=
 for kind in "$@"; do
     if compile; then

@@ -5,10 +5,11 @@
 
 Each mutant is the header with one small change: an operator, a constant, a condition or
 a deleted statement. The tests should notice each. A mutant of which no kind of host gets
-another object file changes nothing, and does not count. Survivors are printed, with
+another object file, by tcc or by CC, changes nothing, and does not count. Survivors are printed, with
 their place, and the score at the end; those that tests/mutate.accepted explains are
 counted apart. --share N takes each Nth mutant, from the Kth on. --quick runs only the
 tests that notice most in the least time: what survives them may not survive all.
+Stopped by ^C, it tells the score of what was done.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import concurrent.futures
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,13 +41,13 @@ OPERATORS = [
 CONSTANTS = [(r"(?<![\w.])0(?![\w.])", "1"), (r"(?<![\w.])1(?![\w.])", "0"),
              (r"(?<![\w.])([2-9]|[1-9][0-9]+)(?![\w.])", lambda match: str(int(match.group()) + 1))]
 CONDITION = re.compile(r"\b(if|while) \((.*)\)( \{)?$")
-STATEMENT = re.compile(r"^( +)(?! |(?:return|else|case|default|goto|do|typedef|static|const|struct)\b)"
+STATEMENT = re.compile(r"^( +)(?! |\(void\)|(?:return|else|case|default|goto|do|typedef|static|const|struct)\b)"
                        r"[^;{}]*(?:\)|=|\+\+|--|break|continue)[^;{}]*;$")
 DECLARATION = re.compile(r"^ +(?:const |unsigned |struct )*(?:rrc_|rrci_|size_t|int|char|intptr_t|uintptr_t|void)\w* \**\w+(?:\[|;|,| = )")
 
 
 def code_lines(text):
-    """(number, line) of the implementation's code: no comments, no preprocessor, no strings."""
+    """(number, line) of the implementation's code: no comments, no preprocessor, no strings, no assertions."""
     begin = text.index("/* >>implementation")
     end = text.index("/* >>license")
     number = text.count("\n", 0, begin) + 1
@@ -65,7 +67,7 @@ def code_lines(text):
         bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda match: '"' * len(match.group()), bare).rstrip()
         is_directive = in_directive or bare.startswith("#")
         in_directive = is_directive and line.endswith("\\")
-        if not is_directive and bare.startswith(" "):
+        if not is_directive and bare.startswith(" ") and "RRC_ASSERT" not in bare:
             yield number, bare
         number += 1
 
@@ -112,20 +114,29 @@ class Worker:
     """A folder of its own, in which one mutant after another is tried."""
 
     def __init__(self, base, objects, lines):
-        self.folder = tempfile.mkdtemp(prefix="worker", dir=base)
         self.objects, self.lines = objects, lines
-        for kind in KINDS:
-            shutil.copy("%s/%s/%s.o" % (objects, kind, kind), "%s/%s.same.o" % (self.folder, kind))
+        self.folders = {}
+        for compiler in [name for name in ["tcc"] if shutil.which(name)] + [os.environ.get("CC", "cc") + " -O0"]:
+            self.folders[compiler] = tempfile.mkdtemp(prefix="worker", dir=base)
+            self.attempt("same", compiler, lines)
+
+    def attempt(self, command, compiler, lines):
+        folder = self.folders[compiler]
+        with open(folder + "/" + HEADER, "w") as header:
+            header.write("\n".join(lines))
+        return subprocess.run(["sh", "tests/attempt.sh", command, self.objects, folder, *KINDS],
+                              env=dict(os.environ, HEADER_CC=compiler),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
     def judge(self, mutation):
         number, begin, end, new = mutation
         lines = list(self.lines)
         lines[number - 1] = lines[number - 1][:begin] + new + lines[number - 1][end:]
-        with open(self.folder + "/" + HEADER, "w") as header:
-            header.write("\n".join(lines))
-        status = subprocess.run(["sh", "tests/attempt.sh", "run", self.objects, self.folder, *KINDS],
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
-        return [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][status]
+        result = UNCHANGED
+        for compiler in self.folders:           # not all lines are seen by all compilers
+            if result == UNCHANGED:
+                result = [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][self.attempt("run", compiler, lines)]
+        return result
 
 
 def accepted():
@@ -179,19 +190,27 @@ def main():
         finally:
             idle.append(worker)
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for done, (mutation, result) in enumerate(pool.map(judge, chosen), 1):
+    done = 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
+    try:
+        for mutation, result in pool.map(judge, chosen):
+            done += 1
             counts[result] += 1
             if result == SURVIVED:
                 is_known = describe(lines, places, mutation) in known
                 unknown += not is_known
-                print("%s %d: %s" % ("accepted" if is_known else "SURVIVED", mutation[0], describe(lines, places, mutation)))
+                print("%s %d: %s" % ("accepted" if is_known else "SURVIVED", mutation[0],
+                                     describe(lines, places, mutation)))
             if done % 100 == 0:
                 print("(%d of %d)" % (done, len(chosen)))
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("stopped after %d of %d" % (done, len(chosen)))
+    pool.shutdown(cancel_futures=True)
     alive, total = counts[SURVIVED], counts[KILLED] + counts[SURVIVED]
     print("%d mutants: %d killed, %d survived (%d of these accepted); %d not compiled, %d unchanged"
-          % (len(chosen), counts[KILLED], alive, alive - unknown, counts[NOT_COMPILED], counts[UNCHANGED]))
+          % (done, counts[KILLED], alive, alive - unknown, counts[NOT_COMPILED], counts[UNCHANGED]))
     print("score: %.1f %%" % (100 * counts[KILLED] / max(1, total)))
     return unknown > 0
 

@@ -7,7 +7,7 @@
 /* What the wrong traverses of this topic do beside visiting their references. */
 typedef enum wrong_kind {
     VISITS_WELL, VISITS_TWICE, VISITS_ANOTHER, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK,
-    CHANGES_A_COUNT, DIFFERS
+    CHANGES_A_COUNT, DIFFERS, ALTERNATES
 } wrong_kind;
 
 typedef struct liar {
@@ -34,7 +34,7 @@ static int liar_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     case VISITS_FREED:
     case VISITS_FOREIGN:
     case VISITS_JUNK:
-        RRC_VISIT(l->other);
+        visit(l->other, arg);
         break;
     case CHANGES_A_COUNT:
         if (l->ref[0] != NULL)
@@ -44,6 +44,8 @@ static int liar_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
         if (l->traversed % 2 == 0)
             return 0;
         break;
+    case ALTERNATES:
+        return visit(l->traversed % 2 == 0 ? l->ref[0] : l->ref[1], arg);
     default:
         break;
     }
@@ -191,25 +193,53 @@ static host *open_with_attic(attic *a)
     return h;
 }
 
+/* Memory that is no object: for each way there is one reason why not. */
+static rrc_object *make_junk(size_t way)
+{
+    static const rrc_type Huge = { .tp_name = "Huge", .tp_basicsize = SIZE_MAX };
+    static intptr_t memory[12];
+    rrc_object *junk = (rrc_object *)(void *)(memory + 4);
+
+    REFCNT(junk) = way > 0;
+    RRC_TYPE(junk) = way == 1 ? NULL : way == 2 ? &Huge : &Plain;
+    if (way == 5)
+        return NULL;
+    if (way == 3)
+        RRC_TYPE(junk) = (const rrc_type *)(const void *)((const char *)&Plain + 2);
+    return way < 4 ? junk : (rrc_object *)(void *)((char *)junk + 1);
+}
+
 static void debug_builds_see_more(void)
 {
-    static const wrong_kind kinds[] = { CHANGES_A_COUNT, DIFFERS, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK };
+    static const struct {
+        wrong_kind kind;
+        const char *detail;
+    } cases[] = {
+        { VISITS_JUNK, "visits what is not an object" }, { VISITS_JUNK, "not an object" },
+        { VISITS_JUNK, "not an object" }, { VISITS_JUNK, "not an object" },
+        { VISITS_JUNK, "not an object" }, { VISITS_JUNK, "not an object" },
+        { CHANGES_A_COUNT, "changes the counts" }, { DIFFERS, "visits other objects the second time" },
+        { ALTERNATES, "visits other objects the second time" },
+        { VISITS_FREED, "visits an object that was freed" }, { VISITS_FOREIGN, "visits an object of another heap" },
+    };
     size_t i;
 
-    for (i = 0; HOST_DEBUG && i < sizeof kinds / sizeof kinds[0]; i++) {
-        static intptr_t junk[8];
+    for (i = 0; HOST_DEBUG && i < sizeof cases / sizeof cases[0]; i++) {
+        wrong_kind kind = cases[i].kind;
         attic kept = { 0, NULL, 0 };
         host *h = open_with_attic(&kept), *elsewhere = host_open(NULL);
         rrc_object *target = knot_new(h, &Knot, 1), *foreign = knot_new(elsewhere, &Knot, 2);
-        rrc_object *wrong = liar_new(h, kinds[i], foreign);
+        rrc_object *wrong = liar_new(h, kind, foreign);
+        const host_log *log;
 
-        unit_context("kind %d", (int)kinds[i]);
+        unit_context("number %u", (unsigned)i);
         knot_tie(h, wrong, 0, target);
         rrc_decref(h->heap, target);
+        KNOT(wrong)->ref[1] = knot_new(h, &Knot, 3);
         knot_ring(h, &Knot, 3, NULL);
-        if (kinds[i] == VISITS_JUNK)
-            LIAR(wrong)->other = (rrc_object *)(void *)(junk + 4);
-        if (kinds[i] == VISITS_FREED) {
+        if (kind == VISITS_JUNK)
+            LIAR(wrong)->other = make_junk(i);
+        if (kind == VISITS_FREED) {
             LIAR(wrong)->other = knot_new(h, &Knot, 5);
             kept.on = 1;
             rrc_decref(h->heap, LIAR(wrong)->other);
@@ -217,11 +247,12 @@ static void debug_builds_see_more(void)
         }
         h->deallocs = 0;
         host_major(h);
-        expect_the_liar(h, kinds[i] == VISITS_FREED ? RRC_EFREED : RRC_ETRAVERSE);
+        log = expect_the_liar(h, kind == VISITS_FREED ? RRC_EFREED : RRC_ETRAVERSE);
+        check(strstr(log->detail, cases[i].detail) != NULL);
         rrc_run_pending(h->heap, 0);
         check_int(h->deallocs, 0);
         skip_log(h);
-        if (kinds[i] == CHANGES_A_COUNT)
+        if (kind == CHANGES_A_COUNT)
             REFCNT(target) = 1;
         LIAR(wrong)->kind = VISITS_WELL;
         rrc_decref(h->heap, wrong);

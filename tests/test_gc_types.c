@@ -224,6 +224,48 @@ static void a_static_type_may_be_counted(void)
 }
 #endif
 
+/* A static object has no GC head, whatever its type says: what lies in front of it is
+   somebody else's, and neither counts nor changes. */
+static void a_static_object_has_no_gc_head(void)
+{
+    enum { BEFORE = 32 };
+    static union {
+        uintptr_t word[BEFORE + sizeof(knot) / sizeof(uintptr_t) + 1];
+        long double align;
+    } space;
+    rrc_object *still = (rrc_object *)(void *)&space.word[BEFORE];
+    uintptr_t before[BEFORE], flags;
+    size_t i;
+
+    for (flags = 0; flags < 128; flags++) {
+        host *h = host_open(NULL);
+        rrc_object *held = knot_new(h, &Knot, 3), *ring[2];
+
+        unit_context("flags %u", (unsigned)flags);
+        for (i = 0; i < BEFORE; i++)
+            space.word[i] = flags;
+        REFCNT(still) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+        RRC_TYPE(still) = &Knot;
+        RRC_LINK(still) = NULL;
+        memcpy(before, space.word, sizeof before);
+        knot_ring(h, &Knot, 2, ring);
+        knot_tie(h, ring[0], 1, still);
+        knot_tie(h, held, 0, still);
+        host_major(h);
+        rrc_incref(h->heap, ring[1]);           /* C gets hold of the garbage */
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        rrc_decref(h->heap, ring[1]);
+        knot_collect(h);
+        check_events(h, "c1 c2 d1 d2");
+        check(memcmp(before, space.word, sizeof before) == 0);
+        rrc_decref(h->heap, held);
+        check_int(REFCNT(still), RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 /* ---- tp_members ---- */
 
 /* No slot is written: members are traversed, cleared, and dropped by the dealloc. */
@@ -433,6 +475,39 @@ static void a_type_that_is_visited_twice(void)
     host_close(h);
 }
 
+/* Visits one more object than it owns. */
+static rrc_object *visited_too;
+static int traverse_too_much(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(visited_too);
+    return knot_traverse(self, visit, arg);
+}
+
+/* The report counts the reference that an instance has beside those its traverse visits. */
+static void a_type_that_another_visits(void)
+{
+    static const rrc_type Curious = {
+        .tp_name = "Curious", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = traverse_too_much, .tp_clear = knot_clear,
+    };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+    rrc_object *curious = knot_new(h, &Curious, 2);
+
+    rrc_decref(h->heap, type);
+    knot_tie(h, ob, 0, curious);
+    visited_too = type;
+    host_major(h);
+    check(strstr(host_expect_log(h, RRC_ETRAVERSE, NULL)->detail, "2 visits, but 1 reference;") != NULL);
+    h->log_read = h->log_count;
+    visited_too = NULL;
+    rrc_decref(h->heap, curious);
+    rrc_decref(h->heap, ob);
+    check_events(h, "d1 d2 d9");
+    host_close(h);
+}
+
 #define IF_HEAP_TYPES_FIT(test) static void test##_(void) { if (HEAP_TYPES_FIT) test(); }
 IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
@@ -442,6 +517,7 @@ IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
 IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
 IF_HEAP_TYPES_FIT(the_reference_to_a_type_is_told)
 IF_HEAP_TYPES_FIT(a_type_that_is_visited_twice)
+IF_HEAP_TYPES_FIT(a_type_that_another_visits)
 
 UNIT_GROUP(gc_types,
     UNIT(instances_count_for_their_type_),
@@ -452,7 +528,9 @@ UNIT_GROUP(gc_types,
     UNIT(a_type_outlives_its_heap_),
     UNIT(the_reference_to_a_type_is_told_),
     UNIT(a_type_that_is_visited_twice_),
+    UNIT(a_type_that_another_visits_),
     UNIT(a_static_type_may_be_counted),
+    UNIT(a_static_object_has_no_gc_head),
     UNIT(members_are_enough),
     UNIT(members_are_dropped_by_the_count),
     UNIT(members_of_objects_without_header),
