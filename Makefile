@@ -134,6 +134,7 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
+	@sh tests/sources.sh
 
 $(BUILD)/rawrefcount.3: $(HEADER) .install/man.awk
 	@mkdir -p $(@D)

@@ -55,10 +55,11 @@ endif
 #   lua-control-LUA        what must fail, does
 #   lua-readme-LUA         the README's example
 #   lua-rock               the LuaRocks package
+#   lua-checked-TEST-LUA   some of them, with a Lua that collects everywhere and checks all it can; sanitized
 
 LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed
-lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),,emergency)
+lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(LUA_TESTS)/embed.c $(LUA_TESTS)/nodes.c tests/unit.c
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
@@ -80,7 +81,7 @@ $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes
     sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
 endef
 define lua_random_rule
-$(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(filter emergency,$(2)),40 1000,$(if $(QUICK),10 600,100 3000)) $(2))
+$(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),10 600,100 3000) $(2))
 endef
 $(foreach lua,$(LUAS),$(eval $(call lua_test_rules,$(lua)))\
     $(foreach mode,$(call lua_modes,$(lua)),$(eval $(call lua_random_rule,$(lua),$(mode)))))
@@ -98,6 +99,37 @@ run-lua-$(1):
 	@sh tests/run.sh skip lua-$(1) "$$(PKG_CONFIG) knows no $(1), or there is no such command"
 endef
 $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua))))
+
+# Lua from its sources. Each folder in LUA_SOURCES has those of one version, in src; `make deps` fetches some.
+LUA_SOURCES  ?= $(BUILD)/sources
+LUAS_CHECKED := $(patsubst $(LUA_SOURCES)/%/src/lmem.c,%,$(wildcard $(LUA_SOURCES)/*/src/lmem.c))
+lua_checked_out = $(BUILD)/lua/checked/$(1)
+# Modules that use the functions of both headers in embed.c. It reads the sources that checked.sh has copied.
+LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE) -DRRC_MIRROR
+
+define lua_checked_rules
+$(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/checked.sh $(LUA_TESTS)/checked.h
+	CC='$$(CC)' CFLAGS='$(LUA_SANITIZE)' sh $(LUA_TESTS)/checked.sh $(LUA_SOURCES)/$(1) $$@
+$(call lua_checked_out,$(1))/embed: $(call lua_checked_out,$(1))/lua.a $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS) \
+        $(LUA_DIR)/rawrefcount.c $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS)
+	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(WIDGETS_DIR)/lua/widgets.c -o $$(@D)/widgets.o
+	$$(LUA_CHECKED_COMPILE) -DRAWREFCOUNT_LINKED -DNODES_LINKED -DEMBED_SCRIPTS -DUNIT_CMOCKA=0 $(LUA_EMBED) \
+	    $(LUA_DIR)/rawrefcount.c $(WIDGETS) $$(@D)/widgets.o $$< $$(LDFLAGS) -lm -o $$@
+endef
+lua_checked_cases   = $(1) $(LUA_TESTS)/cases.lua everywhere
+lua_checked_random  = $(1) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),2,10) 600 everywhere
+lua_checked_widgets = $(1) $(LUA_TESTS)/widgets.lua
+lua_checked_embed   = QUICK=1 $(1)
+$(foreach lua,$(LUAS_CHECKED),$(eval $(call lua_checked_rules,$(lua)))\
+    $(foreach test,cases random widgets embed,$(eval $(call run,lua-checked-$(test)-$(lua),$(call lua_checked_out,$(lua))/embed,\
+        env ASAN_OPTIONS=allocator_may_return_null=1 $(call lua_checked_$(test),$(call lua_checked_out,$(lua))/embed)))))
+
+ifeq ($(LUAS_CHECKED),)
+RUNS += lua-checked
+.PHONY: run-lua-checked
+run-lua-checked:
+	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps' fetches some"
+endif
 
 HOST_CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
 

@@ -1,5 +1,9 @@
 /* embed.c - what only a C program can test: several states, objects that outlive their
- * state, and lack of memory at each allocation, in Lua and in C. */
+ * state, and lack of memory at each allocation, in Lua and in C.
+ *
+ *     embed [TEST...]             the tests whose names have one of these words in them
+ *     embed SCRIPT.lua WORD...    (EMBED_SCRIPTS) a script, whose modules are linked; nothing is left then
+ */
 #include <stdlib.h>
 
 /* All memory of the binding and the header, counted, and failing when told to. */
@@ -492,8 +496,43 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
 
+#ifdef EMBED_SCRIPTS
+int luaopen_rawrefcount(lua_State *L);
+int luaopen_widgets(lua_State *L);
+
+static int run_script(int argc, char **argv)
+{
+    static const luaL_Reg modules[] = { { "rawrefcount", luaopen_rawrefcount }, { "nodes", luaopen_nodes },
+                                        { "widgets", luaopen_widgets } };
+    lua_State *L = luaL_newstate();
+    int i, status;
+    luaL_openlibs(L);
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    for (i = 0; i < (int)(sizeof modules / sizeof *modules); i++) {
+        lua_pushcfunction(L, modules[i].func);
+        lua_setfield(L, -2, modules[i].name);
+    }
+    lua_settop(L, 0);
+    status = luaL_loadfile(L, argv[1]);
+    for (i = 2; i < argc; i++)
+        lua_pushstring(L, argv[i]);
+    status = status != 0 ? status : lua_pcall(L, argc - 2, 0, 0);
+    if (status != 0)
+        printf("FAILED: %s\n", lua_tostring(L, -1));
+    lua_close(L);
+    if (blocks != 0)
+        printf("FAILED: %ld blocks are left\n", blocks);
+    return status != 0 || blocks != 0;
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const unit_group *const groups[] = { &embed };
+#ifdef EMBED_SCRIPTS
+    if (argc > 1 && strstr(argv[1], ".lua") != NULL)
+        return run_script(argc, argv);
+#endif
     return unit_main(argc, argv, groups, 1);
 }

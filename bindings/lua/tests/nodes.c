@@ -15,8 +15,6 @@
  *     nodes.call(value, ...)      rrc_lua_call; nodes.raise(): rrc_lua_raise
  *     nodes.native(bytes)         rrc_lua_native_bytes
  *     nodes.check()               rrc_check
- *     nodes.emergency(on)         each allocation of Lua's fails at first, so that Lua (5.2 and newer)
- *                                 makes a full emergency collection, and tries again
  */
 #ifndef NODES_LINKED
 #define RAWREFCOUNT_IMPLEMENTATION
@@ -340,32 +338,6 @@ static int nodes_native(lua_State *L)
     return 0;
 }
 
-static lua_Alloc plain_alloc;
-static void *plain_data;
-
-static void *emergency_alloc(void *has_failed, void *ptr, size_t old_size, size_t new_size)
-{
-    if (new_size > (ptr != NULL ? old_size : 0)) {
-        *(int *)has_failed = !*(int *)has_failed;
-        if (*(int *)has_failed)
-            return NULL;
-    }
-    return plain_alloc(plain_data, ptr, old_size, new_size);
-}
-
-static int nodes_emergency(lua_State *L)
-{
-    static int has_failed;
-    has_failed = 0;
-    if (plain_alloc == NULL)
-        plain_alloc = lua_getallocf(L, &plain_data);
-    if (lua_toboolean(L, 1))
-        lua_setallocf(L, emergency_alloc, &has_failed);
-    else
-        lua_setallocf(L, plain_alloc, plain_data);
-    return 0;
-}
-
 static int nodes_check(lua_State *L)
 {
     int code = rrc_check(rrc_lua_heap(L));
@@ -393,8 +365,7 @@ int luaopen_nodes(lua_State *L)
     static const luaL_Reg functions[] = {
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
         { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "traversals", nodes_traversals },
-        { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check },
-        { "emergency", nodes_emergency }, { NULL, NULL }
+        { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check }, { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;
     lua_setfield(L, LUA_REGISTRYINDEX, "nodes.held");
