@@ -7,13 +7,10 @@
  *     rawrefcount.explain(x)      -- in words: why C's part of x is alive; nil if x has no part in C
  *     rawrefcount.graph()         -- all of it in the language of Graphviz
  *
- * It shares the heap with the modules that bind C libraries (see rrc_lua.h). In a program that
- * has the functions of both headers already, RAWREFCOUNT_LINKED saves the module its own copies.
+ * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
  */
-#ifndef RAWREFCOUNT_LINKED
 #define RAWREFCOUNT_STATIC
 #define RRC_LUA_IMPLEMENTATION
-#endif
 #include "rrc_lua.h"
 
 /* Text that is written piece by piece, by a function that must not call Lua. */

@@ -372,8 +372,8 @@ static const char *const last_actions[] = {
     "w:close() nodes.new(8) collectgarbage() nodes.new(8)",
 #endif
     "rawrefcount_step()",
-    "collectgarbage('restart') for i = 1, 1000 do nodes.new(i):set(1, function() return w end) end",
-    "collectgarbage('restart') for i = 1, 1000 do nodes.call(function(x) w[i] = x end, {}) w:get(1) end",
+    "collectgarbage('restart') for i = 1, many do nodes.new(i):set(1, function() return w end) end",
+    "collectgarbage('restart') for i = 1, many do nodes.call(function(x) w[i] = x end, {}) w:get(1) end",
     "collectgarbage('restart') collectgarbage('setpause', 0) "
         "for i = 1, 30 do w:set(1, {}) local x = w:get(2) rawrefcount_step() end",
     "error('in a finalizer')",
@@ -389,6 +389,8 @@ static void finalizers_run_at_the_end(void)
             unit_context("%s, %d", last_actions[i], when);
             lua_pushstring(L, last_actions[i]);
             lua_setglobal(L, "text");
+            lua_pushinteger(L, unit_is_quick() ? 100 : 1000);
+            lua_setglobal(L, "many");
             run(L, "action = (loadstring or load)(text) "
                    "function act() ran = 1 for i = 1, 3 do action() end end "
                    "first = finalizer(act)");
@@ -471,7 +473,7 @@ static void opening_fails(void)
 {
     long n;
     int opened = 0;
-    for (n = 0; !opened; n++) {
+    for (n = 0; !opened; n += unit_is_quick() ? 13 : 1) {
         lua_State *L = luaL_newstate();
         unit_context("allocation %ld", n);
         luaL_openlibs(L);
@@ -497,7 +499,7 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS
-int luaopen_rawrefcount(lua_State *L);
+#include "rawrefcount.c"                    /* the module */
 int luaopen_widgets(lua_State *L);
 
 static int run_script(int argc, char **argv)
