@@ -608,6 +608,26 @@ static void a_contradiction_about_moves(void)
 #define HOOK_TESTS
 #endif
 
+static void misuse_the_heap(host *h)
+{
+    check_int(rrc_minor_collection_trace(h->heap), RRC_EPHASE);
+}
+
+/* What the log hook does wrong is told to it by the code alone: else it would never end. */
+static void the_log_hook_is_not_called_inside_itself(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        h->on_log = i == 0 ? misuse_the_heap : NULL;
+        check_int(rrc_major_collection_free(h->heap), RRC_EPHASE);
+        host_expect_log(h, RRC_EPHASE, "rrc_major_collection_free");
+        host_expect_silence(h);
+    }
+    host_close(h);
+}
+
 /* A host that changes its mind about youth without a collection. */
 static void check_finds_a_change_of_generation(void)
 {
@@ -626,6 +646,7 @@ UNIT_GROUP(debugging,
     CHECK_TESTS,
     UNIT(a_freed_ob_is_not_tracked),
     HOOK_TESTS
+    UNIT(the_log_hook_is_not_called_inside_itself),
     UNIT(a_forgotten_bias_is_seen_in_collections),
     UNIT(a_decref_too_many_on_a_linked_ob),
     UNIT(a_freed_ob_is_recognized),

@@ -193,6 +193,7 @@ static void each_code_has_a_name_and_a_message(void)
     for (i = 0; i < codes; i++) {
         check(strncmp(rrc_error_name(i), "RRC_", 4) == 0);
         check(strlen(rrc_error_message(i)) > 5);
+        check(strcmp(rrc_error_message(i), rrc_error_message(-1)) != 0);
         for (j = 0; j < i; j++) {
             check(strcmp(rrc_error_name(i), rrc_error_name(j)) != 0);
             check(strcmp(rrc_error_message(i), rrc_error_message(j)) != 0);
