@@ -1672,7 +1672,6 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     block = (rrci_chunk **)rrci_alloc_table(heap, capacity * n * sizeof *block);
     if (block == NULL)
         return needed <= directory->capacity ? RRC_OK : RRC_ENOMEM;
-    memset(block, 0, capacity * n * sizeof *block);
     for (i = 0; i < n; i++) {
         if (directory->block != NULL)
             memcpy(block + i * capacity, lists[i].chunk,
@@ -3818,8 +3817,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
 /* Nothing waits, and the search found nothing new? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return heap->alive == heap->gc[RRCI_TRACKED].count && heap->alive == rrci_count_tracked(heap)
-        && heap->uncollectable == 0;
+    return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
 }
 
 /* After the search: set the garbage aside, and what is kept for finalizers. */
