@@ -1426,8 +1426,12 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
     status = rrcl_pcall(L, rrcl_new_proxy, &job);
     if (status != 0 && state->hidden != NULL)
         lua_settop(state->hidden, top);         /* a debug hook can raise when all is done */
-    if (status == RRCL_NO_STACK || (status == 0 && state->hidden == NULL)) {
-        lua_pushstring(L, status != 0 ? "stack overflow: no room for an object of C" : "this Lua state is being closed");
+    if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
+        lua_pushliteral(L, "this Lua state is being closed");
+        status = LUA_ERRRUN;
+    } else if (status == RRCL_NO_STACK) {       /* a new string could make finalizers run, which would raise */
+        lua_pushvalue(state->hidden, RRCL_NO_STACK_ERROR);
+        lua_xmove(state->hidden, L, 1);
         status = LUA_ERRRUN;
     }
     return status;
