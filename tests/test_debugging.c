@@ -333,6 +333,7 @@ static void a_freed_ob_is_recognized(void)
     rrc_object *ob;
     size_t id;
     void *kept;
+    intptr_t count;
 
     host_describe(h, &desc);
     desc.realloc = keep_freed_memory;
@@ -345,11 +346,14 @@ static void a_freed_ob_is_recognized(void)
     kept = h->test;
     check(kept != NULL);
     check(REFCNT(ob) < 0 || REFCNT(ob) > BIAS);
+    count = REFCNT(ob);
 
     rrc_decref(h->heap, ob);
     check_ptr(host_expect_log(h, RRC_EFREED, "rrc_decref")->ob, ob);
+    check(REFCNT(ob) == count);
     rrc_incref(h->heap, ob);
     check_ptr(host_expect_log(h, RRC_EFREED, "rrc_incref")->ob, ob);
+    check(REFCNT(ob) == count);
     check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_EFREED);
     host_expect_log(h, RRC_EFREED, "rrc_create_link_pypy");
     check_int(rrc_unlink(h->heap, ob), RRC_EFREED);
