@@ -320,6 +320,30 @@ static void a_dealloc_may_unlink_others(void)
     host_close(h);
 }
 
+static void run_the_queue(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_dealloc = NULL;
+    check_int(rrc_run_pending(h->heap, 0), 0);
+}
+
+/* What waits is not run inside a dealloc, whoever called it. */
+static void a_dealloc_does_not_run_the_queue(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+
+    bury(h, &Node, 2, NULL);
+    h->on_dealloc = run_the_queue;
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    check_int(host_stats(h).pending, 2);
+    h->on_dealloc = run_the_queue;
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
 /* Many die at once, in several collections, taken in uneven portions. */
 static void a_long_queue(void)
 {
@@ -519,6 +543,7 @@ UNIT_GROUP(queue,
     UNIT(all_deallocs_may_do_everything),
     UNIT(a_dealloc_may_drop_others),
     UNIT(a_dealloc_may_unlink_others),
+    UNIT(a_dealloc_does_not_run_the_queue),
     UNIT(a_long_queue),
     UNIT(ten_million_by_decref),
     UNIT(ten_million_by_the_queue),
