@@ -22,6 +22,8 @@ typedef struct hand {
     int fresh_nodes;            /* mirror never uses a node again */
     int fail_mirror;            /* the next so many calls fail */
     int mirrors, forgotten;
+    rrc_object **expected;      /* the targets of the next call */
+    size_t expected_count;
     int last_code, logged;
     void (*in_mirror)(struct hand *h);      /* the host collects, and runs finalizers */
     void (*in_survivor)(struct hand *h);
@@ -114,6 +116,11 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
         return 0;
     }
     h->mirrors++;
+    if (h->expected != NULL) {
+        check_int(n, h->expected_count);
+        check(memcmp(targets, h->expected, n * sizeof *targets) == 0);
+        h->expected = NULL;
+    }
     call(&h->in_mirror, h);
     if (h->fail_mirror > 0) {
         h->fail_mirror--;
@@ -1073,6 +1080,48 @@ static void a_mirror_hook_without_a_node(void)
     close_hand(h);
 }
 
+/* An object that owns many: the list of targets grows while it is written. */
+enum { MANY_TARGETS = 150 };
+
+typedef struct crowd {
+    thing      base;
+    rrc_object *ref[MANY_TARGETS];
+} crowd;
+
+static int crowd_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    int i;
+
+    for (i = 0; i < MANY_TARGETS; i++)
+        RRC_VISIT(((crowd *)(void *)self)->ref[i]);
+    return 0;
+}
+
+static void many_targets(void)
+{
+    static const rrc_type type = {
+        .tp_name = "crowd", .tp_basicsize = sizeof(crowd), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = thing_dealloc, .tp_traverse = crowd_traverse, .tp_clear = thing_clear,
+    };
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &type);
+    rrc_object **ref = ((crowd *)(void *)ob)->ref;
+    int i;
+
+    for (i = 0; i < MANY_TARGETS; i++) {
+        ref[i] = new_thing(h, &Bare);
+        link_to(h, ref[i], 1);
+    }
+    h->expected = ref;
+    h->expected_count = MANY_TARGETS;
+    step(h);
+    check_ptr(h->expected, NULL);
+    for (i = 0; i < MANY_TARGETS; i++)
+        RRC_CLEAR(h->heap, ref[i]);
+    rrc_decref(h->heap, ob);
+    close_hand(h);
+}
+
 /* Where all objects have links, no step looks for garbage of C alone; but for what such a
    search found before. */
 static void uncollectable_till_it_is_linked(void)
@@ -1123,4 +1172,5 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(static_objects_are_no_children),
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_mirror_hook_without_a_node),
+    UNIT(many_targets),
     UNIT(uncollectable_till_it_is_linked));
