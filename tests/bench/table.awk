@@ -3,8 +3,10 @@
 # have a goal, or with which others are compared, but for pauses. A value in bold misses its goal.
 BEGIN { FS = ";" }
 
-# A number with as many digits as are worth reading.
+# A number with as many digits as are worth reading. A difference of two times can be lost in their noise.
 function digits(x) {
+    if (x < 0)
+        return "noise"
     return sprintf(x < 0.095 ? "%.3f" : x < 0.995 ? "%.2f" : x < 99.5 ? "%.1f" : "%.0f", x)
 }
 
