@@ -69,8 +69,10 @@ void m_run(m_world *w, size_t max);
 /* All that is reached is there, with the right counts, and rrc_check finds nothing. */
 void m_compare(m_world *w);
 
-/* After some collections: all that is not reached is gone. How much is not, yet? */
-void m_expect_no_garbage(m_world *w);
+/* How many objects, of both kinds, are there that nothing reaches. */
 size_t m_garbage(m_world *w);
+
+/* After some collections: there are none. */
+void m_expect_no_garbage(m_world *w);
 
 #endif

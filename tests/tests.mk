@@ -24,7 +24,7 @@ BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAG
 $(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/impl.c
 
-# (There are many tests, which the compiler takes longer for than they do.)
+# (-O1, as to optimize these tests takes longer than to run them.)
 $(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(TEST_HEADERS)
 	$(call BUILD_VARIANT,-O1) $@ $* $< $(SUITE_SRCS)
 
