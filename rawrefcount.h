@@ -1366,6 +1366,7 @@ struct rrc_heap {
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
     size_t        links_made;   /* since the last step */
+    size_t        headless_o;   /* O links of objects without a GC head */
     size_t        idle;         /* P links that nothing but the host held in the last step */
     size_t        asked;        /* calls of rrc_mirror_is_due that found changes, or idle links, since then */
     size_t        patience;     /* how many such calls without a change make a step due */
@@ -2589,6 +2590,8 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
         RRCI_END_HOOK(heap);
+    } else {
+        RRCI_MIRRORED(heap, heap->headless_o -= !rrci_is_gc_type(RRC_TYPE(ob)));
     }
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
     rrci_bury(heap, ob, function);
@@ -3103,6 +3106,7 @@ typedef struct rrci_search {
     rrc_heap   *heap;
     uintptr_t   list;           /* the objects concerned: RRCI_TRACKED or RRCI_CLEAR */
     int         with_host;      /* over both heaps; else links hold their objects */
+    int         passes_linked;  /* their references need no look: who is held by them is held */
     int         is_wrong;       /* a traverse is: nothing found counts */
     const char *function;
     rrc_object *parent;         /* whose traverse is running */
@@ -3230,6 +3234,11 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
 }
 
 #ifdef RRC_DEBUG
+static int rrci_is_aligned(const rrc_object *ob)
+{
+    return ob != NULL && (uintptr_t)ob % sizeof(void *) == 0;
+}
+
 /* Is that an object at all? Looks at as little as it can. */
 static int rrci_looks_like_object(rrc_object *ob)
 {
@@ -3244,9 +3253,8 @@ static int rrci_looks_like_object(rrc_object *ob)
 
 static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
 {
-    int is_readable = ob != NULL && (uintptr_t)ob % sizeof(void *) == 0;
-    int is_freed = is_readable && rrci_is_freed(ob);
-    if (!is_readable || is_freed || !rrci_looks_like_object(ob)) {
+    int is_freed = rrci_is_aligned(ob) && rrci_is_freed(ob);
+    if (!rrci_is_aligned(ob) || is_freed || !rrci_looks_like_object(ob)) {
         rrci_wrong_traverse(search, is_freed ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
                             is_freed ? "the tp_traverse of this object's type visits an object that was freed"
                                      : "the tp_traverse of this object's type visits what is not an object");
@@ -3329,6 +3337,8 @@ static void rrci_explain_all(rrci_search *search)
     for (i = 0; i < list->count; i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
+        if (search->passes_linked && rrci_is_linked_ob(ob))
+            continue;
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
@@ -3591,7 +3601,8 @@ static void rrci_scan(rrci_search *search)
             rrci_color(heap, head);
         }
         head->is.refs = 0;
-        rrci_blacken(search, ob, rrci_visit_reach);
+        if (!search->passes_linked || !rrci_is_linked_ob(ob))
+            rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
 }
@@ -3744,6 +3755,7 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
 {
     rrci_search search;
     rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
+    search.passes_linked = !with_host;
     if (with_host)
         rrci_enter_links(heap);
     rrci_explain_all(&search);
@@ -5120,6 +5132,8 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
         heap->linking = ob;             /* its bias may not be there yet */
         rrci_anchor(heap, ob, 1);
         heap->linking = NULL;
+    } else {
+        heap->headless_o += !rrci_is_gc_type(RRC_TYPE(ob));
     }
 }
 
@@ -5168,11 +5182,61 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         }
 }
 
+/* Garbage of C alone is among the tracked objects without links: others are held. If these
+   are few, they are looked at alone first. */
+typedef struct rrci_loners {
+    rrci_search search;         /* first, as visitors are given its address */
+    uintptr_t   change;         /* of the explained references */
+} rrci_loners;
+
+static int rrci_visit_loner(rrc_object *ob, void *arg)
+{
+    rrci_loners *loners = (rrci_loners *)arg;
+    if (ob == loners->search.type_ob)
+        loners->search.type_ob = NULL;
+#ifdef RRC_DEBUG
+    if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
+        return 0;                       /* the search reports it */
+#endif
+    if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && !rrci_is_linked_ob(ob))
+        rrci_gc_head_of(ob)->is.refs += loners->change;
+    return 0;
+}
+
+/* Are all these held from outside, or by one that is? The list has all tracked objects
+   without links. Those found to be held come first in it, and what they refer to is not
+   explained any more. [O(objects), if they come before what they hold; else its square] */
+static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *function)
+{
+    rrci_loners loners;
+    size_t i, held = 0, before;
+    rrci_begin_search(&loners.search, heap, RRCI_TRACKED, 0, function);
+    loners.change = 1;
+    for (i = 0; i < list->count; i++)
+        rrci_traverse(&loners.search, *rrci_ob_at(list, i), rrci_visit_loner);
+    loners.change = (uintptr_t)-1;
+    do {
+        before = held;
+        for (i = held; i < list->count; i++) {
+            rrc_object *ob = *rrci_ob_at(list, i);
+            if (rrci_true_count(ob) <= (intptr_t)rrci_gc_head_of(ob)->is.refs)
+                continue;
+            *rrci_ob_at(list, i) = *rrci_ob_at(list, held);
+            *rrci_ob_at(list, held++) = ob;
+            rrci_traverse(&loners.search, ob, rrci_visit_loner);
+        }
+    } while (held > before);
+    for (i = 0; i < list->count; i++)
+        rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = 0;
+    return held == list->count;
+}
+
 static void rrci_find_deaths(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    int can_be_garbage = heap->uncollectable > 0;       /* for a search of C objects, all that has a link is held */
+    rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links; it has one chunk */
+    size_t i, without_links = 0;
+    int wants_search, is_garbage;
     heap->spreading = 1;                /* not in the middle of a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
@@ -5184,15 +5248,20 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
         RRCI_PREFETCH_OBJECT(tracked, i);
         if (RRCI_IS_WEAK(ob) && head->is.node != NULL && RRC_HOST_SURVIVOR(heap, head->is.node) == NULL)
             rrci_lose_node(heap, ob);
-        can_be_garbage |= !rrci_is_linked_ob(ob);
+        if (!rrci_is_linked_ob(ob) && ++without_links <= RRCI_CHUNK_OBS)
+            rrci_append_ob(heap, loners, ob);
     }
     RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
-    if (rrci_wants_search(heap)) {
-        if (can_be_garbage)
-            rrci_collect_c(heap, function);
+    wants_search = rrci_wants_search(heap);
+    is_garbage = wants_search && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
+                                  || !rrci_all_held(heap, loners, function));
+    while (loners->count > 0)
+        rrci_drop_last_ob(heap, loners);
+    if (is_garbage)
+        rrci_collect_c(heap, function);
+    if (wants_search)
         rrci_anchor_waiting(heap);
-    }
 }
 
 /* ---- 2. weigh ---- */
@@ -5204,7 +5273,6 @@ typedef struct rrci_weighing {
     int         owns;           /* of the object being traversed: has it a child at all? */
     int         is_fresh;       /* ... and one that is not known to be listed */
     uintptr_t   edges;          /* ... and the sum over all that is to be listed */
-    uintptr_t   numbers;        /* heap->last_number when the pass began */
     size_t      links_made;     /* before this step */
     size_t      target_count;
     int         failed;
@@ -5242,14 +5310,6 @@ static int rrci_begin_visit(rrci_weighing *weighing, rrc_object *ob)
     if (ob == weighing->search.type_ob)
         weighing->search.type_ob = NULL;
     return rrci_is_child(weighing, ob);
-}
-
-static int rrci_visit_child(rrc_object *ob, void *arg)
-{
-    rrci_weighing *weighing = (rrci_weighing *)arg;
-    if (rrci_begin_visit(weighing, ob))
-        weighing->owns = 1;
-    return weighing->owns;
 }
 
 #ifdef RRC_DEBUG
@@ -5334,53 +5394,77 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 }
 #endif
 
-/* Compares the edges of an object with its edge node. Nothing has become weak in this
-   step yet. */
+/* One reference to a child is explained: in its GC head, or its side. */
+static void rrci_explain_child(rrc_object *ob)
+{
+    if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED)
+        rrci_gc_head_of(ob)->is.refs += rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;   /* else it waits */
+    else
+        ((rrci_side *)RRC_LINK(ob))->explained++;
+}
+
+/* Compares an edge to a child with what the edge node lists. Nothing has become weak in
+   this step yet. */
+static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
+{
+    uintptr_t number = rrci_number_of(ob);
+    weighing->owns = 1;
+    if (number == 0)
+        return;
+    rrci_add_edge(weighing, ob, number);
+    weighing->is_fresh |= weighing->links_made > 0 && !RRCI_IS_WEAK(ob) && !rrci_has_gc_head(ob);
+}
+
 static int rrci_visit_edge(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
-    uintptr_t number;
-    if (!rrci_begin_visit(weighing, ob))
-        return 0;
-    weighing->owns = 1;
-    number = rrci_number_of(ob);
-    if (number == 0)
-        return 0;
-    rrci_add_edge(weighing, ob, number);
-    if (!RRCI_IS_WEAK(ob))
-        weighing->is_fresh |= weighing->links_made > 0 && !rrci_has_gc_head(ob);
-#ifdef RRC_DEBUG
-    else
-        rrci_check_listed(weighing, ob);
-#endif
+    if (rrci_begin_visit(weighing, ob))
+        rrci_compare_edge(weighing, ob);
     return 0;
 }
 
-/* Which tracked objects are to have an edge node? Each gets a number before any
-   edges are compared. */
-static void rrci_find_owners(rrci_weighing *weighing)
+static int rrci_visit_reference(rrc_object *ob, void *arg)
 {
-    rrc_heap *heap = weighing->search.heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        RRCI_PREFETCH_OBJECT(list, i);
-        if ((head->is.state & RRCI_NODE_WANTED) != 0)
-            continue;
-        weighing->owns = 0;
-        rrci_traverse(&weighing->search, ob, rrci_visit_child);
-        if (!weighing->owns)
-            continue;
-        head->is.state |= RRCI_NODE_WANTED;
-        if (head->is.number == 0)
-            head->is.number = rrci_new_number(heap);
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    if (rrci_begin_visit(weighing, ob)) {
+        rrci_explain_child(ob);
+        rrci_compare_edge(weighing, ob);
+#ifdef RRC_DEBUG
+        if (RRCI_IS_WEAK(ob) && rrci_number_of(ob) != 0)
+            rrci_check_listed(weighing, ob);
+#endif
     }
+    return 0;
 }
 
-/* Which edge nodes are to be made, changed or forgotten? Returns how many. */
-static size_t rrci_find_stale(rrci_weighing *weighing)
+static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visitproc visit)
+{
+    weighing->owns = weighing->is_fresh = 0;
+    weighing->edges = 0;
+    rrci_traverse(&weighing->search, ob, visit);
+}
+
+/* After that: is the edge node of ob to be made, changed or forgotten? */
+static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
+        head->is.state &= ~RRCI_NODE_WANTED;
+        if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
+            head->is.number = 0;
+        if (head->is.node == NULL)
+            return 0;
+    } else if (!weighing->is_fresh && head->is.edges == weighing->edges
+               && (head->is.state & RRCI_NODE_STALE) == 0) {
+        return 0;
+    }
+    head->is.state |= RRCI_NODE_STALE;
+    return 1;
+}
+
+/* Explains all references, and finds which tracked objects are to have an edge node, and
+   which of these are stale: returns how many. */
+static size_t rrci_explain_edges(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
     size_t i, stale = 0;
@@ -5388,23 +5472,36 @@ static size_t rrci_find_stale(rrci_weighing *weighing)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
-        if ((head->is.state & RRCI_NODE_WANTED) == 0)
-            continue;
-        weighing->owns = weighing->is_fresh = 0;
-        weighing->edges = 0;
-        rrci_traverse(&weighing->search, ob, rrci_visit_edge);
-        if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
-            head->is.state &= ~RRCI_NODE_WANTED;
-            if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
-                head->is.number = 0;
-            if (head->is.node == NULL)
+#ifdef RRC_DEBUG
+        rrci_compare_traverses(&weighing->search, ob);
+        if (weighing->search.is_wrong)
+            return 0;
+#endif
+        rrci_compare_edges(weighing, ob, rrci_visit_reference);
+        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+            if (!weighing->owns)
                 continue;
-        } else if (!weighing->is_fresh && head->is.edges == weighing->edges
-                   && (head->is.state & RRCI_NODE_STALE) == 0) {
-            continue;
+            head->is.state |= RRCI_NODE_WANTED;
+            if (head->is.number == 0)
+                head->is.number = rrci_new_number(weighing->search.heap);
         }
-        head->is.state |= RRCI_NODE_STALE;
-        stale++;
+        stale += (size_t)rrci_note_stale(weighing, ob);
+    }
+    return stale;
+}
+
+/* Compares again, when all that are to have a node have a number. */
+static size_t rrci_find_stale(rrci_weighing *weighing)
+{
+    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
+    size_t i, stale = 0;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if ((rrci_gc_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
+            continue;
+        rrci_compare_edges(weighing, ob, rrci_visit_edge);
+        stale += (size_t)rrci_note_stale(weighing, ob);
     }
     return stale;
 }
@@ -5427,6 +5524,18 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
     return 0;
 }
 
+/* Has the linked ob a side? One with an O link needs it only to be told from one with a P
+   link, which a GC head does, too. If all have GC heads, O links are passed over. */
+static int rrci_needs_side(int kind, rrc_object *ob)
+{
+    return (kind & RRCI_O) != 0 ? !rrci_is_gc_type(RRC_TYPE(ob)) : !rrci_is_tracked(ob);
+}
+
+static int rrci_list_needs_sides(const rrc_heap *heap, int kind)
+{
+    return (kind & RRCI_O) == 0 || heap->headless_o > 0;
+}
+
 /* Decide about linked objects that are not tracked, and make their link fields name p
    again. The list of sides then notes which of them are pending: it is read faster
    than it is written. */
@@ -5438,12 +5547,12 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
+        for (i = 0; rrci_list_needs_sides(heap, kind) && i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
             intptr_t explained = 0;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (rrci_is_tracked(link->ob))
+            if (!rrci_needs_side(kind, link->ob))
                 continue;
             if (weighing->in_sides) {
                 explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
@@ -5487,16 +5596,16 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
     }
 }
 
-static void rrci_enter_untracked_links(rrc_heap *heap)
+static void rrci_enter_sides(rrc_heap *heap)
 {
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
+        for (i = 0; rrci_list_needs_sides(heap, kind) && i < list->count; i++) {
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (!rrci_is_tracked(rrci_at(list, i)->ob))
+            if (rrci_needs_side(kind, rrci_at(list, i)->ob))
                 rrci_enter_side(heap, kind, rrci_at(list, i));
         }
     }
@@ -5508,7 +5617,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     rrci_begin_search(&weighing->search, heap, RRCI_TRACKED, 1, function);
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
-        rrci_enter_untracked_links(heap);
+        rrci_enter_sides(heap);
         weighing->in_sides = 1;
     }
 }
@@ -5517,13 +5626,11 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
 static int rrci_weigh(rrc_heap *heap, size_t *stale, const char *function)
 {
     rrci_weighing weighing;
+    uintptr_t numbers = heap->last_number;
     rrci_begin_weighing(&weighing, heap, function);
-    *stale = 0;
-    rrci_explain_all(&weighing.search);
-    if (!weighing.search.is_wrong) {
-        rrci_find_owners(&weighing);
+    *stale = rrci_explain_edges(&weighing);
+    if (heap->last_number != numbers && !weighing.search.is_wrong)
         *stale = rrci_find_stale(&weighing);
-    }
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
     rrci_decide_tracked(&weighing);
@@ -6190,6 +6297,15 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t expl
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
+/* The references of what waits are explained, too. */
+static int rrci_visit_waiting(rrc_object *ob, void *arg)
+{
+    rrci_weighing *weighing = (rrci_weighing *)arg;
+    if (rrci_begin_visit(weighing, ob))
+        rrci_explain_child(ob);
+    return 0;
+}
+
 /* In the hooked form weak objects are held by tracked objects alone; and in debug
    builds, their owners' edge nodes list them. */
 static void rrci_check_hooked(rrci_checker *checker)
@@ -6204,18 +6320,18 @@ static void rrci_check_hooked(rrci_checker *checker)
     rrci_begin_weighing(&weighing, heap, "rrc_check");
     for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_explain);
-    rrci_explain_all(&weighing.search);
+            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_waiting);
+    for (i = 0; i < list->count; i++)
+        rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_traverse(&weighing.search, ob, rrci_visit_edge);
         rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
         rrci_gc_head_of(ob)->is.refs = 0;
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
+        for (i = 0; rrci_list_needs_sides(heap, kind) && i < heap->list[kind].count; i++) {
             const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_tracked(link->ob))
+            if (!rrci_needs_side(kind, link->ob))
                 continue;
             rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
             RRC_LINK(link->ob) = link->p;
@@ -6229,11 +6345,12 @@ static void rrci_check_hooked(rrci_checker *checker)
 static void rrci_check_mirror(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t weak = 0, nodes = 0, i;
+    size_t weak = 0, nodes = 0, headless_o = 0, i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            headless_o += (kind & RRCI_O) != 0 && !rrci_is_gc_type(RRC_TYPE(ob));
             if (rrci_is_tracked(ob))
                 continue;
             weak += RRCI_IS_WEAK(ob);
@@ -6249,8 +6366,9 @@ static void rrci_check_mirror(rrci_checker *checker)
             if (RRCI_IS_WEAK(ob) && rrc_mirror_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
-    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, or edge nodes, are not counted right");
+    if (headless_o != heap->headless_o
+        || (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count)))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, edge nodes, or O links are not counted right");
     if (checker->code == RRC_OK && heap->hooked && !heap->found_dead && heap->depth == 0)
         rrci_check_hooked(checker);
 }
