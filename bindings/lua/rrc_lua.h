@@ -1402,17 +1402,25 @@ static int rrcl_new_proxy(lua_State *L)
     return 0;
 }
 
-/* Push what ob is in Lua, if that exists. */
-static int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
+/* Push what ob is in Lua, if that exists. (No false is there: booleans have no links.) */
+RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref p = rrc_to_obj(state->heap, ob);
+    lua_State *hidden = state->hidden;
     if (p == NULL)
         return 0;
-    if (!rrcl_get_live(state, rrcl_slot_of(p))) {
-        lua_pop(state->hidden, 1);
+#if LUA_VERSION_NUM >= 503
+    if (lua_rawgeti(hidden, RRCL_VALUES, (int)rrcl_slot_of(p)) == LUA_TNIL) {
+#else
+    lua_rawgeti(hidden, RRCL_VALUES, (int)rrcl_slot_of(p));
+    if (rrcl_is_boxed(state, rrcl_slot_of(p)))
+        rrcl_unbox(hidden);
+    if (!lua_toboolean(hidden, -1)) {
+#endif
+        lua_pop(hidden, 1);
         return 0;
     }
-    lua_xmove(state->hidden, L, 1);
+    lua_xmove(hidden, L, 1);
     return 1;
 }
 
@@ -1464,8 +1472,10 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
         lua_pushnil(L);
         return;
     }
-    rrcl_need_open(L, state);
-    rrcl_use(state, L);
+    if (state->caller != L) {               /* (a closed state has none) */
+        rrcl_need_open(L, state);
+        rrcl_use(state, L);
+    }
     if (!rrcl_push_existing(L, state, ob))
         rrcl_push_slowly(L, state, ob);
 }
@@ -2208,7 +2218,7 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
     rrcl_disarm(L, state);
     closer->is_closed = 1;
     closer->state = NULL;
-    state->hidden = NULL;
+    state->hidden = state->caller = NULL;
     state->is_closed = 1;
     state->is_kept = rrcl_can_be_known(L);
     rrcl_free_tables(state);
