@@ -423,6 +423,7 @@ static void weak_objects(void)
     check(rrc_mirror_node(heap, ob) != NULL);
     DAMAGE(size_t, heap->weak_count, heap->weak_count + 1, RRC_ECORRUPT, "not counted right");
     DAMAGE(size_t, heap->node_count, 0, RRC_ECORRUPT, "not counted right");
+    DAMAGE(size_t, heap->headless_o, heap->headless_o + 1, RRC_ECORRUPT, "not counted right");
     rrc_gc_untrack(heap, ob);
     RRC_CLEAR(heap, THING(ob)->ref);
     rrc_decref(heap, ob);

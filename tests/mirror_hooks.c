@@ -30,6 +30,8 @@ typedef struct hand {
     void (*in_anchor)(struct hand *h);
     void (*in_slot)(struct hand *h, rrc_object *self, const char *slot);
     int deallocs, finalized;
+    int keeps_memory;           /* the next that is freed */
+    void *kept;
 } hand;
 
 typedef struct thing {
@@ -151,6 +153,22 @@ static void write_log(void *userdata, const rrc_log_item *item)
     h->logged++;
 }
 
+static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    hand *h = (hand *)userdata;
+
+    (void)old_size;
+    if (new_size > 0)
+        return realloc(ptr, new_size);
+    if (h->keeps_memory) {
+        h->keeps_memory = 0;
+        h->kept = ptr;
+        return NULL;
+    }
+    free(ptr);
+    return NULL;
+}
+
 static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *const *, size_t), void (*collect)(void *))
 {
     hand *h = (hand *)calloc(1, sizeof *h);
@@ -165,6 +183,7 @@ static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *cons
     desc.mirror = mirror_hook;
     desc.collect = collect;
     desc.log = write_log;
+    desc.realloc = reallocate;
     h->heap = rrc_heap_new(&desc);
     check(h->heap != NULL);
     return h;
@@ -179,6 +198,7 @@ static void close_hand(hand *h)
     check_int(h->logged, 0);
     check_int(rrc_heap_free(h->heap), 0);
     check_int(h->logged, 0);
+    free(h->kept);
     free(h);
 }
 
@@ -191,10 +211,13 @@ static void close_hand(hand *h)
 
 /* ---- its counted objects ---- */
 
+static int traversals;
+
 static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     int i;
 
+    traversals++;
     for (i = 0; i < REFS; i++)
         RRC_VISIT(THING(self)->ref[i]);
     return 0;
@@ -1145,6 +1168,105 @@ static void uncollectable_till_it_is_linked(void)
     close_hand(h);
 }
 
+/* Objects without links are looked at before all are searched: a chain that C holds, and that
+   is tracked in the order from its end, costs no traversal of others. */
+static void few_objects_without_links(void)
+{
+    enum { LINKED = 100, CHAIN = 20 };
+    hand *h = open_hand();
+    rrc_object *first = NULL, *proxied[LINKED];
+    int i, first_step;
+
+    for (i = 0; i < LINKED; i++) {
+        proxied[i] = new_thing(h, &Tracked);
+        link_to(h, proxied[i], 0);
+    }
+    for (i = 0; i < CHAIN; i++) {
+        rrc_object *ob = new_thing(h, &Tracked);
+
+        THING(ob)->ref[0] = first;
+        first = ob;
+    }
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    traversals = 0;
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    first_step = traversals;
+#ifndef RRC_DEBUG
+    check_int(first_step, LINKED + CHAIN + 2 * CHAIN);
+#endif
+    own(h, proxied[0], 0, first);
+    rrc_decref(h->heap, first);             /* held by what has a link */
+    step(h);
+    check_int(uncollectable(h) + (size_t)h->deallocs, 0);
+    RRC_CLEAR(h->heap, THING(proxied[0])->ref[0]);
+    check_int(h->deallocs, CHAIN);
+    traversals = 0;
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check(traversals < first_step);
+    for (i = 0; i < LINKED; i++)
+        rrc_decref(h->heap, proxied[i]);
+    close_hand(h);
+}
+
+/* ... and if they are many, or one of them may be garbage, all are searched. */
+static void many_objects_without_links(void)
+{
+    enum { MANY = 1100, RING = 3 };
+    hand *h = open_hand();
+    rrc_object *held[MANY], *ring[RING];
+    int count, i;
+
+    for (count = 1; count <= MANY; count += MANY - 1) {
+        h->deallocs = 0;
+        for (i = 0; i < count; i++)
+            held[i] = new_thing(h, &Tracked);
+        for (i = 0; i < RING; i++)
+            ring[i] = new_thing(h, &Tracked);
+        for (i = 0; i < RING; i++)
+            give(ring[i], 0, ring[(i + 1) % RING]);
+        own(h, ring[0], 1, held[0]);
+        step(h);
+        rrc_run_pending(h->heap, 0);
+        check_int(h->deallocs, RING);
+        check_int(RRC_REFCNT(held[0]), 1);
+        for (i = 0; i < count; i++)
+            rrc_decref(h->heap, held[i]);
+    }
+    close_hand(h);
+}
+
+#ifdef RRC_DEBUG
+/* An object without a link whose fields hold what is no object. */
+static void what_is_no_object_is_reported(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *freed = new_thing(h, &Tracked), junk;
+    rrc_object *wrong[3];
+    int i;
+
+    memset(&junk, 0, sizeof junk);
+    h->keeps_memory = 1;
+    rrc_decref(h->heap, freed);
+    wrong[0] = (rrc_object *)(void *)((char *)ob + 1);
+    wrong[1] = freed;
+    wrong[2] = &junk;
+    for (i = 0; i < 3; i++) {
+        give(ob, 0, wrong[i]);
+        check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+        check_int(h->last_code, i == 1 ? RRC_EFREED : RRC_ETRAVERSE);
+        check(h->logged > 0);
+        h->logged = 0;
+    }
+    give(ob, 0, NULL);
+    step(h);
+    rrc_decref(h->heap, ob);
+    close_hand(h);
+}
+#define DEBUG_TESTS , UNIT(what_is_no_object_is_reported)
+#else
+#define DEBUG_TESTS
+#endif
+
 UNIT_GROUP(mirror_hook_calls,
     UNIT(held_again_when_its_node_has_died),
     UNIT(a_step_makes_dead_nodes_anew),
@@ -1173,4 +1295,6 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
-    UNIT(uncollectable_till_it_is_linked));
+    UNIT(uncollectable_till_it_is_linked),
+    UNIT(few_objects_without_links),
+    UNIT(many_objects_without_links) DEBUG_TESTS);

@@ -380,6 +380,27 @@ static void wrong_while_it_waits(void)
     host_close(h);
 }
 
+/* For visitors of others: what one returns that is not 0 ends the traverse, and is its result. */
+static int stop_at_the_second(rrc_object *ob, void *arg)
+{
+    (void)ob;
+    return ++*(int *)arg == 2 ? 7 : 0;
+}
+
+static void a_visitor_can_stop(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = liar_new(h, VISITS_WELL, NULL);
+    int i, visits = 0;
+
+    for (i = 0; i < KNOT_REFS; i++)
+        LIAR(ob)->ref[i] = knot_new(h, &Knot, i);
+    check_int(Liar.tp_traverse(ob, stop_at_the_second, &visits), 7);
+    check_int(visits, 2);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
 UNIT_GROUP(gc_traverse,
     UNIT(who_else_visits_is_named),
     UNIT(wrong_while_it_waits),
@@ -388,4 +409,4 @@ UNIT_GROUP(gc_traverse,
     UNIT(debug_builds_see_more),
     UNIT(a_reference_left_out_is_held),
     UNIT(found_between_collection_and_clear),
-);
+    UNIT(a_visitor_can_stop));
