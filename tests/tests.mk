@@ -147,13 +147,15 @@ mutate: ## change the header in every small way: do the tests notice? MUTATE="--
 
 # ---- coverage ----------------------------------------------------------------
 
-COVERED := $(addprefix suite-clang-cover-,dict-desc-moves-debug slot-macros-moves small-slot-desc-fixed-debug \
-               front-mirror-dict-macros-moves-debug) \
-           cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
-           mirror-clang-cover-plain mirror-clang-cover-small-debug \
-           damage-clang-cover-plain damage-clang-cover-mirror-debug
+COVERED := $(addprefix $(BUILD)/tests/,\
+               $(addprefix suite-clang-cover-,dict-desc-moves-debug slot-macros-moves small-slot-desc-fixed-debug \
+                   front-mirror-dict-macros-moves-debug) \
+               cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
+               mirror-clang-cover-plain mirror-clang-cover-small-debug \
+               damage-clang-cover-plain damage-clang-cover-mirror-debug)
+$(eval $(call run,coverage,$(COVERED),sh tests/coverage.sh $(COVERED)))
 .PHONY: coverage
-coverage: $(addprefix $(BUILD)/tests/,$(COVERED)) ## which lines and branches of the header no test reaches (needs clang, llvm)
+coverage: $(COVERED) ## which lines and branches of the header no test reaches (needs clang, llvm)
 	@sh tests/coverage.sh $^
 
 # What the fuzzer has found worth keeping, without a fuzzer.
