@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutate.py - a mutation run over the implementation in rawrefcount.h.
 
-    python3 tests/mutate.py [--share N] [--part K] [--lines FROM-TO] [--quick] [--list] [--jobs N]
+    python3 tests/mutate.py [--share N] [--part K] [--lines FROM-TO] [--quick] [--again LOG] [--list] [--jobs N]
 
 Each mutant is the header with one small change: an operator, a constant, a condition or
 a deleted statement. The tests should notice each. A mutant of which no kind of host gets
@@ -9,6 +9,7 @@ another object file, by tcc or by CC, changes nothing, and does not count. Survi
 their place, and the score at the end; those that tests/mutate.accepted explains are
 counted apart. --share N takes each Nth mutant, from the Kth on. --quick runs only the
 tests that notice most in the least time: what survives them may not survive all.
+--again tries only those that a log of such a run tells as survivors that nobody has looked at.
 Stopped by ^C, it tells the score of what was done.
 """
 
@@ -139,10 +140,23 @@ class Worker:
         return result
 
 
+ALL = "  ->  *"                    # ends an entry for all mutants of a line
+
+
 def accepted():
     """Survivors that were looked at: lines that tell mutants, then indented ones that say why."""
     with open(ACCEPTED) as lines:
         return {line.rstrip("\n") for line in lines if line.strip() and not line.startswith((" ", "#"))}
+
+
+def all_of_line(description):
+    return description[:description.index("  ->  ")] + ALL
+
+
+def survivors(log):
+    """What a log tells as survivors."""
+    with open(log) as lines:
+        return {line.rstrip("\n").split(": ", 1)[1] for line in lines if line.startswith("SURVIVED ")}
 
 
 def main():
@@ -151,6 +165,7 @@ def main():
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--lines", default="1-1000000")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--again", metavar="LOG")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -162,9 +177,18 @@ def main():
     first, last = (int(part) for part in options.lines.split("-"))
     everything = list(mutations(text))
     known = accepted()
-    for line in known - {describe(lines, places, mutation) for mutation in everything}:
+    told = {describe(lines, places, mutation) for mutation in everything}
+    for line in known - told - {all_of_line(description) for description in told}:
         sys.exit("mutate.py: %s has a line that tells no mutant (any more): %s" % (ACCEPTED, line))
+    def is_known(mutation):
+        description = describe(lines, places, mutation)
+        return description in known or all_of_line(description) in known
+
     chosen = [mutation for mutation in everything if first <= mutation[0] <= last]
+    if options.again:
+        again = survivors(options.again)
+        chosen = [mutation for mutation in chosen
+                  if describe(lines, places, mutation) in again and not is_known(mutation)]
     chosen = chosen[options.part % options.share::options.share]
     if options.list:
         for mutation in chosen:
@@ -198,9 +222,8 @@ def main():
             done += 1
             counts[result] += 1
             if result == SURVIVED:
-                is_known = describe(lines, places, mutation) in known
-                unknown += not is_known
-                print("%s %d: %s" % ("accepted" if is_known else "SURVIVED", mutation[0],
+                unknown += not is_known(mutation)
+                print("%s %d: %s" % ("accepted" if is_known(mutation) else "SURVIVED", mutation[0],
                                      describe(lines, places, mutation)))
             if done % 100 == 0:
                 print("(%d of %d)" % (done, len(chosen)))
