@@ -21,7 +21,9 @@ plays() {
     fi
 }
 
+IFS=$NEWLINE
 for cc in $(compilers); do
+    unset IFS
     cxx=$(cxx_of "$cc")
     link=$cc
     plays "$cc: a private copy in C" "$cc" "-std=c99 -DRAWREFCOUNT_STATIC"
