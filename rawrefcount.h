@@ -3106,7 +3106,6 @@ typedef struct rrci_search {
     rrc_heap   *heap;
     uintptr_t   list;           /* the objects concerned: RRCI_TRACKED or RRCI_CLEAR */
     int         with_host;      /* over both heaps; else links hold their objects */
-    int         passes_linked;  /* their references need no look: who is held by them is held */
     int         is_wrong;       /* a traverse is: nothing found counts */
     const char *function;
     rrc_object *parent;         /* whose traverse is running */
@@ -3337,8 +3336,6 @@ static void rrci_explain_all(rrci_search *search)
     for (i = 0; i < list->count; i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        if (search->passes_linked && rrci_is_linked_ob(ob))
-            continue;
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
@@ -3601,8 +3598,7 @@ static void rrci_scan(rrci_search *search)
             rrci_color(heap, head);
         }
         head->is.refs = 0;
-        if (!search->passes_linked || !rrci_is_linked_ob(ob))
-            rrci_blacken(search, ob, rrci_visit_reach);
+        rrci_blacken(search, ob, rrci_visit_reach);
     }
     heap->scan = SIZE_MAX;
 }
@@ -3755,7 +3751,6 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
 {
     rrci_search search;
     rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
-    search.passes_linked = !with_host;
     if (with_host)
         rrci_enter_links(heap);
     rrci_explain_all(&search);
@@ -4836,8 +4831,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * A step:
  *
  *   1. deaths   Links whose p has died are dissolved by the rule; edge nodes that
- *               died are forgotten. C garbage, which there cannot be while all tracked
- *               objects have links, is set aside for rrc_run_pending.
+ *               died are forgotten. Garbage of C alone is set aside for rrc_run_pending.
+ *               It can only be among the tracked objects without links: if these are
+ *               few, all are searched only if a look at them does not exclude it.
  *   2. weigh    Trial deletion: an object all of whose references tracked objects
  *               explain becomes weak, but its anchor stays.
  *   3. mirror   Edge nodes are made and brought up to date. Only this allocates in the
@@ -5182,8 +5178,7 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         }
 }
 
-/* Garbage of C alone is among the tracked objects without links: others are held. If these
-   are few, they are looked at alone first. */
+/* Garbage of C alone is among the tracked objects without links, as others are held. */
 typedef struct rrci_loners {
     rrci_search search;         /* first, as visitors are given its address */
     uintptr_t   change;         /* of the explained references */
