@@ -680,7 +680,8 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
-/* Take a reference. [any | no | nothing | O(1)] */
+/* Take a reference. [any | no | nothing; for a weak object of a mirrored heap anchor, and
+   tp_traverse if its edge node has died | O(1)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. When it was the last: tp_finalize with the count held at 1;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unit_group mirror_hook_calls;
+extern const unit_group mirror_hook_calls, mirror_reentry;
 
 #define COUNT(w, n) (RRC_REFCNT((w)->ob[n].ob) & INTPTR_MAX)
 
@@ -816,7 +816,7 @@ UNIT_GROUP(closed_hosts,
 
 int mirror_cases(int argc, char **argv)
 {
-    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls };
+    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls, &mirror_reentry };
 
-    return unit_main(argc, argv, groups, 2);
+    return unit_main(argc, argv, groups, 3);
 }
