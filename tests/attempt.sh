@@ -96,6 +96,9 @@ run_quick() {
         pass mirror random 1 20 500
         pass mirror small 9973 ;;
     esac
+    # shellcheck disable=SC2046,SC2086
+    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") tests/damage.c "$out/$kind-unit.o" -o "$folder/$kind-damage" || exit 2
+    pass damage
 }
 run_rest() {
     seconds=20
