@@ -537,6 +537,35 @@ static void all_are_promoted(void)
     }
 }
 
+/* The GC head takes no more room than it must to keep the allocator's alignment. */
+static void alignment(void)
+{
+    size_t head = sizeof(rrci_gc_head);
+
+    check(head % 16 == 0 && head >= sizeof(rrci_gc_words) && head < sizeof(rrci_gc_words) + 16);
+}
+
+/* The least count that is immortal: such an object has no GC head, whatever its type
+   says, and no count to be set right. */
+static void just_immortal(void)
+{
+    static struct { rrci_gc_head before; thing statue; } it;
+    rrc_object *ob = &it.statue.head;
+
+    open_heap();
+    memset(&it.before, 0xFF, sizeof it.before);
+    RRC_TYPE(ob) = &Tracked;
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL;
+    check_int(rrc_gc_is_tracked(heap, ob), 0);
+    check_int(rrc_create_link_pyobj(heap, &places[0], ob), RRC_OK);
+    nothing_survives = 1;
+    collect();
+    nothing_survives = 0;
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(RRC_REFCNT(ob), RRC_REFCNT_IMMORTAL);
+    close_heap();
+}
+
 /* What waits in the queue can be linked again, so that its room is not given back. A search notes
    a record for each link, of one tracked object or many. */
 static void room_for_what_waits(void)
@@ -638,7 +667,8 @@ static void a_heap_without_a_mirror(void)
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
            UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
-           UNIT(crowds_come_and_go), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits) MIRROR_TESTS);
+           UNIT(crowds_come_and_go), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
+           UNIT(alignment), UNIT(just_immortal) MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {
