@@ -1879,11 +1879,9 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        if (index != list->count - 1) {
-            rrc_object *last = *rrci_ob_at(list, list->count - 1);
-            *rrci_ob_at(list, index) = last;
-            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
-        }
+        rrc_object *last = *rrci_ob_at(list, list->count - 1);
+        *rrci_ob_at(list, index) = last;
+        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
@@ -2148,14 +2146,6 @@ static size_t rrci_dict_bytes(size_t capacity)
     return capacity * sizeof(uint32_t) + RRCI_LINE;     /* room to align the groups */
 }
 
-static void rrci_dict_drop(rrc_heap *heap, rrci_dict *dict)
-{
-    rrci_free_table(heap, dict->memory, rrci_dict_bytes(dict->capacity));
-    dict->memory = NULL;
-    dict->entry = NULL;
-    dict->capacity = dict->size = dict->used = 0;
-}
-
 /* From 0.53 (just grown) to 0.8 of the entries are taken: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
 {
@@ -2176,7 +2166,7 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
             char *memory = (char *)rrci_alloc_table(heap, rrci_dict_bytes(size));
             if (memory == NULL)
                 return fits ? RRC_OK : RRC_ENOMEM;
-            rrci_dict_drop(heap, dict);
+            rrci_free_table(heap, dict->memory, rrci_dict_bytes(dict->capacity));
             dict->memory = memory;
             dict->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
             dict->capacity = size;
@@ -2217,7 +2207,7 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     size_t i;
     RRC_ASSERT(dict->by_ob);
     if (!dict->on && list->count > RRCI_AHEAD && !rrci_in_collection(heap)) {
-        dict->used = dict->size = 0;
+        dict->size = 0;                 /* what it held is out of date */
         dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
     }
     if (dict->on)
@@ -2254,7 +2244,6 @@ static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     rrci_queue *queue = &heap->queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
         rrci_chunk *chunk = rrci_take_chunk(heap);
-        chunk->queue.next = NULL;
         if (queue->tail == NULL) {
             queue->head = chunk;
             queue->head_index = 0;
@@ -2582,7 +2571,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    list = RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob) ? rrci_find_link(heap, ob, &index) : NULL;
+    list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
@@ -2745,8 +2734,8 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_is_alive(heap, rrci_gc_head_of(link->ob)));
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount >= RRC_REFCNT_FROM_PYPY
-        && refcount != RRC_REFCNT_FROM_PYPY && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
+    if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+        && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
     if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
@@ -6047,7 +6036,7 @@ static void rrci_free_tables(rrc_heap *heap)
         rrci_list *list = &heap->list[kind];
         while (list->count > 0)
             rrci_remove(heap, list, list->count - 1);
-        rrci_dict_drop(heap, &list->dict);
+        rrci_free_table(heap, list->dict.memory, rrci_dict_bytes(list->dict.capacity));
     }
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         while (heap->gc[kind].count > 0)

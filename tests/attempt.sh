@@ -106,6 +106,9 @@ run_quick() {
         pass mirror small 9973
         pass_damage ;;
     esac
+    # shellcheck disable=SC2046,SC2086
+    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") tests/damage.c "$out/$kind-unit.o" -o "$folder/$kind-damage" || exit 2
+    pass damage
 }
 run_rest() {
     seconds=20

@@ -25,10 +25,24 @@ static int memory_fails;
 
 static int nothing_survives;
 
+/* Many p, of which a test says where they go. */
+enum { MANY = 40000 };
+static char many[MANY];
+static rrc_object *all[MANY];
+static char *goes_to[MANY];             /* NULL: it stays */
+static char dies[MANY];
+
 static rrc_gcref survivor(void *userdata, rrc_gcref p)
 {
     (void)userdata;
-    return nothing_survives ? NULL : p;
+    if (nothing_survives)
+        return NULL;
+    if ((char *)p >= many && (char *)p < many + MANY) {
+        size_t i = (size_t)((char *)p - many);
+
+        return dies[i] ? NULL : goes_to[i] != NULL ? goes_to[i] : p;
+    }
+    return p;
 }
 
 static void trace(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
@@ -99,6 +113,22 @@ static rrc_object *linked(int i, int is_p)
     check_int((is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, &places[i], ob), RRC_OK);
     ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
     return ob;
+}
+
+/* all[i] gets a link to &many[i]. */
+static void link_one(int i, int is_p)
+{
+    all[i] = rrc_new(heap, &Bare);
+    check(all[i] != NULL);
+    check_int((is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, &many[i], all[i]), RRC_OK);
+    all[i]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+}
+
+static void collect(void)
+{
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    check_int(rrc_check(heap), RRC_OK);
 }
 
 static void close_heap(void)
@@ -331,17 +361,11 @@ static void limits(void)
 /* Tables that are far too large are made smaller, if there is memory for it. */
 static void shrinking_without_memory(void)
 {
-    enum { MANY = 40000 };
-    static char many[MANY];
-    static rrc_object *all[MANY];
     int i;
 
     open_heap();
-    for (i = 0; i < MANY; i++) {
-        all[i] = rrc_new(heap, &Bare);
-        check_int(rrc_create_link_pypy(heap, &many[i], all[i]), RRC_OK);
-        all[i]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
-    }
+    for (i = 0; i < MANY; i++)
+        link_one(i, 1);
     for (i = 10; i < MANY; i++)
         check_int(rrc_unlink(heap, all[i]), RRC_OK);
     check_int(rrc_run_pending(heap, 0), MANY - 10);
@@ -377,6 +401,193 @@ static void tombstones(void)
             check_ptr(rrc_from_obj(heap, &places[i + LINKS]), obs[i % count]);
         close_heap();
     }
+}
+
+/* Keys that the hash sends to the same sixteenth of a dictionary: whole groups are full there, and
+   probes go on for long, from the end to the beginning, too. */
+enum { CROWD = 400 };
+
+static void crowd(int sixteenth, int *members)
+{
+    int i, count = 0;
+
+    for (i = 0; i < MANY && count < CROWD; i++)
+        if ((int)(rrci_hash(&many[i]) >> 60) == sixteenth)
+            members[count++] = i;
+    check_int(count, CROWD);
+}
+
+static void finds_crowd(const int *members, int first, int last)
+{
+    int i;
+
+    for (i = 0; i < CROWD; i++)
+        check_ptr(rrc_from_obj(heap, &many[members[i]]), i >= first && i < last ? all[members[i]] : NULL);
+}
+
+static void crowds_come_and_go(void)
+{
+    static int members[CROWD];
+    int round, i;
+
+    open_heap();
+    for (round = 15; round < 32; round++) {
+        unit_context("round %d", round);
+        crowd(round % 16, members);
+        for (i = 0; i < CROWD / 2; i++)
+            link_one(members[i], 1);
+        finds_crowd(members, 0, CROWD / 2);
+        for (; i < CROWD; i++) {
+            check_int(rrc_unlink(heap, all[members[i - CROWD / 2]]), RRC_OK);
+            link_one(members[i], 1);
+        }
+        finds_crowd(members, CROWD / 2, CROWD);
+        check_int(rrc_check(heap), RRC_OK);
+        for (i = CROWD / 2; i < CROWD; i++)
+            check_int(rrc_unlink(heap, all[members[i]]), RRC_OK);
+        finds_crowd(members, 0, 0);
+        check_int(rrc_check(heap), RRC_OK);
+        check_int(rrc_run_pending(heap, 0), CROWD);
+    }
+    close_heap();
+}
+
+/* Collections move a crowd elsewhere, whole or by and by, while young links wait for room. */
+static void crowds_move(void)
+{
+    enum { YOUNG = 50 };
+    static int from[CROWD], to[CROWD];
+    int step, round, i, k;
+
+    for (step = CROWD / 50; step <= CROWD; step *= 50) {
+        open_heap();
+        crowd(0, from);
+        for (i = 0; i < CROWD; i++)
+            link_one(from[i], 1);
+        first_young = &many[MANY - YOUNG];
+        for (i = MANY - YOUNG; i < MANY; i++)
+            link_one(i, 1);
+        for (round = 1; round < 8; round++) {
+            unit_context("%d at a time, round %d", step, round);
+            crowd(round % 16, to);
+            for (i = 0; i < CROWD; i += step) {
+                for (k = i; k < i + step; k++) {
+                    goes_to[from[k]] = &many[to[k]];
+                    all[to[k]] = all[from[k]];
+                }
+                collect();
+                for (k = i; k < i + step; k++) {
+                    goes_to[from[k]] = NULL;
+                    check_ptr(rrc_from_obj(heap, &many[from[k]]), NULL);
+                }
+            }
+            finds_crowd(to, 0, CROWD);
+            memcpy(from, to, sizeof from);
+        }
+        first_young = &many[MANY];
+        collect();
+        for (i = MANY - YOUNG; i < MANY; i++)
+            check_ptr(rrc_from_obj(heap, &many[i]), all[i]);
+        finds_crowd(to, 0, CROWD);
+        close_heap();
+    }
+}
+
+/* With thousands of links, bits of the hash that a dictionary notes are the same for some. */
+static void lookalikes(void)
+{
+    int i;
+
+    open_heap();
+    for (i = 0; i < MANY; i += 2)
+        link_one(i, 1);
+    for (i = 0; i < MANY; i++)
+        check_ptr(rrc_from_obj(heap, &many[i]), i % 2 == 0 ? all[i] : NULL);
+    close_heap();
+}
+
+/* All young O links become old at once, on a host whose O links have a dictionary by p. */
+static void all_are_promoted(void)
+{
+    rrc_desc desc;
+    int kind, i;
+
+    for (kind = 0; kind < 2; kind++) {
+        open_heap();
+        close_heap();
+        memset(&desc, 0, sizeof desc);
+        desc.trace = trace;
+        desc.survivor = survivor;
+        desc.is_young = is_young;
+        desc.log = write_log;
+        desc.reports_marks = 1;
+        heap = rrc_heap_new(&desc);
+        check(heap != NULL);
+        first_young = &many[0];
+        for (i = 0; i < LINKS; i++)
+            link_one(i, kind);
+        check_int(rrc_check(heap), RRC_OK);
+        first_young = &many[MANY - 1];
+        check_int(rrc_minor_collection_trace(heap), RRC_OK);
+        check_int(rrc_minor_collection_free(heap), RRC_OK);
+        for (i = 0; i < LINKS; i++)
+            check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(rrc_run_pending(heap, 0), LINKS);
+        close_heap();
+    }
+}
+
+/* The GC head takes no more room than it must to keep the allocator's alignment. */
+static void alignment(void)
+{
+    size_t head = sizeof(rrci_gc_head);
+
+    check(head % 16 == 0 && head >= sizeof(rrci_gc_words) && head < sizeof(rrci_gc_words) + 16);
+}
+
+/* The least count that is immortal: such an object has no GC head, whatever its type
+   says, and no count to be set right. */
+static void just_immortal(void)
+{
+    static struct { rrci_gc_head before; thing statue; } it;
+    rrc_object *ob = &it.statue.head;
+
+    open_heap();
+    memset(&it.before, 0xFF, sizeof it.before);
+    RRC_TYPE(ob) = &Tracked;
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL;
+    check_int(rrc_gc_is_tracked(heap, ob), 0);
+    check_int(rrc_create_link_pyobj(heap, &places[0], ob), RRC_OK);
+    nothing_survives = 1;
+    collect();
+    nothing_survives = 0;
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(RRC_REFCNT(ob), RRC_REFCNT_IMMORTAL);
+    close_heap();
+}
+
+/* What waits in the queue can be linked again, so that its room is not given back. A search notes
+   a record for each link, of one tracked object or many. */
+static void room_for_what_waits(void)
+{
+    rrc_object *ob;
+    int i;
+
+    open_heap();
+    ob = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    for (i = 0; i < 10 * LINKS; i++)
+        link_one(i, i % 2);
+    memset(dies, 1, 4 * LINKS);
+    collect();
+    memset(dies, 0, sizeof dies);
+    check(rrc_check(heap) == RRC_OK && heap->queue.count == 4 * LINKS);
+    collect();
+    rrc_decref(heap, ob);
+    check_int(rrc_run_pending(heap, 0), 4 * LINKS);
+    for (i = 4 * LINKS; i < 10 * LINKS; i++)
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    close_heap();
 }
 
 #ifdef RRC_MIRROR
@@ -456,7 +667,9 @@ static void a_heap_without_a_mirror(void)
 #endif
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
-           UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones) MIRROR_TESTS);
+           UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
+           UNIT(crowds_come_and_go), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
+           UNIT(alignment), UNIT(just_immortal) MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {

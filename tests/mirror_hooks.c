@@ -808,6 +808,24 @@ static void an_old_p_link_is_forgotten(void)
     close_hand(h);
 }
 
+/* What rrc_unlink lets go is not kept by its anchor. */
+static void an_unlinked_p_is_let_go(void)
+{
+    hand *h = open_hand();
+    int tracked;
+
+    for (tracked = 0; tracked < 2; tracked++) {
+        rrc_object *ob = new_thing(h, tracked ? &Tracked : &Bare);
+        place *p = link_to(h, ob, 1);
+
+        check_int(p->anchored, 1);
+        check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        check_int(p->anchored, 0);
+        rrc_decref(h->heap, ob);
+    }
+    close_hand(h);
+}
+
 /* ---- misuse ---- */
 
 /* The host says that what is rooted has died. */
@@ -1282,6 +1300,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_step_keeps_what_it_has_noted),
     UNIT(a_child_of_what_waits_is_linked_again),
     UNIT(an_old_p_link_is_forgotten),
+    UNIT(an_unlinked_p_is_let_go),
     UNIT(a_rooted_p_that_dies),
     UNIT(no_step_in_deallocs_and_walks),
     UNIT(a_first_node_of_the_hosts),

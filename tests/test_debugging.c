@@ -297,6 +297,39 @@ static void a_forgotten_bias_is_seen_in_collections(void)
     }
 }
 
+/* Nothing traces the p of an O link: that its bias is missing is seen when the host says
+   that p survives, or that it has died, by the function that asks. */
+static void a_proxy_without_a_bias_is_seen_by_the_free_functions(void)
+{
+    static const char *const names[] = { "rrc_minor_collection_free", "rrc_major_collection_free" };
+    int which, dies;
+
+    for (which = 0; which < 2; which++)
+        for (dies = 0; dies < 2; dies++) {
+            host_options options = { .unchecked = 1 };
+            host *h = host_open(&options);
+            size_t id = host_rooted(h, HOST_YOUNG);
+            rrc_object *ob = ob_new(h, &Node);
+
+            unit_context("%s, dies %d", names[which], dies);
+            check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_OK);
+            if (dies)
+                host_unroot(h, id);
+            if (which == 0)
+                host_minor(h);
+            else
+                host_major(h);
+            check_logged(h, RRC_EREFCNT, names[which], ob, NULL);
+            host_expect_silence(h);
+            check_ptr(RRC_LINK(ob), host_at(h, id));
+            if (RRC_LINK(ob) != NULL)
+                REFCNT(ob) += BIAS;
+            check_int(rrc_check(h->heap), RRC_OK);
+            rrc_decref(h->heap, ob);
+            host_close(h);
+        }
+}
+
 /* C drops a reference that it does not have; the bias must not be eaten up. */
 static void a_decref_too_many_on_a_linked_ob(void)
 {
@@ -334,6 +367,8 @@ static void a_freed_ob_is_recognized(void)
     size_t id;
     void *kept;
     intptr_t count;
+    const host_log *log;
+    const rrc_type *type;
 
     host_describe(h, &desc);
     desc.realloc = keep_freed_memory;
@@ -349,7 +384,9 @@ static void a_freed_ob_is_recognized(void)
     count = REFCNT(ob);
 
     rrc_decref(h->heap, ob);
-    check_ptr(host_expect_log(h, RRC_EFREED, "rrc_decref")->ob, ob);
+    log = host_expect_log(h, RRC_EFREED, "rrc_decref");
+    check_ptr(log->ob, ob);
+    check_str(log->type_name, HOST_FRONT ? "?" : "Node");
     check(REFCNT(ob) == count);
     rrc_incref(h->heap, ob);
     check_ptr(host_expect_log(h, RRC_EFREED, "rrc_incref")->ob, ob);
@@ -360,6 +397,17 @@ static void a_freed_ob_is_recognized(void)
     host_expect_log(h, RRC_EFREED, "rrc_unlink");
     rrc_del(h->heap, ob);
     host_expect_log(h, RRC_EFREED, "rrc_del");
+    /* It is known by its count, or by its type, whichever the allocator has spared. */
+    type = RRC_TYPE(ob);
+    RRC_TYPE(ob) = &Node;
+    check_int(rrc_unlink(h->heap, ob), RRC_EFREED);
+    check_str(host_expect_log(h, RRC_EFREED, "rrc_unlink")->type_name, "?");
+    RRC_TYPE(ob) = type;
+    if (!HOST_FRONT) {
+        REFCNT(ob) = 1;
+        check_int(rrc_unlink(h->heap, ob), RRC_EFREED);
+        check_str(host_expect_log(h, RRC_EFREED, "rrc_unlink")->type_name, "Node");
+    }
     check_int(rrc_check(h->heap), RRC_OK);
     host_expect_silence(h);
     check_int(h->deallocs, 1);
@@ -401,8 +449,10 @@ static void a_collection_finds_a_linked_ob_that_was_freed(void)
         host *h = host_open(&options);
         rrc_object *ob = ob_given(h, P, dies ? host_new(h, HOST_OLD) : host_rooted(h, HOST_OLD), FULL);
         node saved = *NODE(ob);
+        char poison[sizeof(node)];
 
         unit_context("dies %d", dies);
+        memset(poison, 0xDD, sizeof poison);
         if (dies)
             host_major_begin(h);
         memset(NODE(ob), 0xDD, sizeof(node));
@@ -417,6 +467,7 @@ static void a_collection_finds_a_linked_ob_that_was_freed(void)
         h->log_read = h->log_count;
         check_int(h->deallocs, 0);
         if (dies) {                     /* the record is gone */
+            check(memcmp(NODE(ob), poison, sizeof poison) == 0);
             *NODE(ob) = saved;
             RRC_LINK(ob) = NULL;
             REFCNT(ob) = 1;
@@ -651,7 +702,7 @@ UNIT_GROUP(debugging,
     UNIT(a_freed_ob_is_not_tracked),
     HOOK_TESTS
     UNIT(the_log_hook_is_not_called_inside_itself),
-    UNIT(a_forgotten_bias_is_seen_in_collections),
+    UNIT(a_forgotten_bias_is_seen_in_collections), UNIT(a_proxy_without_a_bias_is_seen_by_the_free_functions),
     UNIT(a_decref_too_many_on_a_linked_ob),
     UNIT(a_freed_ob_is_recognized),
     UNIT(a_linked_ob_that_was_freed),

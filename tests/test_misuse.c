@@ -38,6 +38,7 @@ static void links_that_cannot_be(void)
     size_t id = host_rooted(h, HOST_YOUNG), other = host_rooted(h, HOST_OLD);
     rrc_object *linked = ob_given(h, P, id, FULL), *free_ob = ob_new(h, &Final);
     rrc_gcref p = host_at(h, id), q = host_at(h, other);
+    const host_log *log;
 
     check_int(rrc_create_link_pypy(h->heap, q, linked), RRC_ELINKED);
     check_item(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy"), linked, q, "Node");
@@ -48,9 +49,13 @@ static void links_that_cannot_be(void)
     check_int(rrc_create_link_pypy(h->heap, p, free_ob), RRC_EPLINKED);
     check_item(host_expect_log(h, RRC_EPLINKED, "rrc_create_link_pypy"), free_ob, p, "Final");
     check_int(rrc_create_link_pypy(h->heap, NULL, free_ob), RRC_ENULL);
-    check_item(host_expect_log(h, RRC_ENULL, "rrc_create_link_pypy"), free_ob, NULL, "Final");
+    log = host_expect_log(h, RRC_ENULL, "rrc_create_link_pypy");
+    check_item(log, free_ob, NULL, "Final");
+    check_str(log->detail, "p is NULL");
     check_int(rrc_create_link_pyobj(h->heap, q, NULL), RRC_ENULL);
-    check_item(host_expect_log(h, RRC_ENULL, "rrc_create_link_pyobj"), NULL, q, "?");
+    log = host_expect_log(h, RRC_ENULL, "rrc_create_link_pyobj");
+    check_item(log, NULL, q, "?");
+    check_str(log->detail, "ob is NULL");
     check_int(rrc_unlink(h->heap, free_ob), RRC_EUNLINKED);
     check_item(host_expect_log(h, RRC_EUNLINKED, "rrc_unlink"), free_ob, NULL, "Final");
     check_int(rrc_unlink(h->heap, NULL), RRC_ENULL);
@@ -217,6 +222,10 @@ static void markers_of_several_objects(void)
     size_t id = host_rooted(h, HOST_OLD);
 
     rrc_mark_deallocating(h->heap, &words[0], a);
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), a), RRC_ELINKED);
+    check(strstr(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy")->detail, "marker") != NULL);
+    rrc_mark_deallocating(h->heap, &words[0], b);
+    rrc_mark_deallocating(h->heap, NULL, b);            /* that of the other one is as it was */
     check_int(rrc_create_link_pypy(h->heap, host_at(h, id), a), RRC_ELINKED);
     check(strstr(host_expect_log(h, RRC_ELINKED, "rrc_create_link_pypy")->detail, "marker") != NULL);
     rrc_mark_deallocating(h->heap, &words[1], b);

@@ -240,6 +240,56 @@ static void hooks_cannot_call_back(void)
     scene_end(&s);
 }
 
+/* The log says what is going on, or what is missing. */
+static const char *detail_of(host *h, int code)
+{
+    check_int(code, RRC_EPHASE);
+    return host_expect_log(h, RRC_EPHASE, NULL)->detail;
+}
+
+static void say_from_a_hook(host *h, const char *hook)
+{
+    scene *s = (scene *)h->test;
+
+    h->on_hook = NULL;
+    if (h->phase == HOST_MUTATOR) {
+        if (HOST_DEBUG)
+            check_str(detail_of(h, rrc_unlink(h->heap, s->linked)),
+                      "called from a hook, a tp_traverse or a writeproc");
+    } else {
+        check_str(detail_of(h, rrc_unlink(h->heap, s->linked)), "a collection is going on");
+        check_str(detail_of(h, rrc_minor_collection_free(h->heap)), "called from inside a function of this collection");
+    }
+    (void)hook;
+}
+
+static void say_from_a_dealloc(host *h, rrc_object *ob)
+{
+    h->on_dealloc = NULL;
+    check_str(detail_of(h, rrc_unlink(h->heap, ob)), "rrc_heap_free is running");
+}
+
+static void the_log_says_why(void)
+{
+    scene s = scene_new();
+    host *h = s.h;
+
+    check_str(detail_of(h, rrc_minor_collection_free(h->heap)), "the trace function of this collection must come first");
+    h->test = &s;
+    h->on_hook = say_from_a_hook;
+    host_minor_begin(h);
+    check(h->on_hook == NULL);
+    check_str(detail_of(h, rrc_unlink(h->heap, s.linked)), "a collection is going on");
+    host_minor_end(h);
+    h->on_hook = say_from_a_hook;
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, s.free_id), s.unlinked), RRC_OK);
+    check(h->on_hook == NULL);
+    REFCNT(s.unlinked) += BIAS;
+    host_expect_silence(h);
+    h->on_dealloc = say_from_a_dealloc;
+    scene_end(&s);
+}
+
 /* A trace call may come again before its free call. */
 static void trace_may_be_repeated(void)
 {
@@ -314,6 +364,7 @@ UNIT_GROUP(phases,
     UNIT(what_is_legal_at_any_time),
     UNIT(a_dealloc_waits_for_the_end_of_the_collection),
     UNIT(hooks_cannot_call_back),
+    UNIT(the_log_says_why),
     UNIT(trace_may_be_repeated),
     UNIT(the_trigger_may_run_what_is_pending),
     UNIT(a_dealloc_may_collect));
