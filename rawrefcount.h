@@ -3104,7 +3104,7 @@ typedef struct rrci_search {
     unsigned    at;
     intptr_t    internal;       /* references from garbage to garbage */
 #ifdef RRC_DEBUG
-    uintptr_t   visits, sum, counts;    /* of one traverse */
+    uintptr_t   sum, counts;    /* of one traverse */
 #endif
 } rrci_search;
 
@@ -3167,7 +3167,7 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit what ob refers to. The visitor clears search->type_ob. */
+/* Visit what ob refers to. A visitor that must not see the type twice clears search->type_ob. */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
@@ -3211,8 +3211,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == search->list) {
-            if (!rrci_is_alive(search->heap, head))
-                head->is.refs++;
+            head->is.refs++;
             return;
         }
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
@@ -3240,14 +3239,14 @@ static int rrci_looks_like_object(rrc_object *ob)
     return type != NULL && (uintptr_t)type % sizeof(void *) == 0 && type->tp_basicsize < (size_t)1 << 30;
 }
 
-static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
+static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
 {
     int is_freed = rrci_is_aligned(ob) && rrci_is_freed(ob);
     if (!rrci_is_aligned(ob) || is_freed || !rrci_looks_like_object(ob)) {
         rrci_wrong_traverse(search, is_freed ? RRC_EFREED : RRC_ETRAVERSE, search->parent,
                             is_freed ? "the tp_traverse of this object's type visits an object that was freed"
                                      : "the tp_traverse of this object's type visits what is not an object");
-        return 0;
+        return;
     }
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -3257,38 +3256,32 @@ static int rrci_debug_visit(rrci_search *search, rrc_object *ob)
             && (rrci_gc_list(head) > RRCI_CLEARED || index >= list->count || *rrci_ob_at(list, index) != ob)) {
             rrci_wrong_traverse(search, RRC_ETRAVERSE, search->parent,
                                 "the tp_traverse of this object's type visits an object of another heap");
-            return 0;
+            return;
         }
     }
-    search->visits++;
-    search->sum += ((uintptr_t)ob >> 4) * (uintptr_t)0x9E3779B1u;
+    search->sum += (uintptr_t)rrci_hash(ob);
     search->counts += (uintptr_t)RRC_REFCNT(ob);
-    return 1;
 }
 
 static int rrci_visit_to_compare(rrc_object *ob, void *arg)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-    rrci_debug_visit(search, ob);
+    rrci_debug_visit((rrci_search *)arg, ob);
     return 0;
 }
 
 /* Two walks over one object must be the same, and change no count. */
 static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 {
-    uintptr_t visits, sum, counts;
-    search->visits = search->sum = search->counts = 0;
+    uintptr_t sum, counts;
+    search->sum = search->counts = 0;
     rrci_traverse(search, ob, rrci_visit_to_compare);
-    visits = search->visits;
     sum = search->sum;
     counts = search->counts;
     if (search->is_wrong)
         return;
-    search->visits = search->sum = search->counts = 0;
+    search->sum = search->counts = 0;
     rrci_traverse(search, ob, rrci_visit_to_compare);
-    if (visits != search->visits || sum != search->sum)
+    if (sum != search->sum)
         rrci_wrong_traverse(search, RRC_ETRAVERSE, ob,
                             "the tp_traverse of this object's type visits other objects the second time");
     else if (counts != search->counts)
@@ -3366,7 +3359,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 #else
     const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
 #endif
-    memset(&blame, 0, sizeof blame);
     blame.search.heap = search->heap;
     blame.target = ob;
     for (i = 0; i < list->count; i++) {
@@ -3430,7 +3422,7 @@ static rrc_object *rrci_pop_gray(rrc_heap *heap)
 static void rrci_forget_gray(rrc_heap *heap)
 {
     memset(heap->gray_first, 0, sizeof heap->gray_first);
-    heap->gray_in = heap->gray_out = 0;
+    heap->gray_out = heap->gray_in;
 }
 
 /* A white object turns out to be alive (or to be kept). */
@@ -3479,10 +3471,7 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
    scan gets there, so that nothing is delayed. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-    rrci_reach(search, ob);
+    rrci_reach((rrci_search *)arg, ob);
     return 0;
 }
 
@@ -3491,8 +3480,6 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
 static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
     RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(search, ob);
     if (ob != NULL)
@@ -3574,7 +3561,7 @@ static void rrci_scan(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
-        heap->scan = i + 1;
+        heap->scan = i;
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
@@ -3646,21 +3633,18 @@ static void rrci_find_link_roots(rrci_search *search)
         const rrci_list *list = &heap->list[kind];
         for (i = 0; i < list->count && !search->is_wrong; i++) {
             rrc_object *ob = rrci_at(list, i)->ob;
-            intptr_t external;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
                 if ((kind & RRCI_O) == 0)
                     RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a P link on it keeps its p */
-                continue;
+            } else if (!rrci_is_tracked(ob)) {
+                intptr_t external = rrci_true_count(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
+                if (external < 0)
+                    rrci_too_many_visits(search, ob);
+                else if (external > 0)
+                    rrci_reach(search, ob);
             }
-            if (rrci_is_tracked(ob))
-                continue;
-            external = rrci_true_count(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
-            if (external < 0)
-                rrci_too_many_visits(search, ob);
-            else if (external > 0)
-                rrci_reach(search, ob);
         }
     }
 }
@@ -3675,9 +3659,8 @@ static void rrci_leave_links(rrc_heap *heap)
         for (i = 0; i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
             if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (!rrci_is_tracked(link->ob))
-                RRC_LINK(link->ob) = link->p;
+                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            RRC_LINK(link->ob) = link->p;
         }
     }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
@@ -3744,9 +3727,8 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     if (with_host)
         rrci_enter_links(heap);
     rrci_explain_all(&search);
-    if (!search.is_wrong)
-        rrci_scan(&search);
-    if (!search.is_wrong && with_host)
+    rrci_scan(&search);
+    if (with_host)
         rrci_find_link_roots(&search);
     if (!search.is_wrong) {
         rrci_mark(&search);
@@ -3768,7 +3750,7 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
    marks at once calls rrc_marked from in here.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
-    rrci_search search;                 /* nothing is delayed, so that its ring is not used */
+    rrci_search search;                 /* only what is set here is used: nothing is delayed, nothing can be wrong */
     rrc_object *ob;
     char inside = heap->inside;
     if (heap->visiting)
@@ -3777,8 +3759,6 @@ static void rrci_visit_reported(rrc_heap *heap)
     search.heap = heap;
     search.list = RRCI_TRACKED;
     search.with_host = 1;
-    search.is_wrong = 0;
-    search.function = "rrc_marked";
     while ((ob = rrci_pop_gray(heap)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->visiting = 0;
@@ -3808,7 +3788,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
     }
     rrci_leave_links(heap);
     heap->scan = 0;
-    heap->is_open = heap->is_early = 0;
+    heap->is_open = 0;
 }
 
 /* Nothing waits, and the search found nothing new? */
@@ -3931,7 +3911,7 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
-    if (heap == NULL || p == NULL || !rrci_takes_reports(heap))
+    if (heap == NULL || !rrci_takes_reports(heap))
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
@@ -3993,30 +3973,28 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     rrci_search search;
     rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
     rrci_phase phase = heap->phase;
-    int was_cleared = cleared->count > 0;
+    int was_cleared = cleared->count > 0, is_unheld;
     size_t i;
-    if (!was_cleared && rrci_garbage_is_unheld(heap))
-        return;
-    while (cleared->count > 0) {
-        rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
-        rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
-        rrci_gc_move(heap, RRCI_CLEAR, ob);
-    }
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
     heap->phase = RRCI_MAJOR;
     heap->inside = 1;
-    rrci_explain_all(&search);
-    if (!search.is_wrong)
+    is_unheld = !was_cleared && rrci_garbage_is_unheld(heap);
+    if (!is_unheld) {
+        while (cleared->count > 0) {
+            rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
+            rrci_gc_move(heap, RRCI_CLEAR, ob);
+        }
+        rrci_explain_all(&search);
         rrci_scan(&search);
-    if (!search.is_wrong)
         rrci_mark(&search);
+        is_unheld = !search.is_wrong && heap->alive == 0 && !was_cleared;
+    }
     heap->inside = 0;
     heap->phase = phase;
     heap->scan = 0;
-    if (search.is_wrong)
-        rrci_forget_gray(heap);
-    else if (heap->alive == 0 && !was_cleared)
-        return;                         /* none is held: none is to be moved */
+    if (is_unheld)
+        return;                         /* none is to be moved */
     heap->alive = 0;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob = *rrci_ob_at(list, i);

@@ -139,7 +139,7 @@ void host_trace(void *userdata, rrc_gcref p)
     host *h = (host *)userdata;
 
     h->calls.trace++;
-    must_be(in_trace(h), h, "trace");
+    must_be(in_trace(h) && p != NULL, h, "trace");
     hook(h, "trace");
     mark(h, (cell *)p);
     if (h->options.eager)

@@ -219,7 +219,7 @@ mutant finalizers_keep_all_garbage dict "$(in_function rrci_keep_finalizable 's/
 mutant a_wrong_traverse_is_believed dict "$(in_function rrci_scan 's/if (outside < 0)/if (0)/')"
 mutant a_wrong_traverse_does_not_stop_it dict "$(in_function rrci_wrong_traverse 's/search->is_wrong = 1;/;/')"
 mutant traverses_are_not_compared slot "$(in_function rrci_compare_traverses \
-    's/visits != search->visits || sum != search->sum/0/;s/counts != search->counts/visits == search->visits \&\& counts != search->counts/')"
+    's/sum != search->sum/0/;s/counts != search->counts/sum == search->sum \&\& counts != search->counts/')"
 mutant changed_counts_are_not_seen slot "$(in_function rrci_compare_traverses 's/counts != search->counts/0/')"
 mutant freed_visits_are_not_seen slot "$(in_function rrci_debug_visit 's/rrci_is_freed(ob)/0/g')"
 mutant the_blame_is_given_to_any dict "$(in_function rrci_too_many_visits 's/blame.visits > most/i == 0/')"

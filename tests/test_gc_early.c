@@ -145,6 +145,248 @@ static void an_object_that_was_not_reported_stops_the_search(void)
     host_close(h);
 }
 
+/* ... and what it would have found is left alone, in every respect. What the host was
+   asked about at the end may be gone when the next search begins. */
+static void a_search_that_was_stopped_does_nothing(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotWeak, &KnotFinal, &KnotFull };
+    size_t i;
+
+    for (i = 0; i < 4; i++) {
+        host *h = open_early(SILENT);
+        size_t holder = host_rooted(h, HOST_OLD), widget;
+        rrc_object *w;
+
+        unit_context("type %u", (unsigned)i);
+        knot_ring(h, types[i], 2, NULL);
+        host_point(h, holder, 0, host_new(h, HOST_OLD));
+        w = linked_knot(h, O, &Knot, 3, &widget);
+        host_point(h, holder, 0, widget);
+        host_major(h);
+        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free");
+        check_int(host_stats(h).pending, 0);
+        check_int(host_stats(h).garbage, 0);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_int(rrc_unlink(h->heap, w), RRC_OK);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "d3");
+        h->options.early = 0;
+        host_root(h, host_new(h, HOST_OLD));
+        knot_collect(h);
+        knot_collect(h);
+        check_int(h->deallocs, 3);
+        check_int(h->finalized, i < 2 ? 0 : 2);
+        host_close(h);
+    }
+}
+
+/* What an object costs does not depend on what was searched before: an early collection,
+   a wrong guess about garbage, or a collection of C alone. */
+static void each_search_visits_the_same(void)
+{
+    enum { OF_C = 3, HELD };
+    int before, i;
+
+    for (before = 0; before <= HELD; before++) {
+        host *h = open_early(before <= PAUSING ? before : 0);
+        size_t p, visits[2];
+        rrc_object *first = linked_knot(h, O, &Knot, 0, &p), *ring;
+
+        unit_context("before %d", before);
+        host_root(h, p);
+        for (i = 0; i < 2; i++) {
+            if (before == OF_C)
+                rrc_gc_collect(h->heap);
+            if (before == HELD && i == 1) {
+                ring = knot_ring(h, &Knot, 2, NULL);
+                host_major(h);
+                rrc_incref(h->heap, ring);
+                rrc_run_pending(h->heap, 0);
+                RRC_CLEAR(h->heap, KNOT(ring)->ref[0]);
+                rrc_decref(h->heap, ring);
+                check_int(h->deallocs, 2);
+            }
+            KNOT(first)->traversed = 0;
+            host_major(h);
+            visits[i] = KNOT(first)->traversed;
+        }
+        check_int(visits[1], visits[0]);
+        host_close(h);
+    }
+}
+
+/* A host that reports all it marks is not asked: not about a single object, either. */
+static void what_is_reported_is_not_asked_about(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p;
+
+    linked_knot(h, O, &Knot, 0, &p);
+    host_root(h, p);
+    h->calls.survivor = 0;
+    host_major(h);
+    check_int(h->calls.survivor, 1);            /* by the sweep */
+    host_close(h);
+}
+
+/* Reports in a minor collection say nothing about the next major one. */
+static void reports_in_minor_collections_are_ignored(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p;
+
+    linked_knot(h, O, &Knot, 1, &p);
+    host_minor_begin(h);
+    rrc_marked(h->heap, host_at(h, p));
+    host_minor_end(h);
+    rrc_marked(h->heap, NULL);
+    rrc_marked(NULL, host_at(h, p));
+    knot_collect(h);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* A linked object waits for its finalizer while the host marks its p, and while others
+   refer to it: that is neither asked about nor reached, and is not taken for one of those
+   that the search is about. */
+static void what_waits_takes_no_part(void)
+{
+    int reports, kind;
+
+    for (reports = 0; reports < 2; reports++)
+        for (kind = P; kind <= O; kind++) {
+            host_options options = { .reports_marks = reports, .moving = HOST_STAY };
+            host *h = host_open(&options);
+            size_t p = host_new(h, HOST_LARGE_OLD);
+            rrc_object *waiting = knot_ring(h, &KnotFinal, 1, NULL), *holder;
+
+            unit_context("reports %d, kind %d", reports, kind);
+            host_note_link(h, p);
+            if (kind == P)
+                ob_link(h, P, p, waiting, FULL);
+            host_major(h);
+            check_int(host_stats(h).pending, 1);
+            if (kind == O) {                            /* while it waits */
+                p = host_new(h, HOST_LARGE_OLD);
+                host_note_link(h, p);
+                ob_link(h, O, p, waiting, FULL);
+            }
+            holder = knot_new(h, &Knot, 2);
+            knot_tie(h, holder, 0, waiting);
+            knot_ring(h, &KnotFinal, 1, NULL);
+            host_root(h, p);
+            host_major(h);
+            check(host_is_alive(h, p));
+            check_int(host_stats(h).pending, 2);        /* the new one is kept for its finalizer */
+            host_unroot(h, p);
+            host_major(h);
+            check_int(host_is_alive(h, p), kind == P);  /* an O link keeps no p */
+            rrc_run_pending(h->heap, 0);
+            check_int(h->finalized, 2);
+            knot_collect(h);
+            check_int(h->deallocs, 1);
+            rrc_decref(h->heap, holder);
+            knot_collect(h);
+            check_int(h->deallocs, 3);
+            check(!host_is_alive(h, p));
+            h->events[0] = '\0';
+            host_close(h);
+        }
+}
+
+/* ... but its p is kept, also where there is no search. */
+static void what_waits_keeps_its_p(void)
+{
+    static const rrc_type *const types[] = { &KnotFinal, &KnotFull };
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(NULL);
+        size_t p;
+        rrc_object *ob = linked_knot(h, P, types[i], 1, &p);
+
+        unit_context("type %u", (unsigned)i);
+        host_major(h);
+        check_int(host_stats(h).pending, 1);
+        rrc_gc_disable(h->heap);
+        host_major(h);
+        check(host_is_alive(h, p));
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+        rrc_gc_enable(h->heap);
+        knot_collect(h);
+        knot_collect(h);
+        check_int(h->deallocs, 1);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* Kept for its finalizer by one trace call, and held by what the host has marked before
+   the next: it is alive, and its finalizer has to wait. */
+static void what_was_kept_is_found_alive(void)
+{
+    host_options options = { .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p;
+    rrc_object *proxy = linked_knot(h, O, &Knot, 1, &p), *kept = knot_new(h, &KnotFinal, 2);
+
+    knot_tie(h, proxy, 0, kept);
+    rrc_decref(h->heap, kept);
+    host_major_begin(h);
+    h->phase = HOST_MAJOR_TRACE;
+    host_trace(h, host_at(h, p));
+    check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+    h->phase = HOST_MAJOR_PLAN;
+    host_major_end(h);
+    check_int(host_stats(h).pending, 0);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    check(host_is_alive(h, p));
+    knot_collect(h);
+    knot_collect(h);
+    check_events(h, "f2 d1 d2");
+    host_close(h);
+}
+
+/* In a walk: one is untracked, and the host reports others. */
+typedef struct untracking {
+    host *h;
+    rrc_object *other;
+} untracking;
+
+static int untrack_and_collect(rrc_object *ob, void *arg)
+{
+    untracking *it = (untracking *)arg;
+
+    (void)ob;
+    rrc_gc_untrack(it->h->heap, it->other);
+    host_major(it->h);
+    return 0;
+}
+
+static void reports_in_a_walk(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    untracking it = { NULL, NULL };
+    size_t p;
+
+    it.h = h;
+    linked_knot(h, O, &Knot, 1, &p);
+    host_root(h, p);
+    it.other = knot_new(h, &Knot, 2);
+    rrc_gc_visit_objects(h->heap, untrack_and_collect, &it);
+    check(!rrc_gc_is_tracked(h->heap, it.other));
+    rrc_decref(h->heap, it.other);
+    host_unroot(h, p);
+    knot_collect(h);
+    check_events(h, "d2 d1");
+    host_close(h);
+}
+
 static void proxies_can_be_reported_by_their_ob(void)
 {
     host *h = open_early(SILENT);
@@ -400,6 +642,10 @@ static void reports_that_were_not_announced(void)
 }
 
 UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
+    UNIT(a_search_that_was_stopped_does_nothing), UNIT(each_search_visits_the_same),
+    UNIT(what_is_reported_is_not_asked_about), UNIT(reports_in_minor_collections_are_ignored),
+    UNIT(what_waits_takes_no_part), UNIT(what_waits_keeps_its_p), UNIT(what_was_kept_is_found_alive),
+    UNIT(reports_in_a_walk),
     UNIT(reports_that_were_not_announced),
     UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
     UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),

@@ -7,7 +7,7 @@
 /* What the wrong traverses of this topic do beside visiting their references. */
 typedef enum wrong_kind {
     VISITS_WELL, VISITS_TWICE, VISITS_ANOTHER, VISITS_FREED, VISITS_FOREIGN, VISITS_JUNK,
-    CHANGES_A_COUNT, DIFFERS, ALTERNATES
+    CHANGES_A_COUNT, DIFFERS, ALTERNATES, SWAPS
 } wrong_kind;
 
 typedef struct liar {
@@ -20,6 +20,8 @@ typedef struct liar {
 } liar;
 
 #define LIAR(ob) ((liar *)(void *)(ob))
+
+static rrc_object still[4];     /* static objects */
 
 static int liar_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
@@ -46,6 +48,11 @@ static int liar_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
         break;
     case ALTERNATES:
         return visit(l->traversed % 2 == 0 ? l->ref[0] : l->ref[1], arg);
+    case SWAPS:                 /* the outer ones or the inner ones of four, which lie side by side */
+        RRC_VISIT(l->ref[0]);
+        RRC_VISIT((rrc_object *)(void *)&still[l->traversed % 2]);
+        RRC_VISIT((rrc_object *)(void *)&still[3 - l->traversed % 2]);
+        return 0;
     default:
         break;
     }
@@ -219,11 +226,13 @@ static void debug_builds_see_more(void)
         { VISITS_JUNK, "not an object" }, { VISITS_JUNK, "not an object" },
         { VISITS_JUNK, "not an object" }, { VISITS_JUNK, "not an object" },
         { CHANGES_A_COUNT, "changes the counts" }, { DIFFERS, "visits other objects the second time" },
-        { ALTERNATES, "visits other objects the second time" },
+        { ALTERNATES, "visits other objects the second time" }, { SWAPS, "visits other objects the second time" },
         { VISITS_FREED, "visits an object that was freed" }, { VISITS_FOREIGN, "visits an object of another heap" },
     };
     size_t i;
 
+    for (i = 0; i < 4; i++)             /* (their types do not matter) */
+        REFCNT(&still[i]) = RRC_REFCNT_IMMORTAL;
     for (i = 0; HOST_DEBUG && i < sizeof cases / sizeof cases[0]; i++) {
         wrong_kind kind = cases[i].kind;
         attic kept = { 0, NULL, 0 };
@@ -249,6 +258,7 @@ static void debug_builds_see_more(void)
         host_major(h);
         log = expect_the_liar(h, kind == VISITS_FREED ? RRC_EFREED : RRC_ETRAVERSE);
         check(strstr(log->detail, cases[i].detail) != NULL);
+        host_expect_silence(h);
         rrc_run_pending(h->heap, 0);
         check_int(h->deallocs, 0);
         skip_log(h);
@@ -267,6 +277,93 @@ static void debug_builds_see_more(void)
         rrc_decref(elsewhere->heap, foreign);
         elsewhere->events[0] = '\0';
         host_close(elsewhere);
+    }
+}
+
+/* What another heap tracks is told from what this one does wherever it stands there,
+   also where this one has no such place. */
+static void objects_of_another_heap_have_any_place(void)
+{
+    static const size_t sizes[] = { 1, 2, 127, 128, 129, 255, 256, 257, 511, 512, 513 };
+    size_t s, i, far;
+
+    for (s = 0; HOST_DEBUG && s < sizeof sizes / sizeof sizes[0]; s++)
+        for (far = 0; far < 2; far++) {
+            host_options options = { .unchecked = 1 };
+            host *h = host_open(&options), *elsewhere = host_open(&options);
+            rrc_object *wrong = liar_new(h, VISITS_FOREIGN, NULL), *next = NULL;
+
+            unit_context("%u objects, far %u", (unsigned)sizes[s], (unsigned)far);
+            for (i = 1; i < sizes[s]; i++) {
+                rrc_object *ob = knot_new(h, &Knot, 0);
+
+                KNOT(ob)->ref[0] = KNOT(wrong)->ref[0];
+                KNOT(wrong)->ref[0] = ob;
+            }
+            for (i = 0; i <= sizes[s] + 3000 * far; i++) {
+                rrc_object *ob = knot_new(elsewhere, &Knot, 0);
+
+                KNOT(ob)->ref[0] = next;
+                next = ob;
+            }
+            LIAR(wrong)->other = next;  /* the last one there */
+            host_major(h);
+            check(strstr(expect_the_liar(h, RRC_ETRAVERSE)->detail, "of another heap") != NULL);
+            host_expect_silence(h);
+            rrc_decref(h->heap, wrong);
+            h->events[0] = '\0';
+            host_close(h);
+            rrc_decref(elsewhere->heap, next);
+            host_close(elsewhere);
+        }
+}
+
+/* A traverse runs inside the search, also where garbage is looked at again before it is
+   cleared: what would change under the search is refused. */
+static rrc_heap *meddled;
+
+static int meddlesome_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    if (meddled != NULL) {
+        rrc_heap *heap = meddled;
+
+        meddled = NULL;
+        rrc_gc_untrack(heap, self);
+        check_ptr(rrc_gc_new(heap, &Knot), NULL);
+    }
+    return knot_traverse(self, visit, arg);
+}
+
+static const rrc_type Meddlesome = {
+    .tp_name = "Meddlesome", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = knot_dealloc, .tp_traverse = meddlesome_traverse, .tp_clear = knot_clear,
+};
+
+static void nothing_is_changed_by_a_traverse(void)
+{
+    int again;
+
+    for (again = 0; again < 2; again++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[2];
+
+        unit_context("again %d", again);
+        knot_ring(h, &Meddlesome, 2, ring);
+        if (again)
+            host_major(h);
+        meddled = h->heap;
+        if (again)
+            rrc_run_pending(h->heap, 0);
+        else
+            host_major(h);
+        check_ptr(meddled, NULL);
+        host_expect_log(h, RRC_EPHASE, "rrc_gc_untrack");
+        host_expect_log(h, RRC_EPHASE, "rrc_gc_new");
+        host_expect_silence(h);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        h->events[0] = '\0';
+        host_close(h);
     }
 }
 
@@ -356,6 +453,74 @@ static void who_else_visits_is_named(void)
     host_close(h);
 }
 
+/* One that visits less often is named too, also if it comes first; one that does not
+   visit is not. */
+static void who_does_not_visit_is_not_named(void)
+{
+    int visits;
+
+    for (visits = 0; visits < 2; visits++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        rrc_object *victim = knot_new(h, &Knot, 1), *before = knot_new(h, &Knot, 2), *wrong, *after;
+        const host_log *log;
+
+        unit_context("visits %d", visits);
+        wrong = liar_new(h, VISITS_TWICE, NULL);
+        after = knot_new(h, &Knot, 3);
+        knot_tie(h, wrong, 0, victim);
+        if (visits)
+            knot_tie(h, before, 0, victim);
+        rrc_decref(h->heap, victim);
+        host_major(h);
+        log = expect_the_liar(h, RRC_ETRAVERSE);
+        check_ptr(log->ob, wrong);
+        check_int(strstr(log->detail, "or that of") != NULL, visits);
+        host_expect_silence(h);
+        rrc_decref(h->heap, before);
+        rrc_decref(h->heap, wrong);
+        rrc_decref(h->heap, after);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* Held in C, and refers to what the scan has passed by then, and that to another one. */
+static rrc_object *three_in_a_row(host *h)
+{
+    rrc_object *middle = knot_new(h, &Knot, 1), *last = knot_new(h, &Knot, 2), *first = knot_new(h, &Knot, 3);
+
+    knot_tie(h, middle, 0, last);
+    knot_tie(h, first, 0, middle);
+    rrc_decref(h->heap, last);
+    rrc_decref(h->heap, middle);
+    return first;
+}
+
+/* Found in the middle of the search: what was still to be visited then is forgotten, and
+   may be gone when the next search begins. */
+static void what_was_to_be_visited_is_forgotten(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *row = three_in_a_row(h), *victim = knot_new(h, &Knot, 4), *wrong = liar_new(h, VISITS_TWICE, NULL);
+
+    knot_tie(h, wrong, 0, victim);
+    rrc_decref(h->heap, victim);
+    host_major(h);
+    expect_the_liar(h, RRC_ETRAVERSE);
+    rrc_decref(h->heap, wrong);
+    rrc_decref(h->heap, row);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    row = three_in_a_row(h);
+    knot_collect(h);
+    check_events(h, "");
+    rrc_decref(h->heap, row);
+    check_events(h, "d3 d1 d2");
+    host_close(h);
+}
+
 /* It becomes wrong while it waits to be cleared: then nothing is cleared. */
 static void wrong_while_it_waits(void)
 {
@@ -403,6 +568,10 @@ static void a_visitor_can_stop(void)
 
 UNIT_GROUP(gc_traverse,
     UNIT(who_else_visits_is_named),
+    UNIT(who_does_not_visit_is_not_named),
+    UNIT(what_was_to_be_visited_is_forgotten),
+    UNIT(objects_of_another_heap_have_any_place),
+    UNIT(nothing_is_changed_by_a_traverse),
     UNIT(wrong_while_it_waits),
     UNIT(too_many_visits_are_found),
     UNIT(too_many_visits_of_a_headerless_object),

@@ -166,6 +166,28 @@ static void the_type_is_visited_once(void)
     host_close(h);
 }
 
+/* ... nor when garbage is looked at again: one visit too many would hide that C has got
+   hold of it. */
+static void the_type_of_garbage_is_visited_once(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+
+    HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
+    HEAP_TYPE(type)->owned[0] = ob;
+    rrc_decref(h->heap, type);
+    host_major(h);
+    check_int(host_stats(h).pending, 2);
+    rrc_incref(h->heap, ob);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    rrc_decref(h->heap, ob);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 static void an_untracked_instance_holds_its_type(void)
 {
     host *h = host_open(NULL);
@@ -237,13 +259,14 @@ static void a_static_object_has_no_gc_head(void)
     uintptr_t before[BEFORE], flags;
     size_t i;
 
-    for (flags = 0; flags < 128; flags++) {
+    for (flags = 0; flags < 256; flags++) {
+        const intptr_t count = RRC_REFCNT_IMMORTAL + (flags < 128 ? INTPTR_MAX / 16 : 0);
         host *h = host_open(NULL);
         rrc_object *held = knot_new(h, &Knot, 3), *ring[2];
 
         unit_context("flags %u", (unsigned)flags);
         for (i = 0; i < BEFORE; i++)
-            space.word[i] = flags;
+            space.word[i] = flags % 128;
         REFCNT(still) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
         RRC_TYPE(still) = &Knot;
         RRC_LINK(still) = NULL;
@@ -251,10 +274,13 @@ static void a_static_object_has_no_gc_head(void)
         knot_ring(h, &Knot, 2, ring);
         knot_tie(h, ring[0], 1, still);
         knot_tie(h, held, 0, still);
+        REFCNT(still) = count;
         host_major(h);
         rrc_incref(h->heap, ring[1]);           /* C gets hold of the garbage */
         rrc_run_pending(h->heap, 0);
         check_events(h, "");
+        check_int(REFCNT(still), count);
+        REFCNT(still) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16 + 2;
         rrc_decref(h->heap, ring[1]);
         knot_collect(h);
         check_events(h, "c1 c2 d1 d2");
@@ -513,6 +539,7 @@ IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
 IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type)
 IF_HEAP_TYPES_FIT(the_type_is_visited_once)
+IF_HEAP_TYPES_FIT(the_type_of_garbage_is_visited_once)
 IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
 IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
 IF_HEAP_TYPES_FIT(the_reference_to_a_type_is_told)
@@ -524,6 +551,7 @@ UNIT_GROUP(gc_types,
     UNIT(plain_objects_of_a_heap_type_),
     UNIT(a_cycle_through_a_heap_type_),
     UNIT(the_type_is_visited_once_),
+    UNIT(the_type_of_garbage_is_visited_once_),
     UNIT(an_untracked_instance_holds_its_type_),
     UNIT(a_type_outlives_its_heap_),
     UNIT(the_reference_to_a_type_is_told_),
