@@ -1879,9 +1879,11 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        rrc_object *last = *rrci_ob_at(list, list->count - 1);
-        *rrci_ob_at(list, index) = last;
-        rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        if (index != list->count - 1) {
+            rrc_object *last = *rrci_ob_at(list, list->count - 1);
+            *rrci_ob_at(list, index) = last;
+            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        }
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
