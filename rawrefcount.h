@@ -1921,7 +1921,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
         && (head->is.word & RRCI_GC_KEPT) == 0)
         heap->alive--;                  /* reported by rrc_marked before the collection began */
-    rrci_whiten(heap, head);
     rrci_gc_remove(heap, ob);
 }
 

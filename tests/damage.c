@@ -566,6 +566,39 @@ static void just_immortal(void)
     close_heap();
 }
 
+/* A link whose bias is still to come looks like other things that link fields hold: it is none. */
+static void links_without_a_bias(void)
+{
+    int waits, odd;
+
+    for (waits = 0; waits < 2; waits++)
+        for (odd = 0; odd < 2 - waits; odd++) {     /* (an odd p while others wait is taken for one of them) */
+            rrc_object *ob, *waiting;
+            rrc_gcref p = &places[((uintptr_t)places & 1) ^ (uintptr_t)odd];
+
+            unit_context("waits %d, odd %d", waits, odd);
+            open_heap();
+            ob = rrc_new(heap, &Bare);
+            waiting = rrc_new(heap, &Bare);
+            check_int(rrc_minor_collection_trace(heap), RRC_OK);
+            if (waits)
+                rrc_decref(heap, waiting);
+            check_int(rrc_minor_collection_free(heap), RRC_OK);
+            check_int(rrc_create_link_pyobj(heap, p, ob), RRC_OK);
+            check_ptr(rrc_to_obj(heap, ob), p);
+            check_int(rrc_create_link_pyobj(heap, &places[5], ob), RRC_ELINKED);
+            rrc_mark_deallocating(heap, &places[6], ob);
+            check_int(last_code, RRC_ELINKED);
+            check_ptr(rrc_to_obj(heap, ob), p);
+            logged = 0;
+            ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+            if (!waits)
+                rrc_decref(heap, waiting);
+            check_int(rrc_run_pending(heap, 0), waits);
+            close_heap();
+        }
+}
+
 /* What waits in the queue can be linked again, so that its room is not given back. A search notes
    a record for each link, of one tracked object or many. */
 static void room_for_what_waits(void)
@@ -669,7 +702,7 @@ static void a_heap_without_a_mirror(void)
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
            UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
-           UNIT(alignment), UNIT(just_immortal) MIRROR_TESTS);
+           UNIT(alignment), UNIT(links_without_a_bias), UNIT(just_immortal) MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {

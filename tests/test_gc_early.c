@@ -530,30 +530,35 @@ static void links_follow_objects_that_move_by_themselves(void)
    reported may be gone when the collection begins. */
 static void what_was_reported_can_go(void)
 {
-    int how;
+    int how, size;
 
-    for (how = 0; how < 2; how++) {
-        host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
-        host *h = host_open(&options);
-        size_t p;
-        rrc_object *ob = linked_knot(h, O, &Knot, 1, &p);
+    for (how = 0; how < 3; how++)
+        for (size = 1; size < 4; size++) {
+            host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+            host *h = host_open(&options);
+            size_t p;
+            rrc_object *ob = linked_knot(h, O, &Knot, 1, &p), *owned = knot_new(h, &Knot, 2);
 
-        unit_context("way %d", how);
-        knot_ring(h, &Knot, 1, NULL);
-        rrc_marked(h->heap, host_at(h, p));
-        if (how == 0) {
-            check_int(rrc_unlink(h->heap, ob), RRC_OK);
-            check_int(rrc_run_pending(h->heap, 0), 1);
-            h->deallocs = 0;
-        } else {
-            rrc_gc_untrack(h->heap, ob);
+            unit_context("way %d, ring of %d", how, size);
+            knot_tie(h, ob, 0, owned);
+            rrc_decref(h->heap, owned);
+            knot_ring(h, &Knot, size, NULL);
+            rrc_marked(h->heap, host_at(h, p));
+            if (how == 0) {
+                check_int(rrc_unlink(h->heap, ob), RRC_OK);
+                check_int(rrc_run_pending(h->heap, 0), 2);
+                h->deallocs = 0;
+            } else {
+                rrc_gc_untrack(h->heap, ob);
+                if (how == 2)
+                    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+            }
+            check_int(rrc_check(h->heap), RRC_OK);
+            host_root(h, p);
+            knot_collect(h);            /* the ring is not taken for what was reported */
+            check_int(h->deallocs, size);
+            host_close(h);
         }
-        check_int(rrc_check(h->heap), RRC_OK);
-        host_root(h, p);
-        knot_collect(h);                /* the ring is not taken for what was reported */
-        check_int(h->deallocs, 1);
-        host_close(h);
-    }
 }
 
 /* Reports outside a collection, while garbage of the last one waits. */

@@ -112,6 +112,56 @@ static void markers_beside_what_waits(void)
     host_close(h);
 }
 
+/* An odd marker, the only one, is none of those that wait, either. */
+static void one_odd_marker(void)
+{
+    static char words[2];
+    rrc_gcref marker = &words[1 ^ ((uintptr_t)words & 1)];
+    host *h = host_open(NULL);
+    rrc_object *children[2], *marked = ob_new(h, &Node);
+
+    spared(h, children);
+    rrc_mark_deallocating(h->heap, marker, marked);
+    check_ptr(rrc_to_obj(h->heap, marked), marker);
+    check_ptr(rrc_to_obj(h->heap, children[0]), NULL);
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    check_ptr(rrc_to_obj(h->heap, marked), marker);
+    rrc_decref(h->heap, marked);
+    host_close(h);
+}
+
+/* When a heap ends, many objects own others, in any order, and there were two markers: those
+   that are deallocated before their turn come are not looked at again. */
+static void markers_and_many_links_at_the_end(void)
+{
+    enum { COUNT = 1000 };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *obs[COUNT], *marked[2];
+    static char words[2];
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        marked[i] = ob_new(h, &Node);
+        rrc_mark_deallocating(h->heap, &words[i], marked[i]);
+    }
+    for (i = 0; i < COUNT; i++)
+        obs[i] = i % 10 == 9 ? ob_given(h, O, host_new(h, HOST_OLD), FULL)      /* dies before */
+                             : ob_given(h, i % 2 ? P : O, host_rooted(h, HOST_OLD), FULL);
+    for (i = 0; i + 1 < COUNT; i++) {
+        size_t owner = i * 7 % COUNT, owned = (i + 1) * 7 % COUNT;
+
+        rrc_incref(h->heap, obs[owned]);
+        NODE(obs[owner])->ref[0] = obs[owned];
+    }
+    NODE(obs[0])->ref[1] = marked[0];
+    NODE(obs[9])->ref[1] = marked[1];
+    host_major(h);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, COUNT + 2);
+    host_end(h);
+}
+
 /* The end of a heap writes to no marker, whether it knows it or not. */
 static void markers_at_the_end(void)
 {
@@ -357,7 +407,9 @@ UNIT_GROUP(waiting,
     UNIT(linked_while_it_waits),
     UNIT(unlinked_and_taken_while_it_waits),
     UNIT(markers_beside_what_waits),
+    UNIT(one_odd_marker),
     UNIT(markers_at_the_end),
+    UNIT(markers_and_many_links_at_the_end),
     UNIT(what_was_put_off_and_is_held_at_the_end),
     UNIT(a_linked_object_is_not_deleted),
     UNIT(a_collect_hook_that_does_not_finish),
