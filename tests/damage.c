@@ -361,6 +361,7 @@ static void limits(void)
 /* Tables that are far too large are made smaller, if there is memory for it. */
 static void shrinking_without_memory(void)
 {
+    rrc_stats before, after;
     int i;
 
     open_heap();
@@ -371,8 +372,11 @@ static void shrinking_without_memory(void)
     check_int(rrc_run_pending(heap, 0), MANY - 10);
     all[10] = rrc_new(heap, &Bare);
     check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
+    check_int(rrc_get_stats(heap, &before), RRC_OK);
     memory_fails = 1;
     check_int(rrc_create_link_pypy(heap, &many[10], all[10]), RRC_OK);
+    check_int(rrc_get_stats(heap, &after), RRC_OK);
+    check_int(after.memory, before.memory);
     all[10]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
     check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
     memory_fails = 0;
@@ -448,6 +452,42 @@ static void crowds_come_and_go(void)
         finds_crowd(members, 0, 0);
         check_int(rrc_check(heap), RRC_OK);
         check_int(rrc_run_pending(heap, 0), CROWD);
+    }
+    close_heap();
+}
+
+/* A table of few groups, in which two crowds are for ever at each other's places. */
+static void crowds_in_a_small_dictionary(void)
+{
+    enum { ALL = 2 * 84, MOST = 84 };       /* seven groups: the crowds begin in the last, and in the second */
+    static int members[2][CROWD];
+    uint32_t random = 1;
+    int round, i, count = 0;
+
+    open_heap();
+    crowd(15, members[0]);
+    crowd(3, members[1]);
+    for (i = 0; i < ALL; i++)
+        all[members[i % 2][i / 2]] = NULL;
+    for (round = 0; round < 2000; round++) {
+        int k;
+
+        random = random * 1664525 + 1013904223;
+        i = (int)((random >> 8) % ALL);
+        k = members[i % 2][i / 2];
+        if (all[k] != NULL) {
+            check_int(rrc_unlink(heap, all[k]), RRC_OK);
+            check_int(rrc_run_pending(heap, 0), 1);
+            all[k] = NULL;
+            count--;
+        } else if (count < MOST) {
+            link_one(k, 1);
+            count++;
+        }
+        for (i = 0; i < ALL; i++) {
+            k = members[i % 2][i / 2];
+            check_ptr(rrc_from_obj(heap, &many[k]), all[k]);
+        }
     }
     close_heap();
 }
@@ -599,6 +639,40 @@ static void links_without_a_bias(void)
         }
 }
 
+/* The record of a link that was promoted is not found where it was. */
+static void unlinked_after_promotion(void)
+{
+    rrc_object *stays, *goes;
+
+    open_heap();
+    first_young = &places[1];
+    stays = linked(3, 0);
+    goes = linked(1, 0);
+    first_young = &places[2];
+    check_int(rrc_minor_collection_trace(heap), RRC_OK);
+    check_int(rrc_minor_collection_free(heap), RRC_OK);
+    check_int(rrc_unlink(heap, goes), RRC_OK);
+    check_int(rrc_check(heap), RRC_OK);
+    check_int(heap->list[RRCI_O_YOUNG].count, 1);
+    check_int(rrc_unlink(heap, stays), RRC_OK);
+    check_int(rrc_run_pending(heap, 0), 2);
+    close_heap();
+}
+
+/* The links of a list that is searched by ob are found by a dictionary, too: else this takes long. */
+static void many_are_unlinked(void)
+{
+    int i;
+
+    open_heap();
+    for (i = 0; i < MANY; i++)
+        link_one(i, 0);
+    for (i = MANY; i-- > 0;)
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    check_int(rrc_run_pending(heap, 0), MANY);
+    close_heap();
+}
+
 /* What waits in the queue can be linked again, so that its room is not given back. A search notes
    a record for each link, of one tracked object or many. */
 static void room_for_what_waits(void)
@@ -701,8 +775,9 @@ static void a_heap_without_a_mirror(void)
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
            UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
-           UNIT(crowds_come_and_go), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
-           UNIT(alignment), UNIT(links_without_a_bias), UNIT(just_immortal) MIRROR_TESTS);
+           UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
+           UNIT(alignment), UNIT(links_without_a_bias),
+           UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {

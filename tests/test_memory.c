@@ -197,6 +197,8 @@ static void a_link_costs_little(void)
             if (i >= 100000 && i % 10000 == 0)
                 check_cost(i, host_stats(h).memory, HOST_SLOT || kind == O ? 165 : 240);
         }
+        /* One allocation for an object, one for 256 links, and tables that grow by a part of their size. */
+        check(h->calls.allocate < most + most / 50);
         host_major(h);
         check_int(host_stats(h).objects, 0);
         host_close(h);
