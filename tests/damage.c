@@ -697,6 +697,70 @@ static void room_for_what_waits(void)
     close_heap();
 }
 
+#ifdef RRC_DEBUG
+/* What C holds was traced, but the host says that it died. */
+static void a_held_p_dies_in_a_search(void)
+{
+    rrc_object *ob;
+
+    open_heap();
+    ob = rrc_gc_new(heap, &Tracked);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    check_int(rrc_create_link_pypy(heap, &places[0], ob), RRC_OK);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    nothing_survives = 1;
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    nothing_survives = 0;
+    check_int(logged, 1);
+    check_int(last_code, RRC_EHOOK);
+    check(strstr(last_detail, "C holds ob") != NULL);
+    logged = 0;
+    check_ptr(RRC_LINK(ob), NULL);
+    rrc_decref(heap, ob);
+    close_heap();
+}
+
+/* Two p have gone to the same place: told once. */
+static void two_at_one_place(void)
+{
+    int with_o;
+
+    open_heap();
+    link_one(0, 1);
+    link_one(1, 1);
+    link_one(2, 1);
+    check_int(rrc_unlink(heap, all[0]), RRC_OK);    /* so that the later of two records is found first */
+    goes_to[1] = &many[2];
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    goes_to[1] = NULL;
+    check_int(logged, 1);
+    check_int(last_code, RRC_EHOOK);
+    check(strstr(last_detail, "for two host objects") != NULL);
+    rrc_heap_free(heap);
+    for (with_o = 0; with_o < 2; with_o++) {
+        unit_context("with_o %d", with_o);
+        open_heap();
+        first_young = &many[10];
+        link_one(20, 1);
+        link_one(21, 1);
+        if (with_o)
+            link_one(22, 0);
+        goes_to[20] = goes_to[21] = &many[5];
+        check_int(rrc_minor_collection_trace(heap), RRC_OK);
+        check_int(rrc_minor_collection_free(heap), RRC_OK);
+        goes_to[20] = goes_to[21] = NULL;
+        check_int(logged, 1);
+        check_int(last_code, RRC_EHOOK);
+        rrc_heap_free(heap);
+    }
+}
+#define DEBUG_TESTS , UNIT(a_held_p_dies_in_a_search), UNIT(two_at_one_place)
+#else
+#define DEBUG_TESTS
+#endif
+
 #ifdef RRC_MIRROR
 static int anchor(void *userdata, rrc_object *ob, int on)
 {
@@ -777,7 +841,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_y
            UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
-           UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) MIRROR_TESTS);
+           UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) DEBUG_TESTS MIRROR_TESTS);
 
 int main(int argc, char **argv)
 {

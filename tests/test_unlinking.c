@@ -246,40 +246,43 @@ static void a_linked_ob_is_not_marked(void)
 static void the_dictionary_may_not_grow(void)
 {
     enum { COUNT = 400 };
-    size_t done_without = 0;
-    int which;
+    int which, old;
 
-    for (which = 1; which <= 2; which++) {      /* a new chunk may come first */
-        host *h = host_open(NULL);
-        rrc_object *obs[COUNT];
-        size_t i;
+    for (old = 0; old < 2; old++) {
+        size_t done_without = 0;
 
-        unit_context("allocation %d fails", which);
-        for (i = 0; i < COUNT; i++) {
-            size_t id = host_rooted(h, HOST_YOUNG), failed;
-            int code;
+        for (which = 1; which <= 2; which++) {  /* a new chunk may come first */
+            host *h = host_open(NULL);
+            rrc_object *obs[COUNT];
+            size_t i;
 
-            obs[i] = ob_new(h, &Node);
-            if (i == 100)
-                check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);
-            failed = h->failed;
-            h->fail_at = h->calls.allocate + (size_t)which;
-            code = rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]);
-            h->fail_at = 0;
-            if (code == RRC_OK) {
-                done_without += h->failed > failed;
-            } else {
-                check_int(code, RRC_ENOMEM);
-                check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]), RRC_OK);
+            unit_context("old %d, allocation %d fails", old, which);
+            for (i = 0; i < COUNT; i++) {
+                size_t id = host_rooted(h, old ? HOST_OLD : HOST_YOUNG), failed;
+                int code;
+
+                obs[i] = ob_new(h, &Node);
+                if (i == 100)
+                    check_int(rrc_unlink(h->heap, obs[0]), RRC_OK);
+                failed = h->failed;
+                h->fail_at = h->calls.allocate + (size_t)which;
+                code = rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]);
+                h->fail_at = 0;
+                if (code == RRC_OK) {
+                    done_without += h->failed > failed;
+                } else {
+                    check_int(code, RRC_ENOMEM);
+                    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), obs[i]), RRC_OK);
+                }
+                REFCNT(obs[i]) += BIAS - 1;
             }
-            REFCNT(obs[i]) += BIAS - 1;
+            for (i = 1; i < COUNT; i++)
+                check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
+            check_int(rrc_run_pending(h->heap, 0), COUNT);
+            host_close(h);
         }
-        for (i = 1; i < COUNT; i++)
-            check_int(rrc_unlink(h->heap, obs[i]), RRC_OK);
-        check_int(rrc_run_pending(h->heap, 0), COUNT);
-        host_close(h);
+        check(done_without > 0);
     }
-    check(done_without > 0);
 }
 
 static void promoted_links_may_be_too_many(void)
