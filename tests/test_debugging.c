@@ -143,19 +143,26 @@ static void check_logged(host *h, int code, const char *function, rrc_object *ob
 
 static void a_forgotten_bias_is_seen_when_p_dies(void)
 {
-    host *h = host_open(NULL);
-    size_t id = host_new(h, HOST_YOUNG);
-    rrc_object *ob = ob_new(h, &Node);
+    int others, i;
 
-    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_OK);
-    host_minor(h);
-    check_logged(h, RRC_EREFCNT, "rrc_minor_collection_free", ob, NULL);
-    h->log_read = h->log_count;
-    check_int(h->deallocs, 0);
-    check_ptr(RRC_LINK(ob), NULL);
-    rrc_decref(h->heap, ob);
-    check_int(h->deallocs, 1);
-    host_close(h);
+    for (others = 0; others <= 200; others += 200) {
+        host *h = host_open(NULL);
+        size_t id = host_new(h, HOST_YOUNG);
+        rrc_object *ob = ob_new(h, &Node);
+
+        unit_context("%d others", others);
+        for (i = 0; i < others; i++)
+            ob_given(h, O, host_new(h, HOST_YOUNG), LIGHT_OB);
+        check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_OK);
+        host_minor(h);
+        check_logged(h, RRC_EREFCNT, "rrc_minor_collection_free", ob, NULL);
+        h->log_read = h->log_count;
+        check_int(h->deallocs, 0);
+        check_ptr(RRC_LINK(ob), NULL);
+        rrc_decref(h->heap, ob);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
 }
 
 /* A linked object whose count drops to zero is not deallocated under its p. */

@@ -121,6 +121,41 @@ static void only_the_crowded_out_are_asked_for(void)
     host_close(h);
 }
 
+/* One is enough to be looked for, whether C holds it or not; when there is room for it, the old ones
+   are left alone again. */
+static void one_is_crowded_out(void)
+{
+    enum { OTHERS = 50 };
+    int held, i;
+
+    for (held = 0; held < 2; held++) {
+        host *h = open_demoting();
+        size_t id = host_rooted(h, HOST_OLD);
+        rrc_object *ob = ob_given(h, P, id, FULL);
+
+        unit_context("held %d", held);
+        for (i = 0; i < OTHERS; i++)
+            ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+        host_demote(h, id);
+        host_major(h);
+        if (held)
+            rrc_incref(h->heap, ob);
+        host_unroot(h, id);
+        host_minor(h);
+        check_int(host_is_alive(h, id), held);
+        check_int(rrc_run_pending(h->heap, 0), !held);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        host_major(h);
+        h->options.unchecked = 1;               /* (rrc_check asks for each) */
+        h->calls.is_young = 0;
+        host_minor(h);
+        check(h->calls.is_young < OTHERS);
+        if (held)
+            rrc_decref(h->heap, ob);
+        host_close(h);
+    }
+}
+
 /* Links that become young leave tombstones in the dictionary of the old ones, which must
    keep the room for them to come back: rrc_check looks. */
 static void demotion_leaves_room_for_promotion(void)
@@ -287,6 +322,6 @@ UNIT_GROUP(demotion,
     UNIT(an_empty_dictionary_may_be_too_small),
     UNIT(tombstones_crowd_nobody_out), UNIT(any_dictionary_may_be_too_small),
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
-    UNIT(only_the_crowded_out_are_asked_for), UNIT(demotion_leaves_room_for_promotion),
+    UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
            UNIT(thousands_find_room_in_the_end));

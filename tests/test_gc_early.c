@@ -454,6 +454,24 @@ static void the_mutator_may_run_in_a_pause(void)
     host_close(h);
 }
 
+/* Of a search that was given up nothing is left: the next collection is without one. */
+static void no_search_after_a_pause(void)
+{
+    host *h = open_early(EARLY);
+
+    knot_ring(h, &Knot, 3, NULL);
+    host_major_begin(h);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    rrc_gc_disable(h->heap);
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    rrc_gc_enable(h->heap);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
 /* Each trace call begins anew, in the memory that was reserved for one. */
 static void trace_calls_may_be_repeated(void)
 {
@@ -499,7 +517,7 @@ static void links_follow_objects_that_move_by_themselves(void)
     static const host_moving kinds[] = { HOST_FRESH, HOST_PERMUTE, HOST_EVACUATE, HOST_STAY };
     enum { COUNT = 500 };
     size_t kind, i, ids[COUNT];
-    rrc_object *obs[COUNT];
+    rrc_object *obs[COUNT + 1];
 
     for (kind = 0; kind < 4; kind++) {
         host_options options = { .moving = kinds[kind] };
@@ -520,7 +538,11 @@ static void links_follow_objects_that_move_by_themselves(void)
             if (round == 1)
                 host_minor(h);
         }
-        for (i = 0; i < COUNT; i++)
+        obs[COUNT] = knot_new(h, &Knot, 1);     /* no collection goes on now */
+        host_move(h);
+        rrc_gc_untrack(h->heap, obs[COUNT]);
+        check_int(rrc_gc_is_tracked(h->heap, obs[COUNT]), 0);
+        for (i = 0; i <= COUNT; i++)
             rrc_decref(h->heap, obs[i]);
         host_close(h);
     }
@@ -656,6 +678,6 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
-           UNIT(the_mutator_may_run_in_a_pause), UNIT(trace_calls_may_be_repeated),
+           UNIT(the_mutator_may_run_in_a_pause), UNIT(no_search_after_a_pause), UNIT(trace_calls_may_be_repeated),
            UNIT(the_phases_are_checked),
            UNIT(links_follow_objects_that_move_by_themselves));

@@ -223,6 +223,10 @@ static void call_back(host *h, const char *hook)
     host_expect_log(h, RRC_EPHASE, "rrc_run_pending");
     check(rrc_heap_free(h->heap) == SIZE_MAX);
     host_expect_log(h, RRC_EPHASE, "rrc_heap_free");
+    check_int(rrc_minor_collection_free(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_minor_collection_free");
+    check_int(rrc_major_collection_free(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_major_collection_free");
     h->on_hook = call_back;
 }
 
@@ -234,6 +238,7 @@ static void hooks_cannot_call_back(void)
     s.h->on_hook = call_back;
     host_minor(s.h);
     host_major(s.h);
+    host_move(s.h);
     s.h->on_hook = NULL;
     check(s.h->calls.trace > 0 && s.h->calls.survivor > 0 && s.h->calls.is_young > 0);
     host_expect_silence(s.h);
