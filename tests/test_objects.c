@@ -129,7 +129,7 @@ static void impossible_sizes(void)
 {
     static const rrc_type huge_items = { .tp_name = "HugeItems", .tp_basicsize = sizeof(node), .tp_itemsize = SIZE_MAX };
     host *h = host_open(NULL);
-    size_t allocations = h->calls.allocate;
+    size_t allocations = h->calls.allocate, releases = h->calls.release;
 
     check_ptr(rrc_new_var(h->heap, &Text, SIZE_MAX), NULL);
     check_ptr(rrc_new_var(h->heap, &Text, SIZE_MAX - sizeof(text)), NULL);
@@ -137,6 +137,7 @@ static void impossible_sizes(void)
     check_ptr(rrc_new_var(h->heap, &huge_items, 1), NULL);
     check_ptr(rrc_new_var(h->heap, &Wide, SIZE_MAX / 24 + 2), NULL);
     check_int(h->calls.allocate, allocations);
+    check_int(h->calls.release, releases);
     check_int(host_stats(h).objects, 0);
     host_close(h);
 }
