@@ -181,7 +181,6 @@ static const rrc_type OnlyFree = {
 static const rrc_type Foreign = {
     .tp_name = "Foreign", .tp_basicsize = sizeof(node), .tp_free = count_static_free,
 };
-static const rrc_type Unsized = { .tp_name = "Unsized", .tp_flags = RRC_TPFLAGS_HEAPTYPE };  /* (nobody took a reference to it) */
 
 static void a_type_without_slots(void)
 {
@@ -246,6 +245,7 @@ static void objects_of_the_allocator(void)
 {
     host *h = host_open(NULL);
     rrc_object *counted = ob_new(h, &Node);
+    rrc_type unsized = { .tp_name = "Unsized", .tp_flags = RRC_TPFLAGS_HEAPTYPE };
     int i;
 
     h->may_be_unsized = 1;
@@ -254,7 +254,7 @@ static void objects_of_the_allocator(void)
         rrc_object *ob = (rrc_object *)(void *)(memory + OB_PREFIX);
 
         memset(memory, 0, OB_PREFIX + sizeof(node));
-        RRC_TYPE(ob) = &Unsized;
+        RRC_TYPE(ob) = &unsized;        /* which rrc_new took no reference to */
         REFCNT(ob) = 1;
         if (i > 0)
             ob_link(h, i == 1 ? P : O, host_new(h, HOST_YOUNG), ob, i == 1 ? LIGHT_OB : FULL);
@@ -263,6 +263,8 @@ static void objects_of_the_allocator(void)
     host_minor(h);
     check_int(rrc_run_pending(h->heap, 0), 1);
     check_int(host_stats(h).objects, 1);
+    if (!HOST_FRONT)
+        check_int(REFCNT((rrc_object *)(void *)&unsized), 0);
     rrc_decref(h->heap, counted);
     host_close(h);
 }
