@@ -1173,9 +1173,11 @@ static void trace_nothing(void *userdata, rrc_gcref p) { (void)userdata, (void)p
 
 static void a_negative_count_elsewhere(void)
 {
+    static const intptr_t counts[] = { -1, INTPTR_MIN + 5 };
     hand *h = (hand *)calloc(1, sizeof *h);
     rrc_desc desc;
     rrc_object *ob;
+    int i;
 
     check(h != NULL);
     memset(&desc, 0, sizeof desc);
@@ -1185,10 +1187,12 @@ static void a_negative_count_elsewhere(void)
     desc.log = write_log;
     h->heap = rrc_heap_new(&desc);
     ob = new_thing(h, &Bare);
-    RRC_REFCNT(ob) = -1;
-    rrc_incref(h->heap, ob);
-    expect_log(h, RRC_EREFCNT);
-    check_int(RRC_REFCNT(ob), -1);
+    for (i = 0; i < 2; i++) {
+        RRC_REFCNT(ob) = counts[i];
+        rrc_incref(h->heap, ob);
+        expect_log(h, RRC_EREFCNT);
+        check_int(RRC_REFCNT(ob), counts[i]);
+    }
     RRC_REFCNT(ob) = 1;
     rrc_decref(h->heap, ob);
     close_hand(h);
