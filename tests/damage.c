@@ -293,7 +293,7 @@ static void tracked_objects(void)
         rrc_gc_untrack(heap, b);
         DAMAGE(const rrc_type *, b->ob_type, NULL, RRC_ETRAVERSE, "not an object");
         DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)(void *)((char *)&large + 2), RRC_ETRAVERSE, "not an object");
-        large.tp_basicsize = (size_t)1 << 31;
+        large.tp_basicsize = (size_t)1 << 30;
         DAMAGE(const rrc_type *, b->ob_type, &large, RRC_ETRAVERSE, "not an object");
         DAMAGE(uintptr_t, head->is.word, 5 << RRCI_GC_SHIFT | RRCI_ASKED, RRC_ETRAVERSE, "another heap");
         DAMAGE(uintptr_t, head->is.word, 5 << RRCI_GC_SHIFT | RRCI_TRACKED, RRC_ETRAVERSE, "another heap");
@@ -351,6 +351,10 @@ static void limits(void)
     heap->gc[RRCI_CLEAR].count = RRCI_MAX_TRACKED;
     check_int(rrc_gc_track(heap, gc), RRC_ELIMIT);
     check_int(last_code, RRC_ELIMIT);
+    heap->gc[RRCI_CLEAR].count = RRCI_MAX_TRACKED - 1;
+    memory_fails = 1;
+    check_int(rrc_gc_track(heap, gc), RRC_ENOMEM);      /* it would be the last one */
+    memory_fails = 0;
     heap->gc[RRCI_CLEAR].count = 0;
     logged = 0;
     rrc_decref(heap, ob);

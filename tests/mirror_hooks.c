@@ -1071,6 +1071,139 @@ static void static_objects_are_no_children(void)
 #endif
 }
 
+/* A weak type gets an instance, and later has no other owner than one that goes. */
+typedef struct made_type {
+    rrc_type    is;
+    rrc_object *owned;
+} made_type;
+
+static void a_weak_type_has_instances(void)
+{
+#if !HOST_FRONT
+    static const rrc_member members[] = { { "owned", offsetof(made_type, owned) }, { NULL, 0 } };
+    static const rrc_type type_type = { .tp_name = "type", .tp_basicsize = sizeof(made_type),
+                                        .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_members = members };
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *type = new_thing(h, &type_type), *instance, head = *type;
+
+    *(rrc_type *)(void *)type = Tracked;
+    *type = head;
+    ((rrc_type *)(void *)type)->tp_flags |= RRC_TPFLAGS_HEAPTYPE;
+    ((made_type *)(void *)type)->owned = new_thing(h, &Tracked);
+    give(owner, 0, type);
+    step(h);
+    check(IS_WEAK(type));
+    instance = rrc_gc_new(h->heap, (const rrc_type *)(const void *)type);
+    check(!IS_WEAK(type));
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_gc_track(h->heap, instance), RRC_OK);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    step(h);
+    check(IS_WEAK(type));
+    rrc_decref(h->heap, instance);
+    check_int(h->deallocs, 2);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+#endif
+}
+
+/* Whom a walk shows is held meanwhile. */
+static int check_it(rrc_object *ob, void *arg)
+{
+    check(!IS_WEAK(ob));
+    check_int(rrc_check(((hand *)arg)->heap), RRC_OK);
+    return 1;
+}
+
+static void walks_show_weak_objects(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *owned = new_thing(h, &Tracked);
+
+    give(owner, 0, owned);
+    own(h, owned, 0, owner);
+    step(h);
+    check(IS_WEAK(owned));
+    rrc_gc_visit_objects(h->heap, check_it, h);
+    step(h);
+    check(IS_WEAK(owned));
+    RRC_CLEAR(h->heap, THING(owned)->ref[0]);
+    rrc_decref(h->heap, owner);
+    check_int(h->deallocs, 2);
+    close_hand(h);
+}
+
+/* What is tracked is a change, and so is a finalizer that has run, as now its object can go. */
+static void a_step_is_due_for_tracked_objects(void)
+{
+    enum { MANY = 20 };
+    hand *h = open_hand();
+    rrc_object *obs[MANY + 1], *ob;
+    int i;
+
+    step(h);
+    check_int(rrc_mirror_is_due(h->heap), 0);
+    for (i = 0; i < MANY; i++)
+        obs[i] = new_thing(h, &Tracked);
+    check_int(rrc_mirror_is_due(h->heap), 1);
+    step(h);
+    obs[MANY] = new_thing(h, &Tracked);
+    check_int(rrc_mirror_is_due(h->heap), 0);           /* one is not much */
+    ob = new_thing(h, &Final);
+    give(ob, 0, ob);
+    step(h);
+    step(h);
+    check_int(rrc_mirror_is_due(h->heap), 0);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(h->finalized, 1);
+    for (i = 1; !rrc_mirror_is_due(h->heap); i++)
+        check(i < 100);
+    check(i > 1);
+    step(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    for (i = 0; i <= MANY; i++)
+        rrc_decref(h->heap, obs[i]);
+    close_hand(h);
+}
+
+/* In a heap that is not mirrored a negative count is no mark, but wrong. */
+#ifdef RRC_DEBUG
+static void trace_nothing(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
+
+static void a_negative_count_elsewhere(void)
+{
+    static const intptr_t counts[] = { -1, INTPTR_MIN + 5 };
+    hand *h = (hand *)calloc(1, sizeof *h);
+    rrc_desc desc;
+    rrc_object *ob;
+    int i;
+
+    check(h != NULL);
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = h;
+    desc.survivor = survivor;
+    desc.trace = trace_nothing;
+    desc.log = write_log;
+    h->heap = rrc_heap_new(&desc);
+    ob = new_thing(h, &Bare);
+    for (i = 0; i < 2; i++) {
+        RRC_REFCNT(ob) = counts[i];
+        rrc_incref(h->heap, ob);
+        expect_log(h, RRC_EREFCNT);
+        check_int(RRC_REFCNT(ob), counts[i]);
+    }
+    RRC_REFCNT(ob) = 1;
+    rrc_decref(h->heap, ob);
+    close_hand(h);
+}
+#else
+static void a_negative_count_elsewhere(void)
+{
+    /* Only debug builds look at counts. */
+}
+#endif
+
 static void nodes_are_for_tracked_objects(void)
 {
     hand *h = open_hand();
@@ -1286,6 +1419,10 @@ static void what_is_no_object_is_reported(void)
 #endif
 
 UNIT_GROUP(mirror_hook_calls,
+    UNIT(a_weak_type_has_instances),
+    UNIT(walks_show_weak_objects),
+    UNIT(a_negative_count_elsewhere),
+    UNIT(a_step_is_due_for_tracked_objects),
     UNIT(held_again_when_its_node_has_died),
     UNIT(a_step_makes_dead_nodes_anew),
     UNIT(a_step_without_a_search),

@@ -553,13 +553,14 @@ static void bad_counts_and_no_objects(void)
         REFCNT(ob) = count;
         rrc_decref(h->heap, ob);
         check_logged(h, RRC_EREFCNT, "rrc_decref", ob, NULL);
+        check_int(REFCNT(ob), count);
         rrc_incref(h->heap, ob);
         check_logged(h, RRC_EREFCNT, "rrc_incref", ob, NULL);
         check_int(REFCNT(ob), count);
     }
     REFCNT(ob) = 1;
     rrc_incref(h->heap, NULL);
-    host_expect_log(h, RRC_ENULL, "rrc_incref");
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_incref")->detail, "ob is NULL");
     rrc_decref(h->heap, NULL);
     host_expect_log(h, RRC_ENULL, "rrc_decref");
     rrc_decref(h->heap, ob);

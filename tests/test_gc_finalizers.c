@@ -114,6 +114,48 @@ static void portions_make_progress(void)
             }
 }
 
+/* Weak references count for a portion as finalizers do. */
+static void weak_references_come_in_portions(void)
+{
+    host *h = host_open(NULL);
+
+    knot_ring(h, &KnotWeak, 3, NULL);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(count_events(h->events, 'w'), 1);
+    check_int(rrc_run_pending(h->heap, 2), 2);
+    check_int(count_events(h->events, 'w'), 3);
+    check_int(count_events(h->events, 'c'), 0);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
+/* However much garbage there is: it is looked at again once, before the first is cleared. */
+static void add_up_traversals(host *h, rrc_object *ob)
+{
+    *(size_t *)h->test += KNOT(ob)->traversed;
+}
+
+static void clearing_is_linear(void)
+{
+    enum { RINGS = 2000 };
+    host *h = host_open(NULL);
+    size_t traversals = 0, i;
+
+    h->test = &traversals;
+    h->on_dealloc = add_up_traversals;
+    for (i = 0; i < RINGS; i++)
+        KNOT(KNOT(knot_ring(h, &Knot, 2, NULL))->ref[0])->tag = 0;
+    forget_events(h);
+    knot_collect(h);
+    check_int(h->deallocs, 2 * RINGS);
+    check(traversals <= 2 * RINGS * (HOST_DEBUG ? 12 : 4));
+    forget_events(h);
+    host_close(h);
+}
+
 /* However small the portion: what is cleared without effect is not in the way. */
 static void one_that_does_not_clear_itself_is_not_in_the_way(void)
 {
@@ -1035,6 +1077,102 @@ static void finalized_in_a_walk_while_it_waits(void)
     host_close(h);
 }
 
+/* The same outside of a walk, and it refers to itself again: as it has had its finalizer, the
+   next collection takes it. */
+static void tie_to_itself(host *h, rrc_object *ob) { knot_tie(h, ob, 0, ob); }
+
+static void finalized_by_its_count_while_it_waits(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_ring(h, &KnotFinal, 1, NULL);
+
+    host_major(h);
+    h->on_finalize = tie_to_itself;
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    check_int(h->finalized, 1);
+    check_int(host_stats(h).pending, 0);
+    check_int(rrc_gc_collect(h->heap), 1);
+    check_events(h, "f1 c1 d1");
+    host_close(h);
+}
+
+/* What was cleared in vain, as C took hold of it, is cleared once more when it is garbage
+   again; also if other garbage of that time is held. */
+static rrc_object *clung_to;
+
+static int cling(rrc_heap *heap, rrc_object *self)
+{
+    if (clung_to != NULL)
+        return knot_clear(heap, self);
+    rrc_incref(heap, self);
+    clung_to = self;
+    return 0;
+}
+
+static void cleared_once_more(void)
+{
+    static const rrc_type clinging = { .tp_name = "Clinging", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                       .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = cling };
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_ring(h, &clinging, 1, NULL), *other;
+
+    clung_to = NULL;
+    knot_collect(h);
+    check_ptr(clung_to, ob);
+    check_int(host_stats(h).pending, 0);
+    rrc_decref(h->heap, ob);
+    other = knot_ring(h, &Knot, 1, NULL);
+    KNOT(other)->tag = 2;
+    host_major(h);
+    rrc_incref(h->heap, other);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "c1 d1");
+    rrc_decref(h->heap, other);
+    knot_collect(h);
+    check_events(h, "c2 d2");
+    host_close(h);
+}
+
+/* A walk also shows what was cleared and is still there; it may be untracked meanwhile. */
+typedef struct cleared_walk {
+    host *h;
+    rrc_object *untracked;
+    int count;
+} cleared_walk;
+
+static int untrack_the_first(rrc_object *ob, void *arg)
+{
+    cleared_walk *it = (cleared_walk *)arg;
+
+    if (it->count++ == 0) {
+        it->untracked = ob;
+        rrc_gc_untrack(it->h->heap, ob);
+    }
+    return 1;
+}
+
+static void walks_show_what_was_cleared(void)
+{
+    host *h = host_open(NULL);
+    cleared_walk it = { NULL, NULL, 0 };
+
+    it.h = h;
+    knot_ring(h, &KnotStiff, 3, NULL);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 3), 3);
+    check_int(host_stats(h).pending, 3);
+    rrc_gc_visit_objects(h->heap, untrack_the_first, &it);
+    check_int(it.count, 3);
+    check_int(host_stats(h).pending, 2);
+    check_int(rrc_check(h->heap), RRC_OK);
+    rrc_run_pending(h->heap, 0);
+    host_expect_silence(h);                     /* the untracked one holds them */
+    RRC_CLEAR(h->heap, KNOT(it.untracked)->ref[0]);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
 /* A tp_clear that untracks its object, and drops nothing. */
 static int untrack_itself(rrc_heap *heap, rrc_object *self)
 {
@@ -1096,6 +1234,11 @@ static void finalizers_do_not_go_on_for_ever(void)
 }
 
 UNIT_GROUP(gc_finalizers,
+    UNIT(weak_references_come_in_portions),
+    UNIT(clearing_is_linear),
+    UNIT(finalized_by_its_count_while_it_waits),
+    UNIT(cleared_once_more),
+    UNIT(walks_show_what_was_cleared),
     UNIT(finalizers_do_not_go_on_for_ever),
     UNIT(nothing_is_done_with_garbage_in_a_walk),
     UNIT(finalized_in_a_walk_while_it_waits),

@@ -101,6 +101,48 @@ static void items_and_extra_bytes_are_zeroed(void)
     host_close(h);
 }
 
+/* Items of one byte, and none; items are asked for where there is no size of one, but none
+   of them. */
+static void few_bytes(void)
+{
+    static const rrc_type bytes = {
+        .tp_name = "Bytes", .tp_basicsize = sizeof(knot), .tp_itemsize = 1, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = knot_clear,
+    };
+    host *h = host_open(NULL);
+    size_t before = h->live_bytes, plain;
+    rrc_object *obs[3];
+    int i;
+
+    rrc_decref(h->heap, rrc_gc_new(h->heap, &bytes));
+    rrc_decref(h->heap, rrc_gc_new_var(h->heap, &bytes, 1));
+    check_int(h->live_bytes, before);
+    obs[0] = rrc_gc_new(h->heap, &Knot);
+    plain = h->live_bytes - before;
+    obs[1] = rrc_gc_new_var(h->heap, &Knot, 0);
+    check_int(h->live_bytes - before, 2 * plain);       /* no size is noted where none can differ */
+    obs[2] = rrc_gc_new_var(h->heap, &bytes, 0);
+    check(h->live_bytes - before > 3 * plain);
+    for (i = 0; i < 3; i++)
+        rrc_decref(h->heap, obs[i]);
+    check_int(h->live_bytes, before);
+    host_close(h);
+}
+
+/* Without a dealloc: memory that goes is tracked no more. */
+static void deleting_what_is_tracked(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Knot, 0), *other = knot_new(h, &Knot, 0);
+
+    rrc_gc_del(h->heap, ob);
+    check_int(host_stats(h).tracked, 1);
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    rrc_decref(h->heap, other);
+    host_close(h);
+}
+
 static void sizes_that_overflow(void)
 {
     host *h = host_open(NULL);
@@ -169,9 +211,11 @@ static void static_objects_have_no_header(void)
 static void static_objects_keep_their_p(void)
 {
     static STATIC_OB(still, &Node);
-    int kind;
+    const intptr_t count = REFCNT(STATIC_PTR(still));
+    int way;
 
-    for (kind = P; kind <= O; kind++) {
+    for (way = 0; way < 4; way++) {
+        const int kind = way % 2;
         host *h = host_open(NULL);
         size_t p = host_new(h, HOST_OLD);
         rrc_object *ring;
@@ -181,8 +225,13 @@ static void static_objects_keep_their_p(void)
         else
             check_int(rrc_create_link_pyobj(h->heap, host_at(h, p), STATIC_PTR(still)), RRC_OK);
         ring = knot_ring(h, &Knot, 2, NULL);
+        unit_context("way %d", way);
         knot_tie(h, ring, 1, STATIC_PTR(still));
-        knot_collect(h);
+        if (way >= 2)
+            REFCNT(STATIC_PTR(still)) = RRC_REFCNT_IMMORTAL;    /* the least count of one */
+        host_major(h);
+        REFCNT(STATIC_PTR(still)) = count + 1;
+        rrc_run_pending(h->heap, 0);
         check_int(h->deallocs, 2);
         check_int(host_is_alive(h, p), kind == P);
         if (kind == P)
@@ -191,6 +240,53 @@ static void static_objects_keep_their_p(void)
         h->events[0] = '\0';
         host_close(h);
     }
+}
+
+/* A tracked object that is made immortal, and has no link any more: there is no p of it. */
+static void a_tracked_object_becomes_immortal(void)
+{
+    static const intptr_t counts[] = { RRC_REFCNT_IMMORTAL, RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16 };
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = knot_new(h, &Knot, 0);
+
+        unit_context("count %u", (unsigned)i);
+        ob_link(h, P, host_rooted(h, HOST_OLD), ob, FULL);
+        host_major(h);
+        REFCNT(ob) = counts[i];
+        host_major(h);
+        check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        host_major(h);
+        check_int(REFCNT(ob), counts[i]);
+        REFCNT(ob) = 1;
+        rrc_decref(h->heap, ob);
+        check_int(h->deallocs, 1);
+        host_close(h);
+    }
+}
+
+/* Lists of links that end with a block. */
+static void lists_that_fill_their_blocks(void)
+{
+    size_t blocks, i;
+    int kind;
+
+    for (blocks = 1; blocks <= 3; blocks++)
+        for (kind = P; kind <= O; kind++) {
+            const size_t n = blocks * 256;          /* the default of RRC_CHUNK_LINKS */
+            host *h = host_open(NULL);
+            rrc_object *tracked = knot_new(h, &Knot, 0);
+
+            unit_context("%u links, kind %d", (unsigned)n, kind);
+            for (i = 0; i < n; i++)
+                ob_given(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
+            knot_collect(h);
+            check_int(h->deallocs, 0);
+            rrc_decref(h->heap, tracked);
+            host_close(h);
+        }
 }
 
 /* ---- resizing ---- */
@@ -417,6 +513,49 @@ static void collect_is_not_nested(void)
     host_close(h);
 }
 
+/* Nor from the collect hook, nor in a walk. */
+static void collect_in_the_hook(host *h, const char *hook)
+{
+    if (strcmp(hook, "collect") == 0)
+        check_int(rrc_gc_collect(h->heap), 0);
+}
+
+static int collect_in_a_walk(rrc_object *ob, void *arg)
+{
+    host *h = (host *)arg;
+
+    (void)ob;
+    check_int(rrc_gc_collect(h->heap), 0);
+    return 1;
+}
+
+static void collect_inside_of_others(void)
+{
+    int with_host;
+
+    for (with_host = 0; with_host < 2; with_host++) {
+        host_options options = { .collects = with_host };
+        host *h = host_open(&options);
+        size_t majors;
+
+        unit_context("with_host %d", with_host);
+        knot_ring(h, &Knot, 3, NULL);
+        rrc_gc_visit_objects(h->heap, collect_in_a_walk, h);
+        check_int(h->deallocs, 0);
+        check_int(host_stats(h).major_collections, 0);
+        check_int(host_stats(h).pending, 0);
+        h->on_hook = collect_in_the_hook;
+        check_int(rrc_gc_collect(h->heap), 3);
+        majors = host_stats(h).major_collections;
+        check_int(majors, with_host);                   /* once, as no finalizer ran */
+        knot_ring(h, &KnotFinal, 3, NULL);
+        check_int(rrc_gc_collect(h->heap), 3);
+        check_int(host_stats(h).major_collections - majors, 2 * with_host);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 static void collect_and_the_switch(void)
 {
     host_options options = { .collects = 1 };
@@ -489,6 +628,8 @@ static void phases_are_checked(void)
     rrc_decref(h->heap, ob);
     host_close(h);
     check_int(rrc_gc_is_enabled(NULL), 0);
+    check_int(rrc_gc_enable(NULL), 0);
+    check_int(rrc_gc_disable(NULL), 0);
     check_int(rrc_gc_collect(NULL), 0);
     rrc_gc_untrack(NULL, NULL);
     rrc_marked(NULL, NULL);
@@ -816,10 +957,14 @@ UNIT_GROUP(gc_protocol,
     UNIT(collect_is_not_for_ever),
     UNIT(a_new_object_is_untracked),
     UNIT(items_and_extra_bytes_are_zeroed),
+    UNIT(few_bytes),
+    UNIT(deleting_what_is_tracked),
     UNIT(sizes_that_overflow),
     UNIT(types_that_do_not_fit),
     UNIT(static_objects_have_no_header),
     UNIT(static_objects_keep_their_p),
+    UNIT(a_tracked_object_becomes_immortal),
+    UNIT(lists_that_fill_their_blocks),
     UNIT(resizing_keeps_what_was_there),
     UNIT(tracking_can_be_repeated),
     UNIT(tracking_that_finds_no_memory),
@@ -827,6 +972,7 @@ UNIT_GROUP(gc_protocol,
     UNIT(track_and_untrack_in_any_order),
     UNIT(collect_returns_how_many),
     UNIT(collect_is_not_nested),
+    UNIT(collect_inside_of_others),
     UNIT(collect_and_the_switch),
     UNIT(collect_without_a_host),
     UNIT(phases_are_checked),

@@ -209,6 +209,29 @@ static void a_host_that_does_not_report(void)
     host_close(h);
 }
 
+/* However many refer to what is linked and has no GC head: its p is traced once. */
+static void a_view_of_many(void)
+{
+    enum { N = 1000 };
+    host *h = open_big(0);
+    size_t p = host_new(h, HOST_OLD), i;
+    rrc_object *view = ob_given(h, P, p, FULL), *obs[N];
+
+    for (i = 0; i < N; i++) {
+        obs[i] = knot_new(h, &Knot, 0);
+        knot_tie(h, obs[i], 0, view);
+    }
+    h->calls.trace = 0;
+    host_major(h);
+    check_int(h->calls.trace, 1);
+    check(host_is_alive(h, p));
+    for (i = 0; i < N; i++)
+        rrc_decref(h->heap, obs[i]);
+    knot_collect(h);
+    check(!host_is_alive(h, p));
+    host_close(h);
+}
+
 /* ---- many components ---- */
 
 static void many_small_components(void)
@@ -331,6 +354,7 @@ UNIT_GROUP(gc_scale,
     UNIT(a_list_in_portions),
     UNIT(a_border_chain_in_little_stack),
     UNIT(a_host_that_does_not_report),
+    UNIT(a_view_of_many),
     UNIT(many_small_components),
     UNIT(a_star),
     UNIT(nothing_tracked_costs_nothing),

@@ -90,6 +90,21 @@ static void var_objects_are_linked_like_others(void)
     host_close(h);
 }
 
+/* The smallest object, and types with items without any. */
+static void nothing_but_a_head(void)
+{
+    static const rrc_type head = { .tp_name = "Head", .tp_basicsize = sizeof(struct { OB_HEAD }) };
+    host *h = host_open(NULL);
+    size_t bytes = h->live_bytes;
+
+    rrc_decref(h->heap, ob_new(h, &head));
+    rrc_decref(h->heap, ob_new(h, &Text));
+    rrc_decref(h->heap, ob_new(h, &Wide));
+    rrc_decref(h->heap, rrc_new_var(h->heap, &head, 0));
+    check_int(h->live_bytes, bytes);
+    host_close(h);
+}
+
 static void bad_types_are_refused(void)
 {
     static const rrc_type empty = { .tp_name = "Empty" };
@@ -112,14 +127,17 @@ static void bad_types_are_refused(void)
 /* More bytes than there are numbers: lack of memory. */
 static void impossible_sizes(void)
 {
+    static const rrc_type huge_items = { .tp_name = "HugeItems", .tp_basicsize = sizeof(node), .tp_itemsize = SIZE_MAX };
     host *h = host_open(NULL);
-    size_t allocations = h->calls.allocate;
+    size_t allocations = h->calls.allocate, releases = h->calls.release;
 
     check_ptr(rrc_new_var(h->heap, &Text, SIZE_MAX), NULL);
     check_ptr(rrc_new_var(h->heap, &Text, SIZE_MAX - sizeof(text)), NULL);
     check_ptr(rrc_new_var(h->heap, &Wide, SIZE_MAX / 24), NULL);
+    check_ptr(rrc_new_var(h->heap, &huge_items, 1), NULL);
     check_ptr(rrc_new_var(h->heap, &Wide, SIZE_MAX / 24 + 2), NULL);
     check_int(h->calls.allocate, allocations);
+    check_int(h->calls.release, releases);
     check_int(host_stats(h).objects, 0);
     host_close(h);
 }
@@ -163,7 +181,6 @@ static const rrc_type OnlyFree = {
 static const rrc_type Foreign = {
     .tp_name = "Foreign", .tp_basicsize = sizeof(node), .tp_free = count_static_free,
 };
-static const rrc_type Unsized = { .tp_name = "Unsized" };
 
 static void a_type_without_slots(void)
 {
@@ -227,6 +244,8 @@ static void objects_of_somebody_else(void)
 static void objects_of_the_allocator(void)
 {
     host *h = host_open(NULL);
+    rrc_object *counted = ob_new(h, &Node);
+    rrc_type unsized = { .tp_name = "Unsized", .tp_flags = RRC_TPFLAGS_HEAPTYPE };
     int i;
 
     h->may_be_unsized = 1;
@@ -235,7 +254,7 @@ static void objects_of_the_allocator(void)
         rrc_object *ob = (rrc_object *)(void *)(memory + OB_PREFIX);
 
         memset(memory, 0, OB_PREFIX + sizeof(node));
-        RRC_TYPE(ob) = &Unsized;
+        RRC_TYPE(ob) = &unsized;        /* which rrc_new took no reference to */
         REFCNT(ob) = 1;
         if (i > 0)
             ob_link(h, i == 1 ? P : O, host_new(h, HOST_YOUNG), ob, i == 1 ? LIGHT_OB : FULL);
@@ -243,7 +262,10 @@ static void objects_of_the_allocator(void)
     }
     host_minor(h);
     check_int(rrc_run_pending(h->heap, 0), 1);
-    check_int(host_stats(h).objects, 0);
+    check_int(host_stats(h).objects, 1);
+    if (!HOST_FRONT)
+        check_int(REFCNT((rrc_object *)(void *)&unsized), 0);
+    rrc_decref(h->heap, counted);
     host_close(h);
 }
 
@@ -265,6 +287,7 @@ UNIT_GROUP(objects,
     UNIT(a_new_object_is_zeroed_but_for_its_head),
     UNIT(a_var_object_has_room_for_its_items),
     UNIT(var_objects_are_linked_like_others),
+    UNIT(nothing_but_a_head),
     UNIT(bad_types_are_refused),
     UNIT(impossible_sizes),
     UNIT(deleting),

@@ -245,12 +245,16 @@ static void a_collect_hook_that_does_not_finish(void)
     desc.collect = collect_half;
     h->heap = rrc_heap_new(&desc);
     check(h->heap != NULL);
+    ob_given(h, O, host_new(h, HOST_OLD), FULL);
+    host_major(h);
     h->phase = HOST_MAJOR_TRACE;
     check_int(rrc_gc_collect(h->heap), 0);
     host_expect_log(h, RRC_EHOOK, "rrc_gc_collect");
+    check_int(h->deallocs, 0);          /* what waits goes on waiting: the collection is not over */
     h->phase = HOST_MAJOR_FREE;
     check_int(rrc_major_collection_free(h->heap), RRC_OK);
     h->phase = HOST_MUTATOR;
+    check_int(rrc_run_pending(h->heap, 0), 1);
     host_close(h);
 }
 
