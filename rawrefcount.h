@@ -1418,7 +1418,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob);
+static void rrci_root(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_cycle(rrc_heap *heap);
@@ -2329,7 +2329,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         if (count == 0)
             rrci_enqueue(heap, ob);
     }
-    RRCI_MIRRORED(heap, rrci_mirror_unlinked(heap, ob));
+    RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
 /* ---- what link fields hold beside links ---- */
@@ -4835,8 +4835,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
+#define RRCI_NODE_KEPT    ((uintptr_t)8)        /* the host keeps things of its own in it */
 
 /* ---- what stands for an object ---- */
 
@@ -4894,10 +4893,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-    rrc_touch(search->heap, ob);
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (a heap type twice: no harm) */
     return 0;
 }
 
@@ -4924,7 +4920,6 @@ static void rrci_spread_strength(rrc_heap *heap)
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
-    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, ob);
@@ -4987,14 +4982,14 @@ static void rrci_strengthen_all(rrc_heap *heap)
     int kind;
     for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
         rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
-            rrci_strengthen(heap, ob);
+        if (rrci_true_count(ob) > 0)
+            rrc_touch(heap, ob);
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
-                rrci_strengthen(heap, ob);
+            if (rrci_true_count(ob) > 0)
+                rrc_touch(heap, ob);
         }
 }
 
@@ -5064,7 +5059,6 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;
-    head->is.state &= ~RRCI_NODE_LOST;
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
@@ -5116,18 +5110,12 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrc_mirror_node(heap, ob) != NULL)
-        rrci_root(heap, ob);
-}
-
 /* ob's references are not mirrored any more. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
     heap->untracked = 1;
-    rrc_touch(heap, ob);
+    rrc_touch(heap, ob);                /* (a step will not see that it is pending) */
     rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
@@ -5141,24 +5129,21 @@ static void rrci_anchor_waiting(rrc_heap *heap)
     int kind;
     for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
-            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i));
-            rrc_touch(heap, *rrci_ob_at(&heap->gc[kind], i));
-            if ((head->is.state & RRCI_NODE_WANTED) != 0)
-                head->is.state |= RRCI_NODE_STALE;      /* if it comes back: links made meanwhile are not told apart */
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            rrc_touch(heap, ob);
+            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* if it comes back: links made meanwhile are not told apart */
         }
 }
 
 /* Garbage of C alone is among the tracked objects without links, as others are held. */
 typedef struct rrci_loners {
     rrci_search search;         /* first, as visitors are given its address */
-    uintptr_t   change;         /* of the explained references */
+    uintptr_t   change;         /* of the explained references (two for a heap type: its object does not look held) */
 } rrci_loners;
 
 static int rrci_visit_loner(rrc_object *ob, void *arg)
 {
     rrci_loners *loners = (rrci_loners *)arg;
-    if (ob == loners->search.type_ob)
-        loners->search.type_ob = NULL;
 #ifdef RRC_DEBUG
     if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
         return 0;                       /* the search reports it */
@@ -5343,8 +5328,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     rrc_object *owner = weighing->search.parent;
     const rrci_gc_head *head = rrci_gc_head_of(owner);
     char detail[200];
-    if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0
-        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
+    if (!heap->hooked || rrci_has_address(head->is.listed, head->is.listed_count, ob))
         return;
     weighing->is_moved = 1;
 #ifdef RRC_NO_STDIO
@@ -5417,8 +5401,6 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
         head->is.state &= ~RRCI_NODE_WANTED;
         if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
             head->is.number = 0;
-        if (head->is.node == NULL)
-            return 0;
     } else if (!weighing->is_fresh && head->is.edges == weighing->edges
                && (head->is.state & RRCI_NODE_STALE) == 0) {
         return 0;
@@ -5428,11 +5410,12 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 }
 
 /* Explains all references, and finds which tracked objects are to have an edge node, and
-   which of these are stale: returns how many. */
-static size_t rrci_explain_edges(rrci_weighing *weighing)
+   which of these are stale: returns whether any is. */
+static int rrci_explain_edges(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i, stale = 0;
+    size_t i;
+    int stale = 0;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5450,23 +5433,24 @@ static size_t rrci_explain_edges(rrci_weighing *weighing)
             if (head->is.number == 0)
                 head->is.number = rrci_new_number(weighing->search.heap);
         }
-        stale += (size_t)rrci_note_stale(weighing, ob);
+        stale |= rrci_note_stale(weighing, ob);
     }
     return stale;
 }
 
 /* Compares again, when all that are to have a node have a number. */
-static size_t rrci_find_stale(rrci_weighing *weighing)
+static int rrci_find_stale(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i, stale = 0;
+    size_t i;
+    int stale = 0;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
         if ((rrci_gc_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
             continue;
         rrci_compare_edges(weighing, ob, rrci_visit_edge);
-        stale += (size_t)rrci_note_stale(weighing, ob);
+        stale |= rrci_note_stale(weighing, ob);
     }
     return stale;
 }
@@ -5539,7 +5523,6 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
     }
     while (pending->count > count)
         rrci_remove(heap, pending, pending->count - 1);
-    weighing->in_sides = 0;
 }
 
 static void rrci_decide_tracked(rrci_weighing *weighing)
@@ -5587,8 +5570,8 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     }
 }
 
-/* Returns a code; *stale: how many edge nodes are not up to date. */
-static int rrci_weigh(rrc_heap *heap, size_t *stale, const char *function)
+/* Returns a code; *stale: are there edge nodes that are not up to date? */
+static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
 {
     rrci_weighing weighing;
     uintptr_t numbers = heap->last_number;
@@ -5746,11 +5729,9 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 
 static int rrci_step(rrc_heap *heap, const char *function)
 {
-    size_t stale, changes = heap->changes, links = rrci_count_links(heap);
-    int round, code = RRC_OK;
+    size_t changes = heap->changes, links = rrci_count_links(heap);
+    int stale, round, code = RRC_OK;
     heap->stepping = 1;
-    if (!heap->hooked)
-        rrci_strengthen_all(heap);
     rrci_find_deaths(heap, function);
     if (changes > 0 || rrci_count_links(heap) < links)
         heap->patience = RRCI_LEAST_PATIENCE;
@@ -5758,9 +5739,9 @@ static int rrci_step(rrc_heap *heap, const char *function)
         heap->patience *= 2;
     for (round = 1; !heap->gc_disabled; round++) {
         code = rrci_weigh(heap, &stale, function);
-        if (code == RRC_OK && stale > 0)
+        if (code == RRC_OK && stale)
             code = rrci_mirror_stale(heap, function);
-        if (code != RRC_OK || stale == 0 || heap->hooked || round == RRCI_STEP_ROUNDS)
+        if (code != RRC_OK || !stale || heap->hooked || round == RRCI_STEP_ROUNDS)
             break;
         rrci_end_pending(heap, 0);
     }
@@ -5834,8 +5815,7 @@ static void rrci_mirror_end(rrc_heap *heap)
         for (i = 0; i < heap->list[kind].count; i++)
             rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
-    heap->targets = NULL;
-    heap->targets_room = heap->node_count = 0;
+    heap->node_count = 0;
     heap->desc.mirror = NULL;
 }
 
