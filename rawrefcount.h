@@ -6006,7 +6006,6 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
-    heap->gc_directory.block = heap->directory.block = NULL;
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -6060,7 +6059,6 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
     if (heap->phase == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
-    memset(stats, 0, sizeof *stats);
     stats->p_young = heap->list[RRCI_P_YOUNG].count;
     stats->p_old = heap->list[RRCI_P_OLD].count;
     stats->o_young = heap->list[RRCI_O_YOUNG].count;

@@ -1281,14 +1281,14 @@ static void targets_that_are_untracked(void)
     }
 }
 
-/* The same of one whose new edge node and link are lost in the same moment; what it owns
-   cannot be asked for any more. */
+/* The same of one whose new edge node and link are lost in the same moment. */
 static void untrack_and_lose_all(hand *h)
 {
     untrack_before_it_has_a_node(h);
-    THING(victim)->ref[1] = (rrc_object *)(void *)h;    /* no object */
     node(h, victim)->is_dead = 1;
+    traversals = 0;
     check_int(rrc_unlink(h->heap, victim), RRC_OK);
+    check_int(traversals, 0);           /* its fields may be anything by now */
 }
 
 static void untracked_objects_are_not_traversed(void)
@@ -1302,7 +1302,6 @@ static void untracked_objects_are_not_traversed(void)
     h->in_mirror = untrack_and_lose_all;
     step(h);
     check_ptr(node(h, victim), NULL);
-    THING(victim)->ref[1] = NULL;
     rrc_decref(h->heap, owner);
     close_hand(h);
 }
@@ -1772,6 +1771,7 @@ static void hooks_end_with_the_heap(void)
 {
     hand *h = open_hand();
     rrc_object *ob = new_thing(h, &Tracked), *final = new_thing(h, &Final), *ring[2];
+    rrc_stats stats;
     int i, anchors, forgotten;
 
     own(h, ob, 0, ob);
@@ -1783,6 +1783,8 @@ static void hooks_end_with_the_heap(void)
         own(h, ring[i], 0, ring[1 - i]);
     step(h);
     check_int(edge_nodes(h), 4);
+    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(stats.finalizable, 1);
     rrc_decref(h->heap, final);
     h->in_slot = tell_a_node;
     for (i = 0; i < 2; i++)
