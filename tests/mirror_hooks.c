@@ -948,6 +948,14 @@ static void a_p_that_dies_without_a_bias(void)
     close_hand(h);
 }
 
+static void fail_a_step(hand *h, rrc_object *wrong)
+{
+    THING(wrong)->ref[0] = THING(wrong)->ref[1] = wrong;        /* which it does not own */
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    THING(wrong)->ref[0] = THING(wrong)->ref[1] = NULL;
+    h->logged = 0;
+}
+
 /* A step that fails has not told changed links apart: that which comes next looks closely. */
 static void a_view_of_another_p_and_a_failed_step(void)
 {
@@ -958,22 +966,15 @@ static void a_view_of_another_p_and_a_failed_step(void)
 
     own(h, owner, 0, view);
     for (i = 0; i < 3; i++) {
-        if (i == 2) {
-            THING(wrong)->ref[0] = wrong;           /* which it does not own */
-            THING(wrong)->ref[1] = wrong;
-            check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
-        }
+        if (i == 2)
+            fail_a_step(h, wrong);
+        if (i > 0)
+            check_int(rrc_unlink(h->heap, view), RRC_OK);
         p = link_to(h, view, 1);
-        if (i == 1) {
-            THING(wrong)->ref[0] = wrong;
-            THING(wrong)->ref[1] = wrong;
-            check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
-        }
-        THING(wrong)->ref[0] = THING(wrong)->ref[1] = NULL;
-        h->logged = 0;
+        if (i == 1)
+            fail_a_step(h, wrong);
         step(h);
         check_ptr(node(h, owner)->list[0], p);
-        check_int(rrc_unlink(h->heap, view), RRC_OK);
     }
     rrc_decref(h->heap, view);
     rrc_decref(h->heap, owner);
