@@ -5186,7 +5186,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links; it has one chunk */
     size_t i, without_links = 0;
-    int wants_search, is_garbage;
+    int is_garbage;
     heap->spreading = 1;                /* not in the middle of a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
@@ -5203,15 +5203,13 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     }
     RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
-    wants_search = rrci_wants_search(heap);
-    is_garbage = wants_search && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
-                                  || !rrci_all_held(heap, loners, function));
+    is_garbage = rrci_wants_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
+                                             || !rrci_all_held(heap, loners, function));
     while (loners->count > 0)
         rrci_drop_last_ob(heap, loners);
     if (is_garbage)
         rrci_collect_c(heap, function);
-    if (wants_search)
-        rrci_anchor_waiting(heap);
+    rrci_anchor_waiting(heap);
 }
 
 /* ---- 2. weigh ---- */
