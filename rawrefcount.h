@@ -5395,14 +5395,10 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
+    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
         head->is.state &= ~RRCI_NODE_WANTED;
-        if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
-            head->is.number = 0;
-    } else if (!weighing->is_fresh && head->is.edges == weighing->edges
-               && (head->is.state & RRCI_NODE_STALE) == 0) {
+    else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
         return 0;
-    }
     head->is.state |= RRCI_NODE_STALE;
     return 1;
 }
@@ -5425,8 +5421,10 @@ static int rrci_explain_edges(rrci_weighing *weighing)
 #endif
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
-            if (!weighing->owns)
+            if (!weighing->owns) {
+                stale |= (head->is.state & RRCI_NODE_STALE) != 0;       /* since a step that failed */
                 continue;
+            }
             head->is.state |= RRCI_NODE_WANTED;
             if (head->is.number == 0)
                 head->is.number = rrci_new_number(weighing->search.heap);
@@ -5576,7 +5574,7 @@ static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
     rrci_begin_weighing(&weighing, heap, function);
     *stale = rrci_explain_edges(&weighing);
     if (heap->last_number != numbers && !weighing.search.is_wrong)
-        *stale = rrci_find_stale(&weighing);
+        *stale |= rrci_find_stale(&weighing);
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
     rrci_decide_tracked(&weighing);

@@ -982,6 +982,31 @@ static void a_view_of_another_p_and_a_failed_step(void)
     close_hand(h);
 }
 
+/* Nor does it keep the edge nodes of what owns nothing any more. */
+static void a_step_without_changes_after_a_failed_one(void)
+{
+    hand *h = open_hand();
+    rrc_object *wrong = new_thing(h, &Tracked), *owner = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+
+    link_to(h, view, 1);
+    own(h, owner, 0, view);
+    give(wrong, 0, new_thing(h, &Tracked));
+    step(h);
+    check_int(edge_nodes(h), 1);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    THING(wrong)->ref[1] = THING(wrong)->ref[0];        /* visited twice, and owned once */
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    expect_log(h, RRC_ETRAVERSE);
+    THING(wrong)->ref[1] = NULL;
+    step(h);
+    check_int(edge_nodes(h), 0);
+    check_int(h->forgotten, 1);
+    rrc_decref(h->heap, view);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, wrong);
+    close_hand(h);
+}
+
 /* ---- when a step is due ---- */
 
 static int asks_until_due(hand *h)
@@ -2291,6 +2316,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_weak_object_gets_a_p),
     UNIT(a_p_that_dies_without_a_bias),
     UNIT(a_view_of_another_p_and_a_failed_step),
+    UNIT(a_step_without_changes_after_a_failed_one),
     UNIT(each_change_makes_a_step_due),
     UNIT(due_for_what_only_the_host_holds),
     UNIT(nothing_is_deallocated_in_a_step),
