@@ -5624,8 +5624,6 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (weighing->failed)
         return 0;
     head->is.edges = weighing->edges;
-    if (weighing->target_count == 0 && head->is.node == NULL)
-        return 1;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
@@ -6643,9 +6641,7 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
         snprintf(name, size, ".tp_type");
         return;
     }
-    while (member != NULL && member->name != NULL && rrci_member_value(edge->from_ob, member) != edge->to_ob)
-        member++;
-    if (member != NULL && member->name != NULL)
+    if (member != NULL)
         for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
             before += graph->edges[i - 1].to_ob == edge->to_ob;
     for (; member != NULL && member->name != NULL; member++)

@@ -316,9 +316,9 @@ static void what_is_not_in_the_graph(void)
     check_explained(t, plain, "Node PLAIN (1 reference, not tracked):\n"
                               "  1 reference from outside keeps it alive\n");
     check_int(rrc_explain(h->heap, NULL, write_text, t), RRC_ENULL);
-    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "ob is NULL");
     check_int(rrc_explain(h->heap, plain, NULL, t), RRC_ENULL);
-    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "write is NULL");
     check_int(rrc_dump_dot(h->heap, NULL, t), RRC_ENULL);
     host_expect_log(h, RRC_ENULL, "rrc_dump_dot");
     host_major_begin(h);
@@ -471,6 +471,7 @@ static void a_picture_of_everything(void)
     check_int(mentions(t->written, "label=\"P\", dir=both];"), 1);
     check_int(mentions(t->written, "\\ngarbage\""), 7);
     check_int(mentions(t->written, "outside\"];"), 1);
+    check_int(mentions(t->written, "#ffd9b3"), 2);      /* what is held, and what is static */
     leave_the_zoo(h, z);
     free(t);
 }
