@@ -5724,7 +5724,7 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 static int rrci_step(rrc_heap *heap, const char *function)
 {
     size_t changes = heap->changes, links = rrci_count_links(heap);
-    int stale, round, code = RRC_OK;
+    int stale = 0, round, code = RRC_OK;
     heap->stepping = 1;
     rrci_find_deaths(heap, function);
     if (changes > 0 || rrci_count_links(heap) < links)
@@ -5739,7 +5739,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
             break;
         rrci_end_pending(heap, 0);
     }
-    rrci_end_pending(heap, heap->hooked || round < RRCI_STEP_ROUNDS);
+    rrci_end_pending(heap, heap->hooked || !stale);
     heap->asked = 0;
     if (code != RRC_OK) {
         rrci_strengthen_all(heap);

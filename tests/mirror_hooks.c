@@ -1901,49 +1901,62 @@ static void untracked_while_it_is_mirrored(void)
 
 /* In the explicit form a host whose finalizers never rest: a step gives up in the end,
    and lets nothing go. */
-static rrc_object *restless[3];
-static int rounds, rests;
+static rrc_object *restless[4];     /* the last one stays where it is */
+static int rounds, rounds_left, rests;
 
-static void nothing_is_let_go(void *userdata)
+static place *place_of(hand *h, int i) { return (place *)rrc_to_obj(h->heap, restless[i]); }
+
+static void check_what_is_let_go(void *userdata)
 {
     hand *h = (hand *)userdata;
-    int i;
 
-    for (i = 1; i < 3 && !rests; i++)
-        check_int(((place *)rrc_to_obj(h->heap, restless[i]))->anchored, 1);
+    check(rests || place_of(h, 1)->anchored + place_of(h, 2)->anchored == (rounds_left > 0 ? 2 : 1));
+    check_int(place_of(h, 3)->anchored, rounds_left > 0);
 }
 
 static void change_again(hand *h)
 {
     rrc_object **field = &THING(restless[0])->ref[0];
 
-    nothing_is_let_go(h);
+    check_what_is_let_go(h);
     *field = *field == restless[1] ? restless[2] : restless[1];
     rounds++;
-    h->in_mirror = change_again;
+    if (--rounds_left > 0)
+        h->in_mirror = change_again;
 }
 
-static void finalizers_that_never_rest(void)
+static void rest_after(int count)
 {
-    hand *h = open_with(mirror, nothing_is_let_go);
+    hand *h = open_with(mirror, check_what_is_let_go);
     int i;
 
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 4; i++)
         restless[i] = new_thing(h, i == 0 ? &Tracked : &Bare);
-    for (i = 1; i < 3; i++)
-        link_to(h, restless[i], 1);     /* the test's reference is that of the field, whichever it is */
+    for (i = 1; i < 4; i++)
+        link_to(h, restless[i], 1);     /* of the first two, the test's reference is that of the field, whichever it is */
     THING(restless[0])->ref[0] = restless[1];
+    give(restless[0], 1, restless[3]);
     rounds = rests = 0;
+    rounds_left = count;
     h->in_mirror = change_again;
     check_int(rrc_mirror_collect(h->heap), 0);
-    check(rounds > 3);
-    check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]));
+    check(count > 8 ? rounds == 8 : rounds == count);
+    check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]) && !IS_WEAK(restless[3]));
     h->in_mirror = NULL;
+    rounds_left = 0;
     rests = 1;
     rrc_decref(h->heap, THING(restless[0])->ref[0] == restless[1] ? restless[2] : restless[1]);
     rrc_decref(h->heap, restless[0]);
     check_int(rrc_mirror_collect(h->heap), 0);
     close_hand(h);
+}
+
+/* ... and if they rest in time, what only tracked objects own is let go. */
+static void finalizers_that_rest_late_or_never(void)
+{
+    rest_after(1);
+    rest_after(6);
+    rest_after(10000);
 }
 
 /* Weak or not, an object that is light goes with its p. */
@@ -2346,7 +2359,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(links_without_a_bias),
     UNIT(only_links),
     UNIT(untracked_while_it_is_mirrored),
-    UNIT(finalizers_that_never_rest),
+    UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
