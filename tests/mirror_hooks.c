@@ -2012,12 +2012,14 @@ static void static_objects_are_no_children(void)
 #endif
 }
 
+#if !HOST_FRONT
 static int visit_type_too(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     thing_traverse(self, visit, arg);
     RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
     return 0;
 }
+#endif
 
 /* The type of an instance is one of what that owns, whether its tp_traverse visits it or not. */
 static void heap_types_are_children(void)
