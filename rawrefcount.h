@@ -5377,7 +5377,7 @@ static int rrci_visit_reference(rrc_object *ob, void *arg)
         rrci_explain_child(ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
-        if (RRCI_IS_WEAK(ob) && rrci_number_of(ob) != 0)
+        if (RRCI_IS_WEAK(ob))
             rrci_check_listed(weighing, ob);
 #endif
     }
