@@ -6435,9 +6435,9 @@ static int rrci_visit_graph(rrc_object *ob, void *arg)
     graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
     if (graph->out_of_memory)
         return 0;
-    memset(&edge, 0, sizeof edge);
     edge.from_ob = graph->search.parent;
     edge.to_ob = ob;
+    edge.from = edge.to = RRCI_NONE;    /* until all nodes are there */
     edge.number = graph->number++;
     graph->edges[graph->edge_count++] = edge;
     return 0;
