@@ -1418,7 +1418,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob);
+static void rrci_root(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_cycle(rrc_heap *heap);
@@ -2328,7 +2328,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         if (count == 0)
             rrci_enqueue(heap, ob);
     }
-    RRCI_MIRRORED(heap, rrci_mirror_unlinked(heap, ob));
+    RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
 /* ---- what link fields hold beside links ---- */
@@ -4834,8 +4834,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
+#define RRCI_NODE_KEPT    ((uintptr_t)8)        /* the host keeps things of its own in it */
 
 /* ---- what stands for an object ---- */
 
@@ -4893,10 +4892,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-    rrc_touch(search->heap, ob);
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (a heap type twice: no harm) */
     return 0;
 }
 
@@ -4923,7 +4919,6 @@ static void rrci_spread_strength(rrc_heap *heap)
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
-    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, ob);
@@ -4986,14 +4981,14 @@ static void rrci_strengthen_all(rrc_heap *heap)
     int kind;
     for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
         rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
-            rrci_strengthen(heap, ob);
+        if (rrci_true_count(ob) > 0)
+            rrc_touch(heap, ob);
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > 0)
-                rrci_strengthen(heap, ob);
+            if (rrci_true_count(ob) > 0)
+                rrc_touch(heap, ob);
         }
 }
 
@@ -5063,7 +5058,6 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;
-    head->is.state &= ~RRCI_NODE_LOST;
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
@@ -5115,18 +5109,12 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-static void rrci_mirror_unlinked(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrc_mirror_node(heap, ob) != NULL)
-        rrci_root(heap, ob);
-}
-
 /* ob's references are not mirrored any more. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
     heap->untracked = 1;
-    rrc_touch(heap, ob);
+    rrc_touch(heap, ob);                /* (a step will not see that it is pending) */
     rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
@@ -5140,24 +5128,21 @@ static void rrci_anchor_waiting(rrc_heap *heap)
     int kind;
     for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
-            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(&heap->gc[kind], i));
-            rrc_touch(heap, *rrci_ob_at(&heap->gc[kind], i));
-            if ((head->is.state & RRCI_NODE_WANTED) != 0)
-                head->is.state |= RRCI_NODE_STALE;      /* if it comes back: links made meanwhile are not told apart */
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            rrc_touch(heap, ob);
+            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* if it comes back: links made meanwhile are not told apart */
         }
 }
 
 /* Garbage of C alone is among the tracked objects without links, as others are held. */
 typedef struct rrci_loners {
     rrci_search search;         /* first, as visitors are given its address */
-    uintptr_t   change;         /* of the explained references */
+    uintptr_t   change;         /* of the explained references (two for a heap type: its object does not look held) */
 } rrci_loners;
 
 static int rrci_visit_loner(rrc_object *ob, void *arg)
 {
     rrci_loners *loners = (rrci_loners *)arg;
-    if (ob == loners->search.type_ob)
-        loners->search.type_ob = NULL;
 #ifdef RRC_DEBUG
     if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
         return 0;                       /* the search reports it */
@@ -5200,7 +5185,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links; it has one chunk */
     size_t i, without_links = 0;
-    int wants_search, is_garbage;
+    int is_garbage;
     heap->spreading = 1;                /* not in the middle of a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
@@ -5217,15 +5202,13 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     }
     RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
-    wants_search = rrci_wants_search(heap);
-    is_garbage = wants_search && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
-                                  || !rrci_all_held(heap, loners, function));
+    is_garbage = rrci_wants_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
+                                             || !rrci_all_held(heap, loners, function));
     while (loners->count > 0)
         rrci_drop_last_ob(heap, loners);
     if (is_garbage)
         rrci_collect_c(heap, function);
-    if (wants_search)
-        rrci_anchor_waiting(heap);
+    rrci_anchor_waiting(heap);
 }
 
 /* ---- 2. weigh ---- */
@@ -5342,8 +5325,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     rrc_object *owner = weighing->search.parent;
     const rrci_gc_head *head = rrci_gc_head_of(owner);
     char detail[200];
-    if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0
-        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
+    if (!heap->hooked || rrci_has_address(head->is.listed, head->is.listed_count, ob))
         return;
     weighing->is_moved = 1;
 #ifdef RRC_NO_STDIO
@@ -5394,7 +5376,7 @@ static int rrci_visit_reference(rrc_object *ob, void *arg)
         rrci_explain_child(ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
-        if (RRCI_IS_WEAK(ob) && rrci_number_of(ob) != 0)
+        if (RRCI_IS_WEAK(ob))
             rrci_check_listed(weighing, ob);
 #endif
     }
@@ -5412,26 +5394,21 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0) {
+    if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
         head->is.state &= ~RRCI_NODE_WANTED;
-        if ((head->is.word & RRCI_GC_P_LINKED) == 0 || !rrci_is_linked_ob(ob))
-            head->is.number = 0;
-        if (head->is.node == NULL)
-            return 0;
-    } else if (!weighing->is_fresh && head->is.edges == weighing->edges
-               && (head->is.state & RRCI_NODE_STALE) == 0) {
+    else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
         return 0;
-    }
     head->is.state |= RRCI_NODE_STALE;
     return 1;
 }
 
 /* Explains all references, and finds which tracked objects are to have an edge node, and
-   which of these are stale: returns how many. */
-static size_t rrci_explain_edges(rrci_weighing *weighing)
+   which of these are stale: returns whether any is. */
+static int rrci_explain_edges(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i, stale = 0;
+    size_t i;
+    int stale = 0;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5443,29 +5420,32 @@ static size_t rrci_explain_edges(rrci_weighing *weighing)
 #endif
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
-            if (!weighing->owns)
+            if (!weighing->owns) {
+                stale |= (head->is.state & RRCI_NODE_STALE) != 0;       /* since a step that failed */
                 continue;
+            }
             head->is.state |= RRCI_NODE_WANTED;
             if (head->is.number == 0)
                 head->is.number = rrci_new_number(weighing->search.heap);
         }
-        stale += (size_t)rrci_note_stale(weighing, ob);
+        stale |= rrci_note_stale(weighing, ob);
     }
     return stale;
 }
 
 /* Compares again, when all that are to have a node have a number. */
-static size_t rrci_find_stale(rrci_weighing *weighing)
+static int rrci_find_stale(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i, stale = 0;
+    size_t i;
+    int stale = 0;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
         if ((rrci_gc_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
             continue;
         rrci_compare_edges(weighing, ob, rrci_visit_edge);
-        stale += (size_t)rrci_note_stale(weighing, ob);
+        stale |= rrci_note_stale(weighing, ob);
     }
     return stale;
 }
@@ -5538,7 +5518,6 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
     }
     while (pending->count > count)
         rrci_remove(heap, pending, pending->count - 1);
-    weighing->in_sides = 0;
 }
 
 static void rrci_decide_tracked(rrci_weighing *weighing)
@@ -5586,15 +5565,15 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     }
 }
 
-/* Returns a code; *stale: how many edge nodes are not up to date. */
-static int rrci_weigh(rrc_heap *heap, size_t *stale, const char *function)
+/* Returns a code; *stale: are there edge nodes that are not up to date? */
+static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
 {
     rrci_weighing weighing;
     uintptr_t numbers = heap->last_number;
     rrci_begin_weighing(&weighing, heap, function);
     *stale = rrci_explain_edges(&weighing);
     if (heap->last_number != numbers && !weighing.search.is_wrong)
-        *stale = rrci_find_stale(&weighing);
+        *stale |= rrci_find_stale(&weighing);
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
     rrci_decide_tracked(&weighing);
@@ -5644,8 +5623,6 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (weighing->failed)
         return 0;
     head->is.edges = weighing->edges;
-    if (weighing->target_count == 0 && head->is.node == NULL)
-        return 1;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
@@ -5745,11 +5722,9 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 
 static int rrci_step(rrc_heap *heap, const char *function)
 {
-    size_t stale, changes = heap->changes, links = rrci_count_links(heap);
-    int round, code = RRC_OK;
+    size_t changes = heap->changes, links = rrci_count_links(heap);
+    int stale = 0, round, code = RRC_OK;
     heap->stepping = 1;
-    if (!heap->hooked)
-        rrci_strengthen_all(heap);
     rrci_find_deaths(heap, function);
     if (changes > 0 || rrci_count_links(heap) < links)
         heap->patience = RRCI_LEAST_PATIENCE;
@@ -5757,13 +5732,13 @@ static int rrci_step(rrc_heap *heap, const char *function)
         heap->patience *= 2;
     for (round = 1; !heap->gc_disabled; round++) {
         code = rrci_weigh(heap, &stale, function);
-        if (code == RRC_OK && stale > 0)
+        if (code == RRC_OK && stale)
             code = rrci_mirror_stale(heap, function);
-        if (code != RRC_OK || stale == 0 || heap->hooked || round == RRCI_STEP_ROUNDS)
+        if (code != RRC_OK || !stale || heap->hooked || round == RRCI_STEP_ROUNDS)
             break;
         rrci_end_pending(heap, 0);
     }
-    rrci_end_pending(heap, heap->hooked || round < RRCI_STEP_ROUNDS);
+    rrci_end_pending(heap, heap->hooked || !stale);
     heap->asked = 0;
     if (code != RRC_OK) {
         rrci_strengthen_all(heap);
@@ -5833,8 +5808,7 @@ static void rrci_mirror_end(rrc_heap *heap)
         for (i = 0; i < heap->list[kind].count; i++)
             rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
-    heap->targets = NULL;
-    heap->targets_room = heap->node_count = 0;
+    heap->node_count = 0;
     heap->desc.mirror = NULL;
 }
 
@@ -6025,7 +5999,6 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
-    heap->gc_directory.block = heap->directory.block = NULL;
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -6079,7 +6052,6 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
     if (heap->phase == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
-    memset(stats, 0, sizeof *stats);
     stats->p_young = heap->list[RRCI_P_YOUNG].count;
     stats->p_old = heap->list[RRCI_P_OLD].count;
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
@@ -6462,9 +6434,9 @@ static int rrci_visit_graph(rrc_object *ob, void *arg)
     graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
     if (graph->out_of_memory)
         return 0;
-    memset(&edge, 0, sizeof edge);
     edge.from_ob = graph->search.parent;
     edge.to_ob = ob;
+    edge.from = edge.to = RRCI_NONE;    /* until all nodes are there */
     edge.number = graph->number++;
     graph->edges[graph->edge_count++] = edge;
     return 0;
@@ -6668,9 +6640,7 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
         snprintf(name, size, ".tp_type");
         return;
     }
-    while (member != NULL && member->name != NULL && rrci_member_value(edge->from_ob, member) != edge->to_ob)
-        member++;
-    if (member != NULL && member->name != NULL)
+    if (member != NULL)
         for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
             before += graph->edges[i - 1].to_ob == edge->to_ob;
     for (; member != NULL && member->name != NULL; member++)

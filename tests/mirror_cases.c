@@ -2,6 +2,7 @@
 
 #include "mirror_programs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -556,15 +557,21 @@ static int no_anchor(void *userdata, rrc_object *ob, int on)
     return 1;
 }
 
+static char detail[100];
+
 static void count_code(void *userdata, const rrc_log_item *item)
 {
     *(int *)userdata = item->code;
+    snprintf(detail, sizeof detail, "%s", item->detail);
 }
 
 static void both_hooks_or_none(void)
 {
+    static const rrc_type bare = { .tp_name = "bare", .tp_basicsize = 64 };
     rrc_desc desc;
     rrc_heap *heap;
+    rrc_object *ob;
+    static char p;
     int code = RRC_OK;
 
     memset(&desc, 0, sizeof desc);
@@ -574,11 +581,13 @@ static void both_hooks_or_none(void)
     desc.mirror = no_mirror;
     check_ptr(rrc_heap_new(&desc), NULL);
     check_int(code, RRC_EDESC);
+    check(strstr(detail, "anchor is missing") != NULL);
     code = RRC_OK;
     desc.mirror = NULL;
     desc.anchor = no_anchor;
     check_ptr(rrc_heap_new(&desc), NULL);
     check_int(code, RRC_EDESC);
+    check(strstr(detail, "mirror is missing") != NULL);
     desc.mirror = no_mirror;
     heap = rrc_heap_new(&desc);         /* without trace */
     check(heap != NULL);
@@ -592,6 +601,11 @@ static void both_hooks_or_none(void)
     check_int(rrc_mirror_step(heap), RRC_EPHASE);
     check_int(code, RRC_EPHASE);
     check_int(rrc_mirror_is_due(heap), 0);
+    ob = rrc_new(heap, &bare);
+    check_int(rrc_create_link_pypy(heap, &p, ob), RRC_OK);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    rrc_decref(heap, ob);               /* only p refers to it: nothing is weak here */
+    check_int(RRC_REFCNT(ob), RRC_REFCNT_FROM_PYPY);
     rrc_heap_free(heap);
 }
 

@@ -21,15 +21,17 @@ typedef struct hand {
     int used;
     int fresh_nodes;            /* mirror never uses a node again */
     int fail_mirror;            /* the next so many calls fail */
-    int mirrors, forgotten;
+    int mirrors, forgotten, anchors;
     rrc_object **expected;      /* the targets of the next call */
     size_t expected_count;
     int last_code, logged;
     void (*in_mirror)(struct hand *h);      /* the host collects, and runs finalizers */
+    void (*after_mirror)(struct hand *h);   /* ... when the edge node is made */
     void (*in_survivor)(struct hand *h);
     void (*in_anchor)(struct hand *h);
     void (*in_slot)(struct hand *h, rrc_object *self, const char *slot);
     int deallocs, finalized;
+    ptrdiff_t bytes;            /* what the heap has allocated */
     int keeps_memory;           /* the next that is freed */
     void *kept;
 } hand;
@@ -85,6 +87,7 @@ static int anchor(void *userdata, rrc_object *ob, int on)
     place *s = (place *)rrc_mirror_target(h->heap, ob);
 
     check(s != NULL && s->is_used);
+    h->anchors++;
     call(&h->in_anchor, h);
     if (on && s->is_dead)
         return 0;
@@ -142,6 +145,7 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
         if (target != NULL && s->list_count < REFS)
             s->list[s->list_count++] = target;
     }
+    call(&h->after_mirror, h);
     return 0;
 }
 
@@ -157,7 +161,7 @@ static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_s
 {
     hand *h = (hand *)userdata;
 
-    (void)old_size;
+    h->bytes += (ptrdiff_t)new_size - (ptrdiff_t)old_size;
     if (new_size > 0)
         return realloc(ptr, new_size);
     if (h->keeps_memory) {
@@ -168,6 +172,14 @@ static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_s
     free(ptr);
     return NULL;
 }
+
+static int is_young(void *userdata, rrc_gcref p)
+{
+    (void)userdata, (void)p;
+    return 1;
+}
+
+static int with_generations;
 
 static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *const *, size_t), void (*collect)(void *))
 {
@@ -182,6 +194,7 @@ static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *cons
     desc.anchor = anchor;
     desc.mirror = mirror_hook;
     desc.collect = collect;
+    desc.is_young = with_generations ? is_young : NULL;
     desc.log = write_log;
     desc.realloc = reallocate;
     h->heap = rrc_heap_new(&desc);
@@ -198,6 +211,7 @@ static void close_hand(hand *h)
     check_int(h->logged, 0);
     check_int(rrc_heap_free(h->heap), 0);
     check_int(h->logged, 0);
+    check_int(h->bytes, 0);
     free(h->kept);
     free(h);
 }
@@ -301,6 +315,13 @@ static void step(hand *h)
 {
     check_int(rrc_mirror_step(h->heap), RRC_OK);
     check_int(rrc_check(h->heap), RRC_OK);
+}
+
+static void step_makes_weak(hand *h, rrc_object *ob, const place *p)
+{
+    step(h);
+    check(IS_WEAK(ob));
+    check_int(p->anchored, 0);
 }
 
 static size_t uncollectable(hand *h)
@@ -438,6 +459,136 @@ static void a_step_without_a_search(void)
     rrc_gc_enable(h->heap);
     end_pair(h, &t);
     close_hand(h);
+}
+
+/* ... also of what has no owner, but a proxy. */
+static void a_step_without_a_search_finds_a_dead_node(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *handle = new_thing(h, &Bare);
+    place *p = link_to(h, handle, 1);
+
+    link_to(h, ob, 0);
+    give(ob, 0, handle);
+    rrc_decref(h->heap, ob);
+    step(h);
+    check(IS_WEAK(ob) && IS_WEAK(handle));
+    node(h, ob)->is_dead = 1;
+    rrc_gc_disable(h->heap);
+    step(h);
+    check(!IS_WEAK(ob) && !IS_WEAK(handle));
+    check_int(p->anchored, 1);
+    close_hand(h);
+}
+
+/* The dead are many, and each is owned by another one: no recursion. */
+enum { LONG = 20000 };
+
+static int all_dead;
+static char chain_nodes[LONG];
+static size_t chain_node_count;
+
+static int anchor_the_living(void *userdata, rrc_object *ob, int on)
+{
+    (void)userdata, (void)ob;
+    return !(on && all_dead);
+}
+
+static int mirror_chain(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrc_heap *heap = *(rrc_heap **)userdata;
+
+    if (targets != NULL && rrc_mirror_node(heap, ob) == NULL)
+        rrc_mirror_set_node(heap, ob, &chain_nodes[chain_node_count++]);
+    return n > 0 ? mirror_chain(userdata, targets[0], targets, 0) : 0;
+}
+
+static rrc_gcref always_there(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return p;
+}
+
+static void a_long_chain_is_held_again(void)
+{
+    static const rrc_type link = { .tp_name = "Link", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                   .tp_traverse = thing_traverse, .tp_clear = thing_clear };
+    static char proxy;
+    rrc_heap *heap = NULL;
+    rrc_desc desc;
+    rrc_object *first = NULL, *ob;
+    rrc_stats stats;
+    int i;
+
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = &heap;
+    desc.survivor = always_there;
+    desc.anchor = anchor_the_living;
+    desc.mirror = mirror_chain;
+    heap = rrc_heap_new(&desc);
+    all_dead = 0;
+    chain_node_count = 0;
+    for (i = 0; i < LONG; i++) {
+        ob = rrc_gc_new(heap, &link);
+        check(ob != NULL);
+        give(ob, 0, first);
+        check_int(rrc_gc_track(heap, ob), RRC_OK);
+        first = ob;
+    }
+    check_int(rrc_create_link_pyobj(heap, &proxy, first), RRC_OK);
+    RRC_REFCNT(first) += BIAS;
+    rrc_decref(heap, first);
+    check_int(rrc_mirror_step(heap), RRC_OK);
+    check_int(rrc_get_stats(heap, &stats), RRC_OK);
+    check_int(stats.edge_nodes, LONG - 1);
+    check_int(stats.weak, LONG - 1);
+    all_dead = 1;
+    rrc_incref(heap, first);
+    check_int(rrc_get_stats(heap, &stats), RRC_OK);
+    check_int(stats.edge_nodes, 0);
+    check_int(stats.weak, 0);
+    while (first != NULL) {             /* (not all by one decref, which would nest) */
+        ob = THING(first)->ref[0];
+        THING(first)->ref[0] = NULL;
+        if (rrc_to_obj(heap, first) != NULL)
+            check_int(rrc_unlink(heap, first), RRC_OK);
+        rrc_decref(heap, first);
+        first = ob;
+    }
+    check_int(rrc_heap_free(heap), 0);
+}
+
+/* C gets hold of what has a P link whose p has died: the next step dissolves it. */
+static void taken_when_its_p_has_died(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *owner = new_thing(h, &Tracked);
+        place *p = link_to(h, ob, 1);
+
+        rrc_decref(h->heap, ob);
+        step(h);
+        p->is_dead = 1;
+        rrc_incref(h->heap, ob);
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_ptr(rrc_to_obj(h->heap, ob), p);
+        step(h);
+        check_ptr(rrc_to_obj(h->heap, ob), NULL);
+        check_int(RRC_REFCNT(ob), 1);
+        own(h, owner, 0, ob);           /* from now on rrc_check believes all counts again */
+        link_to(h, ob, 1);
+        rrc_decref(h->heap, ob);
+        step(h);
+        check(IS_WEAK(ob));
+        RRC_REFCNT(ob)++;
+        check_int(rrc_check(h->heap), RRC_ETOUCH);
+        expect_log(h, RRC_ETOUCH);
+        RRC_REFCNT(ob)--;
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
 }
 
 /* The same in what rrc_mirror_collect does after the host's collection; and a finalizer
@@ -578,9 +729,398 @@ static void a_failed_update_is_made_up_for(void)
     close_hand(h);
 }
 
+/* Anchors change when objects become weak or strong, and at no other time. */
+static void anchors_of_what_stays_are_let_be(void)
+{
+    hand *h = open_hand();
+    pair t = new_pair(h, &Tracked);
+    rrc_object *more = new_thing(h, &Bare), *held = new_thing(h, &Bare);
+    rrc_stats stats;
+    size_t steps;
+
+    link_to(h, more, 1);
+    link_to(h, held, 1);
+    h->anchors = 0;
+    step(h);
+    check_int(h->anchors, 0);
+    check_int(h->mirrors, 0);
+    give(t.y, 2, more);
+    step(h);
+    check_int(h->anchors, 1);           /* `more` is let go */
+    check_int(h->mirrors, 1);
+    own(h, t.x, 1, more);
+    check_int(h->anchors, 2);
+    step(h);
+    check_int(h->anchors, 3);
+    check_int(h->mirrors, 2);
+    rrc_incref(h->heap, t.y);
+    rrc_decref(h->heap, t.y);
+    step(h);
+    check_int(h->anchors, 5);
+    rrc_decref(h->heap, held);
+    check_int(h->anchors, 6);
+    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    steps = stats.mirror_steps;
+    step(h);
+    check_int(h->anchors, 6);
+    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(stats.mirror_steps, steps + 1);
+    end_pair(h, &t);
+    close_hand(h);
+}
+
+/* Objects get numbers that had none: those which own other things are not mirrored again. */
+static void only_what_changed_is_mirrored(void)
+{
+    hand *h = open_hand();
+    rrc_object *top = new_thing(h, &Tracked), *viewed = new_thing(h, &Tracked), *bare = new_thing(h, &Bare);
+
+    give(top, 0, viewed);
+    give(top, 1, bare);                 /* for which nothing stands */
+    link_to(h, viewed, 1);
+    step(h);
+    check_int(h->mirrors, 1);
+    own(h, viewed, 0, bare);
+    step(h);
+    check_int(h->mirrors, 1);
+    link_to(h, bare, 1);
+    check_int(rrc_unlink(h->heap, bare), RRC_OK);
+    own(h, viewed, 1, viewed);          /* (the number of its p is that of before) */
+    step(h);
+    check_int(h->mirrors, 2);
+    give(viewed, 2, new_thing(h, &Tracked));
+    own(h, THING(viewed)->ref[2], 0, THING(viewed)->ref[2]);
+    step(h);
+    check_int(h->mirrors, 4);
+    check_int(node(h, top)->list_count, 1);
+    rrc_decref(h->heap, top);
+    close_hand(h);
+}
+
+/* ---- who has an edge node ---- */
+
+/* Objects that own nothing have none, be they linked or not, and are not listed. */
+static void what_owns_nothing_has_no_node(void)
+{
+    hand *h = open_hand();
+    rrc_object *top = new_thing(h, &Tracked), *leaf = new_thing(h, &Tracked), *proxied = new_thing(h, &Tracked);
+    rrc_object *view = new_thing(h, &Bare), *only_leaf = new_thing(h, &Tracked);
+    place *p = link_to(h, view, 1), *other;
+
+    link_to(h, proxied, 0);
+    own(h, top, 0, leaf);
+    own(h, top, 1, proxied);
+    give(top, 2, view);
+    own(h, only_leaf, 0, proxied);
+    step(h);
+    check_int(edge_nodes(h), 1);
+    check_int(h->mirrors, 1);
+    check_int(node(h, top)->list_count, 1);
+    check_ptr(node(h, top)->list[0], p);
+    other = link_to(h, leaf, 1);
+    step(h);
+    check_int(node(h, top)->list_count, 2);
+    check_ptr(node(h, top)->list[0], other);
+    check_int(rrc_unlink(h->heap, leaf), RRC_OK);
+    step(h);
+    check_int(node(h, top)->list_count, 1);
+    check_int(edge_nodes(h), 1);
+    rrc_decref(h->heap, leaf);
+    rrc_decref(h->heap, proxied);
+    rrc_decref(h->heap, only_leaf);
+    rrc_decref(h->heap, top);
+    close_hand(h);
+}
+
+/* Those that do not own anything any more lose theirs. */
+static void nodes_of_what_owns_nothing_any_more(void)
+{
+    int link;
+
+    for (link = 0; link < 3; link++) {          /* of the object in the middle */
+        hand *h = open_hand();
+        rrc_object *top = new_thing(h, &Tracked), *middle = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+
+        link_to(h, view, 1);
+        give(middle, 0, view);
+        own(h, top, 0, middle);
+        if (link > 0)
+            link_to(h, middle, link == 1);
+        step(h);
+        check_int(edge_nodes(h), 2);
+        rrc_incref(h->heap, view);
+        RRC_CLEAR(h->heap, THING(middle)->ref[0]);
+        step(h);
+        check_int(h->forgotten, 1);
+        check_ptr(node(h, middle), NULL);
+        step(h);
+        check_int(node(h, top)->list_count, link == 1);
+        check_int(edge_nodes(h), 1);
+        rrc_decref(h->heap, view);
+        rrc_decref(h->heap, middle);
+        rrc_decref(h->heap, top);
+        close_hand(h);
+    }
+}
+
+/* Another node than before, of an object at the same place: its owners list that. */
+static void tracked_anew(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *owner = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+    place *before;
+
+    link_to(h, view, 1);
+    give(ob, 0, view);
+    own(h, owner, 0, ob);
+    step(h);
+    before = node(h, ob);
+    check_ptr(node(h, owner)->list[0], before);
+    rrc_gc_untrack(h->heap, ob);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    step(h);
+    check(node(h, ob) != NULL && node(h, ob) != before);
+    check_ptr(node(h, owner)->list[0], node(h, ob));
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+/* GC objects that are not tracked are children if they have a P link; and a step changes
+   nothing in a p. */
+static void untracked_children(void)
+{
+    int is_p;
+
+    for (is_p = 0; is_p < 2; is_p++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *child = new_thing(h, &Tracked);
+        place *p, was;
+
+        rrc_gc_untrack(h->heap, child);
+        p = link_to(h, child, is_p);
+        give(owner, 0, child);
+        was = *p;
+        was.anchored = 0;
+        step(h);
+        check(memcmp(p, &was, sizeof was) == 0);
+        check_int(IS_WEAK(child) != 0, is_p);
+        check_int(edge_nodes(h), is_p);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+/* What an edge node stood for is rooted by its p from now on. */
+static void a_weak_object_gets_a_p(void)
+{
+    hand *h = open_hand();
+    pair t = new_pair(h, &Tracked);
+    place *p = link_to(h, t.y, 1);
+
+    check(!IS_WEAK(t.y));
+    check_int(p->anchored, 1);
+    step_makes_weak(h, t.y, p);
+    check_ptr(node(h, t.x)->list[0], p);
+    check_int(rrc_unlink(h->heap, t.y), RRC_OK);
+    end_pair(h, &t);
+    close_hand(h);
+}
+
+/* A link whose maker never put the bias in, with a p that dies. */
+static void a_p_that_dies_without_a_bias(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked);
+    place *p = new_place(h, 0);
+
+    own(h, ob, 0, ob);
+    step(h);
+    check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
+    p->is_dead = 1;
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    expect_log(h, RRC_EREFCNT);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_ptr(rrc_mirror_target(h->heap, ob), node(h, ob));
+    check(node(h, ob) != NULL);
+    RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+    rrc_decref(h->heap, ob);
+    close_hand(h);
+}
+
+static void fail_a_step(hand *h, rrc_object *wrong)
+{
+    THING(wrong)->ref[0] = THING(wrong)->ref[1] = wrong;        /* which it does not own */
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    THING(wrong)->ref[0] = THING(wrong)->ref[1] = NULL;
+    h->logged = 0;
+}
+
+/* A step that fails has not told changed links apart: that which comes next looks closely. */
+static void a_view_of_another_p_and_a_failed_step(void)
+{
+    hand *h = open_hand();
+    rrc_object *wrong = new_thing(h, &Tracked), *owner = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+    place *p;
+    int i;
+
+    own(h, owner, 0, view);
+    for (i = 0; i < 3; i++) {
+        if (i == 2)
+            fail_a_step(h, wrong);
+        if (i > 0)
+            check_int(rrc_unlink(h->heap, view), RRC_OK);
+        p = link_to(h, view, 1);
+        if (i == 1)
+            fail_a_step(h, wrong);
+        step(h);
+        check_ptr(node(h, owner)->list[0], p);
+    }
+    rrc_decref(h->heap, view);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, wrong);
+    close_hand(h);
+}
+
+/* Nor does it keep the edge nodes of what owns nothing any more. */
+static void a_step_without_changes_after_a_failed_one(void)
+{
+    hand *h = open_hand();
+    rrc_object *wrong = new_thing(h, &Tracked), *owner = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+
+    link_to(h, view, 1);
+    own(h, owner, 0, view);
+    give(wrong, 0, new_thing(h, &Tracked));
+    step(h);
+    check_int(edge_nodes(h), 1);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    THING(wrong)->ref[1] = THING(wrong)->ref[0];        /* visited twice, and owned once */
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    expect_log(h, RRC_ETRAVERSE);
+    THING(wrong)->ref[1] = NULL;
+    step(h);
+    check_int(edge_nodes(h), 0);
+    check_int(h->forgotten, 1);
+    rrc_decref(h->heap, view);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, wrong);
+    close_hand(h);
+}
+
+/* ---- when a step is due ---- */
+
+static int asks_until_due(hand *h)
+{
+    int asks = 1;
+
+    while (!rrc_mirror_is_due(h->heap) && asks < 10000)
+        asks++;
+    return asks;
+}
+
+static void each_change_makes_a_step_due(void)
+{
+    enum { TRACK, LINK_P, LINK_O, UNLINK, UNTRACK, LEAVE, TAKE, SET_NODE, FAIL, CHANGES, OTHERS = 20 };
+    int change, i;
+
+    for (change = 0; change < CHANGES; change++) {
+        hand *h = open_hand();
+        rrc_object *others[OTHERS], *ob = new_thing(h, &Tracked), *view = new_thing(h, &Bare), *bare = new_thing(h, &Bare);
+        rrc_object *loose = rrc_gc_new(h->heap, &Tracked);
+        place *p = link_to(h, view, 1);
+
+        check(loose != NULL);
+        for (i = 0; i < OTHERS; i++)
+            link_to(h, others[i] = new_thing(h, &Bare), 1);
+        if (change == TAKE)
+            rrc_decref(h->heap, view);
+        step(h);
+        step(h);
+        if (change != TAKE)
+            check_int(asks_until_due(h), 10000);
+        step(h);
+        switch (change) {
+        case TRACK: check_int(rrc_gc_track(h->heap, loose), RRC_OK); break;
+        case LINK_P: case LINK_O: link_to(h, bare, change == LINK_P); break;
+        case UNLINK: check_int(rrc_unlink(h->heap, view), RRC_OK); break;
+        case UNTRACK: rrc_gc_untrack(h->heap, ob); break;
+        case LEAVE: rrc_decref(h->heap, view); break;
+        case TAKE: rrc_incref(h->heap, view); break;
+        case SET_NODE: rrc_mirror_set_node(h->heap, ob, new_place(h, 1)); break;
+        case FAIL:
+            own(h, ob, 0, ob);
+            h->fail_mirror = 1;
+            check_int(rrc_mirror_step(h->heap), RRC_ENOMEM);
+            break;
+        }
+        check_int(asks_until_due(h), 8);
+        if (change == FAIL)
+            RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+        if (change == LEAVE)
+            rrc_incref(h->heap, view);
+        for (i = 0; i < OTHERS; i++)
+            rrc_decref(h->heap, others[i]);
+        check(change == UNLINK || rrc_to_obj(h->heap, view) == p);
+        rrc_decref(h->heap, view);
+        rrc_decref(h->heap, bare);
+        rrc_decref(h->heap, loose);
+        rrc_decref(h->heap, ob);
+        close_hand(h);
+    }
+}
+
+/* ... now and then for what only the host holds: some since earlier steps, some since the last. */
+static void due_for_what_only_the_host_holds(void)
+{
+    enum { MOST = 4096, OTHERS = 20 };
+    rrc_object *others[OTHERS];
+    int kind, i;
+
+    for (kind = 0; kind < 2; kind++) {
+        hand *h = open_hand();
+        const rrc_type *type = kind ? &Tracked : &Bare;
+        rrc_object *owner = new_thing(h, &Tracked), *view = new_thing(h, type), *more = new_thing(h, &Bare);
+
+        for (i = 0; i < OTHERS; i++)
+            link_to(h, others[i] = new_thing(h, &Bare), 1);
+        link_to(h, view, 1);
+        link_to(h, more, 1);
+        give(owner, 0, view);
+        for (i = 0; i < 3; i++) {
+            step(h);                    /* makes it weak, then finds it so */
+            check(IS_WEAK(view));
+            check(asks_until_due(h) < 100);
+        }
+        give(owner, 1, more);
+        step(h);
+        check(asks_until_due(h) < 1000);
+        rrc_incref(h->heap, view);
+        rrc_incref(h->heap, more);
+        step(h);
+        check_int(asks_until_due(h), 10000);        /* C holds all: nothing can have died */
+        rrc_decref(h->heap, others[0]);
+        for (i = 0; i < 14; i++)
+            step(h);
+        check_int(asks_until_due(h), MOST);
+        step(h);
+        check_int(asks_until_due(h), MOST);
+        step(h);
+        rrc_gc_untrack(h->heap, owner);             /* one change: patience ends */
+        check_int(asks_until_due(h), 8);
+        step(h);
+        check_int(asks_until_due(h), 8);
+        for (i = 1; i < OTHERS; i++)
+            rrc_decref(h->heap, others[i]);
+        rrc_decref(h->heap, view);
+        rrc_decref(h->heap, more);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
 /* ---- what finalizers of the host do in a step ---- */
 
-static rrc_object *victim;
+static rrc_object *victim, *restless_owner;
 static size_t ran;
 
 static void drop_the_last_reference(hand *h)
@@ -641,6 +1181,30 @@ static void step_inside(hand *h)
     inner_code = rrc_mirror_step(h->heap);
 }
 
+/* In rrc_mirror_collect, too, when the host's collection is done. */
+static void step_in_the_next_survivor(void *userdata)
+{
+    ((hand *)userdata)->in_survivor = step_inside;
+}
+
+static void no_step_begins_in_a_hook_of_a_collection(void)
+{
+    hand *h = open_with(mirror, step_in_the_next_survivor);
+    pair t = new_pair(h, &Tracked);
+
+    inner_code = RRC_OK;
+    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(inner_code, RRC_EPHASE);
+#ifdef RRC_DEBUG
+    expect_log(h, RRC_EPHASE);
+#endif
+    check(IS_WEAK(t.x) && IS_WEAK(t.y) && IS_WEAK(t.handle));   /* (steps go on: as they left it) */
+    check_int(t.p->anchored, 0);
+    h->in_survivor = NULL;
+    end_pair(h, &t);
+    close_hand(h);
+}
+
 static void no_step_begins_in_a_hook(void)
 {
     hand *h = open_hand();
@@ -670,6 +1234,200 @@ static void no_step_begins_in_a_hook(void)
     close_hand(h);
 }
 
+static void untrack_the_victim(hand *h)
+{
+    rrc_gc_untrack(h->heap, victim);
+}
+
+static rrc_object *taken_view;
+
+static void take_both(hand *h)
+{
+    rrc_incref(h->heap, victim);
+    rrc_incref(h->heap, taken_view);
+}
+
+/* What has become weak in this step is taken before it is let go. */
+static void a_finalizer_in_a_step_takes_the_living(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+    place *p;
+    int i;
+
+    victim = new_thing(h, &Tracked);
+    taken_view = new_thing(h, &Bare);
+    p = link_to(h, taken_view, 1);
+    own(h, victim, 0, victim);
+    give(owner, 0, victim);
+    give(owner, 1, taken_view);
+    h->in_mirror = take_both;
+    for (i = 0; i < 2; i++) {
+        step(h);
+        check(!IS_WEAK(victim) && !IS_WEAK(taken_view));
+        check_int(node(h, victim)->anchored, 1);
+        check_int(p->anchored, 1);
+    }
+    rrc_decref(h->heap, victim);
+    rrc_decref(h->heap, taken_view);
+    step_makes_weak(h, taken_view, p);
+    step_makes_weak(h, victim, node(h, victim));
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+static void untrack_before_it_has_a_node(hand *h)
+{
+    rrc_gc_untrack(h->heap, victim);
+    rrc_mirror_set_node(h->heap, victim, new_place(h, 1));
+}
+
+/* A target is not tracked any more when the host makes its edge node. */
+static void targets_that_are_untracked(void)
+{
+    int at;
+
+    for (at = 0; at < 2; at++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *other = new_thing(h, &Tracked);
+
+        victim = new_thing(h, &Tracked);
+        own(h, other, 0, other);
+        own(h, victim, 0, victim);
+        give(owner, at, victim);
+        give(owner, 1 - at, other);
+        h->in_mirror = untrack_before_it_has_a_node;
+        step(h);
+        check_ptr(node(h, victim), NULL);
+        check(node(h, other) != NULL);
+        check_int(edge_nodes(h), 2);
+        RRC_CLEAR(h->heap, THING(victim)->ref[0]);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+/* The same of one whose new edge node and link are lost in the same moment. */
+static void untrack_and_lose_all(hand *h)
+{
+    untrack_before_it_has_a_node(h);
+    node(h, victim)->is_dead = 1;
+    traversals = 0;
+    check_int(rrc_unlink(h->heap, victim), RRC_OK);
+    check_int(traversals, 0);           /* its fields may be anything by now */
+}
+
+static void untracked_objects_are_not_traversed(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+
+    victim = new_thing(h, &Tracked);
+    link_to(h, victim, 1);
+    give(owner, 0, victim);
+    h->in_mirror = untrack_and_lose_all;
+    step(h);
+    check_ptr(node(h, victim), NULL);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+/* What is untracked while its anchor is about to be dropped has it until the next step. */
+static void views_that_are_untracked_in_a_step(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+    place *p;
+
+    victim = new_thing(h, &Tracked);
+    p = link_to(h, victim, 1);
+    give(owner, 0, victim);
+    h->in_mirror = untrack_the_victim;
+    step(h);
+    check(!IS_WEAK(victim));
+    check_int(p->anchored, 1);
+    step_makes_weak(h, victim, p);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+/* The host finds an object dead just after it has mirrored it. */
+static void die_when_mirrored(hand *h)
+{
+    ((place *)rrc_to_obj(h->heap, victim))->is_dead = node(h, victim)->is_dead = 1;
+    check_int(rrc_unlink(h->heap, victim), RRC_OK);
+}
+
+static void dead_when_it_is_mirrored(void)
+{
+    hand *h = open_hand();
+    rrc_object *view = new_thing(h, &Bare);
+
+    victim = new_thing(h, &Tracked);
+    link_to(h, victim, 1);
+    give(victim, 0, victim);
+    step(h);
+    check(IS_WEAK(victim));
+    link_to(h, view, 1);
+    give(victim, 1, view);
+    h->after_mirror = die_when_mirrored;
+    step(h);
+    check_ptr(node(h, victim), NULL);
+    step(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    close_hand(h);
+}
+
+static void node_for_a_bare_object(hand *h)
+{
+    rrc_mirror_set_node(h->heap, victim, new_place(h, 1));
+    expect_log(h, RRC_ETYPE);
+}
+
+static void no_nodes_for_bare_objects(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+
+    victim = new_thing(h, &Bare);
+    own(h, owner, 0, owner);
+    h->in_mirror = node_for_a_bare_object;
+    step(h);
+    check(h->in_mirror == NULL);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, victim);
+    close_hand(h);
+}
+
+/* In the explicit form: a view whose p dies, and that C gets hold of and tracked objects
+   own, before the step has looked at them again. */
+static place *dying;
+
+static void own_what_has_died(hand *h)
+{
+    dying->is_dead = 1;
+    own(h, restless_owner, 1, victim);
+}
+
+static void taken_dead_in_the_explicit_form(void)
+{
+    hand *h = open_hand();
+
+    restless_owner = new_thing(h, &Tracked);
+    victim = new_thing(h, &Bare);
+    dying = link_to(h, victim, 1);
+    rrc_decref(h->heap, victim);
+    own(h, restless_owner, 0, restless_owner);
+    h->in_mirror = own_what_has_died;
+    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(h->logged, 0);
+    check_ptr(rrc_to_obj(h->heap, victim), NULL);
+    check_int(RRC_REFCNT(victim), 1);
+    rrc_decref(h->heap, restless_owner);
+    close_hand(h);
+}
+
 /* ---- many links ---- */
 
 /* A finalizer unlinks nearly all that the step has noted, and makes one link: what was
@@ -688,12 +1446,6 @@ static int visit_children(rrc_object *self, rrc_visitproc visit, void *arg)
     for (i = 0; i < child_count; i++)
         RRC_VISIT(children[i]);
     return 0;
-}
-
-static rrc_gcref always_there(void *userdata, rrc_gcref p)
-{
-    (void)userdata;
-    return p;
 }
 
 static int anchor_nothing(void *userdata, rrc_object *ob, int on)
@@ -726,6 +1478,7 @@ static void a_step_keeps_what_it_has_noted(void)
     rrc_heap *heap = NULL;
     rrc_desc desc;
     rrc_object *ob;
+    rrc_stats before, after;
 
     memset(&desc, 0, sizeof desc);
     desc.userdata = &heap;
@@ -741,7 +1494,10 @@ static void a_step_keeps_what_it_has_noted(void)
         RRC_REFCNT(children[child_count]) += BIAS;
     }
     check_int(rrc_gc_track(heap, ob), RRC_OK);
+    check_int(rrc_get_stats(heap, &before), RRC_OK);
     check_int(rrc_mirror_step(heap), RRC_OK);
+    check_int(rrc_get_stats(heap, &after), RRC_OK);
+    check(after.memory < before.memory / 2);            /* what is not needed any more is given back */
     check(IS_WEAK(children[0]));
     check_int(rrc_check(heap), RRC_OK);
     rrc_gc_untrack(heap, ob);
@@ -919,6 +1675,169 @@ static void a_new_node_outside_a_step(void)
     close_hand(h);
 }
 
+/* The host tells of a node that the object has, or of one for what is linked: nothing else
+   changes. The owners of what has nothing but a node of the host's list that. */
+static void nodes_of_the_hosts_are_listed(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *ob = new_thing(h, &Tracked), *view = new_thing(h, &Tracked);
+    place *s = new_place(h, 1), *p = link_to(h, view, 1);
+    int i;
+
+    rrc_mirror_set_node(h->heap, ob, s);
+    give(owner, 0, ob);
+    give(owner, 1, view);
+    for (i = 0; i < 2; i++) {
+        step_makes_weak(h, ob, s);
+        check_ptr(node(h, owner)->list[0], s);
+        check_int(h->mirrors, 1);
+        rrc_mirror_set_node(h->heap, ob, s);
+        check(IS_WEAK(ob));
+        check_int(s->anchored, 0);
+        check_int(edge_nodes(h), 2);
+    }
+    rrc_mirror_set_node(h->heap, view, new_place(h, 1));
+    check(IS_WEAK(view));
+    check_int(p->anchored, 0);
+    check_int(edge_nodes(h), 3);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
+/* Garbage with such a node comes back, and owns nothing any more. */
+static void come_back(hand *h, rrc_object *self, const char *slot)
+{
+    if (strcmp(slot, "tp_finalize") != 0)
+        return;
+    rrc_incref(h->heap, self);
+    RRC_CLEAR(h->heap, THING(self)->ref[0]);
+}
+
+static void a_node_of_the_hosts_comes_back(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Final);
+    place *s = new_place(h, 1);
+
+    rrc_mirror_set_node(h->heap, ob, s);
+    give(ob, 0, ob);
+    h->in_slot = come_back;
+    step_and_run(h);
+    check_int(h->finalized, 1);
+    step(h);
+    check_ptr(node(h, ob), s);
+    check_int(h->forgotten, 0);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    close_hand(h);
+}
+
+/* What C does not refer to stays weak after rrc_mirror_collect; all else is strong. */
+static void the_explicit_form_roots_what_c_refers_to(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob[4];
+    place *p[4];
+    int i, round;
+
+    for (i = 0; i < 4; i++) {
+        ob[i] = new_thing(h, i % 2 ? &Tracked : &Bare);
+        p[i] = link_to(h, ob[i], 1);
+        if (i >= 2)
+            rrc_decref(h->heap, ob[i]);
+    }
+    for (round = 0; round < 2; round++) {
+        check_int(rrc_mirror_collect(h->heap), 0);
+        for (i = 0; i < 4; i++) {
+            check_int(IS_WEAK(ob[i]) != 0, i >= 2);
+            check_int(p[i]->anchored, i < 2);
+        }
+    }
+    rrc_decref(h->heap, ob[0]);
+    rrc_decref(h->heap, ob[1]);
+    close_hand(h);
+}
+
+/* Young or old, a p is asked for. */
+static void a_host_with_generations(void)
+{
+    hand *h;
+    rrc_object *ob;
+    place *p;
+
+    with_generations = 1;
+    h = open_hand();
+    ob = new_thing(h, &Bare);
+    p = link_to(h, ob, 1);
+    rrc_decref(h->heap, ob);
+    step(h);
+    check_ptr(rrc_to_obj(h->heap, ob), p);
+    p->is_dead = 1;
+    step(h);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_int(rrc_run_pending(h->heap, 0), 1);
+    with_generations = 0;
+    close_hand(h);
+}
+
+/* ---- the end of a heap ---- */
+
+static void tell_a_node(hand *h, rrc_object *self, const char *slot)
+{
+    if (strcmp(slot, "tp_finalize") != 0)
+        return;
+    check_int(edge_nodes(h), 0);
+    check(rrc_gc_is_tracked(h->heap, self));
+    rrc_mirror_set_node(h->heap, self, &h->places[0]);
+    expect_log(h, RRC_ETYPE);
+}
+
+/* No hook is called any more, and nothing stands for what is left. */
+static void hooks_end_with_the_heap(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *final = new_thing(h, &Final), *ring[2];
+    rrc_stats stats;
+    int i, anchors, forgotten;
+
+    own(h, ob, 0, ob);
+    link_to(h, ob, 0);
+    own(h, final, 0, final);
+    for (i = 0; i < 2; i++)
+        ring[i] = new_thing(h, &Tracked);
+    for (i = 0; i < 2; i++)
+        own(h, ring[i], 0, ring[1 - i]);
+    step(h);
+    check_int(edge_nodes(h), 4);
+    check_int(rrc_get_stats(h->heap, &stats), RRC_OK);
+    check_int(stats.finalizable, 1);
+    rrc_decref(h->heap, final);
+    h->in_slot = tell_a_node;
+    for (i = 0; i < 2; i++)
+        rrc_decref(h->heap, ring[i]);
+    rrc_gc_untrack(h->heap, final);         /* C alone will not find it */
+    check_int(rrc_gc_track(h->heap, final), RRC_OK);
+    rrc_incref(h->heap, final);
+    step(h);
+    rrc_decref(h->heap, final);
+    check_int(rrc_run_pending(h->heap, 1), 1);      /* half of the ring is cleared */
+    check_int(h->deallocs, 0);
+    anchors = h->anchors;
+    forgotten = h->forgotten;
+    check_int(rrc_heap_free(h->heap), 1);
+    check_int(h->anchors, anchors);
+    check_int(h->forgotten, forgotten);
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 3);
+    check_ptr(rrc_mirror_node(h->heap, ob), NULL);
+    check_int(h->logged, 0);
+    h->in_slot = NULL;
+    RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+    rrc_decref(h->heap, ob);
+    check_int(h->bytes, 0);
+    free(h);
+}
+
 /* Links whose makers have not put the bias in yet: nothing is lost by a step. */
 static void links_without_a_bias(void)
 {
@@ -960,62 +1879,84 @@ static void only_links(void)
     close_hand(h);
 }
 
-static void untrack_the_victim(hand *h)
-{
-    rrc_gc_untrack(h->heap, victim);
-}
-
 static void untracked_while_it_is_mirrored(void)
 {
     hand *h = open_hand();
+    rrc_object *view = new_thing(h, &Bare);
+    int i;
 
-    victim = new_thing(h, &Tracked);
-    own(h, victim, 0, victim);
-    h->in_mirror = untrack_the_victim;
-    step(h);
-    check_int(edge_nodes(h), 0);
-    RRC_CLEAR(h->heap, THING(victim)->ref[0]);
-    rrc_decref(h->heap, victim);
+    link_to(h, view, 1);
+    for (i = 0; i < 2; i++) {
+        victim = new_thing(h, &Tracked);
+        own(h, victim, 0, i ? view : victim);
+        h->in_mirror = untrack_the_victim;
+        step(h);
+        check_int(edge_nodes(h), 0);
+        RRC_CLEAR(h->heap, THING(victim)->ref[0]);
+        rrc_decref(h->heap, victim);
+    }
+    rrc_decref(h->heap, view);
     close_hand(h);
 }
 
 /* In the explicit form a host whose finalizers never rest: a step gives up in the end,
    and lets nothing go. */
-static rrc_object *restless[3];
-static int rounds;
+static rrc_object *restless[4];     /* the last one stays where it is */
+static int rounds, rounds_left, rests;
+
+static place *place_of(hand *h, int i) { return (place *)rrc_to_obj(h->heap, restless[i]); }
+
+static void check_what_is_let_go(void *userdata)
+{
+    hand *h = (hand *)userdata;
+
+    check(rests || place_of(h, 1)->anchored + place_of(h, 2)->anchored == (rounds_left > 0 ? 2 : 1));
+    check_int(place_of(h, 3)->anchored, rounds_left > 0);
+}
 
 static void change_again(hand *h)
 {
     rrc_object **field = &THING(restless[0])->ref[0];
 
+    check_what_is_let_go(h);
     *field = *field == restless[1] ? restless[2] : restless[1];
     rounds++;
-    h->in_mirror = change_again;
+    if (--rounds_left > 0)
+        h->in_mirror = change_again;
 }
 
-static void finalizers_that_never_rest(void)
+static void rest_after(int count)
 {
-    hand *h = open_hand();
+    hand *h = open_with(mirror, check_what_is_let_go);
     int i;
 
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 4; i++)
         restless[i] = new_thing(h, i == 0 ? &Tracked : &Bare);
-    for (i = 1; i < 3; i++) {
-        link_to(h, restless[i], 1);
-        RRC_REFCNT(restless[i])++;      /* one for the field, whichever it is */
-    }
+    for (i = 1; i < 4; i++)
+        link_to(h, restless[i], 1);     /* of the first two, the test's reference is that of the field, whichever it is */
     THING(restless[0])->ref[0] = restless[1];
-    rounds = 0;
+    give(restless[0], 1, restless[3]);
+    rounds = rests = 0;
+    rounds_left = count;
     h->in_mirror = change_again;
     check_int(rrc_mirror_collect(h->heap), 0);
-    check(rounds > 3);
-    check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]));
+    check(count > 8 ? rounds == 8 : rounds == count);
+    check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]) && !IS_WEAK(restless[3]));
     h->in_mirror = NULL;
-    RRC_REFCNT(THING(restless[0])->ref[0] == restless[1] ? restless[2] : restless[1])--;
-    for (i = 0; i < 3; i++)
-        rrc_decref(h->heap, restless[i]);
+    rounds_left = 0;
+    rests = 1;
+    rrc_decref(h->heap, THING(restless[0])->ref[0] == restless[1] ? restless[2] : restless[1]);
+    rrc_decref(h->heap, restless[0]);
     check_int(rrc_mirror_collect(h->heap), 0);
     close_hand(h);
+}
+
+/* ... and if they rest in time, what only tracked objects own is let go. */
+static void finalizers_that_rest_late_or_never(void)
+{
+    rest_after(1);
+    rest_after(6);
+    rest_after(10000);
 }
 
 /* Weak or not, an object that is light goes with its p. */
@@ -1203,6 +2144,56 @@ static void a_negative_count_elsewhere(void)
     /* Only debug builds look at counts. */
 }
 #endif
+
+#if !HOST_FRONT
+static int visit_type_too(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    thing_traverse(self, visit, arg);
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
+    return 0;
+}
+#endif
+
+/* The type of an instance is one of what that owns, whether its tp_traverse visits it or not. */
+static void heap_types_are_children(void)
+{
+#if !HOST_FRONT
+    static rrc_type heap_type;
+    rrc_object *type_ob = &heap_type.ob_base;
+    int visits;
+
+    for (visits = 0; visits < 2; visits++) {
+        hand *h = open_hand();
+        rrc_object *instance;
+        place *p;
+
+        heap_type = Tracked;
+        heap_type.tp_flags |= RRC_TPFLAGS_HEAPTYPE;
+        if (visits)
+            heap_type.tp_traverse = visit_type_too;
+        heap_type.ob_base.ob_refcnt = 1;
+        heap_type.ob_base.ob_type = &Bare;
+        p = link_to(h, type_ob, 1);
+        instance = new_thing(h, &heap_type);
+        own(h, instance, 0, instance);
+        rrc_decref(h->heap, type_ob);
+        step_makes_weak(h, type_ob, p);
+        check_int(node(h, instance)->list_count, 2);
+        check_ptr(node(h, instance)->list[1], p);
+        rrc_gc_untrack(h->heap, instance);
+        check(!IS_WEAK(type_ob));
+        check_int(p->anchored, 1);
+        check_int(rrc_gc_track(h->heap, instance), RRC_OK);
+        step_makes_weak(h, type_ob, p);
+        rrc_incref(h->heap, type_ob);
+        RRC_CLEAR(h->heap, THING(instance)->ref[0]);
+        rrc_decref(h->heap, instance);
+        check_int(rrc_unlink(h->heap, type_ob), RRC_OK);
+        check_int(heap_type.ob_base.ob_refcnt, 1);
+        close_hand(h);
+    }
+#endif
+}
 
 static void nodes_are_for_tracked_objects(void)
 {
@@ -1413,7 +2404,41 @@ static void what_is_no_object_is_reported(void)
     rrc_decref(h->heap, ob);
     close_hand(h);
 }
-#define DEBUG_TESTS , UNIT(what_is_no_object_is_reported)
+
+/* References that are moved without rrc_touch to an object that owns others, above or below
+   them in memory, or that owned one. */
+static void moves_are_reported(void)
+{
+    hand *h = open_hand();
+    rrc_object *a = new_thing(h, &Tracked), *b = new_thing(h, &Tracked), *view[2];
+    int i, lower;
+
+    for (i = 0; i < 2; i++) {
+        view[i] = new_thing(h, &Bare);
+        link_to(h, view[i], 1);
+    }
+    lower = (uintptr_t)view[0] > (uintptr_t)view[1];
+    give(a, 0, view[lower]);
+    give(b, 0, view[1 - lower]);
+    for (i = 0; i < 4; i++) {           /* the upper to the lower, the lower to nothing, ... */
+        thing *from = THING(i % 2 ? a : b), *to = THING(i % 2 ? b : a);
+        int n = 0;
+
+        step(h);
+        check(IS_WEAK(view[0]) && IS_WEAK(view[1]));
+        while (from->ref[n] == NULL)
+            n++;
+        to->ref[(i + 1) % REFS] = from->ref[n];
+        from->ref[n] = NULL;
+        check_int(rrc_mirror_step(h->heap), RRC_ETOUCH);
+        expect_log(h, RRC_ETOUCH);
+    }
+    step(h);
+    rrc_decref(h->heap, a);
+    rrc_decref(h->heap, b);
+    close_hand(h);
+}
+#define DEBUG_TESTS , UNIT(what_is_no_object_is_reported), UNIT(moves_are_reported)
 #else
 #define DEBUG_TESTS
 #endif
@@ -1426,14 +2451,37 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(held_again_when_its_node_has_died),
     UNIT(a_step_makes_dead_nodes_anew),
     UNIT(a_step_without_a_search),
+    UNIT(a_step_without_a_search_finds_a_dead_node),
+    UNIT(a_long_chain_is_held_again),
+    UNIT(taken_when_its_p_has_died),
     UNIT(a_collection_finds_dead_nodes),
     UNIT(a_finalizer_in_a_step_takes_the_dead),
     UNIT(what_a_step_finds_held_is_strong),
     UNIT(a_new_node_of_a_weak_object_is_let_go),
     UNIT(a_failed_update_is_made_up_for),
+    UNIT(anchors_of_what_stays_are_let_be),
+    UNIT(only_what_changed_is_mirrored),
+    UNIT(what_owns_nothing_has_no_node),
+    UNIT(nodes_of_what_owns_nothing_any_more),
+    UNIT(tracked_anew),
+    UNIT(untracked_children),
+    UNIT(a_weak_object_gets_a_p),
+    UNIT(a_p_that_dies_without_a_bias),
+    UNIT(a_view_of_another_p_and_a_failed_step),
+    UNIT(a_step_without_changes_after_a_failed_one),
+    UNIT(each_change_makes_a_step_due),
+    UNIT(due_for_what_only_the_host_holds),
     UNIT(nothing_is_deallocated_in_a_step),
     UNIT(nothing_is_resized_in_a_step),
     UNIT(no_step_begins_in_a_hook),
+    UNIT(no_step_begins_in_a_hook_of_a_collection),
+    UNIT(a_finalizer_in_a_step_takes_the_living),
+    UNIT(targets_that_are_untracked),
+    UNIT(untracked_objects_are_not_traversed),
+    UNIT(views_that_are_untracked_in_a_step),
+    UNIT(dead_when_it_is_mirrored),
+    UNIT(no_nodes_for_bare_objects),
+    UNIT(taken_dead_in_the_explicit_form),
     UNIT(a_step_keeps_what_it_has_noted),
     UNIT(a_child_of_what_waits_is_linked_again),
     UNIT(an_old_p_link_is_forgotten),
@@ -1442,12 +2490,18 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(no_step_in_deallocs_and_walks),
     UNIT(a_first_node_of_the_hosts),
     UNIT(a_new_node_outside_a_step),
+    UNIT(nodes_of_the_hosts_are_listed),
+    UNIT(a_node_of_the_hosts_comes_back),
+    UNIT(the_explicit_form_roots_what_c_refers_to),
+    UNIT(a_host_with_generations),
+    UNIT(hooks_end_with_the_heap),
     UNIT(links_without_a_bias),
     UNIT(only_links),
     UNIT(untracked_while_it_is_mirrored),
-    UNIT(finalizers_that_never_rest),
+    UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
     UNIT(static_objects_are_no_children),
+    UNIT(heap_types_are_children),
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),

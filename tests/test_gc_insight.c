@@ -316,9 +316,9 @@ static void what_is_not_in_the_graph(void)
     check_explained(t, plain, "Node PLAIN (1 reference, not tracked):\n"
                               "  1 reference from outside keeps it alive\n");
     check_int(rrc_explain(h->heap, NULL, write_text, t), RRC_ENULL);
-    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "ob is NULL");
     check_int(rrc_explain(h->heap, plain, NULL, t), RRC_ENULL);
-    host_expect_log(h, RRC_ENULL, "rrc_explain");
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "write is NULL");
     check_int(rrc_dump_dot(h->heap, NULL, t), RRC_ENULL);
     host_expect_log(h, RRC_ENULL, "rrc_dump_dot");
     host_major_begin(h);
@@ -471,6 +471,7 @@ static void a_picture_of_everything(void)
     check_int(mentions(t->written, "label=\"P\", dir=both];"), 1);
     check_int(mentions(t->written, "\\ngarbage\""), 7);
     check_int(mentions(t->written, "outside\"];"), 1);
+    check_int(mentions(t->written, "#ffd9b3"), 2);      /* what is held, and what is static */
     leave_the_zoo(h, z);
     free(t);
 }
@@ -500,13 +501,37 @@ static void ignore_text(void *arg, const char *bytes, size_t size)
     (void)arg, (void)bytes, (void)size;
 }
 
+/* Objects without GC heads are shown for who refers to them; what untracked ones refer to is not. */
+static void only_tracked_objects_have_edges(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &Knot, 1), *bare = ob_new(h, &Node);
+
+    knot_tie(h, owner, 0, bare);
+    rrc_decref(h->heap, bare);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "[shape=box"), 2);
+    check_int(mentions(t->written, " [label=\""), 1);
+    rrc_gc_untrack(h->heap, owner);
+    ob_link(h, P, host_rooted(h, HOST_OLD), owner, FULL);
+    clear_text(t);
+    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "[shape=box"), 1);
+    check_int(mentions(t->written, " [label=\""), 0);
+    rrc_decref(h->heap, owner);
+    h->events[0] = '\0';
+    host_close(h);
+    free(t);
+}
+
 /* Many in the queue, some behind it, and what these own. */
 static void a_long_queue(void)
 {
     enum { COUNT = 600 };
     host *h = host_open(NULL);
     text *t = text_open(h);
-    rrc_object *owner = knot_new(h, &Knot, 1), *child = knot_new(h, &Knot, 2), *deferred;
+    rrc_object *owner = knot_new(h, &Knot, 1), *child = knot_new(h, &Knot, 2), *deferred, *bystander;
     int i;
 
     KNOT(owner)->ref[0] = child;
@@ -517,6 +542,7 @@ static void a_long_queue(void)
     rrc_gc_disable(h->heap);
     host_major(h);
     rrc_gc_enable(h->heap);
+    bystander = knot_new(h, &Knot, 4);
     deferred = knot_new(h, &KnotTable, 3);
     host_minor_begin(h);
     rrc_decref(h->heap, deferred);
@@ -529,6 +555,9 @@ static void a_long_queue(void)
     clear_text(t);
     check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
     check_int(mentions(t->written, "in the queue"), 2);
+    check_int(mentions(t->written, "#cccccc"), 3);      /* the child, too */
+    check_int(mentions(t->written, "#ffd9b3"), 1);
+    rrc_decref(h->heap, bystander);
     check_int(rrc_run_pending(h->heap, 0), COUNT + 3);
     if (HOST_DEBUG) {
         rrc_object *ob = ob_new(h, &Node);
@@ -547,6 +576,7 @@ static void a_long_queue(void)
 UNIT_GROUP(gc_insight,
     UNIT(references_that_are_no_members),
     UNIT(pictures_in_a_walk),
+    UNIT(only_tracked_objects_have_edges),
     UNIT(a_long_queue),
     UNIT(held_from_outside),
     UNIT(the_shortest_path),
