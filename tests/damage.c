@@ -222,6 +222,46 @@ static void reserves(void)
     close_heap();
 }
 
+/* What suffices is taken, and one less is not. */
+#define LIMIT(word, least, detail) \
+    do { \
+        size_t is_ = (word); \
+        (word) = (least); \
+        check_int(rrc_check(heap), RRC_OK); \
+        (word) = is_; \
+        DAMAGE(size_t, word, (least) - 1, RRC_ECORRUPT, detail); \
+    } while (0)
+
+static void reserves_that_just_suffice(void)
+{
+    static const struct { int links, tracked; } sizes[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 2, 2 }, { 300, 1 }, { 1, 700 } };
+    rrc_object *obs[700];
+    size_t i;
+    int k;
+
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t links = (size_t)sizes[i].links, tracked = (size_t)sizes[i].tracked;
+
+        unit_context("%d links, %d tracked", sizes[i].links, sizes[i].tracked);
+        open_heap();
+        for (k = 0; k < sizes[i].links; k++)
+            linked(k, 1);
+        for (k = 0; k < sizes[i].tracked; k++) {
+            obs[k] = rrc_gc_new(heap, &Tracked);
+            check_int(rrc_gc_track(heap, obs[k]), RRC_OK);
+        }
+        LIMIT(heap->chunk_count, rrci_chunks_needed(heap, links, tracked), "too few chunks");
+        if (links > 0)
+            LIMIT(heap->directory.capacity, rrci_directory_needed(links, 0), "directories are too short");
+        if (tracked > 0)
+            LIMIT(heap->gc_directory.capacity, rrci_directory_needed(links, tracked), "directories are too short");
+        DAMAGE(size_t, heap->pool_count, heap->pool_count - 1, RRC_ECORRUPT, "pool");
+        for (k = 0; k < sizes[i].tracked; k++)
+            rrc_decref(heap, obs[k]);
+        close_heap();
+    }
+}
+
 static void room_for_young_links(void)
 {
     rrci_dict *dict;
@@ -803,6 +843,11 @@ static void weak_objects(void)
     RRC_REFCNT(bare) = RRC_REFCNT_FROM_PYPY;
     DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
     DAMAGE(intptr_t, bare->ob_refcnt, bare->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
+    heap->weak_count++;
+    DAMAGE_ONCE(intptr_t, ob->ob_refcnt, ob->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "nothing stands for it");
+    DAMAGE_ONCE(intptr_t, bare->ob_refcnt, bare->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "nothing stands for it");
+    heap->weak_count--;
+    check_int(rrc_check(heap), RRC_OK);
     THING(ob)->ref = linked(1, 1);
     rrc_incref(heap, THING(ob)->ref);
     check_int(rrc_mirror_step(heap), RRC_OK);
@@ -841,7 +886,7 @@ static void a_heap_without_a_mirror(void)
 #define MIRROR_TESTS
 #endif
 
-UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
+UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_that_just_suffice), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
            UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
