@@ -4834,7 +4834,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
-#define RRCI_NODE_KEPT    ((uintptr_t)8)        /* the host keeps things of its own in it */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
 
 /* ---- what stands for an object ---- */
 
@@ -4919,6 +4920,7 @@ static void rrci_spread_strength(rrc_heap *heap)
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
+    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, ob);
@@ -5058,6 +5060,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;
+    head->is.state &= ~RRCI_NODE_LOST;
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
@@ -5325,7 +5328,8 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     rrc_object *owner = weighing->search.parent;
     const rrci_gc_head *head = rrci_gc_head_of(owner);
     char detail[200];
-    if (!heap->hooked || rrci_has_address(head->is.listed, head->is.listed_count, ob))
+    if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
+        || rrci_has_address(head->is.listed, head->is.listed_count, ob))
         return;
     weighing->is_moved = 1;
 #ifdef RRC_NO_STDIO

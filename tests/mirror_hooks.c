@@ -11,6 +11,7 @@ enum { PLACES = 200, REFS = 4 };
 /* A p, or an edge node. */
 typedef struct place {
     int is_node, is_used, is_dead, anchored;
+    int cannot_be_rooted;       /* though it lives: the host is about to find it dead */
     size_t list_count;
     struct place *list[REFS];   /* what an edge node refers to, as far as a test looks */
 } place;
@@ -89,7 +90,7 @@ static int anchor(void *userdata, rrc_object *ob, int on)
     check(s != NULL && s->is_used);
     h->anchors++;
     call(&h->in_anchor, h);
-    if (on && s->is_dead)
+    if (on && (s->is_dead || s->cannot_be_rooted))
         return 0;
     s->anchored = on;
     return 1;
@@ -437,6 +438,26 @@ static void a_step_makes_dead_nodes_anew(void)
     check_int(h->mirrors, 2);
     check(node(h, t.x) != NULL && !node(h, t.x)->is_dead && node(h, t.y) != NULL && !node(h, t.y)->is_dead);
     check(IS_WEAK(t.x) && IS_WEAK(t.handle));
+    check_ptr(node(h, t.y)->list[1], t.p);
+    end_pair(h, &t);
+    close_hand(h);
+}
+
+/* What an edge node listed that died, and what cannot be rooted in its place, is no mistake of
+   whoever holds it. */
+static void what_cannot_be_rooted_stays_weak(void)
+{
+    hand *h = open_hand();
+    pair t = new_pair(h, &Tracked);
+
+    die(h, &t);
+    t.proxy->is_dead = 0;
+    t.p->cannot_be_rooted = 1;
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    check_int(h->logged, 0);
+    check(IS_WEAK(t.handle));
+    t.p->cannot_be_rooted = 0;
+    step(h);
     check_ptr(node(h, t.y)->list[1], t.p);
     end_pair(h, &t);
     close_hand(h);
@@ -2450,6 +2471,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_step_is_due_for_tracked_objects),
     UNIT(held_again_when_its_node_has_died),
     UNIT(a_step_makes_dead_nodes_anew),
+    UNIT(what_cannot_be_rooted_stays_weak),
     UNIT(a_step_without_a_search),
     UNIT(a_step_without_a_search_finds_a_dead_node),
     UNIT(a_long_chain_is_held_again),
