@@ -235,7 +235,7 @@ static void reserves(void)
 static void reserves_that_just_suffice(void)
 {
     static const struct { int links, tracked; } sizes[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 2, 2 }, { 300, 1 }, { 1, 700 } };
-    rrc_object *obs[700];
+    rrc_object *gc[700];
     size_t i;
     int k;
 
@@ -247,8 +247,8 @@ static void reserves_that_just_suffice(void)
         for (k = 0; k < sizes[i].links; k++)
             linked(k, 1);
         for (k = 0; k < sizes[i].tracked; k++) {
-            obs[k] = rrc_gc_new(heap, &Tracked);
-            check_int(rrc_gc_track(heap, obs[k]), RRC_OK);
+            gc[k] = rrc_gc_new(heap, &Tracked);
+            check_int(rrc_gc_track(heap, gc[k]), RRC_OK);
         }
         LIMIT(heap->chunk_count, rrci_chunks_needed(heap, links, tracked), "too few chunks");
         if (links > 0)
@@ -257,7 +257,7 @@ static void reserves_that_just_suffice(void)
             LIMIT(heap->gc_directory.capacity, rrci_directory_needed(links, tracked), "directories are too short");
         DAMAGE(size_t, heap->pool_count, heap->pool_count - 1, RRC_ECORRUPT, "pool");
         for (k = 0; k < sizes[i].tracked; k++)
-            rrc_decref(heap, obs[k]);
+            rrc_decref(heap, gc[k]);
         close_heap();
     }
 }
