@@ -96,19 +96,15 @@ run_quick() {
         pass cycles random 1 40 300
         pass random 1 3
         pass cycles small 40009
-        pass_damage
         seconds=5
         pass suite $(printf -- '-%s ' $SLOW_TESTS) ;;
     *)
         pass mirror cases
         pass mirror graphs tests/graphs/*.graph
         pass mirror random 1 20 500
-        pass mirror small 9973
-        pass_damage ;;
+        pass mirror small 9973 ;;
     esac
-    # shellcheck disable=SC2046,SC2086
-    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") tests/damage.c "$out/$kind-unit.o" -o "$folder/$kind-damage" || exit 2
-    pass damage
+    pass_damage
 }
 run_rest() {
     seconds=20

@@ -33,6 +33,7 @@ typedef struct hand {
     void (*in_slot)(struct hand *h, rrc_object *self, const char *slot);
     int deallocs, finalized;
     ptrdiff_t bytes;            /* what the heap has allocated */
+    int allocations;
     int keeps_memory;           /* the next that is freed */
     void *kept;
 } hand;
@@ -163,6 +164,7 @@ static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_s
     hand *h = (hand *)userdata;
 
     h->bytes += (ptrdiff_t)new_size - (ptrdiff_t)old_size;
+    h->allocations += new_size > 0;
     if (new_size > 0)
         return realloc(ptr, new_size);
     if (h->keeps_memory) {
@@ -2371,15 +2373,19 @@ static void few_objects_without_links(void)
     close_hand(h);
 }
 
-/* ... and if they are many, or one of them may be garbage, all are searched. */
+/* ... and if they are many, or one of them may be garbage, all are searched. There are as many as a
+   chunk holds, or one more, too: I5, what a step notes of them is in the reserve. */
 static void many_objects_without_links(void)
 {
     enum { MANY = 1100, RING = 3 };
+    static const int counts[] = { 1, 125, 126, 128, 129, 509, 510, 512, 513, MANY };
     hand *h = open_hand();
     rrc_object *held[MANY], *ring[RING];
+    size_t k;
     int count, i;
 
-    for (count = 1; count <= MANY; count += MANY - 1) {
+    for (k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        count = counts[k];
         h->deallocs = 0;
         for (i = 0; i < count; i++)
             held[i] = new_thing(h, &Tracked);
@@ -2392,6 +2398,9 @@ static void many_objects_without_links(void)
         rrc_run_pending(h->heap, 0);
         check_int(h->deallocs, RING);
         check_int(RRC_REFCNT(held[0]), 1);
+        h->allocations = 0;
+        step(h);
+        check_int(h->allocations, 0);
         for (i = 0; i < count; i++)
             rrc_decref(h->heap, held[i]);
     }
