@@ -5495,7 +5495,9 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        for (i = 0; rrci_list_needs_sides(heap, kind) && i < list->count; i++) {
+        if (!rrci_list_needs_sides(heap, kind))
+            continue;
+        for (i = 0; i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
             intptr_t explained = 0;
             if (i + RRCI_SEGMENT < list->count)
@@ -5549,7 +5551,9 @@ static void rrci_enter_sides(rrc_heap *heap)
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        for (i = 0; rrci_list_needs_sides(heap, kind) && i < list->count; i++) {
+        if (!rrci_list_needs_sides(heap, kind))
+            continue;
+        for (i = 0; i < list->count; i++) {
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (rrci_needs_side(kind, rrci_at(list, i)->ob))
@@ -6268,14 +6272,17 @@ static void rrci_check_hooked(rrci_checker *checker)
         rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
         rrci_gc_head_of(ob)->is.refs = 0;
     }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; rrci_list_needs_sides(heap, kind) && i < heap->list[kind].count; i++) {
+    for (kind = 0; kind < RRCI_LISTS; kind++) {
+        if (!rrci_list_needs_sides(heap, kind))
+            continue;
+        for (i = 0; i < heap->list[kind].count; i++) {
             const rrci_link *link = rrci_at(&heap->list[kind], i);
             if (!rrci_needs_side(kind, link->ob))
                 continue;
             rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
             RRC_LINK(link->ob) = link->p;
         }
+    }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
