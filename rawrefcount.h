@@ -1354,7 +1354,7 @@ struct rrc_heap {
     size_t        later_count;
     rrci_link    *again;        /* RRCI_RELEASING: records to release once more, threaded through p */
     unsigned      depth;        /* nested deallocs */
-    int           running;      /* inside rrc_run_pending or rrc_heap_free */
+    int           running;      /* inside rrci_do_pending */
     unsigned      triggering;   /* inside dealloc_trigger */
     size_t        quota;        /* while running: how many objects may still be dealt with */
 #ifdef RRC_DEBUG
@@ -1386,6 +1386,7 @@ struct rrc_heap {
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
     char          many_markers; /* there were others */
+    char          odd_links;    /* a link to an odd p was made */
     ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
     size_t        memory;
     size_t        minor_collections, major_collections;
@@ -2346,9 +2347,9 @@ static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
     if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker
         || RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
         return 0;
-    if (!heap->many_markers)
+    if (!heap->many_markers && !heap->odd_links)
         return 1;
-    while (waiting != NULL && waiting != ob)        /* it may hold a marker, which may be odd */
+    while (waiting != NULL && waiting != ob)        /* a marker may be odd, or a p whose bias is not in yet */
         waiting = rrci_next_deferred(waiting);
     return waiting == ob;
 }
@@ -2490,6 +2491,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
+    if (((uintptr_t)p & 1) != 0)
+        heap->odd_links = 1;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
@@ -5966,8 +5969,6 @@ static void rrci_release_objects(rrc_heap *heap)
                 continue;
             if (--RRC_REFCNT(record->ob) == 0)
                 rrci_dealloc(heap, record->ob);
-            while (rrci_do_again(heap) || rrci_do_deferred(heap))
-                ;
         }
     }
 }
@@ -6025,16 +6026,13 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return SIZE_MAX;
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
-    heap->running = 1;
-    heap->quota = SIZE_MAX;
-    while (rrci_do_deferred(heap))
-        ;
     heap->phase = RRCI_CLOSING;
     heap->inside = 1;
     rrci_close_links(heap);
     heap->inside = 0;
     heap->phase = RRCI_RELEASING;
     rrci_release_objects(heap);
+    rrci_do_pending(heap, SIZE_MAX);
     /* Again for what finalizers kept, and for what only other garbage held from
        outside; but not for ever, if finalizers go on making garbage. */
     do {
@@ -6046,7 +6044,6 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
     held = rrci_count_held(heap);
     rrci_free_tables(heap);
-    heap->running = 0;
     heap->phase = RRCI_HUSK;
     rrci_end_husk(heap);
     return held;
@@ -6301,7 +6298,6 @@ static void rrci_check_mirror(rrci_checker *checker)
             if (rrci_is_tracked(ob))
                 continue;
             weak += RRCI_IS_WEAK(ob);
-            nodes += rrc_mirror_node(heap, ob) != NULL;
             if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }

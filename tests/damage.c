@@ -79,11 +79,15 @@ static int traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     return 0;
 }
 
-static void finalize(rrc_heap *h, rrc_object *self) { (void)h, (void)self; }
+static void do_nothing(rrc_heap *h, rrc_object *self) { (void)h, (void)self; }
 
 static const rrc_type Bare = { .tp_name = "Bare", .tp_basicsize = sizeof(thing) };
 static const rrc_type Tracked = { .tp_name = "Tracked", .tp_basicsize = sizeof(thing),
-                                  .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse, .tp_finalize = finalize };
+                                  .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse, .tp_finalize = do_nothing };
+static const rrc_type Plain = { .tp_name = "Plain", .tp_basicsize = sizeof(thing),
+                                .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse };
+static const rrc_type Referable = { .tp_name = "Referable", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                    .tp_traverse = traverse, .tp_clear_weakrefs = do_nothing };
 
 enum { LINKS = 1000 };
 static char places[4 * LINKS];
@@ -375,6 +379,98 @@ static void what_was_put_off(void)
     close_heap();
 }
 
+/* Each of those in the queue, in its first chunk and in others. */
+static void what_is_queued(void)
+{
+    enum { COUNT = 2 * RRCI_CHUNK_QUEUED + 2 };
+    static const int places_in_it[] = { 0, 1, RRCI_CHUNK_QUEUED - 1, RRCI_CHUNK_QUEUED, COUNT - 1 };
+    size_t i;
+
+    open_heap();
+    for (i = 0; i < COUNT; i++)
+        link_one((int)i, 0);
+    nothing_survives = 1;
+    collect();
+    nothing_survives = 0;
+    check_int(heap->queue.count, COUNT);
+    for (i = 0; i < sizeof places_in_it / sizeof places_in_it[0]; i++) {
+        rrc_object *ob = all[places_in_it[i]];
+
+        unit_context("object %d", places_in_it[i]);
+        DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_EREFCNT, "queue's reference");
+#ifdef RRC_DEBUG
+        DAMAGE(const rrc_type *, ob->ob_type, (const rrc_type *)((uintptr_t)ob->ob_type | 1), RRC_EFREED, "in the queue");
+#endif
+    }
+    check_int(rrc_run_pending(heap, 0), COUNT);
+    close_heap();
+}
+
+/* Some that refer to each other in a circle, and that nothing else refers to. */
+enum { CIRCLE = 4 };
+
+static void circle(const rrc_type *type, rrc_object *ring[CIRCLE])
+{
+    int i;
+
+    for (i = 0; i < CIRCLE; i++) {
+        ring[i] = rrc_gc_new(heap, type);
+        check_int(rrc_gc_track(heap, ring[i]), RRC_OK);
+    }
+    for (i = 0; i < CIRCLE; i++)
+        THING(ring[i])->ref = ring[(i + 1) % CIRCLE];
+}
+
+static void check_damage_of_tracked(rrc_object *ob, rrc_object *owner)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+
+    DAMAGE(uintptr_t, head->is.word, head->is.word + ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
+    DAMAGE(uintptr_t, head->is.word, head->is.word ^ 1, RRC_ECORRUPT, "GC head");
+    DAMAGE(size_t, heap->finalizable, heap->finalizable + 1, RRC_ECORRUPT, "finalizers");
+    if (rrci_gc_list(head) == rrci_gc_list(rrci_gc_head_of(owner)))     /* visits are added up list by list */
+        DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_ETRAVERSE, "");
+}
+
+/* Garbage that waits for the next call is looked at as what lives is: each list, each object of it. */
+static void garbage_that_waits(void)
+{
+    static const rrc_type *const types[] = { &Plain, &Referable, &Tracked, &Tracked };
+    rrc_object *ring[4][CIRCLE];
+    int k, i;
+
+    open_heap();
+    for (k = 0; k < 4; k++) {
+        circle(types[k], ring[k]);
+        if (k == 3)
+            rrc_incref(heap, ring[k][0]);       /* this one lives */
+        else
+            collect();
+        if (k == 0)
+            check_int(rrc_run_pending(heap, CIRCLE / 2), CIRCLE / 2);
+    }
+    check_int(heap->gc[RRCI_CLEARED].count, CIRCLE / 2);
+    check_int(heap->gc[RRCI_CLEAR].count, CIRCLE / 2);
+    check_int(heap->gc[RRCI_WEAK].count, CIRCLE);
+    check_int(heap->gc[RRCI_FINAL].count, CIRCLE);
+    check_int(heap->gc[RRCI_TRACKED].count, CIRCLE);
+    for (k = 0; k < 4; k++)
+        for (i = 0; i < CIRCLE; i++) {
+            unit_context("ring %d, object %d", k, i);
+            check_damage_of_tracked(ring[k][i], ring[k][(i + CIRCLE - 1) % CIRCLE]);
+        }
+    rrc_decref(heap, ring[3][0]);
+    for (k = 0; k < 4; k++) {
+        for (i = 0; i < CIRCLE; i++)
+            rrc_incref(heap, ring[k][i]);
+        for (i = 0; i < CIRCLE; i++)
+            RRC_CLEAR(heap, THING(ring[k][i])->ref);
+        for (i = 0; i < CIRCLE; i++)
+            rrc_decref(heap, ring[k][i]);
+    }
+    close_heap();
+}
+
 static void limits(void)
 {
     rrc_object *ob, *gc;
@@ -656,7 +752,7 @@ static void links_without_a_bias(void)
     int waits, odd;
 
     for (waits = 0; waits < 2; waits++)
-        for (odd = 0; odd < 2 - waits; odd++) {     /* (an odd p while others wait is taken for one of them) */
+        for (odd = 0; odd < 2; odd++) {
             rrc_object *ob, *waiting;
             rrc_gcref p = &places[((uintptr_t)places & 1) ^ (uintptr_t)odd];
 
@@ -674,8 +770,12 @@ static void links_without_a_bias(void)
             rrc_mark_deallocating(heap, &places[6], ob);
             check_int(last_code, RRC_ELINKED);
             check_ptr(rrc_to_obj(heap, ob), p);
+            rrc_decref(heap, ob);               /* it was to have a bias first */
+            check_int(last_code, RRC_EREFCNT);
+            check_ptr(rrc_to_obj(heap, ob), p);
+            check_int(RRC_REFCNT(ob), RRC_REFCNT_FROM_PYPY);
             logged = 0;
-            ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+            check_ptr(rrc_to_obj(heap, waiting), NULL);
             if (!waits)
                 rrc_decref(heap, waiting);
             check_int(rrc_run_pending(heap, 0), waits);
@@ -739,6 +839,20 @@ static void room_for_what_waits(void)
     for (i = 4 * LINKS; i < 10 * LINKS; i++)
         check_int(rrc_unlink(heap, all[i]), RRC_OK);
     close_heap();
+}
+
+/* A host has moved two p to the same place. */
+static void two_p_links_of_one_p(void)
+{
+    open_heap();
+    link_one(0, 1);
+    link_one(1, 1);
+    goes_to[1] = &many[0];
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    goes_to[1] = NULL;
+    finds(RRC_EPLINKED, "two P links");
+    rrc_heap_free(heap);
 }
 
 #ifdef RRC_DEBUG
@@ -887,7 +1001,8 @@ static void a_heap_without_a_mirror(void)
 #endif
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_that_just_suffice), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
-           UNIT(what_was_put_off), UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
+           UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p),
+           UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
            UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) DEBUG_TESTS MIRROR_TESTS);
