@@ -7,7 +7,8 @@ Each mutant is the header with one small change: an operator, a constant, a cond
 a deleted statement. The tests should notice each. A mutant of which no kind of host gets
 another object file, by tcc or by CC, changes nothing, and does not count. Survivors are printed, with
 their place, and the score at the end; those that tests/mutate.accepted explains are
-counted apart. --share N takes each Nth mutant, from the Kth on. --quick runs only the
+counted apart, and meet the quick tests only: if these notice one, its line there is
+to go. --share N takes each Nth mutant, from the Kth on. --quick runs only the
 tests that notice most in the least time: what survives them may not survive all.
 --again tries only those that a log of such a run tells as survivors that nobody has looked at.
 Stopped by ^C, it tells the score of what was done.
@@ -121,22 +122,22 @@ class Worker:
             self.folders[compiler] = tempfile.mkdtemp(prefix="worker", dir=base)
             self.attempt("same", compiler, lines)
 
-    def attempt(self, command, compiler, lines):
+    def attempt(self, command, compiler, lines, quick=False):
         folder = self.folders[compiler]
         with open(folder + "/" + HEADER, "w") as header:
             header.write("\n".join(lines))
         return subprocess.run(["sh", "tests/attempt.sh", command, self.objects, folder, *KINDS],
-                              env=dict(os.environ, HEADER_CC=compiler),
+                              env=dict(os.environ, HEADER_CC=compiler, QUICK="1" if quick else "0"),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
-    def judge(self, mutation):
+    def judge(self, mutation, quick):
         number, begin, end, new = mutation
         lines = list(self.lines)
         lines[number - 1] = lines[number - 1][:begin] + new + lines[number - 1][end:]
         result = UNCHANGED
         for compiler in self.folders:           # not all lines are seen by all compilers
             if result == UNCHANGED:
-                result = [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][self.attempt("run", compiler, lines)]
+                result = [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][self.attempt("run", compiler, lines, quick)]
         return result
 
 
@@ -202,7 +203,6 @@ def main():
     base = build + "mutate"
     shutil.rmtree(base, ignore_errors=True)
     os.makedirs(base)
-    os.environ["QUICK"] = "1" if options.quick else "0"
 
     counts, unknown = dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0
     idle = [Worker(base, build + "attempt", lines) for _ in range(options.jobs)]
@@ -210,7 +210,7 @@ def main():
     def judge(mutation):
         worker = idle.pop()
         try:
-            return mutation, worker.judge(mutation)
+            return mutation, worker.judge(mutation, options.quick or is_known(mutation))
         finally:
             idle.append(worker)
 
@@ -225,6 +225,8 @@ def main():
                 unknown += not is_known(mutation)
                 print("%s %d: %s" % ("accepted" if is_known(mutation) else "SURVIVED", mutation[0],
                                      describe(lines, places, mutation)))
+            elif result == KILLED and describe(lines, places, mutation) in known:
+                print("NOTICED, but accepted %d: %s" % (mutation[0], describe(lines, places, mutation)))
             if done % 100 == 0:
                 print("(%d of %d)" % (done, len(chosen)))
             sys.stdout.flush()
