@@ -3912,6 +3912,25 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
         rrci_marked_ob(heap, ob);
 }
 
+/* What is linked to p in this list, all in one go: a p may have many O links. */
+static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
+{
+    const rrci_dict *dict = &list->dict;
+    uint64_t hash = rrci_hash(p);
+    uint32_t mask = rrci_dict_mask(dict);
+    const uint32_t *group = rrci_dict_home(dict, hash);
+    for (;; group = rrci_dict_next(dict, group)) {
+        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+        for (; matches != 0; matches &= matches - 1) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (number >= RRCI_FIRST && rrci_at(list, number - RRCI_FIRST)->p == p)
+                rrci_marked_ob(heap, rrci_at(list, number - RRCI_FIRST)->ob);
+        }
+        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
+            return;
+    }
+}
+
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
 {
     int kind;
@@ -3919,9 +3938,8 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
         return;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        size_t index = list->dict.on && !list->dict.by_ob && list->count > 0 ? rrci_dict_find(list, p) : RRCI_NONE;
-        for (; index != RRCI_NONE; index = rrci_dict_find_after(list, p, index))
-            rrci_marked_ob(heap, rrci_at(list, index)->ob);
+        if (list->dict.on && !list->dict.by_ob && list->count > 0)
+            rrci_marked_in(heap, list, p);
     }
 }
 
