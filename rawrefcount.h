@@ -6256,17 +6256,8 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t expl
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
-/* The references of what waits are explained, too. */
-static int rrci_visit_waiting(rrc_object *ob, void *arg)
-{
-    rrci_weighing *weighing = (rrci_weighing *)arg;
-    if (rrci_begin_visit(weighing, ob))
-        rrci_explain_child(ob);
-    return 0;
-}
-
-/* In the hooked form weak objects are held by tracked objects alone; and in debug
-   builds, their owners' edge nodes list them. */
+/* In the hooked form weak objects are held by tracked objects alone, and not by garbage
+   that waits; and in debug builds, their owners' edge nodes list them. */
 static void rrci_check_hooked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6274,12 +6265,9 @@ static void rrci_check_hooked(rrci_checker *checker)
     rrci_weighing weighing;
     size_t i;
     int kind;
-    if (list->count == 0)
+    if (rrci_count_tracked(heap) == 0)
         return;
     rrci_begin_weighing(&weighing, heap, "rrc_check");
-    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            rrci_traverse(&weighing.search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_waiting);
     for (i = 0; i < list->count; i++)
         rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
     for (i = 0; i < list->count; i++) {
@@ -6287,9 +6275,7 @@ static void rrci_check_hooked(rrci_checker *checker)
         rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
         rrci_gc_head_of(ob)->is.refs = 0;
     }
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        if (!rrci_list_needs_sides(heap, kind))
-            continue;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             const rrci_link *link = rrci_at(&heap->list[kind], i);
             if (!rrci_needs_side(kind, link->ob))
@@ -6297,7 +6283,6 @@ static void rrci_check_hooked(rrci_checker *checker)
             rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
             RRC_LINK(link->ob) = link->p;
         }
-    }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;

@@ -238,7 +238,8 @@ static void reserves(void)
 
 static void reserves_that_just_suffice(void)
 {
-    static const struct { int links, tracked; } sizes[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 2, 2 }, { 300, 1 }, { 1, 700 } };
+    static const struct { int links, tracked; } sizes[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 2, 2 }, { 300, 1 }, { 1, 700 },
+        { RRC_CHUNK_LINKS, 0 }, { RRC_CHUNK_LINKS, 1 }, { 0, RRC_CHUNK_LINKS } };
     rrc_object *gc[700];
     size_t i;
     int k;
@@ -278,6 +279,8 @@ static void room_for_young_links(void)
     linked(3001, 1);
     dict = &heap->list[RRCI_P_OLD].dict;
     DAMAGE(size_t, dict->used, dict->size, RRC_ECORRUPT, "no room for the young links");
+    DAMAGE(size_t, dict->used, dict->size - dict->size / 8, RRC_ECORRUPT, "no room for the young links");
+    DAMAGE(size_t, dict->used, dict->size - dict->size / 8 - 1, RRC_ECORRUPT, "does not match its list");
     close_heap();
 }
 
@@ -855,6 +858,32 @@ static void two_p_links_of_one_p(void)
     rrc_heap_free(heap);
 }
 
+/* A record that is there twice: in the same list, or in another one. */
+static void two_links_of_one_ob(void)
+{
+    static const struct { int kind, index, again; } cases[] = {
+        { RRCI_P_OLD, 0, RRCI_O_OLD }, { RRCI_P_OLD, 2, RRCI_O_OLD }, { RRCI_O_OLD, 1, RRCI_O_OLD }
+    };
+    size_t k;
+    int i;
+
+    for (k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        rrci_list *list;
+
+        unit_context("case %d", (int)k);
+        open_heap();
+        for (i = 0; i < 6; i++)
+            linked(i, i < 3);
+        list = &heap->list[cases[k].again];
+        rrci_append(heap, list, *rrci_at(&heap->list[cases[k].kind], (size_t)cases[k].index));
+        list->dict.on = 0;
+        finds(RRC_ELINKED, "the object has two links");
+        rrci_remove(heap, list, list->count - 1);
+        rrc_heap_free(heap);
+        logged = 0;
+    }
+}
+
 #ifdef RRC_DEBUG
 /* What C holds was traced, but the host says that it died. */
 static void a_held_p_dies_in_a_search(void)
@@ -936,9 +965,8 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     return 0;
 }
 
-static void weak_objects(void)
+static void open_mirrored_heap(void)
 {
-    rrc_object *ob, *bare;
     rrc_desc desc;
 
     memset(&desc, 0, sizeof desc);
@@ -947,7 +975,95 @@ static void weak_objects(void)
     desc.anchor = anchor;
     desc.log = write_log;
     heap = rrc_heap_new(&desc);
+    check(heap != NULL);
     logged = 0;
+}
+
+/* What garbage owns is strong, whatever the garbage waits for. */
+typedef struct pair {
+    thing it;
+    rrc_object *owned[2];
+} pair;
+
+static int traverse_pair(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(((pair *)(void *)self)->it.ref);
+    RRC_VISIT(((pair *)(void *)self)->owned[0]);
+    RRC_VISIT(((pair *)(void *)self)->owned[1]);
+    return 0;
+}
+
+static void what_waiting_garbage_owns(void)
+{
+    static const rrc_type types[] = {
+        { .tp_name = "Plain", .tp_basicsize = sizeof(pair), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse_pair },
+        { .tp_name = "Plain", .tp_basicsize = sizeof(pair), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_traverse = traverse_pair },
+        { .tp_name = "Referable", .tp_basicsize = sizeof(pair), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+          .tp_traverse = traverse_pair, .tp_clear_weakrefs = do_nothing },
+        { .tp_name = "Final", .tp_basicsize = sizeof(pair), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+          .tp_traverse = traverse_pair, .tp_finalize = do_nothing }
+    };
+    static const uintptr_t waits_in[] = { RRCI_CLEAR, RRCI_CLEARED, RRCI_WEAK, RRCI_FINAL };
+    rrc_object *ring[CIRCLE], *other;
+    int k, i, n;
+
+    for (k = 0; k < 4; k++) {
+        unit_context("list %d", (int)waits_in[k]);
+        open_mirrored_heap();
+        circle(&types[k], ring);
+        other = rrc_gc_new(heap, &Plain);               /* one that lives */
+        check_int(rrc_gc_track(heap, other), RRC_OK);
+        rrc_incref(heap, ring[0]);
+        for (i = 0; i < CIRCLE; i++)
+            for (n = 0; n < 2; n++) {
+                rrc_object *owned = ((pair *)(void *)ring[i])->owned[n] = linked(2 * i + n, 1);
+
+                rrc_incref(heap, owned);
+            }
+        check_int(rrc_mirror_step(heap), RRC_OK);
+        check_int(heap->weak_count, 3 * CIRCLE - 1);
+        rrc_decref(heap, ring[0]);
+        check_int(rrc_mirror_step(heap), RRC_OK);
+        check_int(heap->weak_count, 0);
+        if (waits_in[k] == RRCI_CLEARED)
+            check_int(rrc_run_pending(heap, CIRCLE / 2), CIRCLE / 2);
+        for (i = 0; i < CIRCLE; i++) {
+            uintptr_t list = rrci_gc_list(rrci_gc_head_of(ring[i]));
+
+            check(list == waits_in[k] || (waits_in[k] == RRCI_CLEARED && list == RRCI_CLEAR));
+        }
+        check_int(rrc_check(heap), RRC_OK);
+        for (i = 0; i < CIRCLE; i++) {
+            DAMAGE(intptr_t, ring[i]->ob_refcnt, ring[i]->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
+            for (n = 0; n < 2; n++) {
+                rrc_object *owned = ((pair *)(void *)ring[i])->owned[n];
+
+                heap->weak_count++;
+                DAMAGE_ONCE(intptr_t, owned->ob_refcnt, owned->ob_refcnt | INTPTR_MIN, RRC_ETOUCH, "it is weak");
+                heap->weak_count--;
+            }
+        }
+        rrc_decref(heap, other);
+        check_int(rrc_check(heap), RRC_OK);             /* nothing is tracked that does not wait */
+        for (i = 0; i < CIRCLE; i++)
+            rrc_incref(heap, ring[i]);
+        for (i = 0; i < CIRCLE; i++) {
+            RRC_CLEAR(heap, THING(ring[i])->ref);
+            for (n = 0; n < 2; n++)
+                RRC_CLEAR(heap, ((pair *)(void *)ring[i])->owned[n]);
+        }
+        for (i = 0; i < CIRCLE; i++)
+            rrc_decref(heap, ring[i]);
+        check_int(rrc_check(heap), RRC_OK);             /* nothing is tracked at all */
+        close_heap();
+    }
+}
+
+static void weak_objects(void)
+{
+    rrc_object *ob, *bare;
+
+    open_mirrored_heap();
     ob = rrc_gc_new(heap, &Tracked);
     check_int(rrc_gc_track(heap, ob), RRC_OK);
     bare = linked(0, 0);
@@ -995,13 +1111,13 @@ static void a_heap_without_a_mirror(void)
     rrc_decref(heap, ob);
     close_heap();
 }
-#define MIRROR_TESTS , UNIT(weak_objects), UNIT(a_heap_without_a_mirror)
+#define MIRROR_TESTS , UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif
 
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_that_just_suffice), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
-           UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p),
+           UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),

@@ -1233,6 +1233,33 @@ static void finalizers_do_not_go_on_for_ever(void)
     host_end(h);
 }
 
+/* What waits when the heap ends, and what waits since then for being nested too deep, lets go of
+   garbage: it is found, too. */
+static void heap_free_collects_what_goes_late(void)
+{
+    enum { LENGTH = 200 };
+    int before;
+
+    for (before = 0; before < 2; before++) {
+        host *h = host_open(NULL);
+        rrc_object *owner = ob_given(h, O, host_new(h, HOST_OLD), FULL), *chain = ob_chain(h, &Node, LENGTH), *last = chain;
+
+        while (NODE(last)->ref[0] != NULL)
+            last = NODE(last)->ref[0];
+        NODE(last)->ref[0] = knot_ring(h, &Knot, 3, NULL);
+        rrc_incref(h->heap, NODE(last)->ref[0]);
+        NODE(owner)->ref[0] = chain;
+        if (before) {
+            host_major(h);
+            check_int(rrc_run_pending(h->heap, 1), 1);
+            check_int(host_stats(h).pending, 1);
+        }
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 1 + LENGTH + 3);
+        host_end(h);
+    }
+}
+
 UNIT_GROUP(gc_finalizers,
     UNIT(weak_references_come_in_portions),
     UNIT(clearing_is_linear),
@@ -1267,7 +1294,7 @@ UNIT_GROUP(gc_finalizers,
     UNIT(the_link_of_garbage_is_gone),
     UNIT(garbage_waits_for_long),
     UNIT(pending_garbage_calls_the_trigger),
-    UNIT(heap_free_collects_cycles),
+    UNIT(heap_free_collects_cycles), UNIT(heap_free_collects_what_goes_late),
     UNIT(heap_free_goes_on_until_nothing_is_left),
     UNIT(heap_free_leaves_what_is_held),
 );
