@@ -44,7 +44,7 @@ for word in $(echo "$variant" | tr - ' '); do
     debug) defines="$defines -DRRC_DEBUG" ;;
     mirror) defines="$defines -DRRC_MIRROR" ;;
     O0 | O1 | O2 | O3 | Os) flags="-$word -g" ;;
-    lto) more="$more -flto" ;;
+    lto) more="$more -flto=auto" ;;
     asan) flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
     tsan) flags='-O1 -g -fsanitize=thread' ;;
     msan)
