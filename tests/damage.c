@@ -1090,6 +1090,21 @@ static void weak_objects(void)
     rrc_decref(heap, ob);
     close_heap();
 }
+
+/* What a p points to is the host's: no check reads it. */
+static void a_p_that_is_no_address(void)
+{
+    rrc_object *ob;
+
+    open_mirrored_heap();
+    ob = rrc_new(heap, &Bare);
+    check_int(rrc_create_link_pypy(heap, (rrc_gcref)(uintptr_t)64, ob), RRC_OK);
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    check_int(rrc_mirror_step(heap), RRC_OK);
+    check_int(rrc_check(heap), RRC_OK);
+    close_heap();
+}
+
 /* In a heap that is not mirrored the sign of a count is nothing but wrong. */
 static void a_heap_without_a_mirror(void)
 {
@@ -1111,7 +1126,7 @@ static void a_heap_without_a_mirror(void)
     rrc_decref(heap, ob);
     close_heap();
 }
-#define MIRROR_TESTS , UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_heap_without_a_mirror)
+#define MIRROR_TESTS , UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif
