@@ -385,7 +385,7 @@
     X(RRC_ETRAVERSE, "a tp_traverse is wrong: it must visit each reference that the object owns once, " \
                      "the same ones each time, and change nothing") \
     X(RRC_EUNCOLLECTABLE, "a garbage cycle cannot be broken: give one of its types a tp_clear that drops " \
-                          "the references, or tp_members") \
+                          "the references, or tp_members (unless code filled it again meanwhile)") \
     X(RRC_ETOUCH, "a reference left a tracked field without rrc_touch, or was taken without rrc_incref: " \
                   "call the one before it moves, or the other when it is taken")
 
@@ -838,7 +838,7 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
 /* [any | no | nothing | O(1)]; 0 for objects without RRC_TPFLAGS_HAVE_GC.
    finalized: has its tp_finalize been called? uncollectable: is it garbage that
-   a collection found and could not clear? */
+   a collection found and could not clear? (The next one tries again.) */
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);

@@ -69,6 +69,23 @@ static void note_what_waits(world *w)
     }
 }
 
+/* Only what was filled again after its clearing, and what that refers to, cannot be cleared. */
+static void note_uncollectable(world *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+        int now = o->life == ALIVE && rrc_gc_is_uncollectable(w->h->heap, o->ob);
+
+        if (now && !o->uncollectable) {
+            check(w->refilled);
+            host_expect_log(w->h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+        }
+        o->uncollectable = now;
+    }
+}
+
 /* The reference of a field of the header's, or of an object, was dropped. */
 static void dropped(world *w, int i, const rrc_object *ob)
 {
@@ -286,6 +303,7 @@ void world_major(world *w)
     w->majors++;
     host_major(w->h);
     see_light_ones_gone(w);
+    note_uncollectable(w);
 }
 
 void world_minor(world *w)
@@ -636,6 +654,7 @@ void world_untrack(world *w, int ob)
     w->ob[ob].tracked = 0;
     w->ob[ob].waiting = W_ALIVE;
     w->ob[ob].weak_pending = 0;
+    note_uncollectable(w);
 }
 
 int world_link(world *w, link_kind link, int p, int ob)
@@ -749,6 +768,7 @@ void world_refer(world *w, int owner, int n, int to)
         rrc_incref(w->h->heap, w->ob[to].ob);
         set_ref(w, owner, n, to);
         t->ref[n] = w->ob[to].ob;
+        w->refilled |= w->ob[owner].waiting == W_CLEARED;
     }
     if (to != NONE)
         pin(w, to, -1);
@@ -767,6 +787,7 @@ size_t world_run(world *w, size_t max)
     w->checked = 0;
     done = rrc_run_pending(w->h->heap, max);
     note_what_waits(w);
+    note_uncollectable(w);
     w->running = 0;
     check(max == 0 || done <= max);
     if (max == 0 || done < max) {
@@ -818,7 +839,7 @@ void world_collect(world *w)
 
 void world_compare(world *w)
 {
-    size_t links[4] = { 0, 0, 0, 0 }, objects = 0, pending = 0, tracked = 0, i;
+    size_t links[4] = { 0, 0, 0, 0 }, objects = 0, pending = 0, tracked = 0, uncollectable = 0, i;
     rrc_stats stats;
 
     note_what_waits(w);
@@ -836,7 +857,8 @@ void world_compare(world *w)
         check_int(REFCNT(o->ob), world_count_of(w, (int)i) + bias_of(o));
         check_int(rrc_gc_is_tracked(w->h->heap, o->ob), o->tracked);
         check_int(rrc_gc_is_finalized(w->h->heap, o->ob), o->finalized);
-        check(!rrc_gc_is_uncollectable(w->h->heap, o->ob));
+        check_int(rrc_gc_is_uncollectable(w->h->heap, o->ob), o->uncollectable);
+        uncollectable += (size_t)o->uncollectable;
         tracked += o->tracked != 0;
         pending += (size_t)(o->queued + o->deferred + is_set_aside(o));
         if (o->p != NONE) {
@@ -859,7 +881,7 @@ void world_compare(world *w)
     check_int(stats.tracked, tracked);
     check_int(stats.pending, pending);
     check_int(stats.objects, objects);
-    check_int(stats.uncollectable, 0);
+    check_int(stats.uncollectable, uncollectable);
     host_expect_silence(w->h);
 }
 

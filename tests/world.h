@@ -60,6 +60,7 @@ typedef struct world_ob {
     link_kind link;
     world_last_will will;
     int finalized, weak_pending;
+    int uncollectable;              /* the header has said so, and has not thought better of it */
     world_waiting waiting;
     int alive, outside, set_aside;  /* scratch of a prediction */
     size_t died_in;                 /* the major collection that it died after */
@@ -79,6 +80,7 @@ typedef struct world {
     int stays_young;
     int retries;                    /* a call that finds no memory is repeated */
     int reuses;                     /* numbers of dead obs are used again */
+    int refilled;                   /* something that was cleared got a reference after that */
     size_t finals, majors;
     void (*in_hook)(struct world *w);   /* more operations, from within a finalizer or a dealloc */
     void *user;
