@@ -27,6 +27,13 @@ for cc in $(compilers); do
     fi
 done
 
+# What rrc_explain says is what an example prints.
+sed -n '/^    View (/,/^$/s/^    //p' README.md >"$out/explained.txt"
+expect "rrc_explain is quoted" test -s "$out/explained.txt"
+while IFS= read -r line; do
+    expect "rrc_explain says: $line" grep -qxF -- "$line" examples/expected/cycle.txt
+done <"$out/explained.txt"
+
 # Links to files, and names of files in backquotes.
 for file in $( { grep -o '](\([^)#:]*\))' README.md | sed 's/^](//; s/)$//'
                  grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' README.md | tr -d '`' | grep -v '^build/'; } | sort -u); do
