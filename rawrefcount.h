@@ -104,13 +104,13 @@
  * that is not tracked, or a reference that its traverse leaves out, is held from
  * outside for all that the search knows. Minor collections do not search.
  *
- * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
- * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
- *
  * Garbage is set aside in the collection and cleared later. What C gets hold of
  * in between, and all it reaches, is left alone; but the p of a link that was
- * dissolved stays lost. An object with a finalizer that has not run is kept for
- * this time, with all it reaches; the next collection takes it.
+ * dissolved stays lost. An object whose finalizer has not run yet is kept this
+ * time, with all it reaches: the next collection takes it.
+ *
+ * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
+ * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
  *
  * FOUR BANDS of counts, told apart by one comparison each:
  *
@@ -162,6 +162,9 @@
  *   later, at a safe point of the mutator:
  *           rrc_invoke_callback(h)          -> dealloc_trigger(), if anything is pending
  *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
+ *
+ * A host that sets reports_marks calls rrc_marked for each linked p that a major
+ * collection marks, from its roots on.
  *
  * A host without generations has only the major one, and leaves is_young NULL.
  * A major collection covers young links too; it may come without a minor before
@@ -274,7 +277,8 @@
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
  *                                              of the strictest alignment): rrc_new allocates them too
  *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
- *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64
+ *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
+                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
