@@ -462,8 +462,8 @@ struct rrc_type {
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Drop references so that cycles through self break: RRC_CLEAR each field.
        self is held while it runs, as is other garbage that is cleared with it: get
-       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. NULL:
-       clears the tp_members. */
+       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. The
+       result is ignored. NULL: clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
     /* Runs before self is cleared or deallocated, with the count above 0: self is
        whole. It may resurrect self by an incref. Once per object with HAVE_GC
@@ -697,7 +697,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 /* ---- counts ---- */
 
 /* Take a reference. [any | no | nothing; for a weak object of a mirrored heap anchor, and
-   tp_traverse if its edge node has died | O(1)] */
+   tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. When it was the last: tp_finalize with the count held at 1;
@@ -890,7 +890,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
    rrc_incref, and not to be dropped: to be moved to another field, or kept by the
    caller. Without this call a host whose collector is closed may lose what ob
    stands for. Does nothing in heaps that are not mirrored.
-   [any | no | calls anchor | O(1)] */
+   [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
 #ifdef RRC_MIRROR

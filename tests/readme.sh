@@ -1,7 +1,7 @@
 #!/bin/sh
 # readme.sh - the README holds what it says: its example compiles, runs and prints
 # what stands below it, and the files, tests and make targets it names exist. So does the
-# header's first screen.
+# header's first screen. The names on all other pages exist, too.
 . tests/lib.sh
 out=$BUILD/tests/readme
 mkdir -p "$out" || exit 1
@@ -64,6 +64,16 @@ done <"$out/explained.txt"
 for file in $( { grep -o '](\([^)#:]*\))' README.md | sed 's/^](//; s/)$//'
                  grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' README.md | tr -d '`' | grep -v '^build/'; } | sort -u); do
     expect "$file exists" test -e "$file"
+done
+
+# Functions, macros and slots that any page names in backquotes.
+cat rawrefcount.h bindings/*/*.h bindings/*/*/*.h bindings/*/*/*/*.h examples/tensor/*.c >"$out/code.txt"
+for page in README.md bindings/*.md bindings/*/*.md bindings/*/*/*.md examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
+    unknown=
+    for name in $(grep -oE '`(rrc|RRC|tp)_[A-Za-z0-9_]+' "$page" | tr -d '`' | sort -u); do
+        grep -qF -- "$name" "$out/code.txt" || unknown="$unknown $name"
+    done
+    if [ -z "$unknown" ]; then pass "the names in $page"; else fail "$page names what is not there:$unknown"; fi
 done
 
 # Tests cited as `file.c: test_name, test_name`.
