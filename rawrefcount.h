@@ -206,7 +206,8 @@
  *   CPython                                    here
  *   Py_INCREF, Py_DECREF, Py_CLEAR             rrc_incref, rrc_decref, RRC_CLEAR
  *   PyObject_New, _NewVar, _Del                rrc_new, rrc_new_var, rrc_del
- *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots
+ *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots; but tp_members
+ *                                              are the fields that own references
  *   PyObject_HEAD_INIT                         RRC_OBJECT_HEAD_INIT
  *   PyObject_GC_New, _NewVar, _Del             rrc_gc_new, rrc_gc_new_var, rrc_gc_del
  *   PyUnstable_Object_GC_NewWithExtraData      rrc_gc_new_with_extra_data
