@@ -69,13 +69,16 @@
  *   P link  rrc_create_link_pypy      p (ob is its view) p stays alive, with all it reaches
  *   O link  rrc_create_link_pyobj     ob (p is a proxy)  nothing for p: it may die, ob can get a new one
  *
+ * rrc_from_obj finds ob by a P link only. A proxy keeps the address of its ob in a field
+ * of its own, which is good as long as the two are linked.
+ *
  * Either way ob stays alive as long as p does. While linked, the count carries
  * a BIAS, RRC_REFCNT_FROM_PYPY, put in by whoever makes the link; "C holds a
  * reference" is then one comparison. A LIGHT ob carries the other bias,
  * RRC_REFCNT_FROM_PYPY_LIGHT: it owns no references and needs no tp_dealloc,
  * so that its memory is freed during the collection itself.
  *
- * THE RULE of a collection, as PyPy published it (rpython/doc/rawrefcount.rst;
+ * THE RULE of a collection, as PyPy published it (pypy/doc/discussion/rawrefcount.rst;
  * Armin Rigo and others); this header implements it to the letter:
  *
  *   while marking, for each P link:
@@ -101,13 +104,13 @@
  * that is not tracked, or a reference that its traverse leaves out, is held from
  * outside for all that the search knows. Minor collections do not search.
  *
- * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
- * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
- *
  * Garbage is set aside in the collection and cleared later. What C gets hold of
  * in between, and all it reaches, is left alone; but the p of a link that was
- * dissolved stays lost. An object with a finalizer that has not run is kept for
- * this time, with all it reaches; the next collection takes it.
+ * dissolved stays lost. An object whose finalizer has not run yet is kept this
+ * time, with all it reaches: the next collection takes it.
+ *
+ * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
+ * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
  *
  * FOUR BANDS of counts, told apart by one comparison each:
  *
@@ -160,6 +163,9 @@
  *           rrc_invoke_callback(h)          -> dealloc_trigger(), if anything is pending
  *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
  *
+ * A host that sets reports_marks calls rrc_marked for each linked p that a major
+ * collection marks, from its roots on.
+ *
  * A host without generations has only the major one, and leaves is_young NULL.
  * A major collection covers young links too; it may come without a minor before
  * it. A trace call may be repeated before its free call (a host with ephemerons
@@ -200,7 +206,8 @@
  *   CPython                                    here
  *   Py_INCREF, Py_DECREF, Py_CLEAR             rrc_incref, rrc_decref, RRC_CLEAR
  *   PyObject_New, _NewVar, _Del                rrc_new, rrc_new_var, rrc_del
- *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots
+ *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots; but tp_members
+ *                                              are the fields that own references
  *   PyObject_HEAD_INIT                         RRC_OBJECT_HEAD_INIT
  *   PyObject_GC_New, _NewVar, _Del             rrc_gc_new, rrc_gc_new_var, rrc_gc_del
  *   PyUnstable_Object_GC_NewWithExtraData      rrc_gc_new_with_extra_data
@@ -266,12 +273,13 @@
  *                                              tp_clear_weakrefs are called: a host whose errors leave
  *                                              functions by longjmp catches them here. It must return,
  *                                              as must every hook and callback, and tp_free.
- *   RRC_HOST_MOVES              1              0: no p ever moves; survivor then just says whether
+ *   RRC_HOST_MOVES              1              0: no p ever moves: survivor gives p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
  *                                              of the strictest alignment): rrc_new allocates them too
  *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
- *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two
+ *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
+                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
@@ -442,19 +450,21 @@ struct rrc_type {
        did: only what a tp_finalize sees is whole. NULL: drop the tp_members, then tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
-       light object it is called inside a collection, and may then call only that. */
+       light object it is called inside a collection, and may call nothing else then. */
     void (*tp_free)(rrc_heap *heap, void *self);
     /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
        inside collections, at any time while self is tracked: it must not change
-       anything or call anything else. All it visits must be objects of this heap. A reference that it leaves out counts as
-       held from outside: what it leads to is leaked if it is part of a cycle, but
-       never lost. (The reference to a heap type is visited for it if it does not
-       do so itself.) NULL: visits the tp_members. */
+       anything or call anything else. All it visits must be objects of this heap.
+       A reference that it leaves out counts as held from outside: a cycle through it
+       leaks, but nothing is lost. One that self does not own is found, RRC_ETRAVERSE,
+       unless its target has a reference from elsewhere to match: that may then be
+       cleared while C uses it. (The reference to a heap type is visited for it if it
+       does not do so itself.) NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Drop references so that cycles through self break: RRC_CLEAR each field.
        self is held while it runs, as is other garbage that is cleared with it: get
-       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. NULL:
-       clears the tp_members. */
+       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. The
+       result is ignored. NULL: clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
     /* Runs before self is cleared or deallocated, with the count above 0: self is
        whole. It may resurrect self by an incref. Once per object with HAVE_GC
@@ -484,27 +494,30 @@ typedef struct rrc_log_item {
 
 /* How a heap talks to its host. Zero means the default of each field; the
    struct is copied. userdata is the first argument of every hook. A hook may call
-   what is tagged `any` below; but only inside a collection may it drop the last
-   reference to an object. All else is refused with RRC_EPHASE: inside a collection
-   in every build, elsewhere with RRC_DEBUG. dealloc_trigger and collect are no such
-   hooks: they may do all that the mutator may but rrc_heap_free. */
+   what is tagged `any` below, and rrc_marked; but only inside a collection may it drop
+   the last reference to an object. All else is refused with RRC_EPHASE: inside a
+   collection in every build, elsewhere with RRC_DEBUG. dealloc_trigger and collect are
+   no such hooks: they may do all that the mutator may but rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
-    /* Keep p and all it reaches. Called by the two trace functions, once for
-       each P link that C holds. May mark at once or only queue p for propagate;
-       in a minor collection it may move p at once. Required. */
+    /* Keep p and all it reaches; it may be kept already. Called by the trace
+       functions, at least once for each P link that C holds (with tracked objects:
+       whose ob is found alive). May mark at once or only queue p for propagate; in a
+       minor collection it may move p at once. Required. */
     void (*trace)(void *userdata, rrc_gcref p);
 
     /* The address of p after this collection; NULL: p was not reached (so far).
-       Called once per link by the free functions, when marking is complete, and
-       by rrc_major_collection_trace after propagate. Must give the same answer
-       until the collection's free call returns. Required. */
+       Called once per link by the free functions: from the free call on, the answer
+       is final. With tracked objects rrc_major_collection_trace calls it as well, after
+       propagate, and looks only at whether it is NULL: new addresses need not be known
+       yet. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
     /* Finish the marking that trace queued. Called by rrc_major_collection_trace,
-       after the last trace. (In a minor collection the host does that by itself
-       after rrc_minor_collection_trace.) NULL: trace does it all. */
+       after calls of trace; with tracked objects, after each round of them. (In a minor
+       collection the host does that by itself after rrc_minor_collection_trace.)
+       NULL: trace does it all. */
     void (*propagate)(void *userdata);
 
     /* Is p in the young generation? Called when a link is made, and by the free
@@ -571,7 +584,8 @@ typedef struct rrc_desc {
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
     /* on: root what stands for ob (rrc_mirror_target); else let it go. It may be so
-       already. Called when ob becomes strong or weak. Allocates nothing and cannot
+       already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
+       and the link functions. Allocates nothing and cannot
        fail. Returns 0 if what it should root has died and cannot be got back. */
     int (*anchor)(void *userdata, rrc_object *ob, int on);
 #endif
@@ -588,7 +602,7 @@ typedef struct rrc_stats {
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
-    size_t memory;                              /* bytes of tables, without objects */
+    size_t memory;                              /* bytes of the heap and its tables, without objects */
 #ifdef RRC_MIRROR
     size_t weak;                                /* objects that only the host's graph keeps */
     size_t edge_nodes;                          /* that the host has made */
@@ -618,24 +632,26 @@ extern "C" {
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap: every p counts as dead, so that each link is dissolved by the
-   rule; then all that is pending is run. Returns how many of the obs that were
-   linked or in the queue C still holds; they end unlinked with their true count.
-   Slots of p's that still exist are left as they are.
+   rule; then all that is pending is run, and cyclic garbage collected. Returns how many
+   of the obs that were linked or in the queue C still holds; they end unlinked with
+   their true count. (Static objects and uncollectable garbage are left out.) Slots of
+   p's that still exist are left as they are.
    What is left of the heap lives on until the last object of rrc_new and
-   rrc_gc_new is gone: till then rrc_incref, rrc_decref and rrc_del stay legal, and
-   every other call is refused with RRC_ECLOSED. No hook but realloc and log is
-   called then. userdata must live as long as those, and the deallocs of late
-   objects, need it.
-   From inside a collection, a dealloc or a hook it is refused: logged, returns
-   SIZE_MAX, nothing changed. NULL is ignored (returns 0).
-   [mutator | frees only | calls dealloc | O(links)] */
+   rrc_gc_new is gone: till then rrc_incref, rrc_decref, and what a late tp_dealloc ends
+   with (rrc_gc_untrack, rrc_del, rrc_gc_del), stay legal; all else does nothing, and is
+   refused with RRC_ECLOSED. No hook but realloc and log is called then. userdata must
+   live as long as those, and the deallocs of late objects, need it.
+   From inside a collection, a dealloc, a hook or a callback it is refused: logged,
+   returns SIZE_MAX, nothing changed. NULL is ignored (returns 0).
+   [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
+   O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
 RRC_API void *rrc_userdata(const rrc_heap *heap);
 
 /* Is this unit built like the implementing unit? rrc_heap_new does this for the
-   unit that calls it; call it from the others once. RRC_OK or RRC_ECONFIG.
+   unit that calls it; call it from the others once. RRC_OK, RRC_ECONFIG or RRC_ENULL.
    [any | no | calls log | O(1)] */
 RRC_INLINE int rrc_check_config(rrc_heap *heap);
 
@@ -649,7 +665,7 @@ RRC_INLINE int rrc_check_config(rrc_heap *heap);
    reference is handed over to p, thus gets bias - 1. Immortal obs get no bias.
    Fails with RRC_ENULL, RRC_ELINKED (ob), RRC_EPLINKED (p, P link only),
    RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
-   [mutator | allocates | calls is_young, slot | O(1) amortized] */
+   [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
@@ -665,8 +681,9 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
-   NULL takes that back. Logged and ignored if ob is linked; ignored in and after
-   rrc_heap_free.
+   NULL takes that back. Logged and ignored if ob is linked, or waits for its dealloc;
+   ignored in and after rrc_heap_free. Use one marker for all: objects with different
+   ones are told apart by a search.
    [mutator | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -674,14 +691,14 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    ob, it is queued (a light one freed at once). To dispose of it at once:
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free | O(1);
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
    O(links) for the first O link (P link, with slot) after a major collection] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
 /* Take a reference. [any | no | nothing; for a weak object of a mirrored heap anchor, and
-   tp_traverse if its edge node has died | O(1)] */
+   tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. When it was the last: tp_finalize with the count held at 1;
@@ -692,7 +709,8 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
 /* Set a field that owns a reference to NULL, then drop the reference: in this
-   order, so that code called by the dealloc does not find it. */
+   order, so that code called by the dealloc does not find it. `field` is evaluated
+   twice. */
 #define RRC_CLEAR(heap, field) \
     do { \
         rrc_object *rrci_old = (rrc_object *)(field); \
@@ -766,12 +784,14 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
 /* Take one ob off the queue, for a host that wants to drop it by itself: count 1
    and link NULL, unless code touched it while it waited. The caller owns the
-   reference: rrc_decref it. NULL: none. [mutator | no | nothing | O(1)] */
+   reference: rrc_decref it. NULL: none. (Cyclic garbage is not in the queue: it needs
+   rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work: weak references of cyclic garbage, its finalizers, the queue's
    references, then the clearing of cyclic garbage. At most max objects are dealt
-   with, counting those that go because of others; 0 = all. Returns how many.
+   with, counting those that go because of others, and one with weak references or a
+   finalizer once more for each; 0 = all. Returns how many.
    0 if called from inside a dealloc or a collection: a host whose deallocs can
    run a collection must look again for pending work when they have returned.
    [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
@@ -871,7 +891,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
    rrc_incref, and not to be dropped: to be moved to another field, or kept by the
    caller. Without this call a host whose collector is closed may lose what ob
    stands for. Does nothing in heaps that are not mirrored.
-   [any | no | calls anchor | O(1)] */
+   [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
 #ifdef RRC_MIRROR

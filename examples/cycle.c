@@ -4,6 +4,7 @@
  *     cc -I.. cycle.c -o cycle && ./cycle
  */
 #include <stdio.h>
+#include <string.h>
 
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
@@ -42,6 +43,18 @@ static const rrc_type Widget = { .tp_name = "Widget", .tp_basicsize = sizeof(wid
                                  .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_members = widget_members };
 static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_object) };
 
+/* For rrc_explain: text without its addresses, which differ from run to run. */
+static void print_text(void *arg, const char *text, size_t size)
+{
+    const char *end = text + size;
+    (void)arg;
+    while (text < end)
+        if (strncmp(text, " 0x", 3) == 0)
+            text += 3 + strspn(text + 3, "0123456789abcdef");
+        else
+            putchar(*text++);
+}
+
 int main(void)
 {
     rrc_heap *heap = rrc_heap_new(&(rrc_desc){ .trace = trace, .survivor = survivor });
@@ -62,6 +75,8 @@ int main(void)
     puts("The root is cleared. C holds the widget, that the closure, that the proxy:");
     root = NULL;
     collect(heap);
+    puts("Why is the closure alive?");
+    rrc_explain(heap, view, print_text, NULL);
     puts("C lets go. Only the closure needs the widget, and only the widget needs the closure:");
     rrc_decref(heap, ob);
     collect(heap);

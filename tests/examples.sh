@@ -42,6 +42,20 @@ awk '/^### [0-9]+[.] /{ print substr($0, 5) }
      inside
      $0 == "```text" { inside = 1 }' bindings/PORTING.md >"$out/quoted.txt"
 same_text "what bindings/PORTING.md quotes" examples/expected/mistakes.txt "$out/quoted.txt"
+# It says which of the mistakes a release build does not notice, or only later.
+section() { awk -v number="$1." '/^[0-9]+[.] / { inside = $1 == number } inside' "$2"; }
+sed '/^#define RRC_DEBUG/d' examples/mistakes.c >"$out/release.c"
+if $CC -std=c99 -I. "$out/release.c" -o "$out/release" && "$out/release" >"$out/release.txt"; then
+    for number in 1 3 4 5 6 7 9 10; do
+        section $number examples/expected/mistakes.txt >"$out/wanted.txt"
+        section $number "$out/release.txt" >"$out/given.txt"
+        same_text "mistake $number, seen by a release build" "$out/wanted.txt" "$out/given.txt"
+    done
+    expect "mistake 2, not seen" test "$(section 2 "$out/release.txt" | wc -l)" -eq 1
+    expect "mistake 8, seen late" sh -c "awk '/^8/, /^9/' '$out/release.txt' | grep -q 'RRC_EREFCNT in rrc_heap_free'"
+else
+    fail "mistakes without RRC_DEBUG: do not compile or run"
+fi
 for expected in examples/expected/*.txt; do
     expect "$expected has its program" test -f "examples/$(basename "$expected" .txt).c"
 done

@@ -165,6 +165,32 @@ static void too_many_visits_of_a_headerless_object(void)
     }
 }
 
+/* A visit too many that a reference from outside matches cannot be told from a right one: garbage
+   that visits what C holds takes it along. It is cleared, but it is not freed, and nor is what it
+   reaches from elsewhere. */
+static void a_visit_too_many_can_be_hidden(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *victim = knot_new(h, &Knot, 1), *shared = knot_new(h, &Knot, 2);
+    rrc_object *wrong = liar_new(h, VISITS_ANOTHER, victim);
+
+    knot_tie(h, victim, 0, shared);
+    knot_tie(h, wrong, 0, wrong);
+    rrc_decref(h->heap, wrong);         /* garbage from here on */
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    host_expect_silence(h);
+    check_int(host_stats(h).objects, 2);
+    check_int(REFCNT(victim), 1);
+    check_ptr(KNOT(victim)->ref[0], NULL);
+    check_int(REFCNT(shared), 1);
+    rrc_decref(h->heap, victim);
+    rrc_decref(h->heap, shared);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* ---- what only debug builds see ---- */
 
 /* Memory that is freed while `on` is set stays readable until the end. */
@@ -582,6 +608,7 @@ UNIT_GROUP(gc_traverse,
     UNIT(nothing_is_changed_by_a_traverse),
     UNIT(wrong_while_it_waits),
     UNIT(too_many_visits_are_found),
+    UNIT(a_visit_too_many_can_be_hidden),
     UNIT(too_many_visits_of_a_headerless_object),
     UNIT(debug_builds_see_more),
     UNIT(a_reference_left_out_is_held),

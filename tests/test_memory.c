@@ -171,6 +171,26 @@ static void stats_tell_the_memory(void)
     host_close(h);
 }
 
+/* What a heap takes for its first link and its first tracked object, with blocks of 256 links. */
+static void a_small_heap_is_small(void)
+{
+    static const rrc_type Tracked = { .tp_name = "Tracked", .tp_basicsize = sizeof(node),
+                                      .tp_flags = RRC_TPFLAGS_HAVE_GC };
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t empty = host_stats(h).memory;
+    rrc_object *ob;
+
+    check(empty < 3000);
+    ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+    check(host_stats(h).memory > empty && host_stats(h).memory < 28000);
+    ob = rrc_gc_new(h->heap, &Tracked);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    check(host_stats(h).memory < 57000);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
 /* Tenths of a byte, for pointers of 8 bytes; smaller blocks need more directories. */
 static void check_cost(size_t links, size_t memory, size_t tenths)
 {
@@ -269,6 +289,7 @@ UNIT_GROUP(memory,
     UNIT(rrc_new_reports_lack_of_memory),
     UNIT(unlink_needs_no_memory),
     UNIT(stats_tell_the_memory),
+    UNIT(a_small_heap_is_small),
     UNIT(a_link_costs_little),
     UNIT(a_link_that_was_young_costs_little),
     UNIT(memory_is_given_back),

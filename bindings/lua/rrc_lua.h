@@ -1,6 +1,6 @@
 /* rrc_lua.h - version 0.1.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1,
- * 5.2, 5.3, 5.4, 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
+ * 5.2, 5.3, 5.4 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one file of the module
  *     #define RRC_LUA_IMPLEMENTATION
@@ -23,8 +23,8 @@
  * Every unit that sees the header, the library's too, is compiled with RRC_MIRROR
  * defined: rrc_incref and rrc_decref tell then what Lua has to know.
  *
- * It does NOT patch Lua, or keep global state: Lua's
- * collector finds the garbage, also cycles through both heaps, when it runs.
+ * It does NOT patch Lua, or keep global state: Lua's collector finds the garbage, also
+ * cycles through both heaps, when it runs.
  *
  * CONTENTS (search for the tag)
  *     >>ownership       who holds what

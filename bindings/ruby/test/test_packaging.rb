@@ -48,6 +48,24 @@ class TestPackaging < Minitest::Test
     assert_match(/cannot load such file -- rawrefcount \(LoadError\)/, run_with([], "require '#{dir}/nodes'", "--disable-gems"))
   end
 
+  # The README's example: what it prints is the comment behind the line that prints it.
+  def test_the_example_of_the_readme
+    readme = File.read(File.expand_path("../../README.md", File.dirname(EXTCONF)))
+    c, ruby = %w[c ruby].map { |language| readme.scan(/^```#{language}\n(.*?)^```$/m).flatten }
+    Dir.mktmpdir do |dir|
+      File.write("#{dir}/buttons.c", "#include <rrc_ruby.h>\n#{c.join}")
+      File.write("#{dir}/extconf.rb", "require 'rawrefcount/mkmf'\ncreate_makefile('buttons')\n")
+      File.write("#{dir}/use.rb", ruby.first)
+      me = [RbConfig.ruby, "-I.", *$LOAD_PATH.map { |place| "-I#{place}" }]
+      output = [[*me, "extconf.rb"], ["make"], [*me, "use.rb"]].map do |command|
+        text = IO.popen(command, chdir: dir, err: %i[child out], &:read)
+        assert $?.success?, text
+        text
+      end
+      assert_equal "#{ruby.first[/# (.*)/, 1]}\n", output.last
+    end
+  end
+
   def run_with(path, program, *flags)
     command = [RbConfig.ruby, *flags, *path.map { |dir| "-I#{dir}" }, "-e", program]
     IO.popen({ "RUBYLIB" => nil, "RUBYOPT" => nil }, command, err: %i[child out], &:read)
