@@ -279,7 +279,7 @@
  *                                              of the strictest alignment): rrc_new allocates them too
  *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
-                                              takes 6 blocks for its first link, 7 more to track objects
+ *                                            takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
@@ -379,7 +379,7 @@
     X(RRC_EPLINKED, "the host object p has a P link already: use the object that rrc_from_obj gives") \
     X(RRC_EUNLINKED, "the object has no link, so that there is nothing to undo") \
     X(RRC_EPHASE, "this function cannot be called now: see the phase in its comment") \
-    X(RRC_ECLOSED, "the heap was freed by rrc_heap_free: only rrc_incref and rrc_decref are left") \
+    X(RRC_ECLOSED, "the heap was freed by rrc_heap_free: only rrc_incref, rrc_decref and what frees objects are left") \
     X(RRC_ETYPE, "the object's type is missing or does not fit this function: " \
                  "check tp_basicsize, tp_itemsize and tp_flags") \
     X(RRC_EREFCNT, "the reference count is wrong: look for a forgotten incref, a second decref, " \
