@@ -1,0 +1,245 @@
+/* port.c - a small VM joined to the header, by the steps of the porting guide
+ * (bindings/PORTING.md; the parts below have its numbers). The VM marks and sweeps, with
+ * a list of gray objects, and may collect at each allocation. Generations, movement, a
+ * slot and macros, steps 5 to 7 and 9, are in bindings/compactvm.
+ *
+ *     cc -I.. port.c -o port && ./port
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"
+
+/* ---- the VM, as it was before, but for two words in each object ---- */
+
+typedef struct object {
+    struct object *next, *next_gray;
+    struct object *field[2];            /* what it refers to */
+    char           marked;
+    char           linked;              /* for step 10: was it ever linked? */
+    rrc_object    *ob;                  /* a proxy's C object */
+} object;
+
+typedef struct vm {
+    object   *all, *gray;
+    object   *root[8];
+    unsigned  count, allocations, collections;
+    rrc_heap *heap;                     /* the header's */
+} vm;
+
+static void mark(vm *m, object *p)
+{
+    if (p == NULL || p->marked)
+        return;
+    p->marked = 1;
+    p->next_gray = m->gray;
+    m->gray = p;
+    if (p->linked)
+        rrc_marked(m->heap, p);         /* 10 */
+}
+
+static void mark_all_gray(vm *m)
+{
+    object *p;
+    while ((p = m->gray) != NULL) {
+        m->gray = p->next_gray;
+        mark(m, p->field[0]);
+        mark(m, p->field[1]);
+    }
+}
+
+static void sweep(vm *m)
+{
+    object **at = &m->all, *p;
+    while ((p = *at) != NULL) {
+        if (p->marked) {
+            p->marked = 0;
+            at = &p->next;
+        } else {
+            *at = p->next;
+            free(p);
+            m->count--;
+        }
+    }
+}
+
+static void must(int code)
+{
+    if (code != RRC_OK) {
+        fprintf(stderr, "%s: %s\n", rrc_error_name(code), rrc_error_message(code));
+        exit(1);
+    }
+}
+
+static void collect(void *userdata)
+{
+    vm *m = userdata;
+    m->collections++;
+    for (int i = 0; i < 8; i++)
+        mark(m, m->root[i]);
+    mark_all_gray(m);
+    must(rrc_major_collection_trace(m->heap));  /* 1: the roots are marked */
+    must(rrc_major_collection_free(m->heap));   /*    marking is complete, nothing is swept */
+    sweep(m);
+    must(rrc_check(m->heap));                   /*    while one ports */
+}
+
+static object *new_object(vm *m, object *a, object *b)
+{
+    object *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        exit(1);
+    p->field[0] = m->root[6] = a;       /* the arguments are roots for as long as this takes */
+    p->field[1] = m->root[7] = b;
+    if (++m->allocations % 7 == 0)
+        collect(m);
+    m->root[6] = m->root[7] = NULL;
+    p->next = m->all;
+    m->all = p;
+    m->count++;
+    return p;
+}
+
+/* ---- the hooks ---- */
+
+static void trace(void *m, rrc_gcref p)          { mark(m, p); }                                        /* 1 */
+static rrc_gcref survivor(void *m, rrc_gcref p)  { (void)m; return ((object *)p)->marked ? p : NULL; }  /* 1 */
+static void propagate(void *m)                   { mark_all_gray(m); }                                  /* 2 */
+static void trigger(void *m) { while (rrc_run_pending(((vm *)m)->heap, 100) == 100) { } }               /* 8 */
+static void log_item(void *m, const rrc_log_item *item) { (void)m; fprintf(stderr, "%s\n", item->text); }
+
+static void safe_point(vm *m) { rrc_invoke_callback(m->heap); }     /* 8: any code of the program may run here */
+
+/* ---- 3. objects cross ---- */
+
+static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_object) };
+
+/* The C object for p: a reference of the caller's, or NULL. */
+static rrc_object *to_c(vm *m, object *p)
+{
+    rrc_object *ob = p->ob != NULL ? p->ob : rrc_from_obj(m->heap, p);
+    if (ob != NULL) {
+        rrc_incref(m->heap, ob);
+        return ob;
+    }
+    ob = rrc_new(m->heap, &View);
+    if (ob == NULL)
+        return NULL;
+    if (rrc_create_link_pypy(m->heap, p, ob) != RRC_OK) {
+        rrc_decref(m->heap, ob);
+        return NULL;
+    }
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    p->linked = 1;
+    return ob;
+}
+
+/* The VM object for ob, or NULL. The caller keeps its reference to ob. */
+static object *to_vm(vm *m, rrc_object *ob)
+{
+    object *p = rrc_to_obj(m->heap, ob);
+    if (p != NULL)
+        return p;
+    p = new_object(m, NULL, NULL);
+    if (rrc_create_link_pyobj(m->heap, p, ob) != RRC_OK)
+        return NULL;                    /* the next collection takes p */
+    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    p->linked = 1;
+    p->ob = ob;
+    return p;
+}
+
+/* ---- 4, 10. a C library: buttons, which own what is to be called ---- */
+
+typedef struct button { rrc_object head; rrc_object *on_click; } button;
+static const rrc_member button_members[] = { { "on_click", offsetof(button, on_click) }, { NULL, 0 } };
+static unsigned buttons;
+
+static void button_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    rrc_gc_untrack(heap, self);
+    RRC_CLEAR(heap, ((button *)self)->on_click);
+    buttons--;
+    rrc_gc_del(heap, self);
+}
+
+static const rrc_type Button = { .tp_name = "Button", .tp_basicsize = sizeof(button), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                 .tp_members = button_members, .tp_dealloc = button_dealloc };
+
+static rrc_object *new_button(vm *m)
+{
+    rrc_object *self = rrc_gc_new(m->heap, &Button);
+    if (self == NULL)
+        exit(1);
+    must(rrc_gc_track(m->heap, self));  /* its fields are valid: NULL */
+    buttons++;
+    return self;
+}
+
+/* ---- a program ---- */
+
+static void tell(vm *m, const char *what)
+{
+    rrc_stats stats;
+    collect(m);
+    safe_point(m);
+    must(rrc_get_stats(m->heap, &stats));
+    printf("%-58s VM objects %4u, C objects %4u\n", what, m->count, (unsigned)stats.objects);
+}
+
+int main(void)
+{
+    static vm m;
+    rrc_desc desc = { .userdata = &m, .trace = trace, .survivor = survivor, .propagate = propagate, .log = log_item,
+                      .dealloc_trigger = trigger, .reports_marks = 1, .collect = collect };
+    rrc_object *view, *ob;
+    object *p, *last = NULL;
+
+    m.heap = rrc_heap_new(&desc);
+    if (m.heap == NULL)
+        return 1;
+
+    p = new_object(&m, new_object(&m, NULL, NULL), NULL);
+    view = to_c(&m, p);
+    tell(&m, "C holds the view of an object that refers to another:");
+    rrc_decref(m.heap, view);
+    tell(&m, "C lets go:");
+
+    ob = new_button(&m);
+    m.root[0] = to_vm(&m, ob);
+    rrc_decref(m.heap, ob);
+    tell(&m, "A root refers to a button's proxy:");
+    ob = to_c(&m, m.root[0]);           /* the same button */
+    m.root[0] = NULL;
+    tell(&m, "C holds the button instead, which needs no proxy now:");
+    m.root[0] = to_vm(&m, ob);          /* another proxy */
+    ((button *)ob)->on_click = to_c(&m, new_object(&m, m.root[0], NULL));
+    rrc_decref(m.heap, ob);
+    tell(&m, "A root, again. The button's callback mentions the button:");
+    m.root[0] = NULL;
+    tell(&m, "Nobody refers to that cycle:");
+
+    for (int i = 0; i < 1000; i++) {    /* a callback mentions its button, and the button before */
+        ob = new_button(&m);
+        m.root[0] = last;
+        m.root[1] = to_vm(&m, ob);
+        ((button *)ob)->on_click = to_c(&m, new_object(&m, m.root[1], last));
+        rrc_decref(m.heap, ob);
+        last = m.root[1];
+    }
+    m.root[0] = NULL;
+    tell(&m, "A chain of a thousand such cycles:");
+    m.root[1] = NULL;
+    tell(&m, "Nobody refers to that chain:");
+
+    ob = new_button(&m);
+    m.root[0] = to_vm(&m, ob);
+    printf("The VM ends after %u allocations and %u collections. ", m.allocations, m.collections);
+    printf("C objects still held: %u\n", (unsigned)rrc_heap_free(m.heap));      /* 11 */
+    sweep(&m);
+    printf("VM objects left: %u. ", m.count);
+    rrc_decref(m.heap, ob);             /* late, and legal: the last one, with which the header's heap goes */
+    printf("Buttons left: %u\n", buttons);
+    return 0;
+}
