@@ -814,8 +814,9 @@ int world_next_dead(world *w)
     int i;
 
     if (ob == NULL) {
-        for (k = 0; k < w->ob_count; k++)
-            check(w->ob[k].life != ALIVE || (!w->ob[k].queued && !w->ob[k].deferred));
+        for (k = 0; k < w->ob_count; k++)           /* (what is being cleared is held meanwhile, but not in the queue) */
+            check(w->ob[k].life != ALIVE || (w->running && w->ob[k].waiting == W_CLEARED)
+                  || (!w->ob[k].queued && !w->ob[k].deferred));
         return NONE;
     }
     i = number_of(w, ob);
