@@ -6670,9 +6670,8 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
         snprintf(name, size, ".tp_type");
         return;
     }
-    if (member != NULL)
-        for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
-            before += graph->edges[i - 1].to_ob == edge->to_ob;
+    for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
+        before += graph->edges[i - 1].to_ob == edge->to_ob;
     for (; member != NULL && member->name != NULL; member++)
         if (rrci_member_value(edge->from_ob, member) == edge->to_ob && before-- == 0) {
             snprintf(name, size, ".%.60s", member->name);

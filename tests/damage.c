@@ -152,6 +152,24 @@ static void finds(int code, const char *detail)
     logged = 0;
 }
 
+/* What rrc_explain says of ob. */
+static char said[600];
+
+static void note_text(void *arg, const char *text, size_t size)
+{
+    (void)arg;
+    if (strlen(said) + size < sizeof said)
+        strcat(said, text);
+}
+
+static void is_explained_as(rrc_object *ob, const char *words)
+{
+    said[0] = '\0';
+    check_int(rrc_explain(heap, ob, note_text, NULL), RRC_OK);
+    if (strstr(said, words) == NULL)
+        unit_fail(__FILE__, __LINE__, "\"%s\" says nothing of \"%s\"", said, words);
+}
+
 /* Put another value into a word of the heap for a while. */
 #define DAMAGE(type, word, value, code, detail) \
     do { \
@@ -387,25 +405,37 @@ static void what_is_queued(void)
 {
     enum { COUNT = 2 * RRCI_CHUNK_QUEUED + 2 };
     static const int places_in_it[] = { 0, 1, RRCI_CHUNK_QUEUED - 1, RRCI_CHUNK_QUEUED, COUNT - 1 };
+    rrc_object *living[2];              /* one that was made before them, one after */
     size_t i;
 
     open_heap();
+    living[0] = rrc_gc_new(heap, &Plain);
     for (i = 0; i < COUNT; i++)
         link_one((int)i, 0);
     nothing_survives = 1;
     collect();
     nothing_survives = 0;
     check_int(heap->queue.count, COUNT);
+    living[1] = rrc_gc_new(heap, &Plain);
+    for (i = 0; i < 2; i++) {
+        check_int(rrc_gc_track(heap, living[i]), RRC_OK);
+        is_explained_as(living[i], "1 reference from outside keeps it alive");
+    }
+    for (i = 0; i < 2; i++)
+        is_explained_as(living[i], "1 reference from outside keeps it alive");
     for (i = 0; i < sizeof places_in_it / sizeof places_in_it[0]; i++) {
         rrc_object *ob = all[places_in_it[i]];
 
         unit_context("object %d", places_in_it[i]);
+        is_explained_as(ob, "it waits in the queue");
         DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_EREFCNT, "queue's reference");
 #ifdef RRC_DEBUG
         DAMAGE(const rrc_type *, ob->ob_type, (const rrc_type *)((uintptr_t)ob->ob_type | 1), RRC_EFREED, "in the queue");
 #endif
     }
     check_int(rrc_run_pending(heap, 0), COUNT);
+    rrc_decref(heap, living[0]);
+    rrc_decref(heap, living[1]);
     close_heap();
 }
 
@@ -461,6 +491,7 @@ static void garbage_that_waits(void)
         for (i = 0; i < CIRCLE; i++) {
             unit_context("ring %d, object %d", k, i);
             check_damage_of_tracked(ring[k][i], ring[k][(i + CIRCLE - 1) % CIRCLE]);
+            is_explained_as(ring[k][i], k < 3 ? "garbage, waits" : i == 0 ? "1 reference from outside" : "held by Tracked");
         }
     rrc_decref(heap, ring[3][0]);
     for (k = 0; k < 4; k++) {
@@ -784,6 +815,28 @@ static void links_without_a_bias(void)
             check_int(rrc_run_pending(heap, 0), waits);
             close_heap();
         }
+}
+
+/* A p that moves to an odd address while others wait: nothing but its bias tells its ob from these. */
+static void a_p_that_becomes_odd(void)
+{
+    int odd = ((uintptr_t)many & 1) == 0;
+    rrc_object *waiting;
+
+    open_heap();
+    link_one(1 - odd, 0);
+    waiting = rrc_new(heap, &Bare);
+    goes_to[1 - odd] = &many[odd];
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    rrc_decref(heap, waiting);
+    check_int(rrc_major_collection_free(heap), RRC_OK);
+    goes_to[1 - odd] = NULL;
+    check_int(RRC_REFCNT(all[1 - odd]), RRC_REFCNT_FROM_PYPY);
+    check_int(rrc_create_link_pyobj(heap, &many[5], all[1 - odd]), RRC_ELINKED);
+    check_ptr(rrc_to_obj(heap, all[1 - odd]), &many[odd]);
+    logged = 0;
+    check_int(rrc_run_pending(heap, 0), 1);
+    close_heap();
 }
 
 /* The record of a link that was promoted is not found where it was. */
@@ -1135,7 +1188,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
-           UNIT(alignment), UNIT(links_without_a_bias),
+           UNIT(alignment), UNIT(links_without_a_bias), UNIT(a_p_that_becomes_odd),
            UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) DEBUG_TESTS MIRROR_TESTS);
 
 int main(int argc, char **argv)

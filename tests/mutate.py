@@ -8,7 +8,7 @@ a deleted statement. The tests should notice each. A mutant of which no kind of 
 another object file, by tcc or by CC, changes nothing, and does not count. Survivors are printed, with
 their place, and the score at the end; those that tests/mutate.accepted explains are
 counted apart, and meet the quick tests only: if these notice one, its line there is
-to go. --share N takes each Nth mutant, from the Kth on. --quick runs only the
+to go (unless another line of that function reads the same). --share N takes each Nth mutant, from the Kth on. --quick runs only the
 tests that notice most in the least time: what survives them may not survive all.
 --again tries only those that a log of such a run tells as survivors that nobody has looked at.
 Stopped by ^C, it tells the score of what was done.
