@@ -4624,11 +4624,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     rrci_heap_realloc(heap, memory, size, 0);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        heap->depth++;                  /* the heap must outlive the type's dealloc */
         RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0)
-            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);
-        heap->depth--;
+        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
+            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
+            return;
+        }
     }
     rrci_end_husk(heap);
 }
