@@ -2222,17 +2222,19 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
 }
 
 /* The list is searched by ob rarely, so that the dictionary for it is made when
-   it is missed. Without memory for it, a plain search will do. */
+   it is missed. Without memory for it, or where a collection is changing things, a
+   plain search will do. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
+    int is_plain = rrci_in_collection(heap);
     size_t i;
-    RRC_ASSERT(dict->by_ob);
-    if (!dict->on && list->count > RRCI_AHEAD && !rrci_in_collection(heap)) {
+    RRC_ASSERT(dict->by_ob || is_plain);
+    if (!dict->on && list->count > RRCI_AHEAD && !is_plain) {
         dict->size = 0;                 /* what it held is out of date */
         dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
     }
-    if (dict->on)
+    if (dict->on && !is_plain)
         return rrci_dict_find(list, ob);
     for (i = 0; i < list->count; i++)
         if (rrci_at(list, i)->ob == ob)
@@ -2248,7 +2250,7 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
         rrci_list *list = &heap->list[i];
         if (list->count == 0)
             continue;
-        if (list->dict.by_ob) {
+        if (list->dict.by_ob || rrci_in_collection(heap)) {
             *index = rrci_find_ob(heap, list, ob);
         } else {
             *index = rrci_dict_find_link(list, RRC_LINK(ob), ob);
@@ -4200,13 +4202,17 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
    forgot the bias; it is put in, as p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
+    const rrci_list *list;
     size_t index;
-    rrc_gcref p = RRC_LINK(ob);
-    if (p == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || p == heap->marker
-        || rrci_is_deferred(heap, ob) || rrci_find_link(heap, ob, &index) == NULL)
+    rrc_gcref link = RRC_LINK(ob);
+    if (link == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || link == heap->marker
+        || rrci_is_deferred(heap, ob))
+        return 0;
+    list = rrci_find_link(heap, ob, &index);
+    if (list == NULL)
         return 0;
     RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
-    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, p,
+    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(list, index)->p,
                "the count of a linked object dropped to zero; the bias was put in");
     return 1;
 }
