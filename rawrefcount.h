@@ -773,7 +773,8 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 /* For a host that moves objects by themselves, apart from a collection or after its
    free call: every link is to follow its p. survivor gives the address where p is now.
    [mutator is stopped, old addresses can still be told | frees only | calls
-   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
+   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)]
+   Like the rest of these, refused (RRC_EPHASE) for a mirrored heap, whose p's stay where they are. */
 RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- queue ---- */
@@ -1329,6 +1330,7 @@ typedef enum rrci_phase {
     RRCI_MINOR,                 /* from rrc_minor_collection_trace until _free is done */
     RRCI_MAJOR,
     RRCI_CLOSING,               /* rrc_heap_free dissolves the links */
+    RRCI_ENDING,                /* rrc_heap_free looks for cycles, in between what follows */
     RRCI_RELEASING,             /* rrc_heap_free drops references: user code runs */
     RRCI_HUSK                   /* rrc_heap_free is done, objects are left */
 } rrci_phase;
@@ -1414,7 +1416,13 @@ struct rrc_heap {
 
 static int rrci_in_collection(const rrc_heap *heap)
 {
-    return heap->phase == RRCI_MINOR || heap->phase == RRCI_MAJOR || heap->phase == RRCI_CLOSING;
+    return heap->phase >= RRCI_MINOR && heap->phase <= RRCI_ENDING;
+}
+
+/* Do link fields name what rrc_heap_free knows of their objects? */
+static int rrci_is_releasing(const rrc_heap *heap)
+{
+    return heap->phase == RRCI_RELEASING || heap->phase == RRCI_ENDING;
 }
 
 /* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do.) */
@@ -2399,7 +2407,7 @@ static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
     rrci_link *record = (rrci_link *)RRC_LINK(ob);
     size_t i;
     int kind;
-    if (heap->phase != RRCI_RELEASING || record == NULL || RRC_LINK(ob) == heap->marker)
+    if (!rrci_is_releasing(heap) || record == NULL || RRC_LINK(ob) == heap->marker)
         return NULL;
     if (!heap->many_markers)
         return record;
@@ -2554,7 +2562,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
    serves it and is no link. */
 RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || heap->phase == RRCI_RELEASING
+    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || rrci_is_releasing(heap)
         || rrci_is_deferred(heap, ob))
         return NULL;
     return RRC_LINK(ob);
@@ -3065,9 +3073,10 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
     int code = rrci_need_mutator(heap, function);
+    if (code == RRC_OK)
+        code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    heap->phase = RRCI_MAJOR;
     heap->inside = 1;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
@@ -3863,7 +3872,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
 static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
     rrci_phase phase = heap->phase;
-    heap->phase = RRCI_MAJOR;
+    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
@@ -4020,7 +4029,7 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     int was_cleared = cleared->count > 0, is_unheld;
     size_t i;
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
-    heap->phase = RRCI_MAJOR;
+    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
     is_unheld = !was_cleared && rrci_garbage_is_unheld(heap);
     if (!is_unheld) {
@@ -4150,12 +4159,13 @@ static int rrci_do_clear(rrc_heap *heap)
 }
 
 /* All garbage is cleared: what is still there, and not held from outside by
-   now, is uncollectable. (The next search tries it again, but does not log it.) */
-static void rrci_end_clearing(rrc_heap *heap)
+   now, is uncollectable. (The next search tries it again, but does not log it.)
+   Returns 0 if nothing was cleared. */
+static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     if (cleared->count == 0 || heap->gc_walking > 0)
-        return;
+        return 0;
     rrci_recheck_garbage(heap);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
@@ -4167,6 +4177,7 @@ static void rrci_end_clearing(rrc_heap *heap)
             rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
         }
     }
+    return 1;                           /* (the log hook may have dropped references) */
 }
 
 /* >>deallocation
@@ -4205,8 +4216,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || link == heap->marker
-        || rrci_is_deferred(heap, ob))
+    if (link == NULL || heap->phase >= RRCI_ENDING || link == heap->marker || rrci_is_deferred(heap, ob))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -4402,10 +4412,8 @@ static void rrci_do_pending(rrc_heap *heap, size_t quota)
     heap->quota = quota;
     while (heap->quota > 0) {
         if (!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL) && !rrci_do_again(heap)
-            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap)) {
-            rrci_end_clearing(heap);
+            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap) && !rrci_end_clearing(heap))
             break;
-        }
     }
     heap->running = 0;
 }
@@ -4593,7 +4601,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->phase < RRCI_RELEASING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+        || (heap->phase < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
             && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
