@@ -772,9 +772,9 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 /* For a host that moves objects by themselves, apart from a collection or after its
    free call: every link is to follow its p. survivor gives the address where p is now.
+   (Like all of these, not for a mirrored heap: RRC_EPHASE.)
    [mutator is stopped, old addresses can still be told | frees only | calls
-   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)]
-   Like the rest of these, refused (RRC_EPHASE) for a mirrored heap, whose p's stay where they are. */
+   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
 RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- queue ---- */
@@ -1404,6 +1404,8 @@ struct rrc_heap {
     char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
+    char          in_sides;     /* link fields of objects that are not tracked name their sides */
+    char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
 #endif
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
@@ -1450,6 +1452,7 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
 static void rrci_root(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_cycle(rrc_heap *heap);
 static void rrci_mirror_end(rrc_heap *heap);
 #else
@@ -2542,11 +2545,10 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
-RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
+/* The ob of p's P link, or NULL. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
-    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
-        return NULL;
     if (RRCI_HAS_SLOT(heap)) {
         RRCI_BEGIN_HOOK(heap);
         ob = *RRC_HOST_SLOT(heap, p);
@@ -2556,6 +2558,13 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     if (heap->list[RRCI_P_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+}
+
+RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
+        return NULL;
+    return rrci_from_obj(heap, p);
 }
 
 /* The rest of rrc_to_obj. While rrc_heap_free releases objects, the link field
@@ -4058,6 +4067,8 @@ static void rrci_recheck_garbage(rrc_heap *heap)
         head->is.word &= ~RRCI_GC_WAS_CLEARED;
         if (is_held || was_cleared)
             rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
+        if (is_held)
+            RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
     }
 }
 
@@ -4375,7 +4386,9 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD && queue->head_index + RRCI_AHEAD < RRCI_CHUNK_QUEUED)
         RRCI_PREFETCH_HEAD(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
     heap->quota--;
-    if (--RRC_REFCNT(ob) == 0 && !rrci_bias_was_forgotten(heap, ob))
+    if (--RRC_REFCNT(ob) != 0)
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -4643,6 +4656,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
     }
     rrci_end_husk(heap);
 }
@@ -4900,7 +4914,7 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
         return 0;
     if (rrci_has_gc_head(ob))
         return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return rrc_from_obj(heap, RRC_LINK(ob)) == ob;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also in the search for garbage of C) */
 }
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
@@ -4997,14 +5011,29 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
     rrci_lose_node(heap, ob);
 }
 
-/* A weak object becomes strong. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+/* A hook takes or drops a reference to ob in the middle of a weighing. Can its link field
+   name a side? Then nothing is done about ob now: see rrci_leave_sides. */
+static int rrci_disturbs(rrc_heap *heap, rrc_object *ob)
 {
-    if (!RRCI_IS_MIRRORED(heap))
-        return;                         /* the count is just wrong */
+    if (!heap->in_sides || rrci_is_tracked(ob))
+        return 0;
+    heap->disturbed = 1;
+    return 1;
+}
+
+static void rrci_make_strong(rrc_heap *heap, rrc_object *ob)
+{
     rrci_clear_weak(heap, ob);
     heap->changes++;
     rrci_root(heap, ob);
+}
+
+/* A weak object becomes strong. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    /* (In a heap that is not mirrored the count is just wrong.) */
+    if (RRCI_IS_MIRRORED(heap) && !rrci_disturbs(heap, ob))
+        rrci_make_strong(heap, ob);
 }
 
 /* A strong object that C has no reference to becomes weak. */
@@ -5026,9 +5055,16 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
     } else if ((count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)
                && RRCI_IS_MIRRORED(heap)) {
         heap->changes++;                /* p can die now: a step has to find out */
-        if (!RRCI_IS_WEAK(ob))
+        if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
             rrci_weaken(heap, ob);
     }
+}
+
+/* The header itself has dropped a reference to ob, and not the last one. */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_is_linked_ob(ob))
+        rrci_no_reference(heap, ob);
 }
 
 /* All that C refers to becomes strong. */
@@ -5523,7 +5559,8 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
         rrci_set_weak(heap, ob);
         return 1;
     }
-    rrc_touch(heap, ob);
+    if (RRCI_IS_WEAK(ob))
+        rrci_make_strong(heap, ob);
     return 0;
 }
 
@@ -5624,8 +5661,20 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
         rrci_enter_sides(heap);
-        weighing->in_sides = 1;
+        weighing->in_sides = heap->in_sides = 1;
     }
+}
+
+/* All link fields name p again. If references to what had a side were taken or dropped
+   meanwhile, all that C refers to becomes strong, and the next step looks again. */
+static void rrci_leave_sides(rrc_heap *heap)
+{
+    heap->in_sides = 0;
+    if (!heap->disturbed)
+        return;
+    heap->disturbed = 0;
+    rrci_strengthen_all(heap);
+    heap->links_made = heap->changes = 1;
 }
 
 /* Returns a code; *stale: are there edge nodes that are not up to date? */
@@ -5639,8 +5688,10 @@ static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
         *stale |= rrci_find_stale(&weighing);
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
+    heap->in_sides = 0;
     rrci_decide_tracked(&weighing);
     heap->links_made = heap->changes = 0;
+    rrci_leave_sides(heap);
     return weighing.is_moved ? RRC_ETOUCH : weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK;
 }
 
@@ -6318,6 +6369,7 @@ static void rrci_check_hooked(rrci_checker *checker)
             RRC_LINK(link->ob) = link->p;
         }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    rrci_leave_sides(heap);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
 }
