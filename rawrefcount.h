@@ -459,7 +459,8 @@ struct rrc_type {
        leaks, but nothing is lost. One that self does not own is found, RRC_ETRAVERSE,
        unless its target has a reference from elsewhere to match: that may then be
        cleared while C uses it. (The reference to a heap type is visited for it if it
-       does not do so itself.) NULL: visits the tp_members. */
+       does not do so itself, as it must where a field can refer to that type, too.)
+       NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Drop references so that cycles through self break: RRC_CLEAR each field.
        self is held while it runs, as is other garbage that is cleared with it: get
@@ -3211,20 +3212,25 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit what ob refers to. A visitor that must not see the type twice clears search->type_ob. */
+/* Visit what ob refers to. A visitor that sees the type clears search->type_ob: then a tp_traverse has
+   visited it by itself. (A member that names the type is another reference to it.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
+    rrc_object *type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
     search->parent = ob;
-    search->type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
     RRCI_BEGIN_HOOK(search->heap);
-    if (type->tp_traverse != NULL)
+    if (type->tp_traverse != NULL) {
+        search->type_ob = type_ob;
         type->tp_traverse(ob, visit, search);
-    else
+        type_ob = search->type_ob;
+    } else {
+        search->type_ob = NULL;
         rrci_traverse_members(ob, visit, search);
+    }
     RRCI_END_HOOK(search->heap);
-    if (search->type_ob != NULL)
-        visit(search->type_ob, search);
+    if (type_ob != NULL)
+        visit(type_ob, search);
 }
 
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
