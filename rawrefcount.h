@@ -459,7 +459,8 @@ struct rrc_type {
        leaks, but nothing is lost. One that self does not own is found, RRC_ETRAVERSE,
        unless its target has a reference from elsewhere to match: that may then be
        cleared while C uses it. (The reference to a heap type is visited for it if it
-       does not do so itself.) NULL: visits the tp_members. */
+       does not do so itself, as it must where a field can refer to that type, too.)
+       NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Drop references so that cycles through self break: RRC_CLEAR each field.
        self is held while it runs, as is other garbage that is cleared with it: get
@@ -772,6 +773,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 /* For a host that moves objects by themselves, apart from a collection or after its
    free call: every link is to follow its p. survivor gives the address where p is now.
+   (Like all of these, not for a mirrored heap: RRC_EPHASE.)
    [mutator is stopped, old addresses can still be told | frees only | calls
    survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
 RRC_API int rrc_links_moved(rrc_heap *heap);
@@ -1329,6 +1331,7 @@ typedef enum rrci_phase {
     RRCI_MINOR,                 /* from rrc_minor_collection_trace until _free is done */
     RRCI_MAJOR,
     RRCI_CLOSING,               /* rrc_heap_free dissolves the links */
+    RRCI_ENDING,                /* rrc_heap_free looks for cycles, in between what follows */
     RRCI_RELEASING,             /* rrc_heap_free drops references: user code runs */
     RRCI_HUSK                   /* rrc_heap_free is done, objects are left */
 } rrci_phase;
@@ -1402,6 +1405,8 @@ struct rrc_heap {
     char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
+    char          in_sides;     /* link fields of objects that are not tracked name their sides */
+    char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
 #endif
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
@@ -1414,7 +1419,13 @@ struct rrc_heap {
 
 static int rrci_in_collection(const rrc_heap *heap)
 {
-    return heap->phase == RRCI_MINOR || heap->phase == RRCI_MAJOR || heap->phase == RRCI_CLOSING;
+    return heap->phase >= RRCI_MINOR && heap->phase <= RRCI_ENDING;
+}
+
+/* Do link fields name what rrc_heap_free knows of their objects? */
+static int rrci_is_releasing(const rrc_heap *heap)
+{
+    return heap->phase == RRCI_RELEASING || heap->phase == RRCI_ENDING;
 }
 
 /* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do.) */
@@ -1442,6 +1453,7 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
 static void rrci_root(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_cycle(rrc_heap *heap);
 static void rrci_mirror_end(rrc_heap *heap);
 #else
@@ -2222,17 +2234,19 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
 }
 
 /* The list is searched by ob rarely, so that the dictionary for it is made when
-   it is missed. Without memory for it, a plain search will do. */
+   it is missed. Without memory for it, or where a collection is changing things, a
+   plain search will do. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
+    int is_plain = rrci_in_collection(heap);
     size_t i;
-    RRC_ASSERT(dict->by_ob);
-    if (!dict->on && list->count > RRCI_AHEAD && !rrci_in_collection(heap)) {
+    RRC_ASSERT(dict->by_ob || is_plain);
+    if (!dict->on && list->count > RRCI_AHEAD && !is_plain) {
         dict->size = 0;                 /* what it held is out of date */
         dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
     }
-    if (dict->on)
+    if (dict->on && !is_plain)
         return rrci_dict_find(list, ob);
     for (i = 0; i < list->count; i++)
         if (rrci_at(list, i)->ob == ob)
@@ -2248,7 +2262,7 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
         rrci_list *list = &heap->list[i];
         if (list->count == 0)
             continue;
-        if (list->dict.by_ob) {
+        if (list->dict.by_ob || rrci_in_collection(heap)) {
             *index = rrci_find_ob(heap, list, ob);
         } else {
             *index = rrci_dict_find_link(list, RRC_LINK(ob), ob);
@@ -2397,7 +2411,7 @@ static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
     rrci_link *record = (rrci_link *)RRC_LINK(ob);
     size_t i;
     int kind;
-    if (heap->phase != RRCI_RELEASING || record == NULL || RRC_LINK(ob) == heap->marker)
+    if (!rrci_is_releasing(heap) || record == NULL || RRC_LINK(ob) == heap->marker)
         return NULL;
     if (!heap->many_markers)
         return record;
@@ -2532,11 +2546,10 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
-RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
+/* The ob of p's P link, or NULL. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
-    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
-        return NULL;
     if (RRCI_HAS_SLOT(heap)) {
         RRCI_BEGIN_HOOK(heap);
         ob = *RRC_HOST_SLOT(heap, p);
@@ -2548,11 +2561,18 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
 }
 
+RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
+        return NULL;
+    return rrci_from_obj(heap, p);
+}
+
 /* The rest of rrc_to_obj. While rrc_heap_free releases objects, the link field
    serves it and is no link. */
 RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || heap->phase == RRCI_RELEASING
+    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || rrci_is_releasing(heap)
         || rrci_is_deferred(heap, ob))
         return NULL;
     return RRC_LINK(ob);
@@ -3063,9 +3083,10 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
     int code = rrci_need_mutator(heap, function);
+    if (code == RRC_OK)
+        code = rrci_begin_phase(heap, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    heap->phase = RRCI_MAJOR;
     heap->inside = 1;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
@@ -3191,20 +3212,25 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit what ob refers to. A visitor that must not see the type twice clears search->type_ob. */
+/* Visit what ob refers to. A visitor that sees the type clears search->type_ob: then a tp_traverse has
+   visited it by itself. (A member that names the type is another reference to it.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
+    rrc_object *type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
     search->parent = ob;
-    search->type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
     RRCI_BEGIN_HOOK(search->heap);
-    if (type->tp_traverse != NULL)
+    if (type->tp_traverse != NULL) {
+        search->type_ob = type_ob;
         type->tp_traverse(ob, visit, search);
-    else
+        type_ob = search->type_ob;
+    } else {
+        search->type_ob = NULL;
         rrci_traverse_members(ob, visit, search);
+    }
     RRCI_END_HOOK(search->heap);
-    if (search->type_ob != NULL)
-        visit(search->type_ob, search);
+    if (type_ob != NULL)
+        visit(type_ob, search);
 }
 
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
@@ -3861,7 +3887,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
 static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
     rrci_phase phase = heap->phase;
-    heap->phase = RRCI_MAJOR;
+    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
@@ -4018,7 +4044,7 @@ static void rrci_recheck_garbage(rrc_heap *heap)
     int was_cleared = cleared->count > 0, is_unheld;
     size_t i;
     rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
-    heap->phase = RRCI_MAJOR;
+    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
     is_unheld = !was_cleared && rrci_garbage_is_unheld(heap);
     if (!is_unheld) {
@@ -4047,6 +4073,8 @@ static void rrci_recheck_garbage(rrc_heap *heap)
         head->is.word &= ~RRCI_GC_WAS_CLEARED;
         if (is_held || was_cleared)
             rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
+        if (is_held)
+            RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
     }
 }
 
@@ -4148,12 +4176,13 @@ static int rrci_do_clear(rrc_heap *heap)
 }
 
 /* All garbage is cleared: what is still there, and not held from outside by
-   now, is uncollectable. (The next search tries it again, but does not log it.) */
-static void rrci_end_clearing(rrc_heap *heap)
+   now, is uncollectable. (The next search tries it again, but does not log it.)
+   Returns 0 if nothing was cleared. */
+static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     if (cleared->count == 0 || heap->gc_walking > 0)
-        return;
+        return 0;
     rrci_recheck_garbage(heap);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
@@ -4165,6 +4194,7 @@ static void rrci_end_clearing(rrc_heap *heap)
             rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
         }
     }
+    return 1;                           /* (the log hook may have dropped references) */
 }
 
 /* >>deallocation
@@ -4200,13 +4230,16 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
    forgot the bias; it is put in, as p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
+    const rrci_list *list;
     size_t index;
-    rrc_gcref p = RRC_LINK(ob);
-    if (p == NULL || heap->phase == RRCI_RELEASING || heap->phase == RRCI_HUSK || p == heap->marker
-        || rrci_is_deferred(heap, ob) || rrci_find_link(heap, ob, &index) == NULL)
+    rrc_gcref link = RRC_LINK(ob);
+    if (link == NULL || heap->phase >= RRCI_ENDING || link == heap->marker || rrci_is_deferred(heap, ob))
+        return 0;
+    list = rrci_find_link(heap, ob, &index);
+    if (list == NULL)
         return 0;
     RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
-    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, p,
+    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(list, index)->p,
                "the count of a linked object dropped to zero; the bias was put in");
     return 1;
 }
@@ -4359,7 +4392,9 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD && queue->head_index + RRCI_AHEAD < RRCI_CHUNK_QUEUED)
         RRCI_PREFETCH_HEAD(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
     heap->quota--;
-    if (--RRC_REFCNT(ob) == 0 && !rrci_bias_was_forgotten(heap, ob))
+    if (--RRC_REFCNT(ob) != 0)
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -4396,10 +4431,8 @@ static void rrci_do_pending(rrc_heap *heap, size_t quota)
     heap->quota = quota;
     while (heap->quota > 0) {
         if (!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL) && !rrci_do_again(heap)
-            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap)) {
-            rrci_end_clearing(heap);
+            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap) && !rrci_end_clearing(heap))
             break;
-        }
     }
     heap->running = 0;
 }
@@ -4587,7 +4620,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->phase < RRCI_RELEASING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+        || (heap->phase < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
             && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
@@ -4624,11 +4657,12 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     rrci_heap_realloc(heap, memory, size, 0);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        heap->depth++;                  /* the heap must outlive the type's dealloc */
         RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0)
-            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);
-        heap->depth--;
+        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
+            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
+            return;
+        }
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
     }
     rrci_end_husk(heap);
 }
@@ -4886,7 +4920,7 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
         return 0;
     if (rrci_has_gc_head(ob))
         return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return rrc_from_obj(heap, RRC_LINK(ob)) == ob;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also in the search for garbage of C) */
 }
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
@@ -4983,14 +5017,29 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
     rrci_lose_node(heap, ob);
 }
 
-/* A weak object becomes strong. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+/* A hook takes or drops a reference to ob in the middle of a weighing. Can its link field
+   name a side? Then nothing is done about ob now: see rrci_leave_sides. */
+static int rrci_disturbs(rrc_heap *heap, rrc_object *ob)
 {
-    if (!RRCI_IS_MIRRORED(heap))
-        return;                         /* the count is just wrong */
+    if (!heap->in_sides || rrci_is_tracked(ob))
+        return 0;
+    heap->disturbed = 1;
+    return 1;
+}
+
+static void rrci_make_strong(rrc_heap *heap, rrc_object *ob)
+{
     rrci_clear_weak(heap, ob);
     heap->changes++;
     rrci_root(heap, ob);
+}
+
+/* A weak object becomes strong. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    /* (In a heap that is not mirrored the count is just wrong.) */
+    if (RRCI_IS_MIRRORED(heap) && !rrci_disturbs(heap, ob))
+        rrci_make_strong(heap, ob);
 }
 
 /* A strong object that C has no reference to becomes weak. */
@@ -5012,9 +5061,16 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
     } else if ((count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)
                && RRCI_IS_MIRRORED(heap)) {
         heap->changes++;                /* p can die now: a step has to find out */
-        if (!RRCI_IS_WEAK(ob))
+        if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
             rrci_weaken(heap, ob);
     }
+}
+
+/* The header itself has dropped a reference to ob, and not the last one. */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_is_linked_ob(ob))
+        rrci_no_reference(heap, ob);
 }
 
 /* All that C refers to becomes strong. */
@@ -5509,7 +5565,8 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
         rrci_set_weak(heap, ob);
         return 1;
     }
-    rrc_touch(heap, ob);
+    if (RRCI_IS_WEAK(ob))
+        rrci_make_strong(heap, ob);
     return 0;
 }
 
@@ -5610,8 +5667,20 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
         rrci_enter_sides(heap);
-        weighing->in_sides = 1;
+        weighing->in_sides = heap->in_sides = 1;
     }
+}
+
+/* All link fields name p again. If references to what had a side were taken or dropped
+   meanwhile, all that C refers to becomes strong, and the next step looks again. */
+static void rrci_leave_sides(rrc_heap *heap)
+{
+    heap->in_sides = 0;
+    if (!heap->disturbed)
+        return;
+    heap->disturbed = 0;
+    rrci_strengthen_all(heap);
+    heap->links_made = heap->changes = 1;
 }
 
 /* Returns a code; *stale: are there edge nodes that are not up to date? */
@@ -5625,8 +5694,10 @@ static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
         *stale |= rrci_find_stale(&weighing);
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
+    heap->in_sides = 0;
     rrci_decide_tracked(&weighing);
     heap->links_made = heap->changes = 0;
+    rrci_leave_sides(heap);
     return weighing.is_moved ? RRC_ETOUCH : weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK;
 }
 
@@ -6304,6 +6375,7 @@ static void rrci_check_hooked(rrci_checker *checker)
             RRC_LINK(link->ob) = link->p;
         }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    rrci_leave_sides(heap);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
 }

@@ -14,6 +14,7 @@ typedef struct place {
     int cannot_be_rooted;       /* though it lives: the host is about to find it dead */
     size_t list_count;
     struct place *list[REFS];   /* what an edge node refers to, as far as a test looks */
+    rrc_object *ob;             /* of a host with slots */
 } place;
 
 typedef struct hand {
@@ -30,6 +31,7 @@ typedef struct hand {
     void (*after_mirror)(struct hand *h);   /* ... when the edge node is made */
     void (*in_survivor)(struct hand *h);
     void (*in_anchor)(struct hand *h);
+    void (*in_log)(struct hand *h);
     void (*in_slot)(struct hand *h, rrc_object *self, const char *slot);
     int deallocs, finalized;
     ptrdiff_t bytes;            /* what the heap has allocated */
@@ -157,6 +159,7 @@ static void write_log(void *userdata, const rrc_log_item *item)
 
     h->last_code = item->code;
     h->logged++;
+    call(&h->in_log, h);
 }
 
 static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -182,7 +185,14 @@ static int is_young(void *userdata, rrc_gcref p)
     return 1;
 }
 
-static int with_generations;
+static int with_generations, with_slots;
+
+static rrc_object **slot(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    check(p != NULL && ((place *)p)->is_used);
+    return &((place *)p)->ob;
+}
 
 static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *const *, size_t), void (*collect)(void *))
 {
@@ -198,6 +208,7 @@ static hand *open_with(int (*mirror_hook)(void *, rrc_object *, rrc_object *cons
     desc.mirror = mirror_hook;
     desc.collect = collect;
     desc.is_young = with_generations ? is_young : NULL;
+    desc.slot = with_slots ? slot : NULL;
     desc.log = write_log;
     desc.realloc = reallocate;
     h->heap = rrc_heap_new(&desc);
@@ -2001,6 +2012,29 @@ static void light_objects_are_weak_too(void)
 }
 
 /* Static objects: as children, as views, and in walks. */
+/* Their count looks linked; and so does one whose bias comes before the link. */
+static void nothing_stands_for_what_is_to_be_linked(void)
+{
+#if !HOST_FRONT
+    static thing fixed = { RRC_OBJECT_HEAD_INIT(&Bare), { NULL } };
+
+    for (with_slots = 0; with_slots < 2; with_slots++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &Bare);
+
+        check_ptr(rrc_mirror_target(h->heap, &fixed.head), NULL);
+        RRC_REFCNT(ob) += BIAS;
+        check_ptr(rrc_mirror_target(h->heap, ob), NULL);
+        rrc_decref(h->heap, ob);
+        check_int(rrc_create_link_pypy(h->heap, new_place(h, 0), ob), RRC_OK);
+        check(rrc_mirror_target(h->heap, ob) != NULL);
+        step(h);
+        close_hand(h);
+    }
+    with_slots = 0;
+#endif
+}
+
 static void static_objects_are_no_children(void)
 {
 #if !HOST_FRONT
@@ -2216,6 +2250,146 @@ static void heap_types_are_children(void)
         close_hand(h);
     }
 #endif
+}
+
+/* References that the header drops, or stops to look after: of the queue, of the last
+   instance to its type, of a batch of garbage that C got hold of again. */
+static void a_step_is_due_for_what_the_header_drops(void)
+{
+    enum { QUEUE, TYPE, GARBAGE, KINDS };
+    int kind;
+
+    for (kind = 0; kind < KINDS; kind++) {
+        static rrc_type heap_type;
+        hand *h = open_hand();
+        rrc_object *ob, *other = NULL;
+        place *p;
+
+        if (kind == TYPE) {
+#if HOST_FRONT
+            close_hand(h);
+            continue;
+#else
+            heap_type = Bare;
+            heap_type.tp_flags = RRC_TPFLAGS_HEAPTYPE;
+            heap_type.ob_base.ob_refcnt = 1;
+            heap_type.ob_base.ob_type = &Bare;
+            ob = &heap_type.ob_base;
+            other = rrc_new(h->heap, &heap_type);
+            check(other != NULL);
+            p = link_to(h, ob, 1);
+            rrc_decref(h->heap, ob);
+#endif
+        } else if (kind == QUEUE) {
+            ob = new_thing(h, &Bare);
+            link_to(h, ob, 1);
+            rrc_decref(h->heap, ob);
+            step(h);
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+            p = link_to(h, ob, 1);
+        } else {
+            ob = new_thing(h, &Tracked);
+            own(h, ob, 0, ob);
+            rrc_decref(h->heap, ob);
+            step(h);
+            p = link_to(h, ob, 1);
+        }
+        step(h);
+        step(h);
+        check_int(p->anchored, 1);
+        check_int(asks_until_due(h), 10000);
+        if (kind == TYPE)
+            rrc_decref(h->heap, other);
+        else
+            rrc_run_pending(h->heap, 0);
+        check(asks_until_due(h) < 10000);
+        step_makes_weak(h, ob, p);
+        if (kind == TYPE) {
+            rrc_incref(h->heap, ob);
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+            check_int(RRC_REFCNT(ob), 1);
+        } else {
+            p->is_dead = 1;
+            step(h);
+            rrc_run_pending(h->heap, 0);
+        }
+        close_hand(h);
+    }
+}
+
+/* ---- references taken and dropped in hooks of a step ---- */
+
+static rrc_object *in_question;
+
+static void take_it(hand *h) { rrc_incref(h->heap, in_question); }
+static void drop_it(hand *h) { rrc_decref(h->heap, in_question); }
+
+/* In the middle of a weighing link fields serve it. The hook may take what the step has
+   passed, or has not. */
+static void taken_in_hooks_of_a_step(void)
+{
+    enum { LOG, ANCHOR, HOOKS, VIEWS = 3 };
+    int hook, i, k;
+
+    for (hook = 0; hook < HOOKS; hook++)
+        for (i = 0; i < VIEWS; i++) {
+            hand *h = open_hand();
+            rrc_object *owner = new_thing(h, &Tracked), *wrong = new_thing(h, &Tracked), *views[VIEWS];
+            place *p[VIEWS];
+
+            unit_context("hook %d, view %d", hook, i);
+            for (k = 0; k < VIEWS; k++) {
+                views[k] = new_thing(h, &Bare);
+                p[k] = link_to(h, views[k], 1);
+                give(owner, k, views[k]);
+            }
+            step_makes_weak(h, views[i], p[i]);
+            in_question = views[i];
+            if (hook == LOG) {
+                own(h, wrong, 0, views[1]);
+                THING(wrong)->ref[1] = views[1];        /* visited twice, and owned once */
+                h->in_log = take_it;
+                check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+                expect_log(h, RRC_ETRAVERSE);
+                THING(wrong)->ref[1] = NULL;
+            } else {
+                THING(owner)->ref[1] = NULL;            /* it is in the hands of the test now */
+                h->in_anchor = take_it;
+                check_int(rrc_mirror_step(h->heap), RRC_OK);
+                THING(owner)->ref[1] = views[1];
+            }
+            check(h->in_log == NULL && h->in_anchor == NULL);
+            check(!IS_WEAK(views[i]));
+            check_int(p[i]->anchored, 1);
+            rrc_decref(h->heap, views[i]);
+            step_makes_weak(h, views[i], p[i]);
+            rrc_decref(h->heap, wrong);
+            rrc_decref(h->heap, owner);
+            close_hand(h);
+        }
+}
+
+static void dropped_in_the_log_hook_of_a_step(void)
+{
+    hand *h = open_hand();
+    rrc_object *wrong = new_thing(h, &Tracked), *view = new_thing(h, &Bare), *ob = new_thing(h, &Bare);
+    place *p;
+
+    link_to(h, view, 1);
+    p = link_to(h, ob, 1);
+    step(h);
+    give(wrong, 0, view);
+    THING(wrong)->ref[1] = view;        /* visited twice, and owned once */
+    in_question = ob;
+    h->in_log = drop_it;
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    expect_log(h, RRC_ETRAVERSE);
+    check_int(RRC_REFCNT(ob) & INTPTR_MAX, BIAS);
+    THING(wrong)->ref[1] = NULL;
+    check(asks_until_due(h) < 10000);
+    step_makes_weak(h, ob, p);
+    rrc_decref(h->heap, wrong);
+    close_hand(h);
 }
 
 static void nodes_are_for_tracked_objects(void)
@@ -2531,9 +2705,13 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(untracked_while_it_is_mirrored),
     UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
+    UNIT(nothing_stands_for_what_is_to_be_linked),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
     UNIT(nodes_are_for_tracked_objects),
+    UNIT(a_step_is_due_for_what_the_header_drops),
+    UNIT(taken_in_hooks_of_a_step),
+    UNIT(dropped_in_the_log_hook_of_a_step),
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
     UNIT(uncollectable_till_it_is_linked),

@@ -299,6 +299,7 @@ static int call_heap_free(scene *s, rrc_heap *heap)
 
 static int call_minor(scene *s, rrc_heap *heap) { (void)s; return rrc_minor_collection_trace(heap); }
 static int call_major(scene *s, rrc_heap *heap) { (void)s; return rrc_major_collection_trace(heap); }
+static int call_links_moved(scene *s, rrc_heap *heap) { (void)s; return rrc_links_moved(heap); }
 
 #define COLUMN(function, tag) { "rrc_" #function, tag, call_##function }
 static const column columns[] = {
@@ -309,6 +310,7 @@ static const column columns[] = {
     COLUMN(gc_collect, WORK), COLUMN(mirror_collect, WORK), COLUMN(mirror_step, STEP), COLUMN(mirror_queries, ANY),
     COLUMN(visit_objects, MUTATOR), COLUMN(check, MUTATOR), COLUMN(explain, MUTATOR), COLUMN(dump_dot, MUTATOR),
     COLUMN(heap_free, HEAP_FREE), COLUMN(minor, DRIVEN), COLUMN(major, DRIVEN),
+    COLUMN(links_moved, DRIVEN),
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 

@@ -157,7 +157,7 @@ mutant waiting_obs_are_explained dict "$(in_function rrci_explain_one \
     's/if (rrci_gc_list(head) == search->list)/if (rrci_gc_list(head) != RRCI_UNTRACKED)/')"
 mutant the_bias_explains_nothing dict "$(in_function rrci_true_count 's/count - RRC_REFCNT_FROM_PYPY : count/count : count/')"
 mutant the_type_of_an_instance_is_not_visited dict "$(in_function rrci_traverse \
-    's/if (search->type_ob != NULL)/if (0)/')"
+    's/if (type_ob != NULL)/if (0)/')"
 mutant the_type_is_visited_twice dict "$(in_function rrci_visit_explain '/search->type_ob = NULL;/s/.*/;/')"
 mutant members_are_not_traversed dict "$(in_function rrci_traverse_members 's/if (target != NULL)/if (0)/')"
 mutant only_the_first_member_is_traversed dict "$(in_function rrci_traverse_members \
@@ -257,6 +257,7 @@ mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_
 mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
+mutant hooks_drop_as_in_any_collection dict "$(in_function rrci_collect_c 's/phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR/RRCI_MAJOR/')"
 mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
 mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/ && rounds_left > 0/ \&\& 0/')"
 
@@ -338,7 +339,9 @@ mutant strength_spreads_one_step mirror "$(in_function rrci_spread_strength 's/w
 mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/RRC_HOST_SURVIVOR(heap, head->is.node) == NULL/0/')"
 mutant a_step_does_not_spread_strength mirror "$(in_function rrci_find_deaths '/rrci_spread_strength(heap);/d')"
 mutant a_failed_update_is_forgotten mirror "$(in_function rrci_note_stale 's/(head->is.state & RRCI_NODE_STALE) == 0/1/')"
-mutant held_objects_stay_weak mirror "$(in_function rrci_decide 's/rrc_touch(heap, ob);/;/')"
+mutant held_objects_stay_weak mirror "$(in_function rrci_decide 's/rrci_make_strong(heap, ob);/;/')"
+mutant hooks_take_in_vain mirror "$(in_function rrci_leave_sides 's/rrci_strengthen_all(heap);/;/')"
+mutant what_the_queue_drops_is_not_seen mirror "$(in_function rrci_do_queued 's/rrci_drop_to_bias(heap, ob)/(void)0/')"
 mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_set_pending(heap, head);/;/')"
 mutant a_failure_leaves_weak_objects mirror "$(in_function rrci_step '/if (code != RRC_OK) {/,/}/s/rrci_strengthen_all(heap);/;/')"
 mutant the_explicit_form_looks_once mirror "$(in_function rrci_step 's/|| !stale || heap->hooked/|| 1/')"

@@ -218,6 +218,56 @@ static void a_type_outlives_its_heap(void)
     host_end(h);
 }
 
+/* An instance whose fields refer to its own type has more than one reference to it. */
+static void a_field_refers_to_the_type(void)
+{
+    int by_hand;
+
+    for (by_hand = 0; by_hand < 2; by_hand++) {
+        host *h = host_open(NULL);
+        rrc_object *type = new_type(h, by_hand ? &Knot : &KnotTable, 1), *ob;
+
+        if (by_hand)
+            HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
+        ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+        knot_tie(h, ob, 0, type);
+        knot_tie(h, ob, 2, type);
+        HEAP_TYPE(type)->owned[0] = ob;
+        check_int(REFCNT(type), 4);
+        knot_collect(h);
+        check_int(host_stats(h).objects, 2);
+        rrc_decref(h->heap, type);
+        knot_collect(h);
+        check_int(host_stats(h).objects, 0);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* rrc_del of the last instance, outside any dealloc, is the outermost one for what the
+   type owns: nothing is left to wait, also where nobody could run it any more. */
+static void a_type_that_owns_much_goes_with_its_last_instance(void)
+{
+    int is_closed;
+
+    for (is_closed = 0; is_closed < 2; is_closed++) {
+        host *h = host_open(NULL);
+        rrc_object *type = new_type(h, &Plain, 0), *ob = rrc_new(h->heap, &HEAP_TYPE(type)->is);
+
+        HEAP_TYPE(type)->owned[0] = ob_chain(h, &Node, 200);
+        rrc_decref(h->heap, type);
+        if (is_closed)
+            check_int(host_free_heap(h), 0);
+        rrc_del(h->heap, ob);
+        check_int(h->deallocs, 200);
+        h->events[0] = '\0';
+        if (is_closed)
+            host_end(h);
+        else
+            host_close(h);
+    }
+}
+
 /* A static type that says it is counted: its count drifts, and it is never freed. */
 #if !HOST_FRONT
 static void a_static_type_may_be_counted(void)
@@ -542,6 +592,8 @@ IF_HEAP_TYPES_FIT(the_type_is_visited_once)
 IF_HEAP_TYPES_FIT(the_type_of_garbage_is_visited_once)
 IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
 IF_HEAP_TYPES_FIT(a_type_outlives_its_heap)
+IF_HEAP_TYPES_FIT(a_type_that_owns_much_goes_with_its_last_instance)
+IF_HEAP_TYPES_FIT(a_field_refers_to_the_type)
 IF_HEAP_TYPES_FIT(the_reference_to_a_type_is_told)
 IF_HEAP_TYPES_FIT(a_type_that_is_visited_twice)
 IF_HEAP_TYPES_FIT(a_type_that_another_visits)
@@ -554,6 +606,8 @@ UNIT_GROUP(gc_types,
     UNIT(the_type_of_garbage_is_visited_once_),
     UNIT(an_untracked_instance_holds_its_type_),
     UNIT(a_type_outlives_its_heap_),
+    UNIT(a_type_that_owns_much_goes_with_its_last_instance_),
+    UNIT(a_field_refers_to_the_type_),
     UNIT(the_reference_to_a_type_is_told_),
     UNIT(a_type_that_is_visited_twice_),
     UNIT(a_type_that_another_visits_),

@@ -1,6 +1,6 @@
 /* rrc_heap_free: what it returns, what it runs, and the husk that is left. */
 
-#include "objects.h"
+#include "knots.h"
 
 static void an_empty_heap(void)
 {
@@ -536,6 +536,59 @@ static void late_decrefs(void)
     }
 }
 
+/* The search for cycles finds a wrong traverse, and the log hook drops the last reference
+   to what had a link. */
+static rrc_object *let_go;
+
+static void drop_in_the_log_hook(host *h)
+{
+    rrc_object *ob = let_go;
+
+    let_go = NULL;
+    if (ob != NULL)
+        rrc_decref(h->heap, ob);
+}
+
+static int traverse_twice(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(KNOT(self)->ref[0]);
+    RRC_VISIT(KNOT(self)->ref[0]);
+    return 0;
+}
+
+static void dropped_while_cycles_are_looked_for(void)
+{
+    static const rrc_type Wrong = {
+        .tp_name = "Wrong", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_traverse = traverse_twice, .tp_members = knot_members,
+    };
+    int kind, is_marked;
+
+    for (kind = P; kind <= O; kind++)
+        for (is_marked = 0; is_marked < 2; is_marked++) {
+            static char marker, other_marker;
+            host *h = host_open(NULL);
+            rrc_object *wrong = rrc_gc_new(h->heap, &Wrong), *marked = ob_new(h, &Plain);
+
+            KNOT(wrong)->ref[0] = knot_new(h, &KnotTable, 1);
+            check_int(rrc_gc_track(h->heap, wrong), RRC_OK);
+            let_go = ob_shared(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
+            if (is_marked) {
+                rrc_mark_deallocating(h->heap, &marker, marked);
+                rrc_mark_deallocating(h->heap, &other_marker, marked);
+            }
+            h->on_log = drop_in_the_log_hook;
+            check_int(host_free_heap(h), 0);
+            h->on_log = NULL;
+            check_ptr(let_go, NULL);
+            check_int(h->deallocs, 1);
+            host_expect_log(h, RRC_ETRAVERSE, "rrc_heap_free");
+            rrc_decref(h->heap, wrong);
+            rrc_decref(h->heap, marked);
+            host_end(h);
+        }
+}
+
 /* rrc_del is as good as a decref for one who knows that he is the last. */
 static void late_del(void)
 {
@@ -548,6 +601,7 @@ static void late_del(void)
 }
 
 UNIT_GROUP(heap_end,
+    UNIT(dropped_while_cycles_are_looked_for),
     UNIT(what_is_put_off_at_the_end_can_be_held),
     UNIT(deallocs_may_delete_what_was_linked),
     UNIT(an_empty_heap),

@@ -404,7 +404,54 @@ static void one_that_is_held_again(void)
     host_close(h);
 }
 
+/* A hook drops the last reference to an object with an old marker, at each moment of a
+   collection: also while dictionaries are not up to date. */
+static rrc_object *dropped;
+static int hooks_left;
+
+static void drop_in_a_hook(host *h, const char *hook)
+{
+    (void)hook;
+    if (--hooks_left == 0)
+        rrc_decref(h->heap, dropped);
+}
+
+static void dropped_with_an_old_marker_in_a_hook(void)
+{
+    enum { N = 30 };
+    static char old_marker, last_marker;
+    host_options options = { .unchecked = 1 };      /* rrc_check has hooks, too */
+    int is_major, round;
+
+    for (is_major = 0; is_major < 2; is_major++)
+        for (round = 1;; round++) {
+            host *h = host_open(&options);
+            rrc_object *ob = ob_new(h, &Plain);
+            int i;
+
+            unit_context("hook %d of a %s collection", round, is_major ? "major" : "minor");
+            for (i = 0; i < N; i++)
+                ob_given(h, i % 2 == 0 ? P : O, i % 3 == 0 ? host_rooted(h, HOST_YOUNG) : host_new(h, HOST_YOUNG), FULL);
+            dropped = ob_new(h, &Node);
+            rrc_mark_deallocating(h->heap, &old_marker, dropped);
+            rrc_mark_deallocating(h->heap, &last_marker, ob);
+            rrc_decref(h->heap, ob);
+            hooks_left = round;
+            h->on_hook = drop_in_a_hook;
+            (is_major ? host_major : host_minor)(h);
+            h->on_hook = NULL;
+            if (hooks_left > 0)
+                rrc_decref(h->heap, dropped);
+            check_int(rrc_run_pending(h->heap, 0), N - N / 3 + (hooks_left <= 0));
+            check_int(h->deallocs, N - N / 3 + 1);
+            host_close(h);
+            if (hooks_left > 0)
+                break;
+        }
+}
+
 UNIT_GROUP(waiting,
+    UNIT(dropped_with_an_old_marker_in_a_hook),
     UNIT(a_waiting_finalizer_does_not_keep_a_proxy),
     UNIT(deleted_with_an_old_marker),
     UNIT(one_of_three_is_linked), UNIT(one_that_is_held_again),
