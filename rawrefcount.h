@@ -2378,12 +2378,11 @@ static rrc_object *rrci_next_deferred(rrc_object *ob)
 static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
-    if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker
-        || RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker)
         return 0;
-    if (!heap->many_markers && !heap->odd_links)
+    if (!heap->many_markers && !heap->odd_links && RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY)
         return 1;
-    while (waiting != NULL && waiting != ob)        /* a marker may be odd, or a p whose bias is not in yet */
+    while (waiting != NULL && waiting != ob)        /* a marker may be odd, and so may p */
         waiting = rrci_next_deferred(waiting);
     return waiting == ob;
 }
@@ -6123,6 +6122,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
     size_t held, finalized, garbage;
+    ptrdiff_t objects;
     int rounds_left = 10000;
     if (heap == NULL)
         return 0;
@@ -6143,13 +6143,14 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_release_objects(heap);
     rrci_do_pending(heap, SIZE_MAX);
     /* Again for what finalizers kept, and for what only other garbage held from
-       outside; but not for ever, if finalizers go on making garbage. */
+       outside; but not for ever, if finalizers or deallocs go on making garbage. */
     do {
+        objects = heap->objects;
         finalized = heap->finalized;
         garbage = heap->garbage;
         rrci_collect_c(heap, function);
         rrci_do_pending(heap, SIZE_MAX);
-        rounds_left -= heap->finalized != finalized;
+        rounds_left -= heap->objects >= objects;
     } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
     held = rrci_count_held(heap);
     rrci_free_tables(heap);

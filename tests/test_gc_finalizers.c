@@ -1233,6 +1233,37 @@ static void finalizers_do_not_go_on_for_ever(void)
     host_end(h);
 }
 
+/* ... and neither do deallocs. */
+static void make_ring_with_node(host *h, rrc_object *ob)
+{
+    rrc_object *ring;
+
+    if (ob != NULL && RRC_TYPE(ob) != &Node)
+        return;
+    ring = knot_new(h, &Knot, 0);
+    knot_tie(h, ring, 0, ring);
+    KNOT(ring)->ref[1] = ob_new(h, &Node);
+    h->test = ring;
+    rrc_decref(h->heap, ring);
+}
+
+static void deallocs_do_not_go_on_for_ever(void)
+{
+    host *h = host_open(NULL);
+    size_t many;
+
+    h->on_dealloc = make_ring_with_node;
+    make_ring_with_node(h, NULL);
+    check_int(host_free_heap(h), 0);
+    many = h->deallocs;
+    check(many >= 1000);
+    h->on_dealloc = NULL;
+    RRC_CLEAR(h->heap, KNOT((rrc_object *)h->test)->ref[0]);
+    check_int(h->deallocs, many + 2);
+    h->events[0] = '\0';
+    host_end(h);
+}
+
 /* What waits when the heap ends, and what waits since then for being nested too deep, lets go of
    garbage: it is found, too. */
 static void heap_free_collects_what_goes_late(void)
@@ -1266,7 +1297,7 @@ UNIT_GROUP(gc_finalizers,
     UNIT(finalized_by_its_count_while_it_waits),
     UNIT(cleared_once_more),
     UNIT(walks_show_what_was_cleared),
-    UNIT(finalizers_do_not_go_on_for_ever),
+    UNIT(finalizers_do_not_go_on_for_ever), UNIT(deallocs_do_not_go_on_for_ever),
     UNIT(nothing_is_done_with_garbage_in_a_walk),
     UNIT(finalized_in_a_walk_while_it_waits),
     UNIT(a_clear_may_untrack),

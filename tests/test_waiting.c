@@ -67,6 +67,29 @@ static void linked_while_it_waits(void)
         }
 }
 
+/* The bias may be put in before the link is made. */
+static void biased_and_linked_while_it_waits(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(NULL);
+        rrc_object *children[2];
+        size_t id = host_rooted(h, HOST_YOUNG);
+
+        spared(h, children);
+        REFCNT(children[i]) += BIAS;
+        check_int(rrc_create_link_pypy(h->heap, host_at(h, id), children[i]), RRC_OK);
+        host_note_link(h, id);
+        check_int(REFCNT(children[i]), BIAS);
+        check_ptr(rrc_to_obj(h->heap, children[i]), host_at(h, id));
+        check_int(host_stats(h).pending, 1);
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), 1);
+        host_close(h);
+    }
+}
+
 static void unlinked_and_taken_while_it_waits(void)
 {
     host *h = host_open(NULL);
@@ -456,7 +479,7 @@ UNIT_GROUP(waiting,
     UNIT(deleted_with_an_old_marker),
     UNIT(one_of_three_is_linked), UNIT(one_that_is_held_again),
     UNIT(found_again_while_it_waits),
-    UNIT(linked_while_it_waits),
+    UNIT(linked_while_it_waits), UNIT(biased_and_linked_while_it_waits),
     UNIT(unlinked_and_taken_while_it_waits),
     UNIT(markers_beside_what_waits),
     UNIT(one_odd_marker),
