@@ -508,6 +508,7 @@ static void the_reference_to_a_type_is_told(void)
         if (visits_it)
             HEAP_TYPE(type)->is.tp_traverse = traverse_with_type;
         rrc_decref(h->heap, type);
+        KNOT(ob)->ref[0] = ob_new(h, &Node);        /* what is visited besides it */
         snprintf(expected, sizeof expected,
                  "type %p (1 reference):\n  held by Made.tp_type of Made %p,\n"
                  "  which 1 reference from outside keeps alive\n", (void *)type, (void *)ob);
