@@ -751,11 +751,12 @@ static void all_are_promoted(void)
     }
 }
 
-/* The GC head takes no more room than it must to keep the allocator's alignment. */
+/* What is in front of an object takes no more room than it must to keep the allocator's alignment. */
 static void alignment(void)
 {
     size_t head = sizeof(rrci_gc_head);
 
+    check_int(sizeof(rrci_var_head), 16);
     check(head % 16 == 0 && head >= sizeof(rrci_gc_words) && head < sizeof(rrci_gc_words) + 16);
 }
 
