@@ -633,8 +633,9 @@ extern "C" {
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap: every p counts as dead, so that each link is dissolved by the
-   rule; then all that is pending is run, and cyclic garbage collected. Returns how many
-   of the obs that were linked or in the queue C still holds; they end unlinked with
+   rule; then all that is pending is run, and cyclic garbage collected (with what finalizers
+   and deallocs add to it, but not for ever: 10000 rounds that leave no less). Returns how
+   many of the obs that were linked or in the queue C still holds; they end unlinked with
    their true count. (Static objects and uncollectable garbage are left out.) Slots of
    p's that still exist are left as they are.
    What is left of the heap lives on until the last object of rrc_new and
