@@ -2642,7 +2642,42 @@ static void moves_are_reported(void)
     rrc_decref(h->heap, b);
     close_hand(h);
 }
-#define DEBUG_TESTS , UNIT(what_is_no_object_is_reported), UNIT(moves_are_reported)
+
+/* ... also to an owner whose edge node had died, and was made again. */
+static void moves_are_reported_after_a_loss(void)
+{
+    hand *h = open_hand();
+    rrc_object *top = new_thing(h, &Tracked), *owner[2];
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        rrc_object *view = new_thing(h, &Bare);
+
+        link_to(h, view, 1);
+        owner[i] = new_thing(h, &Tracked);
+        give(owner[i], 0, view);
+        give(top, i, owner[i]);
+    }
+    step(h);
+    for (i = 0; i < 2; i++) {
+        check(IS_WEAK(owner[i]));
+        ((place *)rrc_mirror_node(h->heap, owner[i]))->is_dead = 1;
+        rrc_incref(h->heap, owner[i]);
+    }
+    step(h);
+    step(h);
+    check(IS_WEAK(THING(owner[1])->ref[0]));
+    THING(owner[0])->ref[1] = THING(owner[1])->ref[0];
+    THING(owner[1])->ref[0] = NULL;
+    check_int(rrc_mirror_step(h->heap), RRC_ETOUCH);
+    expect_log(h, RRC_ETOUCH);
+    step(h);
+    for (i = 0; i < 2; i++)
+        rrc_decref(h->heap, owner[i]);
+    rrc_decref(h->heap, top);
+    close_hand(h);
+}
+#define DEBUG_TESTS , UNIT(what_is_no_object_is_reported), UNIT(moves_are_reported), UNIT(moves_are_reported_after_a_loss)
 #else
 #define DEBUG_TESTS
 #endif
