@@ -59,11 +59,14 @@ link() {
     shift
     $header_cc "$@" "$folder/$kind.o" -lpthread -o "$program" || exit 2
 }
-# pass PROGRAM ARGUMENTS...: a program that uses up its time on the processor has failed.
+if have timeout; then limit='timeout -s KILL 120'; else limit=; fi
+# pass PROGRAM ARGUMENTS...: a program that uses up its time on the processor has failed, and so
+# has one that waits for ever.
 pass() {
     program=$folder/$kind-$1
     shift
-    (ulimit -t "$seconds" && exec "$program" "$@" >"$folder/log" 2>&1) || exit 1
+    # shellcheck disable=SC2086
+    (ulimit -t "$seconds" && exec $limit "$program" "$@" >"$folder/log" 2>&1) || exit 1
 }
 
 # One program has a copy of the header of its own, to look inside.
