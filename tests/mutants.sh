@@ -116,7 +116,7 @@ mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference \
 mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
     's/ && heap->later != waiting//')"
 mutant resurrected_obs_of_the_queue_die dict "$(in_function rrci_do_queued \
-    's/--RRC_REFCNT(ob) == 0 &&/--RRC_REFCNT(ob) >= 0 \&\&/')"
+    's/--RRC_REFCNT(ob) != 0/--RRC_REFCNT(ob) < 0/')"
 mutant next_dead_forgets_the_deferred dict "$(in_function rrc_next_dead 's/ob == NULL \&\& heap->later/0 \&\& heap->later/')"
 mutant pending_forgets_the_deferred dict "$(in_function rrci_pending 's/ + heap->later_count//')"
 mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
@@ -146,7 +146,7 @@ mutant check_believes_links dict "$(in_function rrci_check_link 's/RRC_LINK(ob) 
 mutant check_believes_slots slot "$(in_function rrci_check_link 's/\*RRC_HOST_SLOT(heap, link->p) != ob/0/')"
 mutant a_mistake_is_not_logged dict "$(in_function rrci_report '/desc->log(desc->userdata, &item);/d')"
 mutant poison_is_not_seen slot "$(in_function rrci_is_freed 's/RRC_REFCNT(ob) == poison/0/;s/return ((uintptr_t).*/return 0;/')"
-mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/p == NULL ||/p != NULL ||/')"
+mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/link == NULL ||/link != NULL ||/')"
 mutant settings_are_not_compared dict "$(in_function rrci_compare_config 's/strcmp(config, RRCI_CONFIG) == 0/1/')"
 
 # The search for cycles.
