@@ -2011,8 +2011,7 @@ static void light_objects_are_weak_too(void)
     close_hand(h);
 }
 
-/* Static objects: as children, as views, and in walks. */
-/* Their count looks linked; and so does one whose bias comes before the link. */
+/* The count of a static object looks linked; and so does one whose bias comes before the link. */
 static void nothing_stands_for_what_is_to_be_linked(void)
 {
 #if !HOST_FRONT
@@ -2035,6 +2034,7 @@ static void nothing_stands_for_what_is_to_be_linked(void)
 #endif
 }
 
+/* Static objects: as children, as views, and in walks. */
 static void static_objects_are_no_children(void)
 {
 #if !HOST_FRONT
@@ -2260,7 +2260,9 @@ static void a_step_is_due_for_what_the_header_drops(void)
     int kind;
 
     for (kind = 0; kind < KINDS; kind++) {
+#if !HOST_FRONT
         static rrc_type heap_type;
+#endif
         hand *h = open_hand();
         rrc_object *ob, *other = NULL;
         place *p;
@@ -2367,6 +2369,33 @@ static void taken_in_hooks_of_a_step(void)
             rrc_decref(h->heap, owner);
             close_hand(h);
         }
+}
+
+/* What is tracked has no side: it is dealt with at once. */
+static void a_tracked_object_is_taken_in_a_hook(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *wrong = new_thing(h, &Tracked), *ob = new_thing(h, &Tracked);
+    rrc_object *view = new_thing(h, &Bare);
+    place *p = link_to(h, ob, 1);
+
+    link_to(h, view, 1);
+    give(owner, 0, ob);
+    give(wrong, 0, view);
+    step_makes_weak(h, ob, p);
+    THING(wrong)->ref[1] = view;        /* visited twice, and owned once */
+    in_question = ob;
+    h->in_log = take_it;
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    expect_log(h, RRC_ETRAVERSE);
+    THING(wrong)->ref[1] = NULL;
+    check(!IS_WEAK(ob));
+    check_int(p->anchored, 1);
+    rrc_decref(h->heap, ob);
+    step_makes_weak(h, ob, p);
+    rrc_decref(h->heap, wrong);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
 }
 
 static void dropped_in_the_log_hook_of_a_step(void)
@@ -2745,7 +2774,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(heap_types_are_children),
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_step_is_due_for_what_the_header_drops),
-    UNIT(taken_in_hooks_of_a_step),
+    UNIT(taken_in_hooks_of_a_step), UNIT(a_tracked_object_is_taken_in_a_hook),
     UNIT(dropped_in_the_log_hook_of_a_step),
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
