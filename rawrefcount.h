@@ -279,7 +279,7 @@
  *                                              of the strictest alignment): rrc_new allocates them too
  *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
- *                                            takes 6 blocks for its first link, 7 more to track objects
+ *                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot

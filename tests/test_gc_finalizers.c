@@ -1233,7 +1233,43 @@ static void finalizers_do_not_go_on_for_ever(void)
     host_end(h);
 }
 
-/* ... and neither do deallocs. */
+/* Code gives garbage a reference again when it was cleared already: that is told, and the next
+   collection tries again. */
+static void fill_the_first_again(host *h, rrc_object *ob)
+{
+    rrc_object **ring = (rrc_object **)h->test;
+
+    if (RRC_TYPE(ob) != &Node)
+        return;
+    if (ring[2] == NULL)                /* whose tp_clear drops this one? */
+        ring[2] = ring[KNOT(ring[0])->ref[1] != NULL];
+    else
+        knot_tie(h, ring[2], 2, ring[2]);
+}
+
+static void garbage_that_is_filled_again(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[3] = { NULL, NULL, NULL };
+    int i;
+
+    knot_ring(h, &Knot, 2, ring);
+    for (i = 0; i < 2; i++)
+        KNOT(ring[i])->ref[1] = ob_new(h, &Node);
+    h->test = ring;
+    h->on_dealloc = fill_the_first_again;
+    knot_collect(h);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    check(ring[2] != NULL && rrc_gc_is_uncollectable(h->heap, ring[2]));
+    check_int(host_stats(h).objects, 1);
+    h->on_dealloc = NULL;
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* Deallocs that go on making garbage do not keep the end of the heap for ever, either. */
 static void make_ring_with_node(host *h, rrc_object *ob)
 {
     rrc_object *ring;
@@ -1297,6 +1333,7 @@ UNIT_GROUP(gc_finalizers,
     UNIT(finalized_by_its_count_while_it_waits),
     UNIT(cleared_once_more),
     UNIT(walks_show_what_was_cleared),
+    UNIT(garbage_that_is_filled_again),
     UNIT(finalizers_do_not_go_on_for_ever), UNIT(deallocs_do_not_go_on_for_ever),
     UNIT(nothing_is_done_with_garbage_in_a_walk),
     UNIT(finalized_in_a_walk_while_it_waits),
