@@ -5316,7 +5316,6 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
 /* What a pass over the tracked objects carries. */
 typedef struct rrci_weighing {
     rrci_search search;         /* first, as visitors are given its address */
-    int         in_sides;       /* link fields of objects that are not tracked name their sides */
     int         owns;           /* of the object being traversed: has it a child at all? */
     int         is_fresh;       /* ... and one that is not known to be listed */
     uintptr_t   edges;          /* ... and the sum over all that is to be listed */
@@ -5334,7 +5333,7 @@ static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
     if (rrci_has_gc_head(ob))
         return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
             || ((rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
-    if (weighing->in_sides)
+    if (weighing->search.heap->in_sides)
         return rrci_is_linked_ob(ob) && ((const rrci_side *)RRC_LINK(ob))->p != NULL;
     return rrci_is_p_linked(weighing->search.heap, ob);
 }
@@ -5602,7 +5601,7 @@ static void rrci_decide_untracked(rrci_weighing *weighing)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (!rrci_needs_side(kind, link->ob))
                 continue;
-            if (weighing->in_sides) {
+            if (heap->in_sides) {
                 explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
                 RRC_LINK(link->ob) = link->p;
             }
@@ -5667,7 +5666,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
         rrci_enter_sides(heap);
-        weighing->in_sides = heap->in_sides = 1;
+        heap->in_sides = 1;
     }
 }
 
