@@ -256,6 +256,9 @@
 #define RRC_VERSION_PATCH 0
 #define RRC_VERSION "0.3.0"
 
+/* Changes when units built with an older header no longer fit: see rrc_check_config. */
+#define RRC_ABI 4
+
 /* >>config
  * ---------------------------------------------------------------------------
  * Macro                       Default          Meaning
@@ -288,6 +291,7 @@
  *                                              memset and strcmp. There is no assert: define RRC_ASSERT
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
+ *   (All units must have the same RRC_ABI; versions that share it can be mixed.)
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Counts
  *                                              get a test, tracked objects 32 bytes more
@@ -384,6 +388,7 @@
                  "check tp_basicsize, tp_itemsize and tp_flags") \
     X(RRC_EREFCNT, "the reference count is wrong: look for a forgotten incref, a second decref, " \
                    "or a link whose maker did not add the bias") \
+    X(RRC_ETAGGED, "the address of a host object, or a marker, is odd: pass it without tag bits") \
     X(RRC_ELINK, "the object's link field does not name its p: something wrote over it") \
     X(RRC_EHOOK, "the host's hooks contradict each other: compare them with their comments in rrc_desc") \
     X(RRC_EFREED, "the object was freed already: look for the decref that was one too many") \
@@ -665,7 +670,9 @@ RRC_INLINE int rrc_check_config(rrc_heap *heap);
    references and its memory can just be freed) before or just after; no
    collection may come in between. An object that rrc_new just made, and whose
    reference is handed over to p, thus gets bias - 1. Immortal obs get no bias.
-   Fails with RRC_ENULL, RRC_ELINKED (ob), RRC_EPLINKED (p, P link only),
+   p must be even: a host with tagged pointers passes them without their tags, as the header
+   keeps words of its own in link fields and knows them by bit 0.
+   Fails with RRC_ENULL, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link only),
    RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
@@ -684,8 +691,8 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
    NULL takes that back. Logged and ignored if ob is linked, or waits for its dealloc;
-   ignored in and after rrc_heap_free. Use one marker for all: objects with different
-   ones are told apart by a search.
+   ignored in and after rrc_heap_free. An odd marker is refused (RRC_ETAGGED, logged). Use one marker
+   for all: an object with another one than the last is searched for among the links.
    [mutator | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -1010,7 +1017,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 #define RRCI_MIRROR 0
 #endif
 #define RRCI_CONFIG \
-    "version " RRC_VERSION ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) ", RRC_MIRROR " RRCI_TEXT(RRCI_MIRROR) \
+    "RRC_ABI " RRCI_TEXT(RRC_ABI) ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) ", RRC_MIRROR " RRCI_TEXT(RRCI_MIRROR) \
     ", RRC_REFCNT(ob) " RRCI_TEXT(RRC_REFCNT(ob)) \
     ", RRC_LINK(ob) " RRCI_TEXT(RRC_LINK(ob)) \
     ", RRC_TYPE(ob) " RRCI_TEXT(RRC_TYPE(ob))
@@ -1411,8 +1418,6 @@ struct rrc_heap {
 #endif
 
     rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
-    char          many_markers; /* there were others */
-    char          odd_links;    /* a link to an odd p was made */
     ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
     size_t        memory;
     size_t        minor_collections, major_collections;
@@ -2009,10 +2014,15 @@ static unsigned rrci_lowest_bit(unsigned bits)
 
 /* Fibonacci hashing (Knuth). The low half gets the high one mixed in, because
    the low bits of a product know only the low bits of an address. */
+static uint64_t rrci_hash_word(uintptr_t word)
+{
+    uint64_t x = (uint64_t)word * UINT64_C(0x9E3779B97F4A7C15);
+    return x ^ (x >> 32);
+}
+
 static uint64_t rrci_hash(const void *key)
 {
-    uint64_t x = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
-    return x ^ (x >> 32);
+    return rrci_hash_word((uintptr_t)key);
 }
 
 /* The group where probing starts: the upper half of the hash, scaled to the
@@ -2367,25 +2377,39 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
-/* ---- what link fields hold beside links ---- */
+/* ---- the link field ----
+   The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating: all of these are
+   even. An odd word is the header's own, and its low two bits say what it holds. */
+
+#define RRCI_TAG_MASK     ((uintptr_t)3)
+#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob waits for its dealloc: the object that waits behind it */
+#define RRCI_TAG_RECORD   ((uintptr_t)3)    /* rrc_heap_free releases ob: its record */
+
+static int rrci_is_odd(rrc_gcref p)
+{
+    return ((uintptr_t)p & 1) != 0;
+}
+
+static rrc_gcref rrci_tagged(const void *address, uintptr_t tag)
+{
+    return (rrc_gcref)((uintptr_t)address | tag);
+}
+
+static int rrci_has_tag(rrc_object *ob, uintptr_t tag)
+{
+    return ((uintptr_t)RRC_LINK(ob) & RRCI_TAG_MASK) == tag;
+}
 
 /* The one that waits behind ob. */
 static rrc_object *rrci_next_deferred(rrc_object *ob)
 {
-    return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~(uintptr_t)1);
+    return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK);
 }
 
 /* Does ob wait for its dealloc in heap->later? */
-static int rrci_is_deferred(const rrc_heap *heap, rrc_object *ob)
+static int rrci_is_deferred(rrc_object *ob)
 {
-    rrc_object *waiting = heap->later;
-    if (heap->later_count == 0 || ((uintptr_t)RRC_LINK(ob) & 1) == 0 || RRC_LINK(ob) == heap->marker)
-        return 0;
-    if (!heap->many_markers && !heap->odd_links && RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY)
-        return 1;
-    while (waiting != NULL && waiting != ob)        /* a marker may be odd, and so may p */
-        waiting = rrci_next_deferred(waiting);
-    return waiting == ob;
+    return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
 }
 
 /* Code found ob while it waits, and links it: it needs not wait any more. */
@@ -2404,24 +2428,10 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
     RRC_REFCNT(ob)--;
 }
 
-/* While rrc_heap_free releases objects: the record that the link field of ob names,
-   or NULL. (It may hold a marker. Only the last one is known by its value.) */
-static rrci_link *rrci_closing_record(const rrc_heap *heap, rrc_object *ob)
+/* While rrc_heap_free releases objects: the record of ob, or NULL. */
+static rrci_link *rrci_closing_record(rrc_object *ob)
 {
-    rrci_link *record = (rrci_link *)RRC_LINK(ob);
-    size_t i;
-    int kind;
-    if (!rrci_is_releasing(heap) || record == NULL || RRC_LINK(ob) == heap->marker)
-        return NULL;
-    if (!heap->many_markers)
-        return record;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i += RRC_CHUNK_LINKS) {
-            uintptr_t offset = (uintptr_t)record - (uintptr_t)rrci_at(&heap->list[kind], i);
-            if (offset < RRC_CHUNK_LINKS * sizeof *record)
-                return record;
-        }
-    return NULL;
+    return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
 }
 
 /* ---- links ---- */
@@ -2504,7 +2514,9 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
-    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(heap, ob))
+    if (rrci_is_odd(p))
+        return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
+    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
@@ -2525,8 +2537,6 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
-    if (((uintptr_t)p & 1) != 0)
-        heap->odd_links = 1;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
@@ -2573,7 +2583,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || rrci_is_releasing(heap)
-        || rrci_is_deferred(heap, ob))
+        || rrci_is_deferred(ob))
         return NULL;
     return RRC_LINK(ob);
 }
@@ -2590,17 +2600,19 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         rrci_error(heap, RRC_ENULL, function, ob, marker, "ob is NULL");
         return;
     }
+    if (rrci_is_odd(marker)) {
+        rrci_error(heap, RRC_ETAGGED, function, ob, marker, "the marker was not set");
+        return;
+    }
     if (RRC_LINK(ob) != NULL
-        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(heap, ob)
+        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(ob)
             || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
     }
     RRC_LINK(ob) = marker;
-    if (marker != NULL) {
-        heap->many_markers |= heap->marker != NULL && heap->marker != marker;
+    if (marker != NULL)
         heap->marker = marker;
-    }
 }
 
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
@@ -2782,6 +2794,8 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
+    if (rrci_is_odd(q))
+        rrci_error(heap, RRC_ETAGGED, function, link->ob, q, "survivor gave this address");
     if (!(RRC_HOST_MOVES) && q != NULL && q != link->p) {
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "survivor gave a new address, but RRC_HOST_MOVES is 0; the old one is kept");
@@ -3889,6 +3903,9 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_phase phase = heap->phase;
     heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
+    if (heap->reported)
+        rrci_reset_scratch(heap);       /* reports are of no use here: no p is asked for */
+    heap->reported = 0;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
     heap->inside = 0;
@@ -4201,18 +4218,17 @@ static int rrci_end_clearing(rrc_heap *heap)
  * --------------------------------------------------------------------------- */
 
 /* Let ob, whose count is 0, wait. No memory is reserved for it, as it may never
-   have had a link: it waits in a list that is threaded through its link field, in
-   words that are odd, so that they are no address of an object. */
+   have had a link: it waits in a list that is threaded through its link field. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_link *record = rrci_closing_record(heap, ob);
+    rrci_link *record = rrci_closing_record(ob);
     RRC_REFCNT(ob) = 1;
     if (record != NULL) {
         record->p = heap->again;
         heap->again = record;
         return;
     }
-    RRC_LINK(ob) = (rrc_gcref)((uintptr_t)heap->later | 1);
+    RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
     heap->later = ob;
     heap->later_count++;
 }
@@ -4233,7 +4249,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->phase >= RRCI_ENDING || link == heap->marker || rrci_is_deferred(heap, ob))
+    if (link == NULL || heap->phase >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -4269,7 +4285,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
             return;
         }
     }
-    record = rrci_closing_record(heap, ob);
+    record = rrci_closing_record(ob);
     if (record != NULL)
         record->ob = NULL;
     RRC_LINK(ob) = NULL;
@@ -4621,7 +4637,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
         || (heap->phase < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
-            && !rrci_is_deferred(heap, ob) && rrci_find_link(heap, ob, &index) != NULL)) {
+            && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
@@ -4633,7 +4649,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
         return;
     }
-    record = rrci_closing_record(heap, ob);
+    record = rrci_closing_record(ob);
     if (record != NULL)
         record->ob = NULL;
     type = RRC_TYPE(ob);
@@ -5346,8 +5362,7 @@ static uintptr_t rrci_number_of(rrc_object *ob)
 
 static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
 {
-    const char *mixed = (const char *)ob + number * (uintptr_t)0x9E3779B1u;
-    weighing->edges += (uintptr_t)rrci_hash(mixed);
+    weighing->edges += (uintptr_t)rrci_hash_word((uintptr_t)ob + number * (uintptr_t)0x9E3779B1u);
 }
 
 /* Visitors begin with this: 0 if ob is no child. */
@@ -6057,7 +6072,7 @@ static void rrci_close_links(rrc_heap *heap)
                 RRC_REFCNT(ob) = count + 1;
                 record->ob = ob;
             }
-            RRC_LINK(ob) = record;
+            RRC_LINK(ob) = rrci_tagged(record, RRCI_TAG_RECORD);
         }
     }
 }

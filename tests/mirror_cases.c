@@ -571,7 +571,7 @@ static void both_hooks_or_none(void)
     rrc_desc desc;
     rrc_heap *heap;
     rrc_object *ob;
-    static char p;
+    static short p;
     int code = RRC_OK;
 
     memset(&desc, 0, sizeof desc);

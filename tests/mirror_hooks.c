@@ -547,7 +547,7 @@ static void a_long_chain_is_held_again(void)
 {
     static const rrc_type link = { .tp_name = "Link", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
                                    .tp_traverse = thing_traverse, .tp_clear = thing_clear };
-    static char proxy;
+    static short proxy;
     rrc_heap *heap = NULL;
     rrc_desc desc;
     rrc_object *first = NULL, *ob;
@@ -1469,7 +1469,7 @@ static void taken_dead_in_the_explicit_form(void)
 enum { CHILDREN = 30000 };
 
 static rrc_object *children[CHILDREN];
-static char child_p[CHILDREN + 1];
+static short child_p[CHILDREN + 1];
 static size_t child_count;
 
 static int visit_children(rrc_object *self, rrc_visitproc visit, void *arg)
@@ -1491,7 +1491,7 @@ static int anchor_nothing(void *userdata, rrc_object *ob, int on)
 static int unlink_most(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
 {
     rrc_heap *heap = *(rrc_heap **)userdata;
-    static char node_of_ob;
+    static short node_of_ob;
     size_t i;
 
     if (targets == NULL)

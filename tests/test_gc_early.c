@@ -586,6 +586,34 @@ static void what_was_reported_can_go(void)
         }
 }
 
+/* A host reports as it marks, and then its heap ends, or C looks for cycles of its own: no report
+   keeps a cycle. */
+static void reports_keep_nothing_at_the_end(void)
+{
+    int ends;
+
+    for (ends = 0; ends < 2; ends++) {
+        host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+        host *h = host_open(&options);
+        size_t p;
+        rrc_object *ob = linked_knot(h, O, &Knot, 1, &p), *other = knot_new(h, &Knot, 2);
+
+        knot_tie(h, ob, 0, other);
+        knot_tie(h, other, 0, ob);
+        rrc_decref(h->heap, other);
+        rrc_marked(h->heap, host_at(h, p));
+        if (!ends) {
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+            check_int(rrc_gc_collect(h->heap), 2);
+            check_int(h->deallocs, 2);
+        }
+        check_int(rrc_heap_free(h->heap), 0);
+        check_int(h->deallocs, 2);
+        h->heap = NULL;
+        host_end(h);
+    }
+}
+
 /* Reports outside a collection, while garbage of the last one waits. */
 static void reports_while_garbage_waits(void)
 {
@@ -679,7 +707,7 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(reports_in_a_walk),
     UNIT(reports_that_were_not_announced),
     UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
-    UNIT(what_was_reported_can_go), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
+    UNIT(what_was_reported_can_go), UNIT(reports_keep_nothing_at_the_end), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
            UNIT(the_mutator_may_run_in_a_pause), UNIT(no_search_after_a_pause), UNIT(trace_calls_may_be_repeated),

@@ -566,7 +566,7 @@ static void dropped_while_cycles_are_looked_for(void)
 
     for (kind = P; kind <= O; kind++)
         for (is_marked = 0; is_marked < 2; is_marked++) {
-            static char marker, other_marker;
+            static short marker, other_marker;
             host *h = host_open(NULL);
             rrc_object *wrong = rrc_gc_new(h->heap, &Wrong), *marked = ob_new(h, &Plain);
 

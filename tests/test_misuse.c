@@ -56,6 +56,13 @@ static void links_that_cannot_be(void)
     log = host_expect_log(h, RRC_ENULL, "rrc_create_link_pyobj");
     check_item(log, NULL, q, "?");
     check_str(log->detail, "ob is NULL");
+    check_int(rrc_create_link_pypy(h->heap, (char *)q + 1, free_ob), RRC_ETAGGED);
+    log = host_expect_log(h, RRC_ETAGGED, "rrc_create_link_pypy");
+    check_item(log, free_ob, (char *)q + 1, "Final");
+    check(strstr(log->message, "tag bits") != NULL);
+    check_int(rrc_create_link_pyobj(h->heap, (char *)q + 1, free_ob), RRC_ETAGGED);
+    host_expect_log(h, RRC_ETAGGED, "rrc_create_link_pyobj");
+    check_ptr(rrc_to_obj(h->heap, free_ob), NULL);
     check_int(rrc_unlink(h->heap, free_ob), RRC_EUNLINKED);
     check_item(host_expect_log(h, RRC_EUNLINKED, "rrc_unlink"), free_ob, NULL, "Final");
     check_int(rrc_unlink(h->heap, NULL), RRC_ENULL);
@@ -217,7 +224,7 @@ static void each_code_has_a_name_and_a_message(void)
 static void markers_of_several_objects(void)
 {
     host *h = host_open(NULL);
-    static char words[3];
+    static short words[3];
     rrc_object *a = ob_new(h, &Node), *b = ob_new(h, &Node), *unbiased = ob_new(h, &Node);
     size_t id = host_rooted(h, HOST_OLD);
 

@@ -145,7 +145,7 @@ static int call_to_obj(scene *s, rrc_heap *heap)
 
 static int call_mark_deallocating(scene *s, rrc_heap *heap)
 {
-    static char marker;
+    static short marker;
     size_t logged = s->h->log_count;
 
     rrc_mark_deallocating(heap, &marker, s->plain);

@@ -191,7 +191,7 @@ static void a_type_can_be_linked(void)
 
 /* ---- the marker ---- */
 
-static char marker, other_marker;
+static short marker, other_marker;
 
 static void mark_and_look(host *h, rrc_object *ob)
 {

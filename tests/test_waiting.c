@@ -92,10 +92,10 @@ static void unlinked_and_taken_while_it_waits(void)
     host_close(h);
 }
 
-/* Markers need not be even, nor look unlike the words of those that wait. */
+/* Markers are told apart from the words of those that wait. */
 static void markers_beside_what_waits(void)
 {
-    static char words[4];
+    static short words[4];
     rrc_gcref marker[2];
     host *h = host_open(NULL);
     rrc_object *children[2], *marked[2];
@@ -120,20 +120,30 @@ static void markers_beside_what_waits(void)
     host_close(h);
 }
 
-/* An odd marker, the only one, is none of those that wait, either. */
-static void one_odd_marker(void)
+/* Bit 0 of a link field says that the word is the header's own: an odd marker would be taken for
+   one, be it the end of the list of those that wait. */
+static void odd_markers_are_refused(void)
 {
-    static char words[2];
-    rrc_gcref marker = &words[1 ^ ((uintptr_t)words & 1)];
+    static short words[2];
+    rrc_gcref odd[2];
     host *h = host_open(NULL);
     rrc_object *children[2], *marked = ob_new(h, &Node);
+    int i;
 
+    odd[0] = (rrc_gcref)(uintptr_t)1;
+    odd[1] = (rrc_gcref)((uintptr_t)words + 1);
     spared(h, children);
-    rrc_mark_deallocating(h->heap, marker, marked);
-    check_ptr(rrc_to_obj(h->heap, marked), marker);
+    for (i = 0; i < 2; i++) {
+        rrc_mark_deallocating(h->heap, odd[i], marked);
+        host_expect_log(h, RRC_ETAGGED, "rrc_mark_deallocating");
+        check_ptr(rrc_to_obj(h->heap, marked), NULL);
+    }
+    rrc_mark_deallocating(h->heap, &words[0], marked);
+    rrc_mark_deallocating(h->heap, odd[0], marked);
+    host_expect_log(h, RRC_ETAGGED, "rrc_mark_deallocating");
+    check_ptr(rrc_to_obj(h->heap, marked), &words[0]);
     check_ptr(rrc_to_obj(h->heap, children[0]), NULL);
     check_int(rrc_run_pending(h->heap, 0), 2);
-    check_ptr(rrc_to_obj(h->heap, marked), marker);
     rrc_decref(h->heap, marked);
     host_close(h);
 }
@@ -146,7 +156,7 @@ static void markers_and_many_links_at_the_end(void)
     host_options options = { .unchecked = 1 };
     host *h = host_open(&options);
     rrc_object *obs[COUNT], *marked[2];
-    static char words[2];
+    static short words[2];
     size_t i;
 
     for (i = 0; i < 2; i++) {
@@ -337,7 +347,7 @@ static void a_waiting_finalizer_does_not_keep_a_proxy(void)
    first: its marker is no link, though it is not the last one. */
 static void mark_both_and_delete(host *h, rrc_object *ob)
 {
-    static char words[2];
+    static short words[2];
 
     rrc_mark_deallocating(h->heap, &words[0], ob);
     rrc_mark_deallocating(h->heap, &words[1], (rrc_object *)h->test);
@@ -428,7 +438,7 @@ static void drop_in_a_hook(host *h, const char *hook)
 static void dropped_with_an_old_marker_in_a_hook(void)
 {
     enum { N = 30 };
-    static char old_marker, last_marker;
+    static short old_marker, last_marker;
     host_options options = { .unchecked = 1 };      /* rrc_check has hooks, too */
     int is_major, round;
 
@@ -468,7 +478,7 @@ UNIT_GROUP(waiting,
     UNIT(linked_while_it_waits),
     UNIT(unlinked_and_taken_while_it_waits),
     UNIT(markers_beside_what_waits),
-    UNIT(one_odd_marker),
+    UNIT(odd_markers_are_refused),
     UNIT(markers_at_the_end),
     UNIT(markers_and_many_links_at_the_end),
     UNIT(what_was_put_off_and_is_held_at_the_end),

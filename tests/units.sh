@@ -41,6 +41,23 @@ for cc in $(compilers); do
     done
 done
 
+# A unit that was built with another version of the header runs if both have the same RRC_ABI.
+mkdir -p "$out/other"
+link=$CC
+for change in 's/VERSION_PATCH [0-9]*/VERSION_PATCH 99/; s/\(RRC_VERSION "[0-9.]*\)\.[0-9]*"/\1.99"/' \
+              's/define RRC_ABI [0-9]*/define RRC_ABI 999/'; do
+    sed "$change" rawrefcount.h >"$out/other/rawrefcount.h"
+    cmp -s rawrefcount.h "$out/other/rawrefcount.h" && fail "the header was not changed by $change"
+    rm -f "$out/main.o" "$out/impl.o" "$out/program"
+    $CC -std=c99 -I"$out/other" -Itests -c tests/tiny_main.c -o "$out/main.o" &&
+        $CC -std=c99 -I. -c tests/tiny_impl.c -o "$out/impl.o" &&
+        $link "$out/main.o" "$out/impl.o" -o "$out/program" || fail "$change: not built"
+    case $change in
+    *PATCH*) expect "a unit of another patch release runs" "$out/program" ;;
+    *)       expect "a unit with another RRC_ABI is refused" sh -c "! '$out/program'" ;;
+    esac
+done
+
 if have nm && $CC -std=c99 -I. -fno-pie -c tests/tiny_impl.c -o "$out/data.o"; then
     expect "I7: an implementing unit has no writable data" \
         sh -c "! nm '$out/data.o' | grep -E ' [bBcCdDgGsS] '"
