@@ -2691,7 +2691,6 @@ static int rrci_is_held(const rrc_object *ob)
 static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *function)
 {
     size_t first, i;
-    (void)function;
     for (i = 0; i < list->count && i < 2 * RRCI_SEGMENT; i++)
         RRCI_PREFETCH(rrci_at(list, i)->ob);
     for (first = 0; first < list->count; first += RRCI_SEGMENT) {
@@ -2706,12 +2705,11 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
                 RRCI_PREFETCH(far_link[i].ob);
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
-#ifdef RRC_DEBUG
-            if (RRC_REFCNT(link[i].ob) < RRC_REFCNT_FROM_PYPY)
-                rrci_refcount_error(heap, function, link[i].ob, link[i].p);
-#endif
-            if (rrci_is_held(link[i].ob))
+            if (rrci_is_held(link[i].ob)) {
+                if (RRCI_UNLIKELY(RRC_REFCNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
+                    rrci_refcount_error(heap, function, link[i].ob, link[i].p);
                 RRC_HOST_TRACE(heap, link[i].p);
+            }
         }
     }
 }
@@ -3658,8 +3656,8 @@ static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
 }
 
 /* Before step 1: see which tracked objects have links, and give the other linked
-   objects their records. */
-static void rrci_enter_links(rrc_heap *heap)
+   objects their records. A P link whose maker forgot the bias keeps its p. */
+static void rrci_enter_links(rrc_heap *heap, const char *function)
 {
     size_t i;
     int kind;
@@ -3670,6 +3668,11 @@ static void rrci_enter_links(rrc_heap *heap)
             rrc_object *ob = link->ob;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
+            if (RRCI_UNLIKELY(RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)) {
+                rrci_refcount_error(heap, function, ob, link->p);
+                if ((kind & RRCI_O) == 0)
+                    RRC_HOST_TRACE(heap, link->p);
+            }
             if (rrci_is_tracked(ob)) {
                 rrci_gc_head *head = rrci_gc_head_of(ob);
                 if (rrci_gc_list(head) != RRCI_TRACKED) {
@@ -3789,7 +3792,7 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     rrci_search search;
     rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
     if (with_host)
-        rrci_enter_links(heap);
+        rrci_enter_links(heap, function);
     rrci_explain_all(&search);
     rrci_scan(&search);
     if (with_host)
@@ -5647,8 +5650,9 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         intptr_t explained = (intptr_t)head->is.refs;
-        int stands = (head->is.state & RRCI_NODE_WANTED) != 0
-                  || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
+        int lacks_bias = RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob);    /* then its p stays rooted */
+        int stands = !lacks_bias && ((head->is.state & RRCI_NODE_WANTED) != 0
+                                     || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)));
         RRCI_PREFETCH_OBJECT(list, i);
         head->is.refs = 0;
         if (rrci_decide(weighing, ob, explained, stands))
@@ -5657,7 +5661,7 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
     }
 }
 
-static void rrci_enter_sides(rrc_heap *heap)
+static void rrci_enter_sides(rrc_heap *heap, const char *function)
 {
     size_t i;
     int kind;
@@ -5666,9 +5670,12 @@ static void rrci_enter_sides(rrc_heap *heap)
         if (!rrci_list_needs_sides(heap, kind))
             continue;
         for (i = 0; i < list->count; i++) {
+            rrc_object *ob = rrci_at(list, i)->ob;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (rrci_needs_side(kind, rrci_at(list, i)->ob))
+            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
+                rrci_refcount_error(heap, function, ob, rrci_at(list, i)->p);
+            if (rrci_needs_side(kind, ob))
                 rrci_enter_side(heap, kind, rrci_at(list, i));
         }
     }
@@ -5680,7 +5687,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     rrci_begin_search(&weighing->search, heap, RRCI_TRACKED, 1, function);
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
-        rrci_enter_sides(heap);
+        rrci_enter_sides(heap, function);
         heap->in_sides = 1;
     }
 }

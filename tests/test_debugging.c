@@ -165,6 +165,46 @@ static void a_forgotten_bias_is_seen_when_p_dies(void)
     }
 }
 
+/* C holds an object with a P link whose maker forgot the bias: its p stays, and the trace call names
+   the object, whatever else is in the heap. */
+static void a_forgotten_bias_keeps_p(void)
+{
+    int major, tracked, is_knot, reports;
+
+    for (major = 0; major < 2; major++)
+        for (tracked = 0; tracked < 3; tracked++)
+            for (is_knot = 0; is_knot < 2; is_knot++)
+                for (reports = 0; reports < 2; reports++) {
+                    host_options options = { .unchecked = 1, .reports_marks = reports };
+                    host *h = host_open(&options);
+                    size_t id = host_new(h, HOST_YOUNG);
+                    rrc_object *ob = is_knot ? rrc_gc_new(h->heap, &Knot) : ob_new(h, &Node);
+                    rrc_object *other = tracked ? knot_new(h, &Knot, 1) : NULL;
+                    const host_log *log;
+
+                    unit_context("major %d, tracked %d, is_knot %d, reports %d", major, tracked, is_knot, reports);
+                    if (is_knot && tracked == 2)
+                        check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+                    check_int(rrc_create_link_pypy(h->heap, host_at(h, id), ob), RRC_OK);
+                    if (major)
+                        host_major(h);
+                    else
+                        host_minor(h);
+                    log = host_expect_log(h, RRC_EREFCNT, major ? "rrc_major_collection_trace"
+                                                                : "rrc_minor_collection_trace");
+                    check_ptr(log->ob, ob);
+                    h->log_read = h->log_count;
+                    check(host_is_alive(h, id));
+                    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+                    REFCNT(ob) += BIAS;
+                    check_int(rrc_check(h->heap), RRC_OK);
+                    rrc_decref(h->heap, ob);
+                    if (other != NULL)
+                        rrc_decref(h->heap, other);
+                    host_close(h);
+                }
+}
+
 /* A linked object whose count drops to zero is not deallocated under its p. */
 static void a_forgotten_bias_is_seen_by_decref(void)
 {
@@ -266,6 +306,7 @@ static void check_finds_two_links_of_one_ob(void)
     UNIT(check_finds_two_links_of_one_ob), \
     UNIT(a_forgotten_bias_is_seen_when_p_dies), \
     UNIT(a_forgotten_bias_is_seen_by_decref), \
+    UNIT(a_forgotten_bias_keeps_p), \
     UNIT(a_forgotten_bias_is_seen_in_the_middle_of_a_collection), \
     UNIT(a_forgotten_bias_is_seen_by_heap_free), \
     UNIT(a_missing_type_is_seen_by_decref)
