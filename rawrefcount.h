@@ -104,10 +104,11 @@
  * that is not tracked, or a reference that its traverse leaves out, is held from
  * outside for all that the search knows. Minor collections do not search.
  *
- * Garbage is set aside in the collection and cleared later. What C gets hold of
- * in between, and all it reaches, is left alone; but the p of a link that was
- * dissolved stays lost. An object whose finalizer has not run yet is kept this
- * time, with all it reaches: the next collection takes it.
+ * Garbage is set aside in the collection, in a list that owns a reference to each
+ * object, and cleared later. What C gets hold of in between, and all it reaches in C,
+ * is left alone: it is not finalized, and keeps its weak references. But the p of a
+ * link that was dissolved stays lost. An object whose finalizer has not run yet is
+ * kept this time, with all it reaches: the next collection takes it.
  *
  * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
  * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
@@ -388,6 +389,7 @@
                  "check tp_basicsize, tp_itemsize and tp_flags") \
     X(RRC_EREFCNT, "the reference count is wrong: look for a forgotten incref, a second decref, " \
                    "or a link whose maker did not add the bias") \
+    X(RRC_EHEAP, "the object belongs to another heap: pass the one that it was made with") \
     X(RRC_ETAGGED, "the address of a host object, or a marker, is odd: pass it without tag bits") \
     X(RRC_ELINK, "the object's link field does not name its p: something wrote over it") \
     X(RRC_EHOOK, "the host's hooks contradict each other: compare them with their comments in rrc_desc") \
@@ -534,7 +536,8 @@ typedef struct rrc_desc {
 
     /* A field of p that the header owns and reads as "the ob of p's P link"; the
        host makes it NULL when p is born and copies it when p moves. With it no
-       dictionary is needed. Never called inside a collection. NULL: none. */
+       dictionary is needed. Never called inside a collection. NULL: none. Not used in a mirrored heap,
+       where p can have died without anybody knowing. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
     /* Something is pending. Called by rrc_invoke_callback only; may call
@@ -798,14 +801,16 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work: weak references of cyclic garbage, its finalizers, the queue's
-   references, then the clearing of cyclic garbage. At most max objects are dealt
-   with, counting those that go because of others, and one with weak references or a
-   finalizer once more for each; 0 = all. Returns how many.
+/* Do pending work: drop the queue's references; then, of cyclic garbage, clear weak references, run
+   finalizers, and clear. Before each of these the garbage is looked at again: what C has got hold of,
+   and all that this reaches in C, is left alone. About max objects are dealt with, counting those that
+   go because of others, and one with weak references or a finalizer once more for each; 0 = all.
+   Garbage that C references connect is looked at as a whole, and at least an eighth of it is dealt
+   with after that, even if that is more than max. Returns how many.
    0 if called from inside a dealloc or a collection: a host whose deallocs can
    run a collection must look again for pending work when they have returned.
    [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
-   O(objects); a call that clears cyclic garbage checks all of it that waits] */
+   O(objects + references of the garbage they are connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* ---- objects ---- */
@@ -847,8 +852,8 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
 /* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. The
    caller must hold the only reference, as the address may change. Returns the
    object, or NULL with the old one intact: no memory; or logged: it is tracked,
-   linked, referred to by others (in a tp_clear: all that is cleared with self is),
-   or of a type without tp_itemsize; or rrc_mirror_step is going on.
+   linked, referred to by others, or of a type without tp_itemsize; its tp_finalize is running; or
+   rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -991,7 +996,7 @@ RRC_API const char *rrc_error_message(int code);
 
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
-RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob);
+RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
 #ifdef RRC_MIRROR
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
@@ -1034,9 +1039,9 @@ RRC_INLINE int rrc_check_config(rrc_heap *heap)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
         return RRC_LINK(ob);
-    return rrci_to_obj_unlinked(heap, ob);
+    return rrci_to_obj_otherwise(heap, ob);
 }
 
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
@@ -1167,9 +1172,9 @@ int strcmp(const char *a, const char *b);
 #endif
 
 #ifdef RRC_HOST_SLOT
-#define RRCI_HAS_SLOT(heap) 1
+#define RRCI_HAS_SLOT(heap) (!RRCI_IS_MIRRORED(heap))
 #else
-#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL)
+#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_MIRRORED(heap))
 #define RRC_HOST_SLOT(heap, p) ((heap)->desc.slot((heap)->desc.userdata, (p)))
 #endif
 
@@ -1305,16 +1310,14 @@ typedef struct rrci_list {
 enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 
-/* The lists of the cycle search. A tracked object is in one from RRCI_TRACKED to
-   RRCI_CLEARED, which its head names. Garbage waits in all but the first of these
-   until rrc_run_pending has dealt with it. */
+/* The lists of the cycle search. A tracked object is in exactly one of RRCI_TRACKED,
+   RRCI_WAITING and RRCI_CLEARED, which its head names. */
 enum {
     RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
     RRCI_TRACKED,               /* objects: all but those below */
-    RRCI_WEAK,                  /* its weak references are to be cleared */
-    RRCI_FINAL,                 /* its finalizer is to be run */
-    RRCI_CLEAR,                 /* it is to be cleared */
-    RRCI_CLEARED,               /* it was cleared: does it go by its count now? */
+    RRCI_WAITING,               /* garbage that rrc_run_pending has to deal with, and what its finalizers
+                                   may see; the list owns a reference to each */
+    RRCI_CLEARED,               /* garbage whose tp_clear has run: waiting to see whether the count reaches 0 */
     RRCI_ASKED,                 /* links of tracked objects: has p survived? */
     RRCI_GC_LISTS
 };
@@ -1364,6 +1367,7 @@ struct rrc_heap {
     size_t        scan;         /* how many tracked objects the scan of a search has passed */
     size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
+    size_t        batch;        /* the last so many of RRCI_WAITING were looked at and can be worked on now */
     size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;      /* tracked objects that searches found to be garbage and that were freed */
@@ -1374,7 +1378,6 @@ struct rrc_heap {
     char          is_open;      /* ... and has returned, but the search goes on */
     char          visiting;     /* what rrc_marked made alive is being visited */
     char          reported;     /* ... and rrc_marked has made objects alive */
-    char          rechecked;    /* this rrc_run_pending has checked what is to be cleared */
     char          gc_disabled;
     char          gc_collecting;    /* inside rrc_gc_collect */
     char          inside;       /* inside a function of a collection: none may be called by a hook */
@@ -1388,6 +1391,7 @@ struct rrc_heap {
     int           running;      /* inside rrci_do_pending */
     unsigned      triggering;   /* inside dealloc_trigger */
     size_t        quota;        /* while running: how many objects may still be dealt with */
+    size_t        quota_added;  /* ... and how many more than the caller said may be */
 #ifdef RRC_DEBUG
     unsigned      in_hook;      /* inside a hook, a tp_traverse or a writeproc, in any phase */
     char          logging;      /* inside the log hook */
@@ -1412,6 +1416,7 @@ struct rrc_heap {
     char          spreading;    /* owned objects of what lost its edge node become strong */
     char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
+    char          anchoring;    /* inside the anchor hook */
     char          hooked;       /* the hooked form: all references are taken by rrc_incref */
     char          in_sides;     /* link fields of objects that are not tracked name their sides */
     char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
@@ -1453,6 +1458,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
@@ -1518,6 +1524,20 @@ static int rrci_is_freed(rrc_object *ob)
     return 0;
 #endif
 }
+
+/* In front of each object of a debug build that rrc_new or rrc_gc_new made. */
+#ifdef RRC_DEBUG
+typedef union rrci_debug_head {
+    struct {
+        const rrc_heap *heap;
+        uintptr_t cookie;
+    } is;
+    char alignment[16];
+} rrci_debug_head;
+#define RRCI_DEBUG_HEAD sizeof(rrci_debug_head)
+#else
+#define RRCI_DEBUG_HEAD ((size_t)0)
+#endif
 
 static const char *rrci_type_name(rrc_object *ob)
 {
@@ -1679,8 +1699,7 @@ static size_t rrci_count_links(const rrc_heap *heap)
 
 static size_t rrci_count_tracked(const rrc_heap *heap)
 {
-    return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
-         + heap->gc[RRCI_CLEAR].count + heap->gc[RRCI_CLEARED].count;
+    return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
 }
 
 /* I5: so many chunks hold `links` links and `tracked` objects however they are
@@ -1832,14 +1851,15 @@ typedef union rrci_gc_head {
     char alignment[(sizeof(rrci_gc_words) + 15) / 16 * 16];  /* keeps the allocator's for the object */
 } rrci_gc_head;
 
-#define RRCI_GC_LIST          ((uintptr_t)7)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
-#define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
-#define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* its link, if any, is a P link: during a search, and in mirrored heaps */
-#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* that of heap->white: not found alive (so far) */
-#define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
-#define RRCI_GC_WAS_CLEARED   ((uintptr_t)1 << 8)   /* while garbage is checked again: belongs to RRCI_CLEARED */
-#define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 9)
+#define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
+#define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
+#define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link, if any, is a P link: during a search, and in mirrored heaps */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* that of heap->white: not found alive (so far) */
+#define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
+#define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
+#define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
+#define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
 #define RRCI_GC_SHIFT 10
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
@@ -1859,9 +1879,45 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
     return (rrci_gc_head *)(void *)((char *)ob - RRC_OBJECT_PREFIX) - 1;
 }
 
+#ifdef RRC_DEBUG
+static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
+{
+    size_t before = RRC_OBJECT_PREFIX + (rrci_is_gc_type(RRC_TYPE(ob)) ? sizeof(rrci_gc_head) : 0);
+    return (rrci_debug_head *)(void *)((char *)ob - before) - 1;
+}
+
+static uintptr_t rrci_debug_cookie(const rrc_object *ob)
+{
+    return ~(uintptr_t)ob;
+}
+#endif
+
+/* For debug builds: was ob made by rrc_new or rrc_gc_new with another heap? (Others have a tp_free, or a
+   tp_basicsize of 0.) */
+static int rrci_is_foreign(const rrc_heap *heap, rrc_object *ob)
+{
+#ifdef RRC_DEBUG
+    const rrc_type *type = RRC_TYPE(ob);
+    const rrci_debug_head *head;
+    if (type == NULL || RRCI_COUNT(ob) >= RRC_REFCNT_IMMORTAL || type->tp_basicsize == 0
+        || (type->tp_free != NULL && !rrci_is_gc_type(type)))
+        return 0;
+    head = rrci_debug_head_of(ob);
+    return head->is.cookie == rrci_debug_cookie(ob) && head->is.heap != heap;
+#else
+    (void)heap, (void)ob;
+    return 0;
+#endif
+}
+
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 {
     return head->is.word & RRCI_GC_LIST;
+}
+
+static int rrci_is_waiting(const rrci_gc_head *head)
+{
+    return rrci_gc_list(head) == RRCI_WAITING;
 }
 
 /* Was it found alive by the search that is going on? */
@@ -1873,7 +1929,7 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 /* The search is over for this object: all that it noted is forgotten. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT)) | heap->white;
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) | heap->white;
     head->is.refs = 0;
 }
 
@@ -1908,21 +1964,36 @@ static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
     rrci_append_ob(heap, &heap->gc[list], ob);
 }
 
-/* Take an object out of its list. */
+/* Fill the place `to` of a list with the object at `from`. */
+static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from)
+{
+    rrc_object *ob = *rrci_ob_at(list, from);
+    *rrci_ob_at(list, to) = ob;
+    rrci_gc_place(rrci_gc_head_of(ob), kind, to);
+}
+
+/* Take an object out of its list. The batch stays at the end of RRCI_WAITING. */
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_list *list = &heap->gc[rrci_gc_list(head)];
+    uintptr_t kind = rrci_gc_list(head);
+    rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
-        if (index != list->count - 1) {
-            rrc_object *last = *rrci_ob_at(list, list->count - 1);
-            *rrci_ob_at(list, index) = last;
-            rrci_gc_place(rrci_gc_head_of(last), rrci_gc_list(head), index);
+        if (kind == RRCI_WAITING && heap->batch > 0) {
+            size_t first = list->count - heap->batch;
+            if (index >= first) {
+                heap->batch--;
+            } else if (index != first - 1) {
+                rrci_gc_fill(list, kind, index, first - 1);
+                index = first - 1;
+            }
         }
+        if (index != list->count - 1)
+            rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
@@ -1956,11 +2027,33 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
-    heap->garbage += rrci_gc_list(head) >= RRCI_CLEAR;
+    heap->garbage += rrci_gc_list(head) >= RRCI_WAITING && (head->is.word & RRCI_GC_KEPT) == 0;
     if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
         && (head->is.word & RRCI_GC_KEPT) == 0)
         heap->alive--;                  /* reported by rrc_marked before the collection began */
     rrci_gc_remove(heap, ob);
+    head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
+}
+
+/* Drop a reference that the header holds. */
+static void rrci_drop(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_last_reference(heap, ob);
+    else
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+}
+
+/* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
+   RRCI_WAITING: the reference of that list is the caller's now. */
+static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int was_waiting = rrci_is_waiting(head);
+    rrci_whiten(heap, head);
+    rrci_gc_move(heap, RRCI_TRACKED, ob);
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
+    return was_waiting;
 }
 
 /* ---- the dictionary ----
@@ -2371,8 +2464,11 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count != 0 ? count : 1;
-        if (count == 0)
+        if (count == 0) {
             rrci_enqueue(heap, ob);
+            if (heap->searched && rrci_is_tracked(ob))
+                heap->garbage++;
+        }
     }
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
@@ -2504,6 +2600,13 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
             && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
+/* Has ob, which is linked in a list, lost its p to a closed host, which nobody has told yet? Then
+   rrc_to_obj says so, and a new link may take the place of the old one. */
+static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_IS_WEAK(ob) && rrc_to_obj(heap, ob) == NULL;
+}
+
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
@@ -2514,8 +2617,12 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
+    if (rrci_is_foreign(heap, ob))
+        return rrci_error(heap, RRC_EHEAP, function, ob, p, "the link was not made");
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
+    if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob))
+        rrc_unlink(heap, ob);
     if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
@@ -2533,6 +2640,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, code, function, ob, p, "");
     if (RRC_LINK(ob) != NULL)
         rrci_take_back_deferred(heap, ob);
+    if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)) && heap->gc_walking == 0)
+        RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds it) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
     link.ob = ob;
@@ -2578,13 +2687,21 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The rest of rrc_to_obj. While rrc_heap_free releases objects, the link field
-   serves it and is no link. */
-RRC_API rrc_gcref rrci_to_obj_unlinked(const rrc_heap *heap, rrc_object *ob)
+/* The rest of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, the link
+   field serves it and is no link. If a p of this heap was found dead since the last step, it may be that
+   of a weak object. */
+RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || rrci_is_releasing(heap)
         || rrci_is_deferred(ob))
         return NULL;
+#ifdef RRC_MIRROR
+    if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && !heap->in_sides && rrci_is_p_linked(heap, ob)) {
+        if (!rrci_anchor(heap, ob, 1))
+            return NULL;
+        rrci_anchor(heap, ob, 0);
+    }
+#endif
     return RRC_LINK(ob);
 }
 
@@ -2783,10 +2900,10 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
-    /* (A search traces those that it finds alive. It does not color untracked ones.) */
+    /* (A search traces those that it finds alive; the others wait by now. It does not color untracked ones.) */
     int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_is_tracked(link->ob)
-                                             && rrci_is_alive(heap, rrci_gc_head_of(link->ob)));
-    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL)
+                                             && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
+    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (of P links, the trace call has said so) */
         rrci_refcount_error(heap, function, link->ob, link->p);
     if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
@@ -3027,10 +3144,9 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 
 static int rrci_wants_search(const rrc_heap *heap);
 static void rrci_reset_scratch(rrc_heap *heap);
-static void rrci_trace_waiting(rrc_heap *heap);
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
 static void rrci_close_search(rrc_heap *heap, const char *function);
-static void rrci_free_with_cycles(rrc_heap *heap);
+static void rrci_free_with_cycles(rrc_heap *heap, const char *function);
 
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
@@ -3041,7 +3157,6 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
     rrci_close_search(heap, NULL);
     heap->is_early = (char)is_early;
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
-        rrci_trace_waiting(heap);
         rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
         rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
         RRC_HOST_PROPAGATE(heap);
@@ -3080,9 +3195,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
         return code;
     heap->inside = 1;
     rrci_close_search(heap, function);
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    rrci_free_with_cycles(heap);
+    rrci_free_with_cycles(heap, function);
     rrci_demote(heap);
     rrci_trim_chunks(heap);
     heap->inside = 0;
@@ -3122,9 +3235,11 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
  *   4. keep      Of what is left, what has a finalizer still to run is kept this
  *                time, with all it reaches.
  *
- * The rest is garbage. rrc_major_collection_free sets it aside, and
- * rrc_run_pending clears it. As long as garbage waits, later searches take it as
- * alive: its references are not explained, and its P links hold.
+ * The rest is garbage. rrc_major_collection_free sets it aside before it dissolves
+ * links: the list of what waits owns a reference to each object, so that none is in
+ * the dealloc queue as well, and none goes by another path. rrc_run_pending clears
+ * it. As long as garbage waits, later searches take it as alive: its references are
+ * not explained, and its P links hold.
  *
  * A tracked object's scratch is in its GC head. A linked object without one gets
  * a record of its own, which its link field names during the search, so that no
@@ -3151,26 +3266,22 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 
 typedef struct rrci_search {
     rrc_heap   *heap;
-    uintptr_t   list;           /* the objects concerned: RRCI_TRACKED or RRCI_CLEAR */
     int         with_host;      /* over both heaps; else links hold their objects */
     int         is_wrong;       /* a traverse is: nothing found counts */
     const char *function;
     rrc_object *parent;         /* whose traverse is running */
     rrc_object *type_ob;        /* its heap type, until visited; or NULL */
     rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
-    unsigned    at;
-    intptr_t    internal;       /* references from garbage to garbage */
+    unsigned    at, delayed;
 #ifdef RRC_DEBUG
     uintptr_t   sum, counts;    /* of one traverse */
 #endif
 } rrci_search;
 
-static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t list, int with_host,
-                              const char *function)
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, int with_host, const char *function)
 {
     memset(search, 0, sizeof *search);
     search->heap = heap;
-    search->list = list;
     search->with_host = with_host;
     search->function = function;
 }
@@ -3190,23 +3301,24 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, uintptr_t lis
     } while (0)
 
 /* Delay a visited object until its head has been fetched; returns one that was
-   visited some time ago, or NULL. */
+   visited some time ago, or NULL. The delayed ones are the last `delayed` of the ring. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
     *place = ob;
+    search->delayed += ready == NULL;
     return ready;
 }
 
 static rrc_object *rrci_from_ring(rrci_search *search)
 {
-    unsigned i;
-    for (i = 0; i < RRCI_RING; i++) {
-        rrc_object *ready = rrci_through_ring(search, NULL);
-        if (ready != NULL)
-            return ready;
-    }
-    return NULL;
+    rrc_object **oldest, *ready;
+    if (search->delayed == 0)
+        return NULL;
+    oldest = &search->ring[(search->at - search->delayed--) % RRCI_RING];
+    ready = *oldest;
+    *oldest = NULL;
+    return ready;
 }
 
 static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
@@ -3272,7 +3384,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        if (rrci_gc_list(head) == search->list) {
+        if (rrci_gc_list(head) == RRCI_TRACKED) {
             head->is.refs++;
             return;
         }
@@ -3375,7 +3487,7 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
 
 static void rrci_explain_all(rrci_search *search)
 {
-    const rrci_list *list = &search->heap->gc[search->list];
+    const rrci_list *list = &search->heap->gc[RRCI_TRACKED];
     rrc_object *ob;
     size_t i;
     for (i = 0; i < list->count; i++) {
@@ -3412,30 +3524,32 @@ static int rrci_visit_blame(rrc_object *ob, void *arg)
    one that is wrong need not be the first. */
 static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 {
-    const rrci_list *list = &search->heap->gc[search->list];
+    rrc_heap *heap = search->heap;
     rrci_blame blame;
     rrc_object *culprit = NULL, *other = NULL;
     size_t i, most = 0, all = 0;
+    int kind;
 #ifndef RRC_NO_STDIO
     char detail[300], also[100] = "";
 #else
     const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
 #endif
-    blame.search.heap = search->heap;
+    blame.search.heap = heap;
     blame.target = ob;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *visitor = *rrci_ob_at(list, i);
-        blame.visits = 0;
-        rrci_traverse(&blame.search, visitor, rrci_visit_blame);
-        all += blame.visits;
-        if (blame.visits > most) {
-            most = blame.visits;
-            other = culprit;
-            culprit = visitor;
-        } else if (blame.visits > 0) {
-            other = visitor;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *visitor = *rrci_ob_at(&heap->gc[kind], i);
+            blame.visits = 0;
+            rrci_traverse(&blame.search, visitor, rrci_visit_blame);
+            all += blame.visits;
+            if (blame.visits > most) {
+                most = blame.visits;
+                other = culprit;
+                culprit = visitor;
+            } else if (blame.visits > 0) {
+                other = visitor;
+            }
         }
-    }
 #ifndef RRC_NO_STDIO
     if (other != NULL)
         snprintf(also, sizeof also, ", or that of %.60s %p,", rrci_type_name(other), (void *)other);
@@ -3511,7 +3625,7 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
         return;
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
-        if (rrci_gc_list(head) == search->list) {
+        if (rrci_gc_list(head) == RRCI_TRACKED) {
             if (!rrci_is_alive(search->heap, head))
                 rrci_make_alive(search->heap, ob);
             return;
@@ -3617,7 +3731,7 @@ static void rrci_mark(rrci_search *search)
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[search->list];
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
     for (i = 0; i < list->count && !search->is_wrong; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
@@ -3629,11 +3743,8 @@ static void rrci_scan(rrci_search *search)
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
-                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob))) {
-                if (search->list == RRCI_CLEAR)
-                    head->is.refs = 0;
+                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob)))
                 continue;
-            }
             rrci_color(heap, head);
         }
         head->is.refs = 0;
@@ -3769,7 +3880,7 @@ static void rrci_prepare_repetition(rrc_heap *heap)
 static void rrci_keep_finalizable(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[search->list];
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
     if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
         return;
@@ -3790,7 +3901,7 @@ static void rrci_keep_finalizable(rrci_search *search)
 static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
 {
     rrci_search search;
-    rrci_begin_search(&search, heap, RRCI_TRACKED, with_host, function);
+    rrci_begin_search(&search, heap, with_host, function);
     if (with_host)
         rrci_enter_links(heap, function);
     rrci_explain_all(&search);
@@ -3824,7 +3935,6 @@ static void rrci_visit_reported(rrc_heap *heap)
         return;
     heap->visiting = heap->inside = 1;
     search.heap = heap;
-    search.list = RRCI_TRACKED;
     search.with_host = 1;
     while ((ob = rrci_pop_gray(heap)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
@@ -3864,12 +3974,21 @@ static int rrci_all_alive(const rrc_heap *heap)
     return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
 }
 
-/* After the search: set the garbage aside, and what is kept for finalizers. */
+/* Does an object that is garbage, or kept for finalizers, go by its count, as all it has is its bias?
+   Then it needs not wait for anything: the free function frees it if it is light, or queues it. */
+static int rrci_goes_by_count(rrc_object *ob, int is_kept)
+{
+    if (rrci_true_count(ob) != 0)
+        return 0;
+    return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
+}
+
+/* After the search: garbage waits from now on, and so does what is kept for finalizers. */
 static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i = list->count;
-    heap->rechecked = 0;
+    heap->batch = 0;
     if (rrci_all_alive(heap)) {
         heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
         heap->alive = 0;
@@ -3880,22 +3999,32 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
-        /* Garbage to which nothing refers had a link, and is in the dealloc queue by now. */
-        int is_queued = !is_alive && head->is.refs == 0 && !rrci_is_linked_ob(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         rrci_whiten(heap, head);
-        heap->garbage += (size_t)is_queued;
-        if ((is_alive && !is_kept) || (!is_alive && rrci_is_linked_ob(ob))) {
-            rrci_set_uncollectable(heap, head, 0);  /* (if it is only linked, the host found p late) */
-        } else if (RRC_TYPE(ob)->tp_clear_weakrefs != NULL) {
-            rrci_gc_move(heap, RRCI_WEAK, ob);
-            if (is_kept || is_queued)
-                head->is.word |= RRCI_GC_KEPT;      /* its weak references, and its finalizer, are all there is to do */
-        } else if (!is_kept && !is_queued) {
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-        } else if (rrci_is_finalizable(ob)) {
-            rrci_gc_move(heap, RRCI_FINAL, ob);
+        if (is_alive && !is_kept) {
+            rrci_set_uncollectable(heap, head, 0);
+        } else if (!rrci_goes_by_count(ob, is_kept)) {
+            head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
+                           | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
+            RRC_REFCNT(ob)++;
+            rrci_gc_move(heap, RRCI_WAITING, ob);
+        }
+    }
+}
+
+/* After the links: the host found some p late, whose ob was taken for garbage. `first` is where
+   the new garbage begins. */
+static void rrci_return_late(rrc_heap *heap, size_t first)
+{
+    const rrci_list *list = &heap->gc[RRCI_WAITING];
+    size_t i;
+    for (i = list->count; i-- > first;) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
+            rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 0);
+            RRC_REFCNT(ob)--;
+            rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
     }
 }
@@ -3921,20 +4050,6 @@ static int rrci_wants_search(const rrc_heap *heap)
     return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
 }
 
-/* A major collection without a search: the p of what is kept for its finalizer
-   must live all the same. */
-static void rrci_trace_waiting(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (kind = RRCI_WEAK; kind <= RRCI_FINAL; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (ob != NULL && rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0)
-                RRC_HOST_TRACE(heap, RRC_LINK(ob));
-        }
-}
-
 /* The trace function of a major collection with tracked objects. 0: the search
    was given up. */
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
@@ -3945,13 +4060,18 @@ static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
     return heap->searched;
 }
 
-/* The free function of a major collection, after the links. */
-static void rrci_free_with_cycles(rrc_heap *heap)
+/* The free function of a major collection: what waits has its references before links are
+   dissolved, so that none of it goes to the dealloc queue as well. */
+static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
 {
+    size_t first = heap->gc[RRCI_WAITING].count;
     if (heap->searched)
         rrci_set_garbage_aside(heap);
     else if (heap->reported)
         rrci_reset_scratch(heap);
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+    rrci_return_late(heap, first);
     heap->searched = heap->reported = 0;
 }
 
@@ -4009,93 +4129,209 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
     }
 }
 
-/* ---- garbage in rrc_run_pending ---- */
+/* ---- garbage in rrc_run_pending ----
+   Garbage waits in RRCI_WAITING, which owns a reference to each object. Code may get hold of some of
+   it meanwhile. So it is looked at before its weak references are cleared, again before its finalizers
+   run, and again before it is cleared: what has references from elsewhere goes back, with all that it
+   reaches in C. A look takes objects from the end of the list, each with all that it refers to, until
+   no object taken has a reference that they do not explain: the batch. Its size is thus that of what
+   C references connect, and not that of all garbage. */
 
-static void rrci_count_internal(rrci_search *search, rrc_object *ob)
+typedef struct rrci_look {
+    rrci_search search;         /* first, as visitors are given its address */
+    size_t unexplained;         /* objects taken whose references are not all explained yet */
+    uintptr_t flags;            /* of any object taken: is there something to be called at all? */
+} rrci_look;
+
+/* The references to ob that are not its list's. What has got a link meanwhile is held by it. */
+static intptr_t rrci_count_of_others(rrc_object *ob)
 {
-    search->internal += RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
-                        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_CLEAR;
+    const rrci_gc_head *head = rrci_gc_head_of(ob);
+    return rrci_true_count(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
 }
 
-static int rrci_visit_internal(rrc_object *ob, void *arg)
+/* The waiting object at `index` joins the batch. */
+static void rrci_join(rrci_look *look, size_t index)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
+    rrc_heap *heap = look->search.heap;
+    rrci_list *list = &heap->gc[RRCI_WAITING];
+    rrc_object *ob = *rrci_ob_at(list, index);
+    size_t place = list->count - 1 - heap->batch;
+    if (index != place) {
+        rrci_gc_fill(list, RRCI_WAITING, index, place);
+        *rrci_ob_at(list, place) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, place);
+    }
+    heap->batch++;
+    look->flags |= rrci_gc_head_of(ob)->is.word;
+    look->unexplained += rrci_count_of_others(ob) > 0;
+}
+
+static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
+{
+    rrc_heap *heap = look->search.heap;
+    rrci_gc_head *head;
+    intptr_t others;
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL || !rrci_is_gc_type(RRC_TYPE(ob)))
+        return;
+    head = rrci_gc_head_of(ob);
+    if (rrci_gc_list(head) < RRCI_WAITING)
+        return;
+    if (rrci_is_waiting(head) && (size_t)(head->is.word >> RRCI_GC_SHIFT) < heap->gc[RRCI_WAITING].count - heap->batch)
+        rrci_join(look, (size_t)(head->is.word >> RRCI_GC_SHIFT));
+    others = rrci_count_of_others(ob) - (intptr_t)++head->is.refs;
+    if (others == 0)
+        look->unexplained--;
+    else if (others < 0)
+        rrci_too_many_visits(&look->search, ob);
+}
+
+static int rrci_visit_waiting(rrc_object *ob, void *arg)
+{
+    rrci_look *look = (rrci_look *)arg;
+    if (ob == look->search.type_ob)
+        look->search.type_ob = NULL;
     RRCI_PREFETCH_HEADS(ob);
-    ob = rrci_through_ring(search, ob);
-    if (ob != NULL)
-        rrci_count_internal(search, ob);
+    ob = rrci_through_ring(&look->search, ob);
+    if (ob != NULL && !look->search.is_wrong)
+        rrci_explain_waiting(look, ob);
     return 0;
 }
 
-/* Does nothing but garbage refer to the garbage? No object has fewer references than
-   are visited: so it is enough that the two sums are the same, and nothing need be
-   noted for each. (Debug builds note it, to find what is wrong.) */
-static int rrci_garbage_is_unheld(rrc_heap *heap)
+static void rrci_look_at(rrci_look *look, rrc_object *ob)
 {
-    const rrci_list *list = &heap->gc[RRCI_CLEAR];
-    rrci_search search;
-    rrc_object *ob;
-    intptr_t counts = 0;
-    size_t i;
-    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
-    for (i = 0; i < list->count; i++) {
-        RRCI_PREFETCH_OBJECT(list, i);
-        ob = *rrci_ob_at(list, i);
-        if (rrci_is_linked_ob(ob) || RRCI_CHECKS)
-            return 0;
-        counts += RRCI_COUNT(ob);
-        rrci_traverse(&search, ob, rrci_visit_internal);
-    }
-    while ((ob = rrci_from_ring(&search)) != NULL)
-        rrci_count_internal(&search, ob);
-    return counts == search.internal;
+#ifdef RRC_DEBUG
+    rrci_compare_traverses(&look->search, ob);
+    if (look->search.is_wrong)
+        return;
+#endif
+    rrci_traverse(&look->search, ob, rrci_visit_waiting);
 }
 
-/* Just before garbage is cleared: C may have got hold of some of it since the
-   collection. That, and what it reaches, is left alone. What was cleared already
-   takes part, for the references that it still has. */
-static void rrci_recheck_garbage(rrc_heap *heap)
+/* Take objects into the batch, `least` or more if there are so many, until all their references are
+   explained. */
+static void rrci_take_batch(rrci_look *look, size_t least)
 {
-    rrci_search search;
-    rrci_list *list = &heap->gc[RRCI_CLEAR], *cleared = &heap->gc[RRCI_CLEARED];
-    rrci_phase phase = heap->phase;
-    int was_cleared = cleared->count > 0, is_unheld;
+    rrc_heap *heap = look->search.heap;
+    const rrci_list *waiting = &heap->gc[RRCI_WAITING], *cleared = &heap->gc[RRCI_CLEARED];
+    rrc_object *ob;
+    size_t i, seen = 0;
+    for (i = 0; i < cleared->count; i++)
+        look->unexplained += rrci_count_of_others(*rrci_ob_at(cleared, i)) > 0;
+    for (i = 0; i < cleared->count && !look->search.is_wrong; i++)
+        rrci_look_at(look, *rrci_ob_at(cleared, i));
+    while (!look->search.is_wrong) {
+        if (seen < heap->batch) {
+            size_t index = waiting->count - ++seen;
+            if (index >= RRCI_SEGMENT)
+                RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(waiting, index - RRCI_SEGMENT));
+            rrci_look_at(look, *rrci_ob_at(waiting, index));
+        } else if (heap->batch < least && heap->batch < waiting->count) {
+            rrci_join(look, waiting->count - 1 - heap->batch);
+        } else if ((ob = rrci_from_ring(&look->search)) != NULL) {
+            rrci_explain_waiting(look, ob);
+        } else if (heap->batch == waiting->count || look->unexplained == 0) {
+            return;
+        } else {
+            least = heap->batch + 1;    /* somebody who is not in it refers to it */
+        }
+    }
+}
+
+static void rrci_reach_waiting(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (rrci_is_alive(heap, head))
+        return;
+    head->is.word ^= RRCI_GC_COLOR;
+    rrci_push_gray(heap, ob);
+}
+
+static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
+{
+    rrc_heap *heap = ((rrci_search *)arg)->heap;
+    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
+        && rrci_gc_list(rrci_gc_head_of(ob)) >= RRCI_WAITING)
+        rrci_reach_waiting(heap, ob);
+    return 0;
+}
+
+/* Some references are not explained, or a traverse is wrong: color what is held, and what that
+   reaches. Scratch words hold what is explained. */
+static void rrci_color_held(rrci_look *look)
+{
+    rrc_heap *heap = look->search.heap;
+    rrc_object *ob;
     size_t i;
-    rrci_begin_search(&search, heap, RRCI_CLEAR, 0, "rrc_run_pending");
+    int kind;
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrci_gc_head *head;
+            ob = *rrci_ob_at(&heap->gc[kind], i);
+            head = rrci_gc_head_of(ob);
+            if (rrci_count_of_others(ob) > (look->search.is_wrong ? 0 : (intptr_t)head->is.refs)
+                && !rrci_is_alive(heap, head)) {
+                head->is.word ^= RRCI_GC_COLOR;
+                if (!look->search.is_wrong)
+                    continue;           /* gray, when all scratch words have been read */
+            }
+            head->is.refs = 0;
+        }
+    if (look->search.is_wrong)
+        return;
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_alive(heap, rrci_gc_head_of(ob)))
+                rrci_push_gray(heap, ob);
+        }
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
+}
+
+/* What was colored goes back. */
+static void rrci_return_held(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    heap->batch = 0;
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = heap->gc[kind].count; i-- > 0;) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
+                rrci_drop(heap, ob);
+        }
+}
+
+/* Form a batch; what C has got hold of goes back instead. Returns how many objects were looked at, and
+   in *flags those of any object of the batch. */
+static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
+{
+    rrci_look look;
+    rrci_phase phase = heap->phase;
+    size_t looked, i;
+    rrci_begin_search(&look.search, heap, 0, "rrc_run_pending");
+    look.unexplained = 0;
+    look.flags = 0;
     heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->inside = 1;
-    is_unheld = !was_cleared && rrci_garbage_is_unheld(heap);
-    if (!is_unheld) {
-        while (cleared->count > 0) {
-            rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_WAS_CLEARED;
-            rrci_gc_move(heap, RRCI_CLEAR, ob);
-        }
-        rrci_explain_all(&search);
-        rrci_scan(&search);
-        rrci_mark(&search);
-        is_unheld = !search.is_wrong && heap->alive == 0 && !was_cleared;
+    heap->batch = 0;
+    rrci_take_batch(&look, least);
+    looked = heap->batch + heap->gc[RRCI_CLEARED].count;
+    if (look.unexplained > 0 || look.search.is_wrong) {
+        rrci_color_held(&look);
+    } else {
+        for (i = heap->gc[RRCI_WAITING].count - heap->batch; i < heap->gc[RRCI_WAITING].count; i++)
+            rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_WAITING], i))->is.refs = 0;
+        for (i = 0; i < heap->gc[RRCI_CLEARED].count; i++)
+            rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_CLEARED], i))->is.refs = 0;
     }
     heap->inside = 0;
     heap->phase = phase;
-    heap->scan = 0;
-    if (is_unheld)
-        return;                         /* none is to be moved */
-    heap->alive = 0;
-    for (i = list->count; i-- > 0;) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        int is_held = search.is_wrong || rrci_is_alive(heap, head);
-        was_cleared = (head->is.word & RRCI_GC_WAS_CLEARED) != 0;
-        rrci_whiten(heap, head);
-        head->is.word &= ~RRCI_GC_WAS_CLEARED;
-        if (is_held || was_cleared)
-            rrci_gc_move(heap, is_held ? RRCI_TRACKED : RRCI_CLEARED, ob);
-        if (is_held)
-            RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
-    }
+    if (look.unexplained > 0 || look.search.is_wrong)
+        rrci_return_held(heap);
+    *flags = look.flags;
+    return looked;
 }
 
 static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
@@ -4115,83 +4351,125 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* One object of the garbage: its weak references, or its finalizer. Returns 0 if
-   there is nothing to do. */
-static int rrci_do_garbage(rrc_heap *heap, int kind)
+/* The waiting object has but its list's reference, and nothing is to be called for it: it goes by its
+   count. 0: that is not so. */
+static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_list *list = &heap->gc[kind];
-    rrc_object *ob;
-    rrci_gc_head *head;
-    const rrc_type *type;
-    if (list->count == 0 || heap->gc_walking > 0)
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0 || rrci_is_finalizable(ob))
         return 0;
-    ob = *rrci_ob_at(list, list->count - 1);
-    if (list->count > RRCI_AHEAD) {
-        rrc_object *ahead = *rrci_ob_at(list, list->count - 1 - RRCI_AHEAD);
-        RRCI_PREFETCH_FIELDS(ahead);
-    }
-    head = rrci_gc_head_of(ob);
-    type = RRC_TYPE(ob);
-    RRC_REFCNT(ob)++;
-    if (kind == RRCI_WEAK) {
-        rrci_gc_move(heap, (head->is.word & RRCI_GC_KEPT) == 0 ? RRCI_CLEAR
-                         : rrci_is_finalizable(ob) ? RRCI_FINAL : RRCI_TRACKED, ob);
-        head->is.word &= ~RRCI_GC_KEPT;
+    rrci_gc_move(heap, RRCI_CLEARED, ob);
+    rrci_drop(heap, ob);
+    return 1;
+}
+
+/* For each object of the batch that `flag` says: clear its weak references (RRCI_GC_WEAKREFS), or run
+   its finalizer. Their list holds them meanwhile. Returns how many there were. The batch is void if a
+   collection comes in between, or the quota is spent. */
+static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
+{
+    const rrci_list *list = &heap->gc[RRCI_WAITING];
+    size_t i, called = 0;
+    for (i = list->count; i-- > list->count - heap->batch && heap->quota > 0;) {
+        rrc_object *ob;
+        rrci_gc_head *head;
+        if (i >= list->count)
+            continue;                   /* user code has taken others out */
+        ob = *rrci_ob_at(list, i);
+        head = rrci_gc_head_of(ob);
+        if (i >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT));
+        if (weakrefs ? (head->is.word & RRCI_GC_WEAKREFS) == 0
+                     : (head->is.word & RRCI_GC_KEPT) == 0 || !rrci_is_finalizable(ob))
+            continue;
+        called++;
         heap->quota--;
-        RRC_HOST_GUARD(heap, type->tp_clear_weakrefs, ob);
-    } else {
-        rrci_gc_move(heap, RRCI_TRACKED, ob);
-        if (rrci_is_finalizable(ob)) {
+        if (weakrefs) {
+            head->is.word &= ~RRCI_GC_WEAKREFS;
+            RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
+        } else {
             head->is.word |= RRCI_GC_FINALIZED;
             heap->finalizable--;
             heap->finalized++;
             RRCI_MIRRORED(heap, heap->changes++);
-            heap->quota--;
-            RRC_HOST_GUARD(heap, type->tp_finalize, ob);
+            RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
         }
     }
-    if (--RRC_REFCNT(ob) == 0)
-        rrci_last_reference(heap, ob);
-    return 1;
+    return called;
 }
 
-/* Clear a batch of the garbage, when all of it has been looked at again. All of the
-   batch is held meanwhile, so that its objects go one after the other, in the order
-   in which they lie in memory, and not one from inside the other. */
-static int rrci_do_clear(rrc_heap *heap)
+/* All finalizers of the batch have run: what was kept for them goes back, for the next collection to
+   judge. */
+static int rrci_return_kept(rrc_heap *heap)
 {
-    rrc_object *batch[RRCI_SEGMENT];
-    rrci_list *list = &heap->gc[RRCI_CLEAR];
-    size_t count, i;
-    if (list->count == 0 || heap->gc_walking > 0)
-        return 0;
-    if (!heap->rechecked) {
-        heap->rechecked = 1;
-        rrci_recheck_garbage(heap);
+    const rrci_list *list = &heap->gc[RRCI_WAITING];
+    rrc_object *ob;
+    size_t i;
+    int any = 0;
+    for (i = list->count; i-- > list->count - heap->batch;) {
+        if (i >= list->count || (rrci_gc_head_of(*rrci_ob_at(list, i))->is.word & RRCI_GC_KEPT) == 0)
+            continue;
+        any = 1;
+        ob = *rrci_ob_at(list, i);
+        rrci_gc_return(heap, ob);
+        rrci_drop(heap, ob);
     }
-    count = list->count < RRCI_SEGMENT ? list->count : RRCI_SEGMENT;
+    return any;
+}
+
+/* Clear a part of the batch. All of the part is held meanwhile, so that its objects go one after the
+   other, in the order in which they lie in memory, and not one from inside the other. */
+static void rrci_clear_part(rrc_heap *heap)
+{
+    rrc_object *part[RRCI_SEGMENT];
+    const rrci_list *list = &heap->gc[RRCI_WAITING];
+    size_t count = heap->batch < RRCI_SEGMENT ? heap->batch : RRCI_SEGMENT, i;
     if (count > heap->quota)
         count = heap->quota;
     for (i = 0; i < count; i++) {
-        size_t index = list->count - 1 - i;
-        batch[i] = *rrci_ob_at(list, index);
-        RRC_REFCNT(batch[i])++;
-        if (index >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, index - RRCI_SEGMENT));
+        part[i] = *rrci_ob_at(list, list->count - 1);
+        if (list->count > RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
+        rrci_gc_move(heap, RRCI_CLEARED, part[i]);      /* its list's reference is ours now */
     }
     heap->quota -= count;               /* each counts once, however it goes */
     for (i = 0; i < count; i++) {
-        if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR)      /* not untracked meanwhile */
-            RRC_HOST_GUARD(heap, rrci_call_clear, batch[i]);
+        if (rrci_is_tracked(part[i]))   /* not untracked meanwhile */
+            RRC_HOST_GUARD(heap, rrci_call_clear, part[i]);
     }
     for (i = 0; i < count; i++) {
-        if (--RRC_REFCNT(batch[i]) == 0) {
-            heap->quota++;
-            rrci_last_reference(heap, batch[i]);
-        } else if (rrci_gc_list(rrci_gc_head_of(batch[i])) == RRCI_CLEAR) {
-            rrci_gc_move(heap, RRCI_CLEARED, batch[i]);
-        }
+        heap->quota += RRC_REFCNT(part[i]) == 1;
+        rrci_drop(heap, part[i]);
     }
+}
+
+/* Look at some of the garbage, and do what comes next for it: weak references, finalizers, clears.
+   Returns 0 if none waits. */
+static int rrci_do_garbage(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_WAITING];
+    uintptr_t flags;
+    size_t looked;
+    if (list->count == 0 || heap->gc_walking > 0)
+        return 0;
+    heap->batch = 0;
+    if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
+        return 1;
+    looked = rrci_look_at_waiting(heap, heap->quota < RRCI_SEGMENT ? heap->quota : RRCI_SEGMENT, &flags);
+    /* A small quota must not look at much again and again. */
+    if (heap->quota < looked / 8) {
+        heap->quota_added += looked / 8 - heap->quota;
+        heap->quota = looked / 8;
+    }
+    /* Where user code has run, the next look comes first. */
+    if (heap->batch == 0 || ((flags & RRCI_GC_WEAKREFS) != 0 && rrci_call_batch(heap, 1) > 0))
+        return 1;
+    if ((flags & RRCI_GC_KEPT) != 0
+        && ((rrci_call_batch(heap, 0) > 0 && heap->quota == 0) || rrci_return_kept(heap)))
+        return 1;
+    while (heap->batch > 0 && heap->quota > 0)
+        rrci_clear_part(heap);
+    heap->batch = 0;
     return 1;
 }
 
@@ -4201,9 +4479,10 @@ static int rrci_do_clear(rrc_heap *heap)
 static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
+    uintptr_t flags;
     if (cleared->count == 0 || heap->gc_walking > 0)
         return 0;
-    rrci_recheck_garbage(heap);
+    rrci_look_at_waiting(heap, 0, &flags);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4277,12 +4556,12 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         if (rrci_is_gc_type(type)) {
             if (rrci_is_tracked(ob))
                 heap->finalizable--;
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
-            if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_FINAL && heap->gc_walking == 0)
-                rrci_gc_move(heap, RRCI_TRACKED, ob);
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;
         }
         RRC_REFCNT(ob) = 1;
         RRC_HOST_GUARD(heap, type->tp_finalize, ob);
+        if (rrci_is_gc_type(type))
+            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
         if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
@@ -4292,7 +4571,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (record != NULL)
         record->ob = NULL;
     RRC_LINK(ob) = NULL;
-    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) < RRCI_CLEAR)
+    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
@@ -4353,6 +4632,10 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return 0;
     }
+    if (rrci_is_foreign(heap, ob)) {
+        rrci_error(heap, RRC_EHEAP, function, ob, NULL, "the count was left alone");
+        return 0;
+    }
     count = RRC_REFCNT(ob);
     if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be weak */
@@ -4375,8 +4658,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + heap->gc[RRCI_WEAK].count + heap->gc[RRCI_FINAL].count
-         + heap->gc[RRCI_CLEAR].count + heap->gc[RRCI_CLEARED].count;
+    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -4442,18 +4724,20 @@ static int rrci_do_again(rrc_heap *heap)
     return 1;
 }
 
-/* Do what is pending, in this order, until it is done or the quota is spent. */
-static void rrci_do_pending(rrc_heap *heap, size_t quota)
+/* Do what is pending, in this order, until it is done or the quota is spent. Returns how much was
+   done. */
+static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     heap->running = 1;
-    heap->rechecked = 0;
     heap->quota = quota;
+    heap->quota_added = 0;
     while (heap->quota > 0) {
-        if (!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL) && !rrci_do_again(heap)
-            && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_clear(heap) && !rrci_end_clearing(heap))
+        if (!rrci_do_again(heap) && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap)
+            && !rrci_end_clearing(heap))
             break;
     }
     heap->running = 0;
+    return quota - heap->quota + heap->quota_added;
 }
 
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
@@ -4462,15 +4746,15 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
     if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
         || RRCI_IN_STEP(heap))
         return 0;
-    rrci_do_pending(heap, quota);
-    return quota - heap->quota;
+    return rrci_do_pending(heap, quota);
 }
 
 /* >>objects
  * ---------------------------------------------------------------------------
  * The memory of an object:
  *
- *   [rrci_var_head, if its size varies][rrci_gc_head, with HAVE_GC][RRC_OBJECT_PREFIX][object]
+ *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG][rrci_gc_head, with HAVE_GC]
+ *   [RRC_OBJECT_PREFIX][object]
  *
  * The size is kept because the allocator hook is told it when the memory is freed. */
 
@@ -4488,8 +4772,8 @@ typedef union rrci_var_head {
 /* What is in front of an object. */
 static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
 {
-    return (is_sized ? sizeof(rrci_var_head) : 0) + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0)
-         + RRC_OBJECT_PREFIX;
+    return (is_sized ? sizeof(rrci_var_head) : 0) + (type->tp_basicsize > 0 ? RRCI_DEBUG_HEAD : 0)
+         + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0) + RRC_OBJECT_PREFIX;
 }
 
 static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
@@ -4547,6 +4831,10 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     RRC_REFCNT(ob) = 1;
     RRC_LINK(ob) = NULL;
     RRC_SET_TYPE(ob, type);
+#ifdef RRC_DEBUG
+    rrci_debug_head_of(ob)->is.heap = heap;
+    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
+#endif
     if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
         RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
@@ -4606,6 +4894,10 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
                    "its address may not change now; it was left alone");
         return NULL;
     }
+    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZING) != 0) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "its tp_finalize is running; it was left alone");
+        return NULL;
+    }
     if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
         rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
                    "others refer to it, and its address may change; it was left alone");
@@ -4621,7 +4913,11 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
-    return (rrc_object *)(void *)(memory + before);
+    ob = (rrc_object *)(void *)(memory + before);
+#ifdef RRC_DEBUG
+    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
+#endif
+    return ob;
 }
 
 /* The memory of ob goes; so does its reference to a heap type. */
@@ -4714,6 +5010,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
     if (!rrci_has_gc_head(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
+    if (rrci_is_foreign(heap, ob))
+        return rrci_error(heap, RRC_EHEAP, function, ob, NULL, "it was not tracked");
     if (rrci_is_tracked(ob))
         return rrci_error(heap, RRC_ETRACKED, function, ob, NULL, "");
     tracked = rrci_count_tracked(heap) + 1;
@@ -4731,6 +5029,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
 {
+    int is_waiting;
     if (heap == NULL || ob == NULL || rrci_is_freed(ob) || !rrci_is_tracked(ob))
         return;
     if (heap->inside || RRCI_IN_HOOK(heap)) {
@@ -4738,7 +5037,12 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         return;
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
+    is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
     rrci_untrack(heap, ob);
+    if (is_waiting && RRC_REFCNT(ob) == 1)
+        rrci_defer(heap, ob);           /* the list's reference goes to another list */
+    else if (is_waiting)
+        rrci_drop(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -4979,9 +5283,12 @@ static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 {
     int is_there;
+    char anchoring = heap->anchoring;
+    heap->anchoring = 1;
     RRCI_BEGIN_HOOK(heap);
     is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
     RRCI_END_HOOK(heap);
+    heap->anchoring = anchoring;
     return is_there;
 }
 
@@ -4995,7 +5302,7 @@ static int rrci_visit_touch(rrc_object *ob, void *arg)
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
-    rrci_begin_search(&search, heap, RRCI_TRACKED, 0, "rrc_touch");
+    rrci_begin_search(&search, heap, 0, "rrc_touch");
     rrci_traverse(&search, ob, rrci_visit_touch);
 }
 
@@ -5245,7 +5552,7 @@ static void rrci_anchor_waiting(rrc_heap *heap)
 {
     size_t i;
     int kind;
-    for (kind = RRCI_WEAK; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrc_touch(heap, ob);
@@ -5278,7 +5585,7 @@ static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *func
 {
     rrci_loners loners;
     size_t i, held = 0, before;
-    rrci_begin_search(&loners.search, heap, RRCI_TRACKED, 0, function);
+    rrci_begin_search(&loners.search, heap, 0, function);
     loners.change = 1;
     for (i = 0; i < list->count; i++)
         rrci_traverse(&loners.search, *rrci_ob_at(list, i), rrci_visit_loner);
@@ -5684,7 +5991,7 @@ static void rrci_enter_sides(rrc_heap *heap, const char *function)
 static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
 {
     memset(weighing, 0, sizeof *weighing);
-    rrci_begin_search(&weighing->search, heap, RRCI_TRACKED, 1, function);
+    rrci_begin_search(&weighing->search, heap, 1, function);
     weighing->links_made = heap->links_made;
     if (rrci_count_tracked(heap) > 0) {
         rrci_enter_sides(heap, function);
@@ -5798,7 +6105,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
     int code = RRC_OK;
     size_t i;
     memset(&weighing, 0, sizeof weighing);
-    rrci_begin_search(&weighing.search, heap, RRCI_TRACKED, 1, function);
+    rrci_begin_search(&weighing.search, heap, 1, function);
     rrci_begin_walk(heap);
     for (i = 0; i < list->count && code == RRC_OK; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
@@ -6323,11 +6630,75 @@ static void rrci_check_queue(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 }
 
+static int rrci_visit_to_check(rrc_object *ob, void *arg)
+{
+    rrci_search *search = (rrci_search *)arg;
+    if (ob == search->type_ob)
+        search->type_ob = NULL;
+#ifdef RRC_DEBUG
+    rrci_debug_visit(search, ob);
+    if (search->is_wrong)
+        return 0;
+#endif
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return 0;
+    if (rrci_is_tracked(ob))
+        rrci_gc_head_of(ob)->is.refs++;
+    else if (rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
+        ((rrci_side *)RRC_LINK(ob))->explained++;
+    return 0;
+}
+
+/* No traverse visits an object more often than there are references to it: tracked ones, and linked
+   ones, which get records for that. */
+static void rrci_check_traverses(rrci_checker *checker)
+{
+    rrc_heap *heap = checker->heap;
+    rrci_search search;
+    size_t i;
+    int kind;
+    rrci_begin_search(&search, heap, 0, "rrc_check");
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
+                rrci_enter_side(heap, kind, rrci_at(&heap->list[kind], i));
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count && !search.is_wrong; i++) {
+#ifdef RRC_DEBUG
+            rrci_compare_traverses(&search, *rrci_ob_at(&heap->gc[kind], i));
+            if (search.is_wrong)
+                break;
+#endif
+            rrci_traverse(&search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_to_check);
+        }
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            rrci_gc_head *head = rrci_gc_head_of(ob);
+            if (!search.is_wrong && rrci_true_count(ob) - rrci_is_waiting(head) < (intptr_t)head->is.refs)
+                rrci_too_many_visits(&search, ob);
+            head->is.refs = 0;
+        }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            intptr_t explained;
+            if (rrci_is_tracked(link->ob))
+                continue;
+            explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
+            RRC_LINK(link->ob) = link->p;
+            if (!search.is_wrong && rrci_true_count(link->ob) < explained)
+                rrci_too_many_visits(&search, link->ob);
+        }
+    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    if (search.is_wrong && checker->code == RRC_OK)
+        checker->code = RRC_ETRAVERSE;
+}
+
 /* Tracked objects: their places, and that no traverse visits too much. */
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    rrci_search search;
     size_t i, finalizable = 0;
     uintptr_t kind;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
@@ -6344,22 +6715,8 @@ static void rrci_check_tracked(rrci_checker *checker)
         }
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (checker->code != RRC_OK || heap->reported)
-        return;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++) {
-        const rrci_list *list = &heap->gc[kind];
-        rrci_begin_search(&search, heap, kind, 0, "rrc_check");
-        rrci_explain_all(&search);
-        for (i = 0; i < list->count; i++) {
-            rrc_object *ob = *rrci_ob_at(list, i);
-            if (!search.is_wrong && rrci_true_count(ob) < (intptr_t)rrci_gc_head_of(ob)->is.refs)
-                rrci_too_many_visits(&search, ob);
-        }
-        for (i = 0; i < list->count; i++)
-            rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = 0;
-        if (search.is_wrong && checker->code == RRC_OK)
-            checker->code = RRC_ETRAVERSE;
-    }
+    if (checker->code == RRC_OK && !heap->reported && rrci_count_tracked(heap) > 0)
+        rrci_check_traverses(checker);
 }
 
 #ifdef RRC_MIRROR
@@ -6679,6 +7036,12 @@ static void rrci_mark_queued_nodes(rrci_graph *graph)
         rrci_mark_queued_node(graph, ob);
 }
 
+/* The references to ob but for that of the list in which it waits. */
+static intptr_t rrci_references_of_code(rrc_object *ob)
+{
+    return rrci_true_count(ob) - (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
+}
+
 /* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is
    neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
@@ -6715,7 +7078,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
         return RRC_ENOMEM;
     for (i = 0; i < graph->node_count; i++)
         graph->nodes[i].outside = RRC_REFCNT(graph->nodes[i].ob) >= RRC_REFCNT_IMMORTAL
-                                ? 1 : rrci_true_count(graph->nodes[i].ob);
+                                ? 1 : rrci_references_of_code(graph->nodes[i].ob);
     for (i = 0; i < graph->edge_count; i++) {
         rrci_edge *edge = &graph->edges[i];
         edge->from = rrci_node_index(graph, edge->from_ob);
@@ -6781,7 +7144,7 @@ static void rrci_write_count(const rrci_writer *writer, intptr_t count, const ch
     rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
 }
 
-static int rrci_is_waiting(rrc_object *ob)
+static int rrci_is_set_aside(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
 }
@@ -6816,13 +7179,13 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         return RRC_OK;
     }
     rrci_write(&writer, " (");
-    rrci_write_count(&writer, rrci_true_count(ob), "reference");
+    rrci_write_count(&writer, rrci_references_of_code(ob), "reference");
     if (node->p != NULL)
         rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
                RRCI_IS_WEAK(ob) ? ", weak" : "");
     if (!node->is_reached)
-        rrci_write(&writer, rrci_is_waiting(ob) ? "  garbage, waits for rrc_run_pending\n"
+        rrci_write(&writer, rrci_is_set_aside(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
                           : "  garbage, will go at the next collection\n");
     while (node->is_reached && node->by != RRCI_NONE) {
@@ -6862,7 +7225,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     rrc_object *ob = node->ob;
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
     int is_dying = rrci_is_dying(node);
-    const char *fill = node->is_reached != 1 || rrci_is_waiting(ob) ? "#cccccc"     /* garbage */
+    const char *fill = node->is_reached != 1 || rrci_is_set_aside(ob) ? "#cccccc"     /* garbage */
                      : node->outside > 0 ? "#ffd9b3"                            /* a root */
                      : "#ffffff";
     rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
@@ -6872,10 +7235,10 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     if (is_static)
         rrci_write(writer, "static");
     else
-        rrci_write_count(writer, rrci_true_count(ob), "reference");
+        rrci_write_count(writer, rrci_references_of_code(ob), "reference");
     rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
-               is_dying ? "\\nin the queue" : rrci_is_waiting(ob) ? "\\ngarbage, waits"
+               is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
                : !node->is_reached ? "\\ngarbage" : "");
     if (node->outside > 0 && !is_static && !is_dying) {
         rrci_write(writer, "  o%lu [shape=plaintext, label=\"%ld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",

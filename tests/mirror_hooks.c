@@ -185,12 +185,16 @@ static int is_young(void *userdata, rrc_gcref p)
     return 1;
 }
 
+/* Of types that are static, but counted: the header has not made them. */
+static void free_nothing(rrc_heap *heap, void *self) { (void)heap, (void)self; }
+static const rrc_type Metatype = { .tp_name = "Metatype", .tp_basicsize = sizeof(rrc_type), .tp_free = free_nothing };
+
 static int with_generations, with_slots;
 
 static rrc_object **slot(void *userdata, rrc_gcref p)
 {
     (void)userdata;
-    check(p != NULL && ((place *)p)->is_used);
+    check(p != NULL && ((place *)p)->is_used && !((place *)p)->is_dead);
     return &((place *)p)->ob;
 }
 
@@ -595,9 +599,10 @@ static void a_long_chain_is_held_again(void)
 /* C gets hold of what has a P link whose p has died: the next step dissolves it. */
 static void taken_when_its_p_has_died(void)
 {
-    int i;
+    int i, is_relinked;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 2; i++)
+    for (is_relinked = 0; is_relinked < 2; is_relinked++) {
         hand *h = open_hand();
         rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *owner = new_thing(h, &Tracked);
         place *p = link_to(h, ob, 1);
@@ -607,8 +612,15 @@ static void taken_when_its_p_has_died(void)
         p->is_dead = 1;
         rrc_incref(h->heap, ob);
         check_int(rrc_check(h->heap), RRC_OK);
-        check_ptr(rrc_to_obj(h->heap, ob), p);
-        step(h);
+        check_ptr(rrc_to_obj(h->heap, ob), NULL);       /* anchor has said that it is gone */
+        if (is_relinked) {
+            p = link_to(h, ob, 1);                      /* in place of the old link */
+            check_ptr(rrc_to_obj(h->heap, ob), p);
+            check_int(RRC_REFCNT(ob), RRC_REFCNT_FROM_PYPY + 1);
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        } else {
+            step(h);
+        }
         check_ptr(rrc_to_obj(h->heap, ob), NULL);
         check_int(RRC_REFCNT(ob), 1);
         own(h, owner, 0, ob);           /* from now on rrc_check believes all counts again */
@@ -2011,6 +2023,43 @@ static void light_objects_are_weak_too(void)
     close_hand(h);
 }
 
+/* The host has found p dead, and no step has been made since: what was p may be other memory by now, so
+   that its slot must not be asked for. */
+static void slots_of_the_dead(void)
+{
+    enum { INCREF, CHECK, UNLINK, TARGET, RELINK, WAYS };
+    int way;
+
+    with_slots = 1;
+    for (way = 0; way < WAYS; way++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &Bare);
+        place *p = link_to(h, ob, 1);
+
+        unit_context("way %d", way);
+        check_ptr(rrc_from_obj(h->heap, p), ob);
+        rrc_decref(h->heap, ob);
+        step(h);
+        p->is_dead = 1;
+        if (way == INCREF || way == RELINK)
+            rrc_incref(h->heap, ob);
+        else if (way == CHECK)
+            check_int(rrc_check(h->heap), RRC_OK);
+        else if (way == UNLINK)
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        else
+            check_ptr(rrc_mirror_target(h->heap, ob), p);
+        if (way == RELINK)
+            link_to(h, ob, 1);
+        step(h);
+        if (way == INCREF || way == RELINK)
+            rrc_decref(h->heap, ob);
+        rrc_run_pending(h->heap, 0);
+        close_hand(h);
+    }
+    with_slots = 0;
+}
+
 /* The count of a static object looks linked; and so does one whose bias comes before the link. */
 static void nothing_stands_for_what_is_to_be_linked(void)
 {
@@ -2053,7 +2102,7 @@ static void static_objects_are_no_children(void)
     heap_type = Tracked;
     heap_type.tp_flags |= RRC_TPFLAGS_HEAPTYPE;
     heap_type.ob_base.ob_refcnt = 1;
-    heap_type.ob_base.ob_type = &Bare;
+    heap_type.ob_base.ob_type = &Metatype;
     instance = new_thing(h, &heap_type);
     own(h, instance, 0, instance);
     give(ob, 1, instance);
@@ -2229,7 +2278,7 @@ static void heap_types_are_children(void)
         if (visits)
             heap_type.tp_traverse = visit_type_too;
         heap_type.ob_base.ob_refcnt = 1;
-        heap_type.ob_base.ob_type = &Bare;
+        heap_type.ob_base.ob_type = &Metatype;
         p = link_to(h, type_ob, 1);
         instance = new_thing(h, &heap_type);
         own(h, instance, 0, instance);
@@ -2275,7 +2324,7 @@ static void a_step_is_due_for_what_the_header_drops(void)
             heap_type = Bare;
             heap_type.tp_flags = RRC_TPFLAGS_HEAPTYPE;
             heap_type.ob_base.ob_refcnt = 1;
-            heap_type.ob_base.ob_type = &Bare;
+            heap_type.ob_base.ob_type = &Metatype;
             ob = &heap_type.ob_base;
             other = rrc_new(h->heap, &heap_type);
             check(other != NULL);
@@ -2289,12 +2338,15 @@ static void a_step_is_due_for_what_the_header_drops(void)
             step(h);
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
             p = link_to(h, ob, 1);
-        } else {
-            ob = new_thing(h, &Tracked);
-            own(h, ob, 0, ob);
-            rrc_decref(h->heap, ob);
-            step(h);
+        } else {                                        /* garbage that owns ob: it waits, and is held again */
+            ob = new_thing(h, &Bare);
             p = link_to(h, ob, 1);
+            other = new_thing(h, &Tracked);
+            own(h, other, 0, other);
+            give(other, 1, ob);
+            rrc_decref(h->heap, other);
+            step(h);
+            rrc_incref(h->heap, other);
         }
         step(h);
         step(h);
@@ -2310,7 +2362,14 @@ static void a_step_is_due_for_what_the_header_drops(void)
             rrc_incref(h->heap, ob);
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
             check_int(RRC_REFCNT(ob), 1);
+        } else if (kind == QUEUE) {
+            p->is_dead = 1;
+            step(h);
+            rrc_run_pending(h->heap, 0);
         } else {
+            rrc_decref(h->heap, other);
+            step(h);
+            rrc_run_pending(h->heap, 0);
             p->is_dead = 1;
             step(h);
             rrc_run_pending(h->heap, 0);
@@ -2769,7 +2828,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(untracked_while_it_is_mirrored),
     UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
-    UNIT(nothing_stands_for_what_is_to_be_linked),
+    UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
     UNIT(nodes_are_for_tracked_objects),

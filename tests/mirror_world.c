@@ -251,7 +251,7 @@ static void look_at_link(m_world *w, int ob)
 {
     m_ob *o = &w->ob[ob];
 
-    if (o->p == NOBODY || o->ob == NULL || rrc_to_obj(w->v->heap, o->ob) != NULL)
+    if (o->p == NOBODY || o->ob == NULL || COUNT(o->ob) >= RRC_REFCNT_FROM_PYPY)
         return;
     if (w->p[o->p].at != NULL)
         lose(w, "the link of counted object", ob);

@@ -20,6 +20,9 @@
 #define STATIC_PTR(name) ((rrc_object *)(void *)&(name).ob)
 #endif
 
+/* What the header puts in front of an object that has no GC head: debug builds note its heap. */
+#define OB_DEBUG ((size_t)(HOST_DEBUG ? 16 : 0))
+
 typedef struct node {
     OB_HEAD
     rrc_object *ref[2];     /* owned */

@@ -291,6 +291,31 @@ static void lists_that_fill_their_blocks(void)
 
 /* ---- resizing ---- */
 
+/* An object must not move while its finalizer runs: the header goes on with it. */
+static void resize_in_finalizer(rrc_heap *heap, rrc_object *self)
+{
+    host *h = HOST(heap);
+
+    check_ptr(rrc_gc_resize(heap, self, 1000), NULL);
+    host_expect_log(h, RRC_EPHASE, "rrc_gc_resize");
+    h->finalized++;
+}
+
+static void resized_in_its_finalizer(void)
+{
+    host *h = host_open(NULL);
+    rrc_type type = Row;
+    rrc_object *ob;
+
+    type.tp_finalize = resize_in_finalizer;
+    ob = rrc_gc_new_var(h->heap, &type, 3);
+    check(ob != NULL);
+    rrc_decref(h->heap, ob);
+    check_int(h->finalized, 1);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
 static void resizing_keeps_what_was_there(void)
 {
     static const size_t sizes[] = { 1, 5, 4, 300, 2, 0, 9 };
@@ -950,6 +975,7 @@ static void reports_that_were_not_announced(void)
 }
 
 UNIT_GROUP(gc_protocol,
+    UNIT(resized_in_its_finalizer),
     UNIT(nothing_tracked_is_deleted_in_a_hook),
     UNIT(a_p_that_is_found_late),
     UNIT(reports_that_were_not_announced),

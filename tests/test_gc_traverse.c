@@ -158,6 +158,9 @@ static void too_many_visits_of_a_headerless_object(void)
         host_expect_silence(h);
         check_int(REFCNT(view), BIAS);
         check_ptr(RRC_LINK(view), rrc_to_obj(h->heap, view));
+        check_int(rrc_check(h->heap), RRC_ETRAVERSE);
+        check_ptr(host_expect_log(h, RRC_ETRAVERSE, "rrc_check")->ob, wrong);
+        check_ptr(RRC_LINK(view), rrc_to_obj(h->heap, view));
         rrc_decref(h->heap, wrong);
         host_major(h);
         h->events[0] = '\0';

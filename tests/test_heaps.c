@@ -2,7 +2,7 @@
 
 #define _POSIX_C_SOURCE 200809L
 
-#include "objects.h"
+#include "knots.h"
 
 #include <pthread.h>
 
@@ -126,6 +126,42 @@ static void a_heap_works_while_another_collects(void)
     host_close(b);
 }
 
+#ifdef RRC_DEBUG
+/* An object of one heap is handed to another: nothing is done to it. */
+static void objects_of_another_heap_are_refused(void)
+{
+    host *a = host_open(NULL), *b = host_open(NULL);
+    rrc_object *ob = ob_new(a, &Node), *tracked = rrc_gc_new(a->heap, &Knot);
+    size_t id = host_rooted(b, HOST_YOUNG);
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        check_int((kind == P ? rrc_create_link_pypy : rrc_create_link_pyobj)(b->heap, host_at(b, id), ob), RRC_EHEAP);
+        check_ptr(host_expect_log(b, RRC_EHEAP, NULL)->ob, ob);
+        check_int((kind == P ? rrc_create_link_pypy : rrc_create_link_pyobj)(b->heap, host_at(b, id), tracked), RRC_EHEAP);
+        check_ptr(host_expect_log(b, RRC_EHEAP, NULL)->ob, tracked);
+    }
+    check_ptr(rrc_to_obj(a->heap, ob), NULL);
+    check_int(rrc_gc_track(b->heap, tracked), RRC_EHEAP);
+    host_expect_log(b, RRC_EHEAP, "rrc_gc_track");
+    rrc_incref(b->heap, ob);
+    host_expect_log(b, RRC_EHEAP, "rrc_incref");
+    rrc_decref(b->heap, ob);
+    host_expect_log(b, RRC_EHEAP, "rrc_decref");
+    check_int(REFCNT(ob), 1);
+    check_int(rrc_gc_track(a->heap, tracked), RRC_OK);
+    rrc_decref(a->heap, ob);
+    rrc_decref(a->heap, tracked);
+    check_int(a->deallocs, 2);
+    a->events[0] = '\0';
+    host_close(a);
+    host_close(b);
+}
+#define DEBUG_UNITS , UNIT(objects_of_another_heap_are_refused)
+#else
+#define DEBUG_UNITS
+#endif
+
 /* Many heaps come and go; those freed early may be husks for long. */
 static void husks_among_others(void)
 {
@@ -158,4 +194,4 @@ UNIT_GROUP(heaps,
     UNIT(a_heap_for_each_thread),
     UNIT(a_dealloc_may_use_another_heap),
     UNIT(a_heap_works_while_another_collects),
-    UNIT(husks_among_others));
+    UNIT(husks_among_others) DEBUG_UNITS);

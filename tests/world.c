@@ -1,5 +1,6 @@
 #include "world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ typedef struct thing {
 
 int world_count_of(const world *w, int ob)
 {
-    return w->ob[ob].held + w->ob[ob].queued + w->ob[ob].deferred + w->ob[ob].hooked + w->ob[ob].inner;
+    const world_ob *o = &w->ob[ob];
+
+    return o->held + o->queued + o->deferred + o->listed + o->hooked + o->inner;
 }
 
 int world_is_usable(const world *w, int ob)
@@ -49,8 +52,18 @@ static void set_ref(world *w, int owner, int n, int to)
         w->ob[to].inner++;
 }
 
+/* It does not wait as garbage any more, unless it was cleared. */
+static void unlist(world_ob *o)
+{
+    o->listed = 0;
+    o->weak_pending = 0;
+    if (o->waiting != W_CLEARED)
+        o->waiting = W_ALIVE;
+}
+
 /* An object whose last reference is gone, but which was not deallocated, waits for
-   that; what the queue, or that wait, lets go of shows in the counts only. */
+   that; what the queue, or that wait, lets go of shows in the counts only. Garbage goes back
+   only if C held it, or all is done that it was kept for. */
 static void note_what_waits(world *w)
 {
     size_t i;
@@ -66,6 +79,10 @@ static void note_what_waits(world *w)
             o->deferred = 0;
         else if (o->queued && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
             o->queued = 0;
+        else if (o->listed && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1) {
+            check(o->was_held || (!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR));
+            unlist(o);
+        }
     }
 }
 
@@ -126,7 +143,7 @@ static int is_finalizable(const world_ob *o)
 /* Does o wait as garbage? Then searches leave it alone. */
 static int is_set_aside(const world_ob *o)
 {
-    return o->tracked && (o->weak_pending || o->waiting >= W_TO_FINALIZE);
+    return o->tracked && (o->listed || o->waiting == W_CLEARED);
 }
 
 /* Does the search see what o refers to? Else its references are from outside. */
@@ -141,7 +158,7 @@ static void count_outside(world *w)
     int k;
 
     for (i = 0; i < w->ob_count; i++)
-        w->ob[i].outside = w->ob[i].held + w->ob[i].queued + w->ob[i].deferred + w->ob[i].hooked;
+        w->ob[i].outside = w->ob[i].held + w->ob[i].queued + w->ob[i].deferred + w->ob[i].listed + w->ob[i].hooked;
     for (i = 0; i < w->ob_count; i++)
         for (k = 0; k < WORLD_REFS; k++)
             if (w->ob[i].life != ABSENT && w->ob[i].ref[k] != NONE && !is_searched(w, &w->ob[i]))
@@ -203,16 +220,6 @@ static void search(world *w)
         w->ob[i].alive = w->ob[i].life == ALIVE
                 && (w->ob[i].outside > 0 || (w->ob[i].set_aside && !w->unsearched)
                     || (w->h->options.early && is_searched(w, &w->ob[i]) && is_finalizable(&w->ob[i])));
-    for (i = 0; i < w->ob_count; i++) {
-        world_ob *o = &w->ob[i];
-
-        if (is_searched(w, o) && o->p != NONE)
-            o->was_p_linked = o->link == P;
-        /* Without a search, what waits for its finalizer must not lose its p. */
-        else if (w->unsearched && o->life == ALIVE && o->p != NONE && o->was_p_linked && o->tracked
-                && (o->weak_pending || o->waiting == W_TO_FINALIZE))
-            w->p[o->p].mark = 1;
-    }
     spread(w);
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
@@ -229,8 +236,15 @@ static void search(world *w)
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 
-        if (is_searched(w, o) && o->waiting == W_TO_CLEAR && o->alive)
+        if (!is_searched(w, o) || o->waiting != W_TO_CLEAR)
+            continue;
+        if (o->alive)
             o->waiting = is_finalizable(o) ? W_TO_FINALIZE : W_KEPT;
+        /* What has but its bias goes by its count, unless something is to be called for it. */
+        if (world_count_of(w, (int)i) == 0 && ((o->kind & W_LIGHT) != 0 || (!o->alive && !o->weak_pending)))
+            unlist(o);
+        else
+            o->listed = 1;
     }
 }
 
@@ -273,17 +287,6 @@ static void dissolve(world *w)
     }
 }
 
-/* Garbage that the queue holds goes when that lets go: before anything is cleared. */
-static void leave_to_the_queue(world *w)
-{
-    size_t i;
-
-    for (i = 0; i < w->ob_count; i++)
-        if (w->ob[i].life == ALIVE && w->ob[i].queued && w->ob[i].waiting == W_TO_CLEAR
-                && !w->ob[i].set_aside)
-            w->ob[i].waiting = W_ALIVE;
-}
-
 static void see_light_ones_gone(world *w)
 {
     size_t i;
@@ -297,9 +300,7 @@ void world_major(world *w)
 {
     search(w);
     dissolve(w);
-    leave_to_the_queue(w);
     generations(w);
-    w->checked = 0;
     w->majors++;
     host_major(w->h);
     see_light_ones_gone(w);
@@ -332,9 +333,8 @@ void world_minor(world *w)
 
 /* ---- what the header does to objects ---- */
 
-/* Among what is to be cleared: what C got hold of meanwhile, and what that
-   reaches, is not to be cleared any more. */
-static void look_again(world *w)
+/* What C has got hold of among what is set aside, and what that reaches in C, is alive. */
+static void find_held(world *w)
 {
     int again = 1, k;
     size_t i;
@@ -342,12 +342,10 @@ static void look_again(world *w)
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 
-        o->alive = o->life == ALIVE
-                && (w->ending ? !o->tracked : o->waiting < W_TO_CLEAR);
-        o->outside = o->held + o->queued + o->deferred + o->hooked + (o->p != NONE);
+        o->alive = o->life == DYING || (o->life == ALIVE && !(w->ending ? o->tracked : is_set_aside(o)));
+        o->alive |= o->life == ALIVE && (o->held + o->hooked + (w->ending ? 0 : o->queued + o->deferred) > 0
+                                         || (o->p != NONE && (w->ending || o->waiting >= W_TO_CLEAR)));
     }
-    for (i = 0; i < w->ob_count; i++)
-        w->ob[i].alive |= w->ob[i].life == DYING || (w->ob[i].life == ALIVE && w->ob[i].outside > 0);
     while (again) {
         again = 0;
         for (i = 0; i < w->ob_count; i++)
@@ -355,27 +353,49 @@ static void look_again(world *w)
                 if (w->ob[i].life != ABSENT && w->ob[i].alive && w->ob[i].ref[k] != NONE)
                     again |= set_to_one(&w->ob[w->ob[i].ref[k]].alive);
     }
-    for (i = 0; i < w->ob_count; i++)
-        if (w->ob[i].life == ALIVE && w->ob[i].tracked && !w->ending) {
-            if (w->ob[i].waiting >= W_TO_CLEAR && w->ob[i].alive)
-                w->ob[i].waiting = W_ALIVE;
-        } else if (w->ob[i].life == ALIVE && w->ob[i].tracked) {
-            w->ob[i].waiting = w->ob[i].alive ? W_ALIVE : W_TO_CLEAR;
-        }
-    w->checked = !w->ending;
 }
 
-/* Nothing is finalized before all weak references are cleared, nothing cleared
-   before all is finalized. */
-static void must_be_done(const world *w, int weak, int final)
+/* rrc_run_pending begins, or user code has run. */
+static void look(world *w, int begins)
 {
+    size_t i;
+
+    note_what_waits(w);
+    find_held(w);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        o->was_held = o->alive || (o->was_held && !begins);
+        o->held_throughout = o->alive && (o->held_throughout || begins);
+    }
+}
+
+/* Of the garbage that is connected with object `one` by C references: nothing is finalized before all
+   weak references are cleared, nothing cleared before all is finalized. */
+static void must_be_done(world *w, int one, int final)
+{
+    int again = 1, k;
     size_t i;
 
     if (w->ending)
         return;
     for (i = 0; i < w->ob_count; i++)
-        if (w->ob[i].life == ALIVE && w->ob[i].tracked) {
-            check(!weak || !w->ob[i].weak_pending);
+        w->ob[i].alive = (int)i == one;
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->ob_count; i++)
+            for (k = 0; k < WORLD_REFS; k++) {
+                int to = w->ob[i].ref[k];
+
+                if (w->ob[i].life != ALIVE || to == NONE || !is_set_aside(&w->ob[i]) || !is_set_aside(&w->ob[to]))
+                    continue;
+                if (w->ob[i].alive || w->ob[to].alive)
+                    again |= set_to_one(&w->ob[i].alive) | set_to_one(&w->ob[to].alive);
+            }
+    }
+    for (i = 0; i < w->ob_count; i++)
+        if (w->ob[i].alive && !w->ob[i].was_held) {
+            check(!w->ob[i].weak_pending);
             check(!final || w->ob[i].waiting != W_TO_FINALIZE);
         }
 }
@@ -387,7 +407,7 @@ static world_ob *going(world *w, rrc_object *ob, int count)
     world_ob *o = &w->ob[i];
 
     if (w->running)
-        o->queued = 0;
+        o->queued = o->listed = 0;
     o->deferred = 0;
     check_int(o->life, ALIVE);
     check_int(world_count_of(w, i), 0);
@@ -426,6 +446,7 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     world *w = WORLD(heap);
     int i = number_of(w, self);
     world_ob *o = &w->ob[i];
+    int is_held_for_this = !o->listed;
 
     check_int(w->h->phase, HOST_MUTATOR);
     check(!o->finalized);
@@ -434,24 +455,22 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
         o->deferred = 0;
     if (o->queued && w->running && REFCNT(self) == world_count_of(w, i) + bias_of(o))
         o->queued = 0;
-    if (world_count_of(w, i) > 0 || o->p != NONE) {
-        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o) + 1);
-        must_be_done(w, 1, 0);
-        if (!w->ending)
-            check_int(o->waiting, W_TO_FINALIZE);
-    } else {
+    if (o->listed && !w->ending) {
+        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o));
+        check_int(o->waiting, W_TO_FINALIZE);
+        check(!o->held_throughout);
+        must_be_done(w, i, 0);
+        o->waiting = W_KEPT;
+    } else if (!w->ending) {
         check_int(REFCNT(self), 1);
+        check_int(world_count_of(w, i), 0);
     }
+    o->hooked += is_held_for_this;
     w->finals++;
     o->finalized = 1;
-    if (o->weak_pending) {
-        o->waiting = W_KEPT;            /* it goes before all weak references are cleared */
-        return;
-    }
-    o->waiting = W_ALIVE;
-    o->hooked++;
     follow_the_will(w, i);
-    w->ob[i].hooked--;
+    w->ob[i].hooked -= is_held_for_this;
+    look(w, 0);
 }
 
 static void thing_clear_weakrefs(rrc_heap *heap, rrc_object *self)
@@ -460,11 +479,11 @@ static void thing_clear_weakrefs(rrc_heap *heap, rrc_object *self)
     world_ob *o = &w->ob[number_of(w, self)];
 
     check_int(w->h->phase, HOST_MUTATOR);
-    if (!w->ending)
-        check(o->weak_pending);
+    if (!w->ending) {
+        check(o->weak_pending && o->listed);
+        check(!o->held_throughout);
+    }
     o->weak_pending = 0;
-    if (o->waiting == W_KEPT)
-        o->waiting = W_ALIVE;
 }
 
 static int thing_clear(rrc_heap *heap, rrc_object *self)
@@ -473,19 +492,20 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     int i = number_of(w, self), k;
 
     check_int(w->h->phase, HOST_MUTATOR);
-    must_be_done(w, 1, 1);
-    /* Nothing is cleared before the queue is empty. */
-    for (k = 0; w->running && (size_t)k < w->ob_count; k++)
-        w->ob[k].queued = w->ob[k].deferred = 0;
-    if (!w->checked)
-        look_again(w);
-    check_int(w->ob[i].waiting, W_TO_CLEAR);
-    w->ob[i].hooked++;
+    if (w->ending) {
+        find_held(w);
+        check(!w->ob[i].alive);
+    } else {
+        note_what_waits(w);
+        check(w->ob[i].listed && !w->ob[i].held_throughout);
+        check_int(w->ob[i].waiting, W_TO_CLEAR);
+        must_be_done(w, i, 1);
+    }
     w->ob[i].waiting = W_CLEARED;
     for (k = 0; k < WORLD_REFS; k++) {
         clear_ref(w, i, k);
     }
-    w->ob[i].hooked--;
+    look(w, 0);
     return 0;
 }
 
@@ -521,6 +541,7 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
         clear_ref(w, i, k);
     }
     forget(w, &w->ob[i]);
+    look(w, 0);
     (RRC_TYPE(self)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_del(heap, self) : rrc_del(heap, self);
 }
 
@@ -650,10 +671,13 @@ int world_track(world *w, int ob)
 
 void world_untrack(world *w, int ob)
 {
-    rrc_gc_untrack(w->h->heap, w->ob[ob].ob);
-    w->ob[ob].tracked = 0;
-    w->ob[ob].waiting = W_ALIVE;
-    w->ob[ob].weak_pending = 0;
+    world_ob *o = &w->ob[ob];
+
+    rrc_gc_untrack(w->h->heap, o->ob);
+    o->tracked = 0;
+    unlist(o);
+    o->waiting = W_ALIVE;
+    dropped(w, ob, o->ob);
     note_uncollectable(w);
 }
 
@@ -678,6 +702,8 @@ int world_link(world *w, link_kind link, int p, int ob)
         return code;
     }
     o->deferred = 0;                    /* linked, it needs not wait any more */
+    if (o->listed)
+        unlist(o);
     o->p = p;
     o->link = link;
     if (link == P)
@@ -775,6 +801,43 @@ void world_refer(world *w, int owner, int n, int to)
     pin(w, owner, -1);
 }
 
+/* What rrc_dump_dot says of an object that was cleared: does it still wait to see whether it goes? */
+typedef struct drawing {
+    char label[64];
+    char line[1000];
+    size_t size;
+    int waits;
+} drawing;
+
+static void read_drawing(void *arg, const char *text, size_t size)
+{
+    drawing *d = (drawing *)arg;
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        if (d->size < sizeof d->line - 1)
+            d->line[d->size++] = text[i];
+        if (text[i] != ';')
+            continue;
+        d->line[d->size] = '\0';
+        d->size = 0;
+        d->waits |= strstr(d->line, d->label) != NULL && strstr(d->line, "garbage, waits") != NULL;
+    }
+}
+
+static int waits(world *w, const world_ob *o)
+{
+    drawing d;
+    size_t fail_at = w->h->fail_at;
+
+    memset(&d, 0, sizeof d);
+    snprintf(d.label, sizeof d.label, "\\n%p\\n", (void *)o->ob);
+    w->h->fail_at = 0;
+    check_int(rrc_dump_dot(w->h->heap, read_drawing, &d), RRC_OK);
+    w->h->fail_at = fail_at;
+    return d.waits;
+}
+
 size_t world_run(world *w, size_t max)
 {
     size_t done, i;
@@ -784,24 +847,22 @@ size_t world_run(world *w, size_t max)
         return 0;
     }
     w->running = 1;
-    w->checked = 0;
+    look(w, 1);
     done = rrc_run_pending(w->h->heap, max);
-    note_what_waits(w);
+    look(w, 0);
     note_uncollectable(w);
     w->running = 0;
-    check(max == 0 || done <= max);
-    if (max == 0 || done < max) {
-        if (!w->checked)
-            look_again(w);
-        for (i = 0; i < w->ob_count; i++) {
-            world_ob *o = &w->ob[i];
+    check(max == 0 || done <= max + w->ob_count);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
 
-            if (o->life != ALIVE)
-                continue;
-            check(!o->queued && !o->deferred);
-            if (o->tracked)
-                check(!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR);
+        if (o->life != ALIVE)
+            continue;
+        if (max == 0 || done < max) {
+            check(!o->queued && !o->deferred && !o->listed);
             o->waiting = W_ALIVE;
+        } else if (o->waiting == W_CLEARED && !o->deferred && !waits(w, o)) {
+            o->waiting = W_ALIVE;       /* C held it at some look */
         }
     }
     return done;
@@ -906,7 +967,7 @@ static void see_the_rest(world *w)
 {
     size_t i;
 
-    look_again(w);
+    find_held(w);
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 
@@ -929,16 +990,15 @@ void world_close(world *w)
         abort();
     w->in_hook = NULL;
     w->ending = w->running = 1;
-    w->checked = 0;
     for (i = 0; i < w->ob_count; i++) {
         world_ob *o = &w->ob[i];
 
         counted[i] = o->life == ALIVE && (o->p != NONE || o->queued);
         if ((o->kind & W_LIGHT) == 0 || world_count_of(w, (int)i) > 0)
             o->p = NONE;
+        unlist(o);
         o->queued = o->deferred = 0;
         o->waiting = W_ALIVE;
-        o->weak_pending = 0;
     }
     returned = host_free_heap(w->h);
     see_the_rest(w);

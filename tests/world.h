@@ -34,7 +34,7 @@ typedef enum world_last_will {
 } world_last_will;
 
 /* What waits to be done with an object that was found to be garbage. One that was
-   cleared waits for the end of the clearing. W_KEPT: nothing but weak references. */
+   cleared waits for the end of the clearing. W_KEPT: nothing, it is there for finalizers to see. */
 typedef enum world_waiting { W_ALIVE, W_KEPT, W_TO_FINALIZE, W_TO_CLEAR, W_CLEARED } world_waiting;
 
 typedef struct world_p {
@@ -49,10 +49,10 @@ typedef struct world_ob {
     rrc_object *ob;
     int kind;                       /* W_ bits */
     int tracked;
-    int was_p_linked;               /* when a search last saw it linked: by a P link? */
     int held;                       /* references of C, outside of all objects */
     int queued;                     /* the queue's reference */
     int deferred;                   /* the header's, to an object whose dealloc was put off */
+    int listed;                     /* the header's, to garbage that waits, and what is kept for finalizers */
     int hooked;                     /* taken while its finalizer, clear or world_refer runs */
     int inner;                      /* references of other objects */
     int ref[WORLD_REFS];            /* owned; NONE: nothing */
@@ -62,6 +62,7 @@ typedef struct world_ob {
     int finalized, weak_pending;
     int uncollectable;              /* the header has said so, and has not thought better of it */
     world_waiting waiting;
+    int was_held, held_throughout;  /* since this rrc_run_pending began: at some time; all the time */
     int alive, outside, set_aside;  /* scratch of a prediction */
     size_t died_in;                 /* the major collection that it died after */
 } world_ob;
@@ -76,7 +77,6 @@ typedef struct world {
     int running;                    /* rrc_run_pending or rrc_heap_free is going on */
     int ending;                     /* ... the latter */
     int depth;                      /* of finalizers and deallocs that do more */
-    int checked;                    /* oracle: what is to be cleared was looked at again */
     int stays_young;
     int retries;                    /* a call that finds no memory is repeated */
     int reuses;                     /* numbers of dead obs are used again */
