@@ -41,12 +41,19 @@ extern "C" {
 
 /* ---- the heap ---- */
 
-/* Call it first in your Init function: it loads the gem. Gives the heap; raises LoadError if
-   there is no gem, or if this unit was built for another version of it or with other settings. */
+/* Call it first in your Init function: it loads the gem, in the version that rawrefcount/mkmf
+   was from. Gives the heap; raises LoadError if there is no such gem, or if this unit was built
+   for another version of it or with other settings. (rb_require bypasses RubyGems, and in
+   Ruby 3.1 its LoadError crashes if it leaves an Init function.) */
 rrc_heap *rrc_ruby_open(int abi, const char *config);
 static inline rrc_heap *rrc_ruby_init(void)
 {
-    rb_require("rawrefcount");
+#ifdef RRC_RUBY_GEM_VERSION
+    if (!rb_provided("rawrefcount") && rb_obj_respond_to(rb_cObject, rb_intern("gem"), 1))
+        rb_funcall(rb_cObject, rb_intern("gem"), 2, rb_str_new_cstr("rawrefcount"),
+                   rb_str_new_cstr(RRC_RUBY_GEM_VERSION));
+#endif
+    rb_funcall(rb_cObject, rb_intern("require"), 1, rb_str_new_cstr("rawrefcount"));
     return rrc_ruby_open(RRC_RUBY_ABI, RRCI_CONFIG);
 }
 
