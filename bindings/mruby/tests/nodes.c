@@ -21,11 +21,22 @@
 #include <string.h>
 
 void (*node_freed)(int id);
-long memory_hiccup, memory_after = -1, memory_asked;
+long memory_hiccup, memory_after = -1;
 int memory_stress;
 static int live;
 
 /* ---- memory ---- */
+
+static uint64_t hiccup_random;
+
+/* Not twice in a row: mruby asks again when it has collected. */
+static int hiccups(void)
+{
+    static int did;
+    hiccup_random = hiccup_random * 6364136223846793005u + 1442695040888963407u;
+    did = !did && memory_hiccup > 0 && (hiccup_random >> 33) % (uint64_t)memory_hiccup == 0;
+    return did;
+}
 
 static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
 {
@@ -34,10 +45,9 @@ static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
         free(ptr);
         return NULL;
     }
-    memory_asked++;
     if (memory_stress && mrb != NULL)
         mrb->gc.threshold = 0;
-    if (memory_hiccup > 0 && memory_asked % memory_hiccup == 0)
+    if (hiccups())
         return NULL;
     if (memory_after >= 0 && memory_after-- == 0) {
         memory_after = 0;
@@ -303,6 +313,7 @@ mrb_state *nodes_open(void)
     check(mrb != NULL);
     arena = mrb_gc_arena_save(mrb);
     held_count = 0;
+    hiccup_random = 1;
     rrc_mruby_define_class(mrb, NULL, &NodeClass);
     rrc_mruby_define_class(mrb, NULL, &Finalized);
     rrc_mruby_define_class(mrb, NULL, &Loose);
@@ -314,4 +325,12 @@ mrb_state *nodes_open(void)
     check(mrb->exc == NULL);
     mrb_gc_arena_restore(mrb, arena);
     return mrb;
+}
+
+/* The sentinel does not die, and so no cycle of mruby's seems to be over. */
+void nodes_step_by_hand(mrb_state *mrb)
+{
+    rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
+    rrcm_new_sentinel(state);
+    mrb_gc_register(mrb, mrb_obj_value(state->sentinel));
 }

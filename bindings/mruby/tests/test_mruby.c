@@ -153,6 +153,41 @@ static void moved_references(void)
                "b.move(1, b, 2); Rawrefcount.collect; equal b[2].call.id, 1");
 }
 
+/* Between two steps C puts two references in front of one that only a node keeps; what the second
+   one leads to needs a node of its own. Each allocation of the step collects. */
+static void references_in_front_of_another(const char *how)
+{
+    rrc_object *first, *owned;
+    node *n, *second;
+    open_vm();
+    run(how);
+    run("$n[2] = ['only', 'here']");
+    n = (node *)rrc_mruby_unwrap(mrb, mrb_gv_get(mrb, mrb_intern_lit(mrb, "$n")), &NodeClass);
+    first = rrc_mruby_hold(heap, mrb_str_new_cstr(mrb, "first"));
+    owned = rrc_mruby_hold(heap, mrb_str_new_cstr(mrb, "owned"));
+    mrb_gc_arena_restore(mrb, 0);
+    rrc_mruby_collect(heap);
+    check(n->field[2]->ob_refcnt < 0);      /* weak */
+    second = node_make(heap, &node_type, 2);
+    second->field[0] = owned;
+    n->field[0] = first;
+    n->field[1] = &second->head;
+    memory_hiccup = 1;
+    check_int(rrc_mruby_step(heap), RRC_OK);
+    memory_hiccup = 0;
+    mrb_full_gc(mrb);
+    run("equal [$n[0], $n[1].id, $n[1][0], $n[2]], ['first', 2, 'owned', ['only', 'here']]; $n = nil");
+    close_vm();
+}
+
+static void a_step_loses_nothing_that_is_still_owned(void)
+{
+    references_in_front_of_another("GC.generational_mode = false; $n = Node.new(1)");
+    references_in_front_of_another("GC.generational_mode = true; $n = Node.new(1)");
+    references_in_front_of_another("GC.generational_mode = false; $n = Nodes.proxy(1)");
+    references_in_front_of_another("GC.generational_mode = true; $n = Nodes.proxy(1)");
+}
+
 static void a_chain_costs_what_it_is_long(void)
 {
     int n = unit_is_quick() ? 20000 : 100000;
@@ -511,7 +546,7 @@ static void a_dealloc_that_raises(void)
 
 UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), UNIT(without_any_call),
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
-           UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
+           UNIT(moved_references), UNIT(a_step_loses_nothing_that_is_still_owned), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
