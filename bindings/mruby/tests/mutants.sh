@@ -29,6 +29,9 @@ no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy",
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/
 made-is-proxy     | s/job->ob, cls, rrc_create_link_pypy)/job->ob, cls, rrc_create_link_pyobj)/
+no-patience       | s/ || state->cycles >= state->patience;/;/
+no-back-off       | s/state->patience \*= 2;/;/
+calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/

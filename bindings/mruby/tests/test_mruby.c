@@ -188,6 +188,61 @@ static void a_step_loses_nothing_that_is_still_owned(void)
     references_in_front_of_another("GC.generational_mode = true; $n = Nodes.proxy(1)");
 }
 
+/* The program does nothing but call a callback, whose garbage makes mruby collect. */
+static void call_for_a_while(rrc_object *callback, long calls)
+{
+    int before = node_count();
+    for (; calls > 0 && node_count() == before; calls--)
+        check_int(rrc_mruby_call(heap, callback, 0, NULL), 0);
+}
+
+static size_t count_steps(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(heap, &stats);
+    return stats.mirror_steps;
+}
+
+/* C drops a ring of its own, which a decref does not tell. Before, there is nothing to find for
+   so long that steps are rare. */
+static void a_dropped_ring(const char *ring)
+{
+    rrc_object *callback;
+    size_t steps;
+    open_vm();
+    run("GC.generational_mode = false");
+    run(ring);
+    callback = rrc_mruby_hold(heap, mrb_load_string(mrb, "-> { Array.new(50) { 'x' } }"));
+    mrb_gc_arena_restore(mrb, 0);
+    run("4.times { Rawrefcount.collect }; equal Nodes.live, 1000; equal Rawrefcount.check, true");
+    steps = count_steps();
+    call_for_a_while(callback, 20000);
+    steps = count_steps() - steps;
+    check(steps > 0 && steps < 12);
+    run("Nodes.release");
+    call_for_a_while(callback, 100000);
+    check_int(node_count(), 0);
+    rrc_decref(heap, callback);
+    close_vm();
+}
+
+static void a_dropped_ring_goes(void)
+{
+    static const char *const rings[] = {
+        "apart {\n"
+        "  first = last = Nodes.proxy(0)\n"
+        "  999.times { |i| x = Nodes.proxy(i); last[0] = x; last = x }\n"
+        "  last[0] = first; Nodes.hold(first)\n"
+        "}",
+        "apart {\n"
+        "  first = last = Nodes.proxy(0)\n"
+        "  999.times { |i| x = Nodes.proxy(i); last[0] = x; last = x }\n"
+        "  last[0] = mention(first); Nodes.hold(first)\n"
+        "}" };
+    a_dropped_ring(rings[0]);
+    a_dropped_ring(rings[1]);
+}
+
 static void a_chain_costs_what_it_is_long(void)
 {
     int n = unit_is_quick() ? 20000 : 100000;
@@ -546,7 +601,8 @@ static void a_dealloc_that_raises(void)
 
 UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), UNIT(without_any_call),
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
-           UNIT(moved_references), UNIT(a_step_loses_nothing_that_is_still_owned), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
+           UNIT(moved_references), UNIT(a_step_loses_nothing_that_is_still_owned),
+           UNIT(a_dropped_ring_goes), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
