@@ -170,8 +170,8 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
 
 /* ---- objects in mruby ---- */
 
-/* The proxy of ob, or the value that ob stands for; nil for NULL, and for a value that
-   is gone, which only garbage sees (README.md). An ob whose type has no class gets a
+/* The proxy of ob, or the value that ob stands for; nil for NULL, for a value that is
+   gone, which only garbage sees (README.md), and once mrb_close has begun to free. An ob whose type has no class gets a
    Rawrefcount::Object. Raises; runs pending, but not if the proxy is there. [O(1)] */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
 
@@ -199,7 +199,7 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy);
 /* ---- values in C ---- */
 
 /* A new reference to the ob of any value: of a proxy, its ob; else one that stands for
-   the value. NULL for nil. Raises; runs pending. [O(1)] */
+   the value. NULL for nil, and after mrb_close. Raises; runs pending. [O(1)] */
 RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value);
 
 /* Does ob stand for a value of mruby (and not for itself)? [O(1)] */
@@ -1050,7 +1050,7 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value)
     rrcm_state *state = rrcm_state_of(heap);
     rrc_object *ob;
     int arena;
-    if (mrb_nil_p(value))
+    if (mrb_nil_p(value) || state->mrb == NULL)
         return NULL;
     rrcm_need_open(state);
     if (mrb_immediate_p(value))
@@ -1359,6 +1359,8 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
         mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", klass, given);
     if (DATA_TYPE(job->self) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "this %v is initialized already", given);
+    if (rrc_mruby_is_value(job->ob))
+        mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
     if (rrcm_live_cell(state, job->ob) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
     rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, rrc_create_link_pypy);
@@ -1406,9 +1408,8 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
     mrb_value result;
-    if (ob == NULL)
+    if (ob == NULL || state->is_closed)
         return mrb_nil_value();
-    rrcm_need_open(state);
     result = rrcm_existing(state, ob);
     if (mrb_undef_p(result)) {
         rrc_incref(heap, ob);           /* pending deallocs may drop the last reference */
@@ -1422,13 +1423,13 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
     mrb_value result;
-    if (ob == NULL || state->is_closed || mrb_undef_p(rrcm_existing(state, ob))) {
-        if (ob != NULL && state->is_closed) {
+    if (state->is_closed) {
+        if (ob != NULL)
             rrc_decref(heap, ob);
-            rrcm_need_open(state);
-        }
-        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
+        return mrb_nil_value();
     }
+    if (ob == NULL || mrb_undef_p(rrcm_existing(state, ob)))
+        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
     result = rrcm_existing(state, ob);
     mrb_gc_protect(state->mrb, result);
     rrc_decref(heap, ob);

@@ -32,6 +32,9 @@ made-is-proxy     | s/job->ob, cls, rrc_create_link_pypy)/job->ob, cls, rrc_crea
 no-patience       | s/ || state->cycles >= state->patience;/;/
 no-back-off       | s/state->patience \*= 2;/;/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
+late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
+values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
+pending-errors    | /^static void rrcm_run_pending_after_call/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
 no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/

@@ -8,6 +8,7 @@
  *     node.tell("z", 1, 2.0, x), Node.tell   what C was given
  *     Nodes.proxy(id)          a new Node with an O link
  *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
+ *     Nodes.adopt(x)           a proxy of the object that stands for x, which must raise
  *     Nodes.live               how many nodes there are
  *     Nodes.call(f, *args)     rrc_mruby_call
  *     Nodes.native(bytes)      rrc_mruby_native_bytes
@@ -221,6 +222,17 @@ static mrb_value new_proxy(mrb_state *mrb, mrb_value self)
     return rrc_mruby_wrap_new(heap, (rrc_object *)node_make(heap, &node_type, (int)id));
 }
 
+/* What must not be: a new Node whose object is that of a value. */
+static mrb_value adopt(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    rrc_object *ob = rrc_mruby_hold(heap, mrb_get_arg1(mrb));
+    mrb_value object = mrb_obj_value(mrb_data_object_alloc(mrb, mrb_class_get_under(mrb, mrb_module_get(mrb, "Rawrefcount"),
+                                                                                    "Object"), NULL, NULL));
+    (void)self;
+    return rrc_mruby_init(heap, object, ob);
+}
+
 static rrc_object *held_obs[100];
 static int held_count;
 
@@ -303,7 +315,7 @@ mrb_state *nodes_open(void)
 {
     static const struct { const char *name; mrb_func_t function; mrb_aspec arguments; } functions[] = {
         { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) },
-        { "held", held, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
+        { "held", held, MRB_ARGS_REQ(1) }, { "adopt", adopt, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
         { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
         { "native", native, MRB_ARGS_REQ(1) } };
     mrb_state *mrb = mrb_open_allocf(allocate, NULL);
