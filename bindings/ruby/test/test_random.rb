@@ -187,6 +187,7 @@ class TestRandom < Minitest::Test
 
   def run_seed(seed)
     @seed = seed
+    $0 = "random: seed #{seed}"             # a crash report names it
     @random = Random.new(seed)
     @roots = []
     @root_of = [nil] * PLACES
