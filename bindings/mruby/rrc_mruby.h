@@ -170,8 +170,8 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
 
 /* ---- objects in mruby ---- */
 
-/* The proxy of ob, or the value that ob stands for; nil for NULL, and for a value that
-   is gone, which only garbage sees (README.md). An ob whose type has no class gets a
+/* The proxy of ob, or the value that ob stands for; nil for NULL, for a value that is
+   gone, which only garbage sees (README.md), and once mrb_close has begun to free. An ob whose type has no class gets a
    Rawrefcount::Object. Raises; runs pending, but not if the proxy is there. [O(1)] */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
 
@@ -199,14 +199,15 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy);
 /* ---- values in C ---- */
 
 /* A new reference to the ob of any value: of a proxy, its ob; else one that stands for
-   the value. NULL for nil. Raises; runs pending. [O(1)] */
+   the value. NULL for nil, and after mrb_close. Raises; runs pending. [O(1)] */
 RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value);
 
 /* Does ob stand for a value of mruby (and not for itself)? [O(1)] */
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob);
 
 /* Send `call` to the value of callback, with these obs as arguments. The result is
-   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise. Never raises. */
+   dropped. Returns 0; or 1 and keeps the exception for rrc_mruby_raise. Never raises; runs
+   pending when the call is over. */
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
 /* Call function(mrb, data) likewise: for calls with other arguments, or with results.
@@ -358,6 +359,8 @@ typedef struct rrcm_state {
     rrcm_class_info *first_class;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         cells, made; /* in use; made since the last step */
+    size_t         cycles;      /* of mruby's, since the last step; with `patience` a step is due */
+    size_t         patience;
     struct RClass *object_class, *disposed_error;
     mrb_sym        node_name, list_name, value_name, call_name;
     int            is_closed;
@@ -894,24 +897,46 @@ static void rrcm_begin_native(rrcm_state *state)
     state->native_new = 0;
 }
 
-/* A cycle of mruby's is over, or a quarter of all cells is new. (Nobody knows whether
-   the program will ever call again: what is new by then stays rooted.) */
+/* The header does not see a reference that is dropped while others are left. So a step is made
+   after some of mruby's cycles even if nothing seems to have changed: after twice as many each
+   time that such a step finds nothing, but never after more than this. */
+enum { RRCM_LEAST_PATIENCE = 8, RRCM_MOST_PATIENCE = 128 };
+
+/* A cycle of mruby's is over and something has changed, or a quarter of all cells is new. (Nobody
+   knows whether the program will ever call again: what is new by then stays rooted.) */
 static int rrcm_is_step_due(rrcm_state *state)
 {
     if (state->sentinel != NULL && state->made <= state->cells / 4 + RRCM_CHUNK_CELLS)
         return 0;
-    if (state->sentinel == NULL)
+    if (state->sentinel == NULL) {
         rrcm_new_sentinel(state);
-    return rrc_mirror_is_due(state->heap);
+        state->cycles++;
+    }
+    return rrc_mirror_is_due(state->heap) || state->cycles >= state->patience;
+}
+
+static int rrcm_step(rrcm_state *state)
+{
+    rrc_stats before, after;
+    int code;
+    rrc_get_stats(state->heap, &before);
+    code = rrc_mirror_step(state->heap);
+    if (code == RRC_EPHASE)
+        return code;
+    rrc_get_stats(state->heap, &after);
+    if (after.weak > before.weak || after.pending > before.pending || state->cycles < state->patience)
+        state->patience = RRCM_LEAST_PATIENCE;
+    else if (state->patience < RRCM_MOST_PATIENCE)
+        state->patience *= 2;
+    state->made = state->cycles = 0;
+    return code;
 }
 
 /* Called before something is allocated. Raises for lack of memory. */
 static void rrcm_run_pending(rrcm_state *state)
 {
-    if (rrcm_is_step_due(state)) {
-        state->made = 0;
-        rrc_mirror_step(state->heap);
-    }
+    if (rrcm_is_step_due(state))
+        rrcm_step(state);
     if (rrcm_is_native_too_much(state))
         rrc_mruby_collect(state->heap);
     rrc_run_pending(state->heap, 0);
@@ -922,7 +947,7 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     int code;
     if (rrcm_state_of(heap)->is_closed)
         return RRC_ECLOSED;
-    code = rrc_mirror_step(heap);
+    code = rrcm_step(rrcm_state_of(heap));
     rrc_run_pending(heap, 0);
     return code;
 }
@@ -1025,7 +1050,7 @@ RRC_MRUBY_API rrc_object *rrc_mruby_hold(rrc_heap *heap, mrb_value value)
     rrcm_state *state = rrcm_state_of(heap);
     rrc_object *ob;
     int arena;
-    if (mrb_nil_p(value))
+    if (mrb_nil_p(value) || state->mrb == NULL)
         return NULL;
     rrcm_need_open(state);
     if (mrb_immediate_p(value))
@@ -1334,6 +1359,8 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
         mrb_raisef(mrb, E_TYPE_ERROR, "%C expected, got %v", klass, given);
     if (DATA_TYPE(job->self) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "this %v is initialized already", given);
+    if (rrc_mruby_is_value(job->ob))
+        mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
     if (rrcm_live_cell(state, job->ob) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
     rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, rrc_create_link_pypy);
@@ -1381,9 +1408,8 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
     mrb_value result;
-    if (ob == NULL)
+    if (ob == NULL || state->is_closed)
         return mrb_nil_value();
-    rrcm_need_open(state);
     result = rrcm_existing(state, ob);
     if (mrb_undef_p(result)) {
         rrc_incref(heap, ob);           /* pending deallocs may drop the last reference */
@@ -1397,13 +1423,13 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap_new(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_state *state = rrcm_state_of(heap);
     mrb_value result;
-    if (ob == NULL || state->is_closed || mrb_undef_p(rrcm_existing(state, ob))) {
-        if (ob != NULL && state->is_closed) {
+    if (state->is_closed) {
+        if (ob != NULL)
             rrc_decref(heap, ob);
-            rrcm_need_open(state);
-        }
-        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
+        return mrb_nil_value();
     }
+    if (ob == NULL || mrb_undef_p(rrcm_existing(state, ob)))
+        return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
     result = rrcm_existing(state, ob);
     mrb_gc_protect(state->mrb, result);
     rrc_decref(heap, ob);
@@ -1492,6 +1518,29 @@ static mrb_value rrcm_call(mrb_state *mrb, void *data)
     return mrb_funcall_argv(mrb, callback, name, (mrb_int)job->n, RARRAY_PTR(args));
 }
 
+static mrb_value rrcm_run_pending_protected(mrb_state *mrb, void *data)
+{
+    (void)mrb;
+    rrcm_run_pending((rrcm_state *)data);
+    return mrb_nil_value();
+}
+
+/* Run pending after a call: a program may do nothing else but call. An exception that waits for
+   rrc_mruby_raise must not be replaced by one of a dealloc, which nobody waits for. */
+static void rrcm_run_pending_after_call(rrcm_state *state)
+{
+    mrb_bool failed = FALSE;
+    mrb_value exception;
+    if (state->is_closed || !mrb_nil_p(*rrcm_error_place(state)))
+        return;
+    rrcm_protect(state->mrb, rrcm_run_pending_protected, state, &failed);
+    exception = *rrcm_error_place(state);
+    if (mrb_nil_p(exception))
+        return;
+    rrcm_protect(state->mrb, rrcm_report, &exception, &failed);
+    *rrcm_error_place(state) = mrb_nil_value();
+}
+
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
     mrb_state *mrb = rrcm_state_of(heap)->mrb;
@@ -1505,6 +1554,7 @@ RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n,
     job.args = args;
     arena = mrb_gc_arena_save(mrb);
     failed = rrc_mruby_protect(heap, rrcm_call, &job, NULL);
+    rrcm_run_pending_after_call(rrcm_state_of(heap));
     mrb_gc_arena_restore(mrb, arena);
     return failed;
 }
@@ -1816,6 +1866,7 @@ static rrc_heap *rrcm_open(mrb_state *mrb)
         rrcm_no_memory(mrb);
     memset(state, 0, sizeof *state);
     state->mrb = mrb;
+    state->patience = RRCM_LEAST_PATIENCE;
     exception = rrcm_protect(mrb, rrcm_open_protected, state, &failed);
     if (failed) {
         mrb_gv_remove(mrb, mrb_intern_lit(mrb, RRCM_NAME));

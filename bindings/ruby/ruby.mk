@@ -14,6 +14,12 @@ $(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
 $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
 HOST_CHECK_RUNS += ruby-quick
 
+$(eval $(call run,soak-ruby,ruby-libraries,env SOAK_SECONDS=3 $(RUBY_RUN) soak))
+
+.PHONY: soak-ruby
+soak-ruby: ## random graphs in Ruby, SOAK_SECONDS=3600: memory must stay flat
+	@SOAK_SECONDS=$(SOAK_SECONDS) $(RUBY_RUN) soak
+
 demo-ruby: ## the widget library in Ruby
 	@$(RUBY_RUN) show-demo
 

@@ -23,11 +23,18 @@ doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
 no-node-of-proxy  | s/rrcm_set_node(state, proxy->object, mrb_obj_value(object));/;/
 no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
 lists-lack-one    | s/= target != NULL \&\& rrcm_is_live(target) ?/= i + 1 < job->n \&\& target != NULL ?/
+lists-in-place    | s/gc->disabled = TRUE;.*/;/; s/if (rrc_mirror_target(state->heap, job->targets\[i\]) == NULL$/if (0/; s/rrcm_cell \*target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets\[i\]));/rrcm_cell *target = (rrc_gc_is_tracked(state->heap, job->targets[i]) \&\& rrc_mirror_target(state->heap, job->targets[i]) == NULL ? rrcm_need_node(state, job->targets[i]) : 0, rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i])));/
 values-stay       | s/        rrcm_remove(\&state->values, mrb_ptr(value->value));/        ;/
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/
 made-is-proxy     | s/job->ob, cls, rrc_create_link_pypy)/job->ob, cls, rrc_create_link_pyobj)/
+no-patience       | s/ || state->cycles >= state->patience;/;/
+no-back-off       | s/state->patience \*= 2;/;/
+calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
+late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
+values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
+pending-errors    | /^static void rrcm_run_pending_after_call/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
 no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/

@@ -8,6 +8,7 @@
  *     node.tell("z", 1, 2.0, x), Node.tell   what C was given
  *     Nodes.proxy(id)          a new Node with an O link
  *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
+ *     Nodes.adopt(x)           a proxy of the object that stands for x, which must raise
  *     Nodes.live               how many nodes there are
  *     Nodes.call(f, *args)     rrc_mruby_call
  *     Nodes.native(bytes)      rrc_mruby_native_bytes
@@ -21,11 +22,22 @@
 #include <string.h>
 
 void (*node_freed)(int id);
-long memory_hiccup, memory_after = -1, memory_asked;
+long memory_hiccup, memory_after = -1;
 int memory_stress;
 static int live;
 
 /* ---- memory ---- */
+
+static uint64_t hiccup_random;
+
+/* Not twice in a row: mruby asks again when it has collected. */
+static int hiccups(void)
+{
+    static int did;
+    hiccup_random = hiccup_random * 6364136223846793005u + 1442695040888963407u;
+    did = !did && memory_hiccup > 0 && (hiccup_random >> 33) % (uint64_t)memory_hiccup == 0;
+    return did;
+}
 
 static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
 {
@@ -34,10 +46,9 @@ static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
         free(ptr);
         return NULL;
     }
-    memory_asked++;
     if (memory_stress && mrb != NULL)
         mrb->gc.threshold = 0;
-    if (memory_hiccup > 0 && memory_asked % memory_hiccup == 0)
+    if (hiccups())
         return NULL;
     if (memory_after >= 0 && memory_after-- == 0) {
         memory_after = 0;
@@ -211,6 +222,17 @@ static mrb_value new_proxy(mrb_state *mrb, mrb_value self)
     return rrc_mruby_wrap_new(heap, (rrc_object *)node_make(heap, &node_type, (int)id));
 }
 
+/* What must not be: a new Node whose object is that of a value. */
+static mrb_value adopt(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    rrc_object *ob = rrc_mruby_hold(heap, mrb_get_arg1(mrb));
+    mrb_value object = mrb_obj_value(mrb_data_object_alloc(mrb, mrb_class_get_under(mrb, mrb_module_get(mrb, "Rawrefcount"),
+                                                                                    "Object"), NULL, NULL));
+    (void)self;
+    return rrc_mruby_init(heap, object, ob);
+}
+
 static rrc_object *held_obs[100];
 static int held_count;
 
@@ -293,7 +315,7 @@ mrb_state *nodes_open(void)
 {
     static const struct { const char *name; mrb_func_t function; mrb_aspec arguments; } functions[] = {
         { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) },
-        { "held", held, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
+        { "held", held, MRB_ARGS_REQ(1) }, { "adopt", adopt, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
         { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
         { "native", native, MRB_ARGS_REQ(1) } };
     mrb_state *mrb = mrb_open_allocf(allocate, NULL);
@@ -303,6 +325,7 @@ mrb_state *nodes_open(void)
     check(mrb != NULL);
     arena = mrb_gc_arena_save(mrb);
     held_count = 0;
+    hiccup_random = 1;
     rrc_mruby_define_class(mrb, NULL, &NodeClass);
     rrc_mruby_define_class(mrb, NULL, &Finalized);
     rrc_mruby_define_class(mrb, NULL, &Loose);
@@ -314,4 +337,12 @@ mrb_state *nodes_open(void)
     check(mrb->exc == NULL);
     mrb_gc_arena_restore(mrb, arena);
     return mrb;
+}
+
+/* The sentinel does not die, and so no cycle of mruby's seems to be over. */
+void nodes_step_by_hand(mrb_state *mrb)
+{
+    rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
+    rrcm_new_sentinel(state);
+    mrb_gc_register(mrb, mrb_obj_value(state->sentinel));
 }

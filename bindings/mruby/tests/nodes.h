@@ -28,9 +28,12 @@ void  node_forget_all(void);            /* count from 0 again */
  * library of mruby code. It fails the test where it cannot be made. */
 mrb_state *nodes_open(void);
 
-/* How mruby's allocations fail from now on: each n-th once (mruby then collects and asks
-   again), or all after the next `after` (-1: none). How many it asked for. */
-extern long memory_hiccup, memory_after, memory_asked;
+/* From now on the binding steps when rrc_mruby_step is called, or very much is new. */
+void nodes_step_by_hand(mrb_state *mrb);
+
+/* How mruby's allocations fail from now on: one of n, at random, but not when mruby has collected
+   and asks again (1: so each allocation collects); or all after the next `after` (-1: none). */
+extern long memory_hiccup, memory_after;
 
 /* Makes mruby's collector go on at each allocation. */
 extern int memory_stress;

@@ -48,6 +48,7 @@ static mrb_value roots;             /* an array with a place for each thing */
 static mrb_sym places_name;
 static uint64_t random_state;
 static unsigned long step_number;
+static int step_rarity;             /* 0: the binding steps when it likes; else one of so many changes */
 
 #define require(condition) ((condition) ? (void)0 : fail(__LINE__, #condition))
 
@@ -178,12 +179,12 @@ static void hold_in_host(int i, int on)
     things[i].host_root = on;
 }
 
-static void make(int i)
+static void make(int i, kind what)
 {
     thing *t = &things[i];
     int k;
     memset(t, 0, sizeof *t);
-    t->kind = (kind)(1 + below(KINDS - 1));
+    t->kind = what;
     for (k = 0; k < FIELDS; k++)
         t->c_edges[k] = t->host_edges[k] = -1;
     if (t->kind == C_MADE) {
@@ -351,7 +352,7 @@ static void change(void)
     int a = some_reachable(), b = some_reachable(), k = below(FIELDS), l = below(FIELDS);
     int free_place = below(THINGS);
     if (things[free_place].kind == NOTHING && below(3) == 0) {
-        make(free_place);
+        make(free_place, (kind)(1 + below(KINDS - 1)));
         return;
     }
     if (a < 0)
@@ -382,13 +383,58 @@ static void toggle_generational(void)
     mrb_load_string(mrb, "GC.generational_mode = !GC.generational_mode");
 }
 
+/* References in front of the last one; the second leads to what needs a node of its own. */
+static void fill_front(int a, int place)
+{
+    if (things[place].kind != NOTHING || things[a].c_edges[2] < 0)
+        return;
+    make(place, C_PROXY);
+    set_c_edge(place, 0, a);
+    set_c_edge(a, 0, a);
+    set_c_edge(a, 1, place);
+    release_in_c(place);
+}
+
+static void empty_front(int a)
+{
+    set_c_edge(a, 0, -1);
+    set_c_edge(a, 1, -1);
+}
+
+static void change_front(int a)
+{
+    if (things[a].c_edges[0] < 0 && things[a].c_edges[1] < 0)
+        fill_front(a, below(THINGS));
+    else
+        empty_front(a);
+}
+
+/* In a rare step much is to be mirrored: each allocation may collect. */
+static void rare_step(void)
+{
+    long hiccup = memory_hiccup;
+    int tries;
+    for (tries = 0; tries < 5; tries++) {
+        int a = some_reachable();
+        if (a >= 0 && is_c(&things[a]))
+            change_front(a);
+        find_reachable();
+    }
+    if (below(2))
+        memory_hiccup = 1;
+    rrc_mruby_step(heap);
+    memory_hiccup = hiccup;
+}
+
 static void collector_works(void)
 {
+    if (step_rarity > 0 && below(step_rarity) == 0)
+        rare_step();
     switch (below(40)) {
-    case 0: rrc_mruby_step(heap); break;
+    case 0: if (step_rarity == 0) rrc_mruby_step(heap); break;
     case 1:
     case 2: mrb_full_gc(mrb); break;
-    case 3: if (below(3) == 0) rrc_mruby_collect(heap); break;
+    case 3: if (step_rarity == 0 && below(3) == 0) rrc_mruby_collect(heap); break;
     case 4: if (below(3) == 0) toggle_generational(); break;
     default: mrb_incremental_gc(mrb); break;
     }
@@ -409,9 +455,11 @@ static void run(unsigned long steps)
     if (below(2))
         toggle_generational();
     mrb->gc.step_ratio = 1 + below(3) * 40;
-    memory_asked = 0;
     memory_stress = below(2);
     memory_hiccup = below(3) == 0 ? 5 + below(200) : 0;
+    step_rarity = below(3) == 0 ? 20 + below(400) : 0;
+    if (step_rarity > 0)
+        nodes_step_by_hand(mrb);
     for (step_number = 0; step_number < steps; step_number++) {
         int arena = mrb_gc_arena_save(mrb);
         find_reachable();

@@ -153,6 +153,96 @@ static void moved_references(void)
                "b.move(1, b, 2); Rawrefcount.collect; equal b[2].call.id, 1");
 }
 
+/* Between two steps C puts two references in front of one that only a node keeps; what the second
+   one leads to needs a node of its own. Each allocation of the step collects. */
+static void references_in_front_of_another(const char *how)
+{
+    rrc_object *first, *owned;
+    node *n, *second;
+    open_vm();
+    run(how);
+    run("$n[2] = ['only', 'here']");
+    n = (node *)rrc_mruby_unwrap(mrb, mrb_gv_get(mrb, mrb_intern_lit(mrb, "$n")), &NodeClass);
+    first = rrc_mruby_hold(heap, mrb_str_new_cstr(mrb, "first"));
+    owned = rrc_mruby_hold(heap, mrb_str_new_cstr(mrb, "owned"));
+    mrb_gc_arena_restore(mrb, 0);
+    rrc_mruby_collect(heap);
+    check(n->field[2]->ob_refcnt < 0);      /* weak */
+    second = node_make(heap, &node_type, 2);
+    second->field[0] = owned;
+    n->field[0] = first;
+    n->field[1] = &second->head;
+    memory_hiccup = 1;
+    check_int(rrc_mruby_step(heap), RRC_OK);
+    memory_hiccup = 0;
+    mrb_full_gc(mrb);
+    run("equal [$n[0], $n[1].id, $n[1][0], $n[2]], ['first', 2, 'owned', ['only', 'here']]; $n = nil");
+    close_vm();
+}
+
+static void a_step_loses_nothing_that_is_still_owned(void)
+{
+    references_in_front_of_another("GC.generational_mode = false; $n = Node.new(1)");
+    references_in_front_of_another("GC.generational_mode = true; $n = Node.new(1)");
+    references_in_front_of_another("GC.generational_mode = false; $n = Nodes.proxy(1)");
+    references_in_front_of_another("GC.generational_mode = true; $n = Nodes.proxy(1)");
+}
+
+/* The program does nothing but call a callback, whose garbage makes mruby collect. */
+static void call_for_a_while(rrc_object *callback, long calls)
+{
+    int before = node_count();
+    for (; calls > 0 && node_count() == before; calls--)
+        check_int(rrc_mruby_call(heap, callback, 0, NULL), 0);
+}
+
+static size_t count_steps(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(heap, &stats);
+    return stats.mirror_steps;
+}
+
+/* C drops a ring of its own, which a decref does not tell. Before, there is nothing to find for
+   so long that steps are rare. */
+static void a_dropped_ring(const char *ring)
+{
+    rrc_object *callback;
+    size_t steps;
+    open_vm();
+    run("GC.generational_mode = false");
+    run(ring);
+    callback = rrc_mruby_hold(heap, mrb_load_string(mrb, "-> { Array.new(50) { 'x' } }"));
+    mrb_gc_arena_restore(mrb, 0);
+    run("4.times { Rawrefcount.collect }; equal Nodes.live, 1000; equal Rawrefcount.check, true");
+    steps = count_steps();
+    call_for_a_while(callback, 20000);
+    steps = count_steps() - steps;
+    check(steps > 0 && steps < 12);
+    run("Nodes.release");
+    call_for_a_while(callback, 100000);
+    check_int(node_count(), 0);
+    rrc_decref(heap, callback);
+    close_vm();
+}
+
+static void a_dropped_ring_goes(void)
+{
+    static const char *const rings[] = {
+        "apart {\n"
+        "  first = last = Nodes.proxy(0)\n"
+        "  999.times { |i| x = Nodes.proxy(i); last[0] = x; last = x }\n"
+        "  last[0] = first; Nodes.hold(first)\n"
+        "}",
+        "apart {\n"
+        "  first = last = Nodes.proxy(0)\n"
+        "  999.times { |i| x = Nodes.proxy(i); last[0] = x; last = x }\n"
+        "  last[0] = mention(first); Nodes.hold(first)\n"
+        "}" };
+    a_dropped_ring(rings[0]);
+    a_dropped_ring(rings[1]);
+}
+
 static void a_chain_costs_what_it_is_long(void)
 {
     int n = unit_is_quick() ? 20000 : 100000;
@@ -438,6 +528,181 @@ static void deallocs_at_the_end_find_their_values(void)
     check_int(node_count(), 0);
 }
 
+/* Objects whose dealloc (and finalizer) reads what they own: a string, and what is to be called. They
+   note it in a text: t or - for the string, c or - for the call; F for a finalizer. */
+static char noted[200];
+static void note(const char *text)
+{
+    if (strlen(noted) + strlen(text) < sizeof noted)
+        strcat(noted, text);
+}
+static void read_owned(rrc_heap *h, rrc_object *ob)
+{
+    rrc_object **field = ((node *)ob)->field;
+    mrb_value text = rrc_mruby_wrap(h, field[0]);
+    note(mrb_nil_p(text) ? "-" : mrb_string_p(text) && strcmp(RSTRING_PTR(text), "text") == 0 ? "t" : "?");
+    note(rrc_mruby_call(h, field[1], 1, &field[0]) == 0 ? "c" : "-");
+}
+static void reader_dealloc(rrc_heap *h, rrc_object *ob)
+{
+    read_owned(h, ob);
+    RRC_CLEAR(h, ((node *)ob)->field[0]);
+    RRC_CLEAR(h, ((node *)ob)->field[1]);
+    RRC_CLEAR(h, ((node *)ob)->field[2]);
+    rrc_gc_del(h, ob);
+}
+static void reader_finalize(rrc_heap *h, rrc_object *ob)
+{
+    note("F");
+    read_owned(h, ob);
+}
+static int reader_clear(rrc_heap *h, rrc_object *ob)
+{
+    RRC_CLEAR(h, ((node *)ob)->field[2]);
+    return 0;
+}
+static int reader_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(((node *)self)->field[2]);
+    return speaker_traverse(self, visit, arg);
+}
+static const rrc_type reader_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Reader",
+                                      .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                      .tp_dealloc = reader_dealloc, .tp_traverse = reader_traverse,
+                                      .tp_clear = reader_clear };
+static const rrc_type final_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "FinalReader",
+                                     .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                     .tp_dealloc = reader_dealloc, .tp_traverse = reader_traverse,
+                                     .tp_clear = reader_clear, .tp_finalize = reader_finalize };
+
+/* In $r; in a cycle with itself, or with a proc. The caller owns a reference. */
+enum reader_kind { ALONE, WITH_ITSELF, WITH_A_PROC };
+static rrc_object *new_reader(const rrc_type *type, enum reader_kind how)
+{
+    int arena = mrb_gc_arena_save(mrb);
+    rrc_object *ob = rrc_gc_new(heap, type), **field = ((node *)ob)->field;
+    field[0] = rrc_mruby_hold(heap, mrb_load_string(mrb, "'te' + 'xt'"));
+    field[1] = rrc_mruby_hold(heap, mrb_load_string(mrb, "->(x) { $heard = x }"));
+    rrc_gc_track(heap, ob);
+    mrb_gv_set(mrb, mrb_intern_lit(mrb, "$r"), rrc_mruby_wrap(heap, ob));
+    if (how == WITH_ITSELF) {
+        rrc_incref(heap, ob);
+        field[2] = ob;
+    } else if (how == WITH_A_PROC) {
+        field[2] = rrc_mruby_hold(heap, mrb_load_string(mrb, "mention($r)"));
+    }
+    mrb_gc_arena_restore(mrb, arena);
+    return ob;
+}
+
+static void open_for_readers(void)
+{
+    open_vm();
+    noted[0] = 0;
+}
+
+static void deallocs_of_garbage_read_what_is_left(void)
+{
+    static const struct { const rrc_type *type; const char *said; } cases[] = {
+        { &reader_type, "--" }, { &final_type, "F----" } };
+    size_t i;
+    int how, with_step;
+    for (i = 0; i < 2; i++)
+        for (how = ALONE; how <= WITH_A_PROC; how++)
+            for (with_step = 0; with_step < 2; with_step++) {
+                open_for_readers();
+                rrc_decref(heap, new_reader(cases[i].type, (enum reader_kind)how));
+                if (with_step)
+                    rrc_mruby_step(heap);
+                run("$r = nil; 3.times { Rawrefcount.collect }");
+                unit_context("%s, %d, %d: ", cases[i].type->tp_name, how, with_step);
+                check_str(noted, cases[i].said);
+                run("equal Rawrefcount.stats[:objects], 0");
+                close_vm();
+            }
+    unit_context("%s", "");
+}
+
+static void deallocs_of_what_is_let_go_find_all(void)
+{
+    open_for_readers();
+    rrc_decref(heap, new_reader(&reader_type, ALONE));
+    run("$r.dispose");
+    check_str(noted, "tc");
+    close_vm();
+    open_for_readers();
+    {
+        rrc_object *ob = new_reader(&final_type, ALONE);
+        run("$r = nil; 3.times { Rawrefcount.collect }");
+        rrc_decref(heap, ob);
+    }
+    check_str(noted, "Ftctc");
+    close_vm();
+}
+
+static void deallocs_at_the_end_read_what_is_left(void)
+{
+    static const struct { const rrc_type *type; const char *said[3]; } cases[] = {
+        { &reader_type, { "tc", "--", "tc" } }, { &final_type, { "Ftctc", "F----", "Ftctc" } } };
+    size_t i;
+    int how;
+    for (i = 0; i < 2; i++)
+        for (how = ALONE; how <= WITH_A_PROC; how++) {
+            open_for_readers();
+            rrc_decref(heap, new_reader(cases[i].type, (enum reader_kind)how));
+            mrb_close(mrb);
+            unit_context("%s, %d: ", cases[i].type->tp_name, how);
+            check_str(noted, cases[i].said[how]);
+        }
+    unit_context("%s", "");
+}
+
+/* mrb_close has come and gone. */
+static void deallocs_after_the_end_read_nothing(void)
+{
+    rrc_object *ob;
+    open_for_readers();
+    ob = new_reader(&reader_type, ALONE);
+    mrb_close(mrb);
+    check_str(noted, "");
+    check(mrb_nil_p(rrc_mruby_wrap(heap, ob)));
+    check(mrb_nil_p(rrc_mruby_wrap(heap, ((node *)ob)->field[1])));
+    check_ptr(rrc_mruby_hold(heap, mrb_true_value()), NULL);
+    rrc_incref(heap, ob);
+    check(mrb_nil_p(rrc_mruby_wrap_new(heap, ob)));
+    rrc_decref(heap, ob);
+    check_str(noted, "--");
+}
+
+/* What a dealloc's call raises is not left for the next method to raise. */
+static void errors_of_pending_deallocs_are_reported(void)
+{
+    rrc_object *callback, *reader;
+    open_for_readers();
+    callback = rrc_mruby_hold(heap, mrb_load_string(mrb, "-> { 1 }"));
+    reader = new_reader(&reader_type, ALONE);
+    run("$r = nil; 3.times { Rawrefcount.collect }");
+    RRC_CLEAR(heap, ((node *)reader)->field[1]);
+    ((node *)reader)->field[1] = rrc_mruby_hold(heap, mrb_symbol_value(mrb_intern_lit(mrb, "not to be called")));
+    mrb_gv_set(mrb, mrb_intern_lit(mrb, "$r"), rrc_mruby_wrap_new(heap, reader));
+    mrb_gc_arena_restore(mrb, 0);
+    rrc_mruby_step(heap);
+    run("$r = nil; GC.start; GC.start");
+    check_str(noted, "");
+    check_int(rrc_mruby_call(heap, callback, 0, NULL), 0);
+    check_str(noted, "--");
+    rrc_mruby_raise(heap);
+    rrc_decref(heap, callback);
+    close_vm();
+}
+
+static void a_value_gets_no_proxy(void)
+{
+    open_vm();
+    run("[Object.new, 5, 'text'].each { |x| raises(TypeError, 'stands for a value') { Nodes.adopt(x) } }");
+    close_vm();
+}
+
 static void two_vms(void)
 {
     mrb_state *first;
@@ -511,13 +776,17 @@ static void a_dealloc_that_raises(void)
 
 UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), UNIT(without_any_call),
            UNIT(through_pure_objects), UNIT(kept_from_each_part), UNIT(held_by_c), UNIT(cycles_of_c_alone),
-           UNIT(moved_references), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
+           UNIT(moved_references), UNIT(a_step_loses_nothing_that_is_still_owned),
+           UNIT(a_dropped_ring_goes), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
-           UNIT(deallocs_at_the_end_find_their_values),
+           UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
+           UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_what_is_left),
+           UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),
+           UNIT(a_value_gets_no_proxy),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #   run.sh quick | all       the tests, or those that are done soon
 #   run.sh debug             all, with the header's own checks
 #   run.sh asan              all, with sanitizers
+#   run.sh soak              random graphs for SOAK_SECONDS (3600), in which memory must stay flat
 #   run.sh mutants           controls that must fail
 #   run.sh gem               the gem is packed, installed in an empty folder, and used
 #   run.sh demo              the widgets print what they should
@@ -87,6 +88,12 @@ asan)
     RUNS=10
     export ASAN_OPTIONS RUNS LD_PRELOAD
     run_tests values wrappers cycles insight collector random
+    ;;
+soak)
+    rake test_libraries
+    SOAK_SECONDS=${SOAK_SECONDS:-3600}
+    export SOAK_SECONDS
+    run_tests random
     ;;
 mutants)
     rake test_libraries

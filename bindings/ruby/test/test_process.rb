@@ -129,6 +129,75 @@ class TestProcess < Minitest::Test
     RUBY
   end
 
+  # What a dealloc or finalizer finds of what its object owns, and what becomes of the process.
+  READERS = <<~RUBY
+    def apart(&block) = Thread.new(&block).join
+    def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d] : wipe(depth - 1))
+    def collect = (apart { wipe }; wipe; Rawrefcount.collect; Rawrefcount.check)
+    def reader(type, id, *rest)
+      type.new(id).tap { |r| r[0], r[1], r[2] = "text \#{id}", proc { "result" }, *rest }
+    end
+    def ring(type, id) = reader(type, id).tap { |r| r[2] = proc { r } }
+    Rawrefcount.error_handler = ->(error, name) { $stdout.syswrite("\#{name}: \#{error.message}\n") }
+    include Nodes
+  RUBY
+
+  GONE = "the value is gone: it was garbage with all that refers to it"
+
+  def test_readers_that_are_garbage
+    assert_runs <<~TEXT, READERS + <<~RUBY
+      dealloc 1: nil, an error
+      bold_reader: #{GONE}
+      dealloc 3: nil, an error
+      finalizer 4: text 4, called
+      dealloc 4: nil, an error
+    TEXT
+      [-> { reader(Reader, 1) }, -> { reader(BoldReader, 2) }, -> { ring(Reader, 3) }, -> { ring(FinalReader, 4) }].each do |make|
+        apart { make.call; nil }
+        collect
+      end
+    RUBY
+  end
+
+  # Their values live: C lets go of them while the values are held; or they are disposed of.
+  def test_readers_that_are_let_go
+    assert_runs "dealloc 1: text 1, called\ndealloc 2: called\ndealloc 3: text 3, called\n", READERS + <<~RUBY
+      reader(Reader, 1).dispose
+      reader(BoldReader, 2).dispose
+      apart { Nodes.hold(1, reader(Reader, 3)) }
+      collect
+      Nodes.release(1)
+    RUBY
+  end
+
+  def test_readers_at_the_end
+    output, status = in_a_new_ruby(READERS + <<~RUBY)
+      $a, $b = reader(Reader, 1), reader(BoldReader, 2)
+      $c = ring(Reader, 3)
+      $d = reader(Reader, 4, reader(Reader, 5))
+      $e = reader(FinalReader, 6)
+      $f = ring(FinalReader, 7)
+      GC.disable
+      apart { reader(Reader, 8); nil }
+    RUBY
+    assert status.success?, "#{status.inspect}: #{output}"
+    expected = [1, 3, 4, 5, 6, 7, 8].map { |i| "dealloc #{i}: text #{i}, called" }
+    expected += ["dealloc 2: called", "finalizer 6: text 6, called", "finalizer 7: text 7, called"]
+    assert_equal expected.sort, output.lines(chomp: true).sort
+  end
+
+  # C lets go of them when Ruby is shutting down, or is gone.
+  def test_readers_after_the_end
+    %w[Reader BoldReader].each do |type|
+      said = type == "Reader" ? "dealloc 1: nil, nil\n" : "dealloc 1: called\n"
+      assert_runs said, READERS + "Nodes.hold(1, reader(#{type}, 1)); Nodes.release_after_ruby(1)"
+      program = "ObjectSpace.define_finalizer(Object.new, proc { Nodes.release(1) })\nrequire 'rawrefcount'\nrequire 'nodes'\n"
+      command = [RbConfig.ruby, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-e", "#{program}#{READERS}Nodes.hold(1, reader(#{type}, 1))"]
+      assert_equal said, IO.popen(command, err: %i[child out], &:read)
+      assert $?.success?
+    end
+  end
+
   # at_exit blocks that are older than the library run as ever; finalizers that are older, after the end.
   def test_older_hooks_of_the_end
     program = <<~RUBY

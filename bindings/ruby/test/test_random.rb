@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require "helper"
+require "tmpdir"
 
 # Random graphs over both heaps, changed at random, beside an oracle: a table of which
 # object refers to which. What roots reach must be there, with all its references; what they do
-# not reach must go. SEED=n runs one seed, RUNS=n so many.
+# not reach must go. SEED=n runs one seed, RUNS=n so many; SOAK_SECONDS=n goes on for so long, in which
+# memory must stay flat.
 class TestRandom < Minitest::Test
   include Helper
 
@@ -87,6 +89,7 @@ class TestRandom < Minitest::Test
   end
 
   def change
+    @@operations += 1
     case @random.rand(10)
     when 0 then put_root(@random.rand(PLACES), fresh)
     when 1 then put_root(@random.rand(PLACES), anything)
@@ -111,25 +114,52 @@ class TestRandom < Minitest::Test
     when 5 then GC.compact
     when 6 then GC.verify_internal_consistency
     when 7 then Array.new(20_000) { "x" }
-    when 8 then GC.auto_compact = @random.rand(2).zero?
+    when 8
+      GC.start                              # Ruby 3.1 crashes if this is set while it marks in slices
+      GC.auto_compact = @random.rand(2).zero?
     when 9 then Rawrefcount.check
     when 10 then Rawrefcount.run_pending(@random.rand(4))
     else GC.verify_compaction_references(toward: :empty)
     end
   end
 
-  # Changes as they come; in bad times, each allocation collects.
+  # Nothing that is pending is done before the block ends.
+  def inside_a_dealloc
+    errors = []
+    Rawrefcount.error_handler = ->(error, _) { errors << error }
+    @insiders += 1
+    inner = Node.new(-@insiders, 0)
+    Nodes.on_dealloc(->(id) { yield if id == -@insiders })
+    inner.dispose
+    raise errors.first if errors.any?
+  ensure
+    Nodes.on_dealloc(nil)
+    Rawrefcount.error_handler = nil
+  end
+
+  STRESS = [true, 1, 2, 4, 7].freeze        # minor ones only, lazy sweeps, after each malloc
+
+  # Changes as they come; in bad times, each allocation collects, or none does.
   def some_changes
     case @random.rand(20)
     when 0
-      GC.stress = true
-      3.times { change }
+      GC.stress = STRESS.sample(random: @random)
+      (@between / 10).times { change }
       GC.stress = false
     when 1
-      ObjectSpace.trace_object_allocations { 40.times { change } }
+      ObjectSpace.trace_object_allocations { @between.times { change } }
+    when 2
+      inside_a_dealloc { 3.times { (@between / 2).times { change }; ruby_collects } }
+    when 3..5
+      GC.disable
+      (@between * 2).times { change }
+      GC.enable
     else
-      30.times { change }
+      @between.times { change }
     end
+  ensure
+    GC.stress = false
+    GC.enable
   end
 
   def reachable
@@ -166,8 +196,10 @@ class TestRandom < Minitest::Test
     @edges = {}
     @nodes = []
     @made = 0
+    @insiders = 0
     Nodes.dead.clear
-    25.times do
+    rounds, @between = [[25, 30], [25, 30], [8, 150], [3, 600]].sample(random: @random)
+    rounds.times do
       apart { some_changes }
       apart { ruby_collects }
       apart { compare }
@@ -184,8 +216,44 @@ class TestRandom < Minitest::Test
     GC.auto_compact = false
   end
 
+  @@operations = 0
+
+  def resident_kib = File.read("/proc/self/status")[/^VmRSS:\s*(\d+)/, 1].to_i
+
+  # What is in use after a seed; stale words on the stack keep a little.
+  LEFT_OBJECTS = 2000
+  LEFT_KIB = 64 * 1024
+
+  SOAK_SEED = "#{ENV['BUILD'] || Dir.tmpdir}/soak_seed.txt"
+
+  def soak(seconds)
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    first = seed = (ENV["SEED"] || 1).to_i
+    said = spent = 0
+    until spent >= seconds
+      File.write(SOAK_SEED, seed.to_s)      # so that a crash names it
+      run_seed(seed)
+      seed += 1
+      flat = resident_kib if seed - first == 50
+      objects = Rawrefcount.stats[:objects]
+      assert_operator objects, :<, LEFT_OBJECTS, "objects are left after seed #{seed - 1}"
+      assert_operator resident_kib, :<, flat + LEFT_KIB, "the process grows: seed #{seed - 1}" if flat
+      spent = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+      next if spent < said + 60
+
+      said = spent
+      puts "#{spent.round} s: seeds #{first} to #{seed - 1}, #{@@operations} operations, #{objects} objects left, " \
+           "#{resident_kib} KiB resident"
+      $stdout.flush
+    end
+  ensure
+    puts "soak: seeds #{first} to #{seed - 1} passed, #{@@operations} operations, #{GC.count} collections in #{spent.round} s"
+  end
+
   # Stale words on the stack may keep a few graphs, but not many.
   def test_random_graphs
+    return soak(ENV["SOAK_SECONDS"].to_i) if ENV["SOAK_SECONDS"]
+
     first = (ENV["SEED"] || 1).to_i
     runs = (ENV["RUNS"] || (ENV["SEED"] ? 1 : 40)).to_i
     left = (first...first + runs).map { |seed| run_seed(seed) }

@@ -263,4 +263,10 @@ class TestWrappers < Minitest::Test
     found.each { |node| assert(node.disposed? || node.id) }
     collect
   end
+
+  def test_a_value_gets_no_wrapper
+    [Object.new, 5, nil].each do |value|
+      assert_raises(TypeError) { Nodes.adopt_value(Nodes::MadeNode.allocate, value) }
+    end
+  end
 end

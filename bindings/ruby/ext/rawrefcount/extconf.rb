@@ -29,5 +29,18 @@ $CFLAGS << " #{ENV['RAWREFCOUNT_CFLAGS']}" if ENV["RAWREFCOUNT_CFLAGS"]
 # Our own calls are to our own functions, though these are visible to others.
 $CFLAGS << " -fno-semantic-interposition" if try_cflags("-fno-semantic-interposition")
 $DLDFLAGS << " -Wl,-Bsymbolic-functions" if try_ldflags("-Wl,-Bsymbolic-functions")
-$defs << "-DRRC_DEBUG" if enable_config("debug", false)
+# Extensions must be built with the same settings: rawrefcount/mkmf reads them from this file, which
+# is installed beside the library.
+settings = enable_config("debug", false) ? ["-DRRC_DEBUG"] : []
+$defs.concat(settings)
+File.write("settings.rb", <<~RUBY)
+  # frozen_string_literal: true
+
+  # Written by extconf.rb.
+  module Rawrefcount
+    SETTINGS = #{settings.inspect}.freeze
+  end
+RUBY
+$INSTALLFILES = [["./settings.rb", "$(RUBYARCHDIR)"]]
+$distcleanfiles << "settings.rb"
 create_makefile("rawrefcount/rawrefcount")

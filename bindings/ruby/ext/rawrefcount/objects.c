@@ -202,6 +202,8 @@ static VALUE initialize_as(VALUE arg)
     VALUE self = args->klass;
     if (!rrb_is_wrapper(self) || RTYPEDDATA_DATA(self) != &rrb_no_object)
         rb_raise(rb_eTypeError, "this %s is initialized already", rb_obj_classname(self));
+    if (rrc_ruby_is_value(args->ob))
+        rb_raise(rb_eTypeError, "a Ruby value was given to this %s as its C object", rb_obj_classname(self));
     if (rrc_to_obj(rrb.heap, args->ob) != NULL)
         rb_raise(rb_eTypeError, "what this %s is to stand for has a wrapper already", rb_obj_classname(self));
     rrb_need_hooks();
@@ -393,8 +395,14 @@ rrc_object *rrc_ruby_hold(VALUE value)
 
 VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv)
 {
+    VALUE value;
+    if (rrb.is_closed)                  /* Ruby itself may be gone */
+        return Qnil;
     rrb_need_open();
-    return rb_funcallv(rrc_ruby_wrap(callable), rb_intern("call"), argc, argv);
+    value = rrc_ruby_wrap(callable);
+    if (NIL_P(value) && callable != NULL && callable->ob_type == &value_type)
+        rb_raise(rb_eRuntimeError, "the value is gone: it was garbage with all that refers to it");
+    return rb_funcallv(value, rb_intern("call"), argc, argv);
 }
 
 /* Arguments are either values or objects. */

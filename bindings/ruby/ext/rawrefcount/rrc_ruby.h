@@ -41,12 +41,19 @@ extern "C" {
 
 /* ---- the heap ---- */
 
-/* Call it first in your Init function: it loads the gem. Gives the heap; raises LoadError if
-   there is no gem, or if this unit was built for another version of it or with other settings. */
+/* Call it first in your Init function: it loads the gem, in the version that rawrefcount/mkmf
+   was from. Gives the heap; raises LoadError if there is no such gem, or if this unit was built
+   for another version of it or with other settings. (rb_require bypasses RubyGems, and in
+   Ruby 3.1 its LoadError crashes if it leaves an Init function.) */
 rrc_heap *rrc_ruby_open(int abi, const char *config);
 static inline rrc_heap *rrc_ruby_init(void)
 {
-    rb_require("rawrefcount");
+#ifdef RRC_RUBY_GEM_VERSION
+    if (!rb_provided("rawrefcount") && rb_obj_respond_to(rb_cObject, rb_intern("gem"), 1))
+        rb_funcall(rb_cObject, rb_intern("gem"), 2, rb_str_new_cstr("rawrefcount"),
+                   rb_str_new_cstr(RRC_RUBY_GEM_VERSION));
+#endif
+    rb_funcall(rb_cObject, rb_intern("require"), 1, rb_str_new_cstr("rawrefcount"));
     return rrc_ruby_open(RRC_RUBY_ABI, RRCI_CONFIG);
 }
 
@@ -101,13 +108,14 @@ rrc_object *rrc_ruby_hold(VALUE value);
 /* Is ob from rrc_ruby_hold, and so a Ruby value (not a wrapped C object)? */
 int rrc_ruby_is_value(const rrc_object *ob);
 
-/* Send `call` to a held value (a Proc, a Method, ...). Raises what it raises. */
+/* Send `call` to a held value (a Proc, a Method, ...). Raises what it raises; RuntimeError if the
+   value is gone (see rrc_ruby_wrap). When Ruby has ended, it does nothing and gives nil. */
 VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv);
 
 /* The same, called from a C library that must not be left by longjmp: returns 0, or a
    tag, which goes through the library as its error code and, back in Ruby's hands, is
-   given to rrc_ruby_raise. No other Ruby code should run in between. result may be
-   NULL. */
+   given to rrc_ruby_raise. No other Ruby code should run in between. A tp_dealloc has nobody
+   to give it to, and calls rb_set_errinfo(Qnil) instead. result may be NULL. */
 int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result);
 
 /* The same with C objects as arguments, which are wrapped inside of the protection. */

@@ -67,6 +67,48 @@ static void node_finalize(rrc_heap *h, rrc_object *self)
     rb_ary_push(finalized, rb_assoc_new(LONG2NUM(n->id), value));
 }
 
+/* Reads what it owns, when it ends and (if it has a finalizer) before: a string in slot 0, and in
+   slot 1 what is to be called. Says what it finds without Ruby, which may be gone. */
+static void read_owned(const char *when, const node *n)
+{
+    VALUE text = rrc_ruby_wrap(n->slot[0]), result = Qnil;
+    int tag = rrc_ruby_call_protected(n->slot[1], 0, NULL, &result);
+    const char *called = NIL_P(result) ? "nil" : "called";
+    if (tag != 0) {
+        called = "an error";
+        rb_set_errinfo(Qnil);
+    }
+    dprintf(1, "%s %ld: %s, %s\n", when, n->id, NIL_P(text) ? "nil" : StringValueCStr(text), called);
+}
+
+static void reader_dealloc(rrc_heap *h, rrc_object *self)
+{
+    read_owned("dealloc", (node *)self);
+    node_clear(h, self);
+    alive--;
+    rrc_gc_del(h, self);
+}
+
+static void reader_finalize(rrc_heap *h, rrc_object *self)
+{
+    read_owned("finalizer", (node *)self);
+}
+
+/* The same with what raises. */
+static void bold_dealloc(rrc_heap *h, rrc_object *self)
+{
+    node *n = (node *)self;
+    rrc_object *callable = n->slot[1];
+    long id = n->id;
+    n->slot[1] = NULL;
+    node_clear(h, self);
+    alive--;
+    rrc_gc_del(h, self);
+    rrc_ruby_call(callable, 0, NULL);
+    dprintf(1, "dealloc %ld: called\n", id);
+    rrc_decref(h, callable);
+}
+
 #define NODE_TYPE(name, flags, traverse, clear, finalize) \
     { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, .tp_basicsize = sizeof(node), \
       .tp_itemsize = sizeof(rrc_object *), .tp_flags = flags, .tp_dealloc = node_dealloc, \
@@ -76,6 +118,13 @@ static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_tr
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
 static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
+#define READER_TYPE(name, dealloc, finalize) \
+    { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, .tp_basicsize = sizeof(node), \
+      .tp_itemsize = sizeof(rrc_object *), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = dealloc, \
+      .tp_traverse = node_traverse, .tp_clear = node_clear, .tp_finalize = finalize }
+static const rrc_type reader_type = READER_TYPE("reader", reader_dealloc, NULL);
+static const rrc_type final_reader_type = READER_TYPE("final_reader", reader_dealloc, reader_finalize);
+static const rrc_type bold_reader_type = READER_TYPE("bold_reader", bold_dealloc, NULL);
 static const rrc_type unknown_type = NODE_TYPE("unknown_node", 0, NULL, NULL, NULL);
 
 static size_t node_native(const rrc_object *ob)
@@ -182,6 +231,11 @@ static VALUE made_adopt(VALUE self, VALUE other)
     rrc_incref(heap, ob);
     return rrc_ruby_initialize(self, ob);
 }
+/* Or a Ruby value, which stays what it is. */
+static VALUE m_adopt_value(VALUE self, VALUE node, VALUE value)
+{
+    return rrc_ruby_initialize(node, rrc_ruby_hold(value));
+}
 static const rrc_ruby_method made_methods[] = {
     { "initialize", RUBY_METHOD_FUNC(made_initialize), 1, 0 }, { "adopt", RUBY_METHOD_FUNC(made_adopt), 1, 0 },
     { NULL, NULL, 0, 0 },
@@ -193,6 +247,17 @@ static const rrc_ruby_method node_methods[] = {
     { "id", RUBY_METHOD_FUNC(node_id), 0, 0 },      { "claim", RUBY_METHOD_FUNC(node_claim), 1, 0 },
     { "held", RUBY_METHOD_FUNC(node_count), 0, 0 }, { NULL, NULL, 0, 0 },
 };
+
+static VALUE reader_initialize(VALUE self, VALUE id) { return rrc_ruby_initialize(self, make(&reader_type, NUM2LONG(id), 3)); }
+static VALUE final_reader_initialize(VALUE self, VALUE id) { return rrc_ruby_initialize(self, make(&final_reader_type, NUM2LONG(id), 3)); }
+static VALUE bold_reader_initialize(VALUE self, VALUE id) { return rrc_ruby_initialize(self, make(&bold_reader_type, NUM2LONG(id), 3)); }
+
+static void define_reader(VALUE outer, const char *name, const rrc_type *type, VALUE (*initialize)(VALUE, VALUE))
+{
+    const rrc_ruby_method methods[] = { { "initialize", RUBY_METHOD_FUNC(initialize), 1, 0 }, { NULL, NULL, 0, 0 } };
+    rrc_ruby_class spec = { name, type, node_class, methods, NULL };
+    rrc_ruby_define_class(outer, &spec);
+}
 
 /* ---- what C holds: a table of references ---- */
 
@@ -220,6 +285,16 @@ static VALUE m_hold(VALUE self, VALUE index, VALUE value)
 static VALUE m_release(VALUE self, VALUE index)
 {
     RRC_CLEAR(heap, held[held_index(index)]);
+    return Qnil;
+}
+
+/* Release it when Ruby is gone. */
+static size_t last_index;
+static void release_last(void) { RRC_CLEAR(heap, held[last_index]); }
+static VALUE m_release_after_ruby(VALUE self, VALUE index)
+{
+    last_index = held_index(index);
+    atexit(release_last);
     return Qnil;
 }
 
@@ -400,13 +475,18 @@ void Init_nodes(void)
     spec.name = "MadeNode";
     spec.type = &made_type;
     rrc_ruby_define_class(module, &spec);
+    define_reader(module, "Reader", &reader_type, reader_initialize);
+    define_reader(module, "FinalReader", &final_reader_type, final_reader_initialize);
+    define_reader(module, "BoldReader", &bold_reader_type, bold_reader_initialize);
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
     rb_gc_register_address(&last_word);
     MODULE_FUNCTION("hold", m_hold, 2);
     MODULE_FUNCTION("release", m_release, 1);
+    MODULE_FUNCTION("release_after_ruby", m_release_after_ruby, 1);
     MODULE_FUNCTION("held", m_held, 1);
+    MODULE_FUNCTION("adopt_value", m_adopt_value, 2);
     MODULE_FUNCTION("unknown", m_unknown, 0);
     MODULE_FUNCTION("eternal", m_eternal, 0);
     MODULE_FUNCTION("expect_node", m_expect_node, 1);

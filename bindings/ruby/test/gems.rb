@@ -1,0 +1,212 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "fileutils"
+require "rbconfig"
+require "tmpdir"
+
+# The gem as its users have it: installed into folders of its own, plainly, with --enable-debug,
+# and in two versions side by side; and extensions that are built with it. `rake gem` runs this
+# and says by PACKAGE where the unpacked gem is.
+class TestGems < Minitest::Test
+  PACKAGE = ENV.fetch("PACKAGE")
+  WORK = Dir.mktmpdir("rawrefcount-gems")
+  Minitest.after_run { FileUtils.rm_rf(WORK) }
+  VERSION = File.read("#{PACKAGE}/lib/rawrefcount/version.rb")[/"(.*)"/, 1]
+  NEWER = VERSION.succ
+  README = File.read("#{PACKAGE}/README.md")
+  OWN = { "RUBYLIB" => nil, "RUBYOPT" => nil, "GEM_PATH" => nil }.freeze
+
+  def run_in(dir, home, *command)
+    env = OWN.merge("GEM_HOME" => home, "GEM_PATH" => home)
+    output = IO.popen(env, command, chdir: dir, err: %i[child out], &:read)
+    [output, $?]
+  end
+
+  def assert_runs(dir, home, *command)
+    output, status = run_in(dir, home, *command)
+    assert status.success?, "#{command.join(' ')}: #{status.inspect}: #{output[0, 2000]}"
+    output
+  end
+
+  # The gem file of the package, or of a newer version of it.
+  def self.gem_file(version)
+    file = "#{WORK}/rawrefcount-#{version}.gem"
+    return file if File.exist?(file)
+
+    dir = "#{WORK}/package-#{version}"
+    FileUtils.cp_r(PACKAGE, dir)
+    if version != VERSION
+      edit("#{dir}/lib/rawrefcount/version.rb", /#{VERSION}/, version)
+      edit("#{dir}/ext/rawrefcount/rawrefcount.h", /(#define RRC_VERSION +)".*"/, "\\1\"#{version}\"")
+    end
+    system("gem", "build", "--output", file, "rawrefcount.gemspec", chdir: dir, out: File::NULL, err: File::NULL) or abort "cannot pack"
+    file
+  end
+
+  def self.edit(path, text, instead)
+    after = File.read(path).sub!(text, instead) or abort "#{path}: #{text} is not there"
+    File.write(path, after)
+  end
+
+  # A folder with these versions installed. Made once.
+  def self.home(name, versions, *flags)
+    dir = "#{WORK}/home-#{name}"
+    return dir if File.exist?(dir)
+
+    versions.each do |version|
+      system({ **OWN, "GEM_HOME" => dir }, "gem", "install", "--local", "--no-document", gem_file(version), "--", *flags,
+             out: "#{WORK}/log", err: %i[child out]) or abort File.read("#{WORK}/log")
+    end
+    dir
+  end
+
+  def plain = self.class.home("plain", [VERSION])
+  def debug = self.class.home("debug", [VERSION], "--enable-debug")
+  def newer = self.class.home("newer", [NEWER])
+  def both = self.class.home("both", [VERSION, NEWER])
+  def empty = "#{WORK}/home-empty".tap { |dir| FileUtils.mkdir_p(dir) }
+
+  # The README's files, by the names that it gives them, and its commands, in an empty folder.
+  def write_readme(dir)
+    part = README[/^## Bind your library in ten minutes$.*?(?=^## )/m]
+    part.scan(/^\*\*\d\. `(\S+?)`.*?^```\w+\n(.*?)^```$/m).each { |name, text| File.write("#{dir}/#{name}", text, mode: "a") }
+    assert_equal %w[buttons.c extconf.rb use.rb], Dir.children(dir).sort
+    part.scan(/^    (.*)$/).flatten.grep(/\A(ruby|make)\b/)
+  end
+
+  # An extension of the README's text, built with the gem in this home.
+  def with_extension(home)
+    Dir.mktmpdir do |dir|
+      write_readme(dir)
+      assert_runs(dir, home, RbConfig.ruby, "extconf.rb")
+      output = assert_runs(dir, home, "make")
+      refute_match(/warning/, output)
+      yield dir
+    end
+  end
+
+  # What a program that loads it does then; an error that it rescues leaves it whole.
+  USE = <<~RUBY
+    begin
+      require "buttons"
+    rescue LoadError => e
+      puts e.message
+    end
+    GC.start
+    if defined?(Button)
+      b = Button.new
+      b.on_click { |sender| p sender.equal?(b) }
+      b.click
+    end
+    puts "done"
+  RUBY
+
+  def use(dir, home, *flags) = assert_runs(dir, home, RbConfig.ruby, "-I.", *flags, "-e", USE)
+
+  def test_the_ten_minutes_of_the_readme
+    Dir.mktmpdir do |dir|
+      commands = write_readme(dir)
+      assert_equal ["ruby extconf.rb", "make", "ruby -I. use.rb"], commands
+      output = commands.map { |line| assert_runs(dir, plain, *line.sub(/\Aruby/, RbConfig.ruby).split) }
+      assert_equal "#{File.read("#{dir}/use.rb")[/# (.*)/, 1]}\n", output.last
+    end
+  end
+
+  def test_an_extension_loads_the_gem
+    with_extension(plain) do |dir|
+      assert_equal "true\ndone\n", use(dir, plain)
+      assert_equal "true\ndone\n", use(dir, plain, "-rrawrefcount")
+    end
+  end
+
+  def test_a_missing_gem_is_an_error_like_any_other
+    with_extension(plain) do |dir|
+      output = use(dir, empty)
+      assert_match(/\ACould not find 'rawrefcount' \(= #{VERSION}\) among/, output)
+      assert_match(/^done\n\z/, output)
+      assert_equal "cannot load such file -- rawrefcount\ndone\n", use(dir, empty, "--disable-gems")
+    end
+  end
+
+  def test_two_versions_side_by_side
+    with_extension(both) do |dir|
+      assert_equal "true\ndone\n", use(dir, both)
+      assert_equal "true\ndone\n", use(dir, both, "-rrawrefcount")
+    end
+  end
+
+  # A newer version was installed after the extension was built.
+  def test_the_version_that_it_was_built_with
+    with_extension(plain) do |dir|
+      assert_equal "true\ndone\n", use(dir, both)
+      output = use(dir, both, "-rrawrefcount")
+      assert_match(/^this extension was built for another version of rawrefcount than #{NEWER}, .*: build it again/, output)
+      assert_match(/^done\n\z/, output)
+    end
+  end
+
+  def test_the_version_that_it_was_built_with_is_gone
+    with_extension(plain) do |dir|
+      output = use(dir, newer)
+      assert_match(/\ACould not find 'rawrefcount' \(= #{VERSION}\) - did find: \[rawrefcount-#{NEWER}\]/, output)
+      assert_match(/^done\n\z/, output)
+    end
+  end
+
+  # Without RubyGems, from a folder in $LOAD_PATH.
+  def test_the_gem_in_the_load_path
+    with_extension(plain) do |dir|
+      folders = ["lib/rawrefcount.rb", "rawrefcount/rawrefcount.#{RbConfig::CONFIG['DLEXT']}"].map do |file|
+        "-I#{Dir["#{plain}/**/#{file}"].first.delete_suffix(file)}#{'lib' if file.start_with?('lib')}"
+      end
+      assert_equal "true\ndone\n", use(dir, empty, *folders, "-rrawrefcount")
+      assert_equal "true\ndone\n", use(dir, empty, *folders, "--disable-gems")
+    end
+  end
+
+  # The extension is a gem itself: installed beside both versions; or before the newer one.
+  def test_an_extension_that_is_a_gem
+    [[VERSION, NEWER, :buttons], [VERSION, :buttons, NEWER]].each do |order|
+      Dir.mktmpdir do |dir|
+        write_readme(dir)
+        File.write("#{dir}/buttons.gemspec", <<~RUBY)
+          Gem::Specification.new do |s|
+            s.name = "buttons"
+            s.version = "1"
+            s.summary = s.author = "buttons"
+            s.files = %w[buttons.c extconf.rb]
+            s.extensions = ["extconf.rb"]
+            s.#{README[/add_dependency "rawrefcount"/]}
+          end
+        RUBY
+        home = "#{dir}/home"
+        assert_runs(dir, home, "gem", "build", "buttons.gemspec")
+        order.each do |gem|
+          file = gem == :buttons ? "buttons-1.gem" : self.class.gem_file(gem)
+          assert_runs(dir, home, "gem", "install", "--local", "--no-document", file)
+        end
+        assert_equal "true\ndone\n", assert_runs(dir, home, RbConfig.ruby, "-e", USE)
+      end
+    end
+  end
+
+  def test_a_debug_gem_hands_its_settings_on
+    with_extension(debug) do |dir|
+      assert_match(/-DRRC_DEBUG\b/, File.read("#{dir}/Makefile"))
+      assert_equal "true\ndone\n", use(dir, debug)
+    end
+    with_extension(plain) do |dir|
+      refute_match(/-DRRC_DEBUG\b/, File.read("#{dir}/Makefile"))
+      assert_equal "true\ndone\n", use(dir, plain)
+    end
+  end
+
+  def test_settings_that_do_not_match
+    with_extension(plain) do |dir|
+      output = use(dir, debug)
+      assert_match(/or with other settings: build it again \(it has: .*RRC_DEBUG 0/, output)
+      assert_match(/^done\n\z/, output)
+    end
+  end
+end
