@@ -495,14 +495,15 @@ static int rrcl_map_reserve(rrcl_map *map, size_t count)
 
 /* ---- slots ---- */
 
+/* A p of the header stands for a slot. It is even, as the header wants it. */
 static uint32_t rrcl_slot_of(rrc_gcref ref)
 {
-    return (uint32_t)(uintptr_t)ref;
+    return (uint32_t)((uintptr_t)ref >> 1);
 }
 
 static rrc_gcref rrcl_ref_of(uint32_t slot)
 {
-    return (rrc_gcref)(uintptr_t)slot;
+    return (rrc_gcref)((uintptr_t)slot << 1);
 }
 
 /* Push an entry of VALUES or ANCHORS on the hidden thread, and return whether it is not
