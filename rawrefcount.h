@@ -54,7 +54,8 @@
  * - The link field belongs to the header. It holds p, a marker, or, while an object
  *   waits or the heap ends, what the header needs there: ask rrc_to_obj.
  * - An object of rrc_gc_new that is never tracked is never collected in a cycle.
- * - With RRC_MIRROR a count may be negative: ask rrc_to_obj whether an object is linked.
+ * - In a mirrored heap a count may be negative, and a bare ++ or -- of a count loses objects.
+ *   rrc_refcnt gives the number of C's references in every heap.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
@@ -205,7 +206,7 @@
  *   REFCNT_FROM_PYPY, .._LIGHT                 RRC_REFCNT_FROM_PYPY, .._LIGHT
  *
  *   CPython                                    here
- *   Py_INCREF, Py_DECREF, Py_CLEAR             rrc_incref, rrc_decref, RRC_CLEAR
+ *   Py_INCREF, Py_DECREF, Py_CLEAR, Py_REFCNT  rrc_incref, rrc_decref, RRC_CLEAR, rrc_refcnt
  *   PyObject_New, _NewVar, _Del                rrc_new, rrc_new_var, rrc_del
  *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots; but tp_members
  *                                              are the fields that own references
@@ -285,6 +286,8 @@
  *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
  *                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
+ *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked objects
+ *                                              take 32 bytes more
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding): desc.realloc is
@@ -294,8 +297,6 @@
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   (All units must have the same RRC_ABI; versions that share it can be mixed.)
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
- *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Counts
- *                                              get a test, tracked objects 32 bytes more
  *   RRC_REFCNT(ob)              ob->ob_refcnt     adapt the header to an object layout that exists
  *   RRC_LINK(ob)                ob->ob_pypy_link  already: lvalues of type intptr_t and rrc_gcref,
  *   RRC_TYPE(ob)                ob->ob_type       and a const rrc_type *. ob is a rrc_object *: cast it.
@@ -366,11 +367,7 @@
 #define RRC_REFCNT_IMMORTAL        (RRC_REFCNT_FROM_PYPY_LIGHT + (INTPTR_MAX / 8 + 1))
 
 /* The count of ob without the mark of weak objects, which is its sign: see >>mirror. */
-#ifdef RRC_MIRROR
 #define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
-#else
-#define RRCI_COUNT(ob) RRC_REFCNT(ob)
-#endif
 
 /* code, its message: what was wrong, and what to do. */
 #define RRC_ERRORS(X) \
@@ -571,9 +568,8 @@ typedef struct rrc_desc {
        NULL: silence, or stderr with RRC_DEBUG. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-#ifdef RRC_MIRROR
     /* For a host whose collector is closed: see >>mirror. With these two hooks a
-       heap is mirrored, and needs survivor, but no trace. In such a heap survivor
+       heap is mirrored, and needs survivor, but no trace; the implementing unit needs RRC_MIRROR. In such a heap survivor
        tells whether a p, or an edge node, still exists; rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
        final. They may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
@@ -597,7 +593,6 @@ typedef struct rrc_desc {
        and the link functions. Allocates nothing and cannot
        fail. Returns 0 if what it should root has died and cannot be got back. */
     int (*anchor)(void *userdata, rrc_object *ob, int on);
-#endif
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -612,12 +607,11 @@ typedef struct rrc_stats {
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t memory;                              /* bytes of the heap and its tables, without objects */
-#ifdef RRC_MIRROR
+    /* Mirrored heaps: */
     size_t weak;                                /* objects that only the host's graph keeps */
     size_t edge_nodes;                          /* that the host has made */
     size_t mirrored;                            /* calls of mirror for changed objects, since rrc_heap_new */
     size_t mirror_steps;                        /* finished since rrc_heap_new */
-#endif
 } rrc_stats;
 
 /* >>api
@@ -719,6 +713,10 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
    or rrc_mirror_step they wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
+
+/* How many references C has to ob: its count without the bias of a link and the mark of a weak object.
+   (Of a static object: some large number.) [any | no | nothing | O(1)] */
+RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 
 /* Set a field that owns a reference to NULL, then drop the reference: in this
    order, so that code called by the dealloc does not find it. `field` is evaluated
@@ -909,7 +907,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
-#ifdef RRC_MIRROR
+/* The functions from here to rrc_mirror_set_node exist if the implementing unit has RRC_MIRROR. */
+#if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
    garbage over both heaps. From the first call on, every reference in the heap must
@@ -952,7 +951,7 @@ RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
-#endif /* RRC_MIRROR */
+#endif
 
 /* ---- insight ---- */
 
@@ -997,11 +996,8 @@ RRC_API const char *rrc_error_message(int code);
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
-RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
-#ifdef RRC_MIRROR
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob);
-#endif
 RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function);
 
 #ifdef __cplusplus
@@ -1016,13 +1012,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 #else
 #define RRCI_DEBUG 0
 #endif
-#ifdef RRC_MIRROR
-#define RRCI_MIRROR 1
-#else
-#define RRCI_MIRROR 0
-#endif
 #define RRCI_CONFIG \
-    "RRC_ABI " RRCI_TEXT(RRC_ABI) ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) ", RRC_MIRROR " RRCI_TEXT(RRCI_MIRROR) \
+    "RRC_ABI " RRCI_TEXT(RRC_ABI) ", RRC_DEBUG " RRCI_TEXT(RRCI_DEBUG) \
     ", RRC_REFCNT(ob) " RRCI_TEXT(RRC_REFCNT(ob)) \
     ", RRC_LINK(ob) " RRCI_TEXT(RRC_LINK(ob)) \
     ", RRC_TYPE(ob) " RRCI_TEXT(RRC_TYPE(ob))
@@ -1035,6 +1026,13 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc)
 RRC_INLINE int rrc_check_config(rrc_heap *heap)
 {
     return rrci_check_config(heap, RRCI_CONFIG);
+}
+
+RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    return count >= RRC_REFCNT_FROM_PYPY_LIGHT ? count - RRC_REFCNT_FROM_PYPY_LIGHT
+         : count >= RRC_REFCNT_FROM_PYPY ? count - RRC_REFCNT_FROM_PYPY : count;
 }
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
@@ -1050,23 +1048,18 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
     if (!rrci_count_is_sound(heap, ob, "rrc_incref"))
         return;
 #endif
-#ifdef RRC_MIRROR
-    if (++RRC_REFCNT(ob) < 0)
+    /* (Unsigned, as the count of a static object may overflow on small machines.) */
+    RRC_REFCNT(ob) = (intptr_t)((uintptr_t)RRC_REFCNT(ob) + 1);
+    if (RRC_REFCNT(ob) < 0)
         rrci_strengthen(heap, ob);
-#else
-    (void)heap;
-    RRC_REFCNT(ob)++;
-#endif
 }
 
-#ifdef RRC_MIRROR
-/* Is a count, weak or not, 0 without its bias? A true answer is looked at again: one
-   that few instructions give. */
+/* Is a count, weak or not, 0 without its bias? A cheap test with false positives; rrci_no_reference
+   checks exactly. */
 #if INTPTR_MAX > 0x7fffffff
 #define RRCI_MAY_BE_BIAS(count) ((uint32_t)(count) == 0)
 #else
 #define RRCI_MAY_BE_BIAS(count) (((count) & (INTPTR_MAX / 8)) == 0)
-#endif
 #endif
 
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
@@ -1075,24 +1068,15 @@ RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob)
     if (!rrci_count_is_sound(heap, ob, "rrc_decref"))
         return;
 #endif
-#ifdef RRC_MIRROR
     --RRC_REFCNT(ob);
     if (RRCI_MAY_BE_BIAS(RRC_REFCNT(ob)))
         rrci_no_reference(heap, ob);
-#else
-    if (--RRC_REFCNT(ob) == 0)
-        rrci_last_reference(heap, ob);
-#endif
 }
 
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 {
-#ifdef RRC_MIRROR
     if (RRC_REFCNT(ob) < 0)
         rrci_strengthen(heap, ob);
-#else
-    (void)heap, (void)ob;
-#endif
 }
 
 #endif /* RAWREFCOUNT_H */
@@ -1229,11 +1213,13 @@ int strcmp(const char *a, const char *b);
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
+#define RRCI_NOINLINE __attribute__((noinline))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
 #define RRCI_ALWAYS_INLINE static inline
+#define RRCI_NOINLINE
 #endif
 
 /* The head of an object, which can straddle two cache lines. */
@@ -1450,6 +1436,11 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_IN_HOOK(heap) 0
 #endif
 
+#ifndef RRC_MIRROR                      /* then no object is weak */
+#undef RRCI_COUNT
+#define RRCI_COUNT(ob) RRC_REFCNT(ob)
+#endif
+
 /* What the rest of this file knows of >>mirror. RRCI_MIRRORED: a call for mirrored
    heaps only. */
 #ifdef RRC_MIRROR
@@ -1457,6 +1448,8 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob);
+static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob);
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
 static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
@@ -2034,6 +2027,8 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
 }
+
+static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
@@ -3363,14 +3358,6 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
     search->is_wrong = 1;
 }
 
-/* The count of ob without the bias. */
-static intptr_t rrci_true_count(rrc_object *ob)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    return count >= RRC_REFCNT_FROM_PYPY_LIGHT ? count - RRC_REFCNT_FROM_PYPY_LIGHT
-         : count >= RRC_REFCNT_FROM_PYPY ? count - RRC_REFCNT_FROM_PYPY : count;
-}
-
 static int rrci_is_linked_ob(rrc_object *ob)
 {
     return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
@@ -3555,8 +3542,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
         snprintf(also, sizeof also, ", or that of %.60s %p,", rrci_type_name(other), (void *)other);
     snprintf(detail, sizeof detail,
              "its tp_traverse%s visits %.60s %p too often: %lu visits, but %ld reference%s; no cycle is collected now",
-             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)rrci_true_count(ob),
-             rrci_true_count(ob) == 1 ? "" : "s");
+             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)rrc_refcnt(ob),
+             rrc_refcnt(ob) == 1 ? "" : "s");
 #else
     (void)other;
     (void)all;
@@ -3739,7 +3726,7 @@ static void rrci_scan(rrci_search *search)
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
         if (!rrci_is_alive(heap, head)) {
-            intptr_t outside = rrci_true_count(ob) - (intptr_t)head->is.refs;
+            intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
@@ -3817,7 +3804,7 @@ static void rrci_find_link_roots(rrci_search *search)
                 if ((kind & RRCI_O) == 0)
                     RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a P link on it keeps its p */
             } else if (!rrci_is_tracked(ob)) {
-                intptr_t external = rrci_true_count(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
+                intptr_t external = rrc_refcnt(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
                 if (external < 0)
                     rrci_too_many_visits(search, ob);
                 else if (external > 0)
@@ -3978,7 +3965,7 @@ static int rrci_all_alive(const rrc_heap *heap)
    Then it needs not wait for anything: the free function frees it if it is light, or queues it. */
 static int rrci_goes_by_count(rrc_object *ob, int is_kept)
 {
-    if (rrci_true_count(ob) != 0)
+    if (rrc_refcnt(ob) != 0)
         return 0;
     return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
@@ -4147,7 +4134,7 @@ typedef struct rrci_look {
 static intptr_t rrci_count_of_others(rrc_object *ob)
 {
     const rrci_gc_head *head = rrci_gc_head_of(ob);
-    return rrci_true_count(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
+    return rrc_refcnt(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
 }
 
 /* The waiting object at `index` joins the batch. */
@@ -4592,8 +4579,8 @@ static void rrci_end_husk(rrc_heap *heap)
     }
 }
 
-/* The rest of rrc_decref: the count of ob is 0. */
-RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
+/* The count of ob is 0. */
+static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
     if (rrci_bias_was_forgotten(heap, ob))
@@ -4616,6 +4603,45 @@ RRC_API void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
+}
+
+/* The count of a static object has drifted to an end of its band: back to the middle. */
+static void rrci_center(rrc_object *ob)
+{
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+}
+
+/* The rest of rrc_incref and rrc_touch: the count of ob is below 0. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == INTPTR_MIN)
+        rrci_center(ob);
+    else
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (else the count is just wrong) */
+    (void)heap;
+}
+
+static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (count == 0) {
+        if (RRCI_IS_WEAK(ob))           /* what it owns stays until its dealloc has run */
+            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        rrci_last_reference(heap, ob);
+    } else if (count >= RRC_REFCNT_IMMORTAL) {
+        rrci_center(ob);
+    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
+        RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
+    }
+}
+
+/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+{
+    /* A handle comes here each time that C lets go of it: the way out is short. */
+    if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        return;
+    rrci_last_or_bias(heap, ob);
 }
 
 /* For debug builds: may a reference to ob be taken or dropped? */
@@ -5361,10 +5387,9 @@ static void rrci_make_strong(rrc_heap *heap, rrc_object *ob)
 }
 
 /* A weak object becomes strong. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
 {
-    /* (In a heap that is not mirrored the count is just wrong.) */
-    if (RRCI_IS_MIRRORED(heap) && !rrci_disturbs(heap, ob))
+    if (!rrci_disturbs(heap, ob))
         rrci_make_strong(heap, ob);
 }
 
@@ -5377,19 +5402,12 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
     rrci_anchor(heap, ob, 0);
 }
 
-/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
-RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+/* C's last reference to an object that is linked, or was, is gone. */
+static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
-    intptr_t count = RRCI_COUNT(ob);
-    if (count == 0) {
-        rrc_touch(heap, ob);            /* what it owns stays until its dealloc has run */
-        rrci_last_reference(heap, ob);
-    } else if ((count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)
-               && RRCI_IS_MIRRORED(heap)) {
-        heap->changes++;                /* p can die now: a step has to find out */
-        if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
-            rrci_weaken(heap, ob);
-    }
+    heap->changes++;                    /* p may now be garbage; only a step can tell */
+    if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
+        rrci_weaken(heap, ob);
 }
 
 /* The header itself has dropped a reference to ob, and not the last one. */
@@ -5406,13 +5424,13 @@ static void rrci_strengthen_all(rrc_heap *heap)
     int kind;
     for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
         rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (rrci_true_count(ob) > 0)
+        if (rrc_refcnt(ob) > 0)
             rrc_touch(heap, ob);
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_true_count(ob) > 0)
+            if (rrc_refcnt(ob) > 0)
                 rrc_touch(heap, ob);
         }
 }
@@ -5594,7 +5612,7 @@ static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *func
         before = held;
         for (i = held; i < list->count; i++) {
             rrc_object *ob = *rrci_ob_at(list, i);
-            if (rrci_true_count(ob) <= (intptr_t)rrci_gc_head_of(ob)->is.refs)
+            if (rrc_refcnt(ob) <= (intptr_t)rrci_gc_head_of(ob)->is.refs)
                 continue;
             *rrci_ob_at(list, i) = *rrci_ob_at(list, held);
             *rrci_ob_at(list, held++) = ob;
@@ -5880,7 +5898,7 @@ static int rrci_find_stale(rrci_weighing *weighing)
 static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explained, int can_be_weak)
 {
     rrc_heap *heap = weighing->search.heap;
-    intptr_t outside = rrci_true_count(ob) - explained;
+    intptr_t outside = rrc_refcnt(ob) - explained;
     if (outside < 0 && !weighing->search.is_wrong)
         rrci_too_many_visits(&weighing->search, ob);
     if (outside == 0 && can_be_weak && !weighing->search.is_wrong) {
@@ -6289,7 +6307,10 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
-#ifdef RRC_MIRROR
+#ifndef RRC_MIRROR
+    if (desc->mirror != NULL || desc->anchor != NULL)
+        return "mirror or anchor is there, but the implementing unit was built without RRC_MIRROR";
+#else
     if ((desc->mirror == NULL) != (desc->anchor == NULL))
         return desc->mirror == NULL ? "anchor is there, but mirror is missing" : "mirror is there, but anchor is missing";
     needs_trace = needs_trace && desc->mirror == NULL;
@@ -6509,6 +6530,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
     stats->memory = heap->memory;
+    stats->weak = stats->edge_nodes = stats->mirrored = stats->mirror_steps = 0;
 #ifdef RRC_MIRROR
     stats->weak = heap->weak_count;
     stats->edge_nodes = heap->node_count;
@@ -6675,7 +6697,7 @@ static void rrci_check_traverses(rrci_checker *checker)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrci_gc_head *head = rrci_gc_head_of(ob);
-            if (!search.is_wrong && rrci_true_count(ob) - rrci_is_waiting(head) < (intptr_t)head->is.refs)
+            if (!search.is_wrong && rrc_refcnt(ob) - rrci_is_waiting(head) < (intptr_t)head->is.refs)
                 rrci_too_many_visits(&search, ob);
             head->is.refs = 0;
         }
@@ -6687,7 +6709,7 @@ static void rrci_check_traverses(rrci_checker *checker)
                 continue;
             explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
             RRC_LINK(link->ob) = link->p;
-            if (!search.is_wrong && rrci_true_count(link->ob) < explained)
+            if (!search.is_wrong && rrc_refcnt(link->ob) < explained)
                 rrci_too_many_visits(&search, link->ob);
         }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
@@ -6723,7 +6745,7 @@ static void rrci_check_tracked(rrci_checker *checker)
 
 static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t explained)
 {
-    if (RRCI_IS_WEAK(ob) && rrci_true_count(ob) > explained)
+    if (RRCI_IS_WEAK(ob) && rrc_refcnt(ob) > explained)
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
@@ -7039,7 +7061,7 @@ static void rrci_mark_queued_nodes(rrci_graph *graph)
 /* The references to ob but for that of the list in which it waits. */
 static intptr_t rrci_references_of_code(rrc_object *ob)
 {
-    return rrci_true_count(ob) - (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
+    return rrc_refcnt(ob) - (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
 }
 
 /* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is

@@ -136,6 +136,52 @@ static void an_immortal_ob_is_never_freed(void)
     host_close(h);
 }
 
+/* References to a static object may drift by more than its band has room for: then the slow paths of
+   rrc_incref and rrc_decref set the count back. */
+static void an_immortal_count_can_drift(void)
+{
+    static STATIC_OB(fixed, &Node);
+    const intptr_t middle = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+    host *h = host_open(NULL);
+    rrc_object *ob = STATIC_PTR(fixed);
+
+    REFCNT(ob) = INTPTR_MAX;
+    rrc_incref(h->heap, ob);
+    check_int(REFCNT(ob), middle);
+    REFCNT(ob) = RRC_REFCNT_IMMORTAL + 1;
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), middle);
+    rrc_incref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), middle - 1);
+    host_close(h);
+}
+
+/* C's references, in each band. */
+static void references_are_counted_without_the_bias(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob[3];
+    int i;
+
+    ob[0] = ob_new(h, &Node);
+    ob[1] = ob_shared(h, P, host_rooted(h, HOST_OLD), FULL);
+    ob[2] = ob_shared(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+    for (i = 0; i < 3; i++) {
+        check_int(rrc_refcnt(ob[i]), 1);
+        rrc_incref(h->heap, ob[i]);
+        check_int(rrc_refcnt(ob[i]), 2);
+        rrc_decref(h->heap, ob[i]);
+    }
+    for (i = 1; i < 3; i++) {
+        rrc_decref(h->heap, ob[i]);
+        check_int(rrc_refcnt(ob[i]), 0);
+    }
+    rrc_decref(h->heap, ob[0]);
+    host_close(h);
+}
+
 static void an_immortal_p_link_keeps_its_p(void)
 {
     STATIC_OB(statue, &Node);
@@ -339,6 +385,8 @@ UNIT_GROUP(unlinking,
     UNIT(unlinked_obs_are_not_unlinked_again),
     UNIT(an_immortal_ob_is_never_freed),
     UNIT(an_immortal_p_link_keeps_its_p),
+    UNIT(an_immortal_count_can_drift),
+    UNIT(references_are_counted_without_the_bias),
     UNIT(a_type_can_be_linked),
     UNIT(deallocs_may_mark_their_object),
     UNIT(a_linked_ob_is_not_marked),
