@@ -999,13 +999,18 @@ static cvm_value b_auto_pending(cvm *vm, cvm_value *args, size_t n)
     return CVM_NIL;
 }
 
-/* (next-dead): take a C object off the queue; it lives on with a new proxy */
+/* (next-dead): take a C object off the queue; it lives on with a new proxy. A view whose host
+   object is gone has nothing that Lisp could see: it is deallocated. */
 static cvm_value b_next_dead(cvm *vm, cvm_value *args, size_t n)
 {
     rrc_object *ob = rrc_next_dead(vm->rrc);
     cvm_value *v;
 
     (void)args, (void)n;
+    while (ob != NULL && cvm_view_is_gone(vm, ob)) {
+        rrc_decref(vm->rrc, ob);
+        ob = rrc_next_dead(vm->rrc);
+    }
     if (ob == NULL)
         return CVM_NIL;
     v = cvm_root(vm, cvm_to_lisp(vm, ob));

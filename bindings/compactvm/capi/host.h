@@ -29,6 +29,11 @@ cvm_value cvm_proxy_new(cvm *vm, rrc_object *ob, int *is_p_link);
    something whose data is in C. (That of a P link is known to rrc_from_obj.) */
 rrc_object *cvm_named_ob(cvm_value v);
 
+/* Was the data of ob in a host object that is gone? Such a view is found where garbage is taken
+   apart: its owner still holds it, while the host object died with all that only the owner
+   needed. Only its type is left. */
+int cvm_view_is_gone(cvm *vm, rrc_object *ob);
+
 /* ---- strings, tuples and arrays that are in C ---------------------------- */
 
 size_t cvm_outside_length(cvm_value v);
