@@ -218,13 +218,13 @@ cvm_value cvm_text(cvm *vm, const char *zero_terminated)
 
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *v = cvm_root(vm, fill);
+    size_t scope = cvm_open(vm), i;
+    cvm_value *v;
     cvm_vector *vector;
-    size_t i;
 
     if (length > SIZE_MAX / 4 / sizeof(cvm_value))
         return cvm_out_of_memory(vm);
+    v = cvm_root(vm, fill);
     vector = (cvm_vector *)cvm_object_new(vm, CVM_VECTOR,
                  offsetof(cvm_vector, items) + length * sizeof(cvm_value));
     if (vector != NULL) {
