@@ -142,6 +142,7 @@ typedef struct cvm_foreign {
     cvm_object head;
     cvm_value attributes;   /* a dict, or nil: of objects that can have some */
     struct rrc_object *ob;  /* NULL once the C object was disposed of */
+    int lent;               /* C has borrowed ob from a container that holds this proxy */
 } cvm_foreign;
 
 /* A whole number too big for a fixnum, as C has them; or one that C borrowed from

@@ -58,6 +58,11 @@ cvm_value cvm_foreign_call_base(cvm *vm, cvm_value *args, size_t n);
 /* #<...>; 0 after a failure. */
 int cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out);
 
+/* The C object, to which the caller has a reference, goes on its way without its proxy, whose
+   place is *slot. What C has borrowed through the proxy stays as long as that. 0 after a failure:
+   no memory, and nothing has changed. */
+int cvm_foreign_let_go(cvm *vm, cvm_value *slot, rrc_object *ob);
+
 /* (with ...): close what *slot holds. If an error is set, it is kept. 0 after a failure. */
 int cvm_foreign_close(cvm *vm, cvm_value *slot);
 
