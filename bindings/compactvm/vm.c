@@ -256,12 +256,12 @@ cvm_value cvm_whole_new(cvm *vm, intptr_t n)
 
 cvm_value cvm_integer(cvm *vm, intptr_t n)
 {
-    return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_real_new(vm, (double)n);
+    return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_whole_new(vm, n);
 }
 
 cvm_value cvm_size(cvm *vm, size_t n)
 {
-    return n <= (size_t)CVM_FIXNUM_MAX ? cvm_fixnum((intptr_t)n) : cvm_real_new(vm, (double)n);
+    return n <= (size_t)INTPTR_MAX ? cvm_integer(vm, (intptr_t)n) : cvm_real_new(vm, (double)n);
 }
 
 /* ---- symbols ------------------------------------------------------------ */

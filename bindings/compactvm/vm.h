@@ -152,9 +152,9 @@ cvm_value cvm_text(cvm *vm, const char *zero_terminated);
 cvm_value cvm_symbol_new(cvm *vm, const char *name, size_t length);
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill);
 cvm_value cvm_real_new(cvm *vm, double number);
-cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; a real if it is too big */
-cvm_value cvm_size(cvm *vm, size_t n);          /* likewise */
-cvm_value cvm_whole_new(cvm *vm, intptr_t n); /* always an object: see cvm_whole */
+cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; an object if it is too big for that */
+cvm_value cvm_size(cvm *vm, size_t n);          /* likewise; a real beyond INTPTR_MAX */
+cvm_value cvm_whole_new(cvm *vm, intptr_t n);   /* always an object: see cvm_whole */
 cvm_value cvm_dict_new(cvm *vm);
 
 /* An object of the kind, zeroed; its fields must then be filled in before the
@@ -173,6 +173,10 @@ const char *cvm_symbol_text(cvm_value symbol);
 uint32_t cvm_hash_bytes(const char *bytes, size_t length);
 
 /* ---- equality and dicts: dict.c ----------------------------------------- */
+
+/* -1, 0, 1: a is less than b, equal to it, greater; 2: b is no number (nan). Exact. */
+int cvm_compare_whole(intptr_t a, double b);
+int cvm_compare(cvm_value a, cvm_value b);      /* of two numbers: likewise */
 
 /* 1, 0, or -1 after a failure (nested too deep). */
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b);

@@ -395,8 +395,12 @@ static int equal_numbers(cvm *vm, rrc_object *a, rrc_object *b)
 
     if (cxi_is(vm, a, CX_INT) && cxi_is(vm, b, CX_INT))
         return ((cxi_int *)a)->number == ((cxi_int *)b)->number;
-    x = cxi_is(vm, a, CX_INT) ? (double)((cxi_int *)a)->number : ((cxi_float *)a)->number;
-    y = cxi_is(vm, b, CX_INT) ? (double)((cxi_int *)b)->number : ((cxi_float *)b)->number;
+    if (cxi_is(vm, b, CX_INT))
+        return equal_numbers(vm, b, a);
+    y = ((cxi_float *)b)->number;
+    if (cxi_is(vm, a, CX_INT))
+        return cvm_compare_whole(((cxi_int *)a)->number, y) == 0;
+    x = ((cxi_float *)a)->number;
     return x <= y && x >= y;
 }
 
