@@ -5,7 +5,7 @@
 #   CVM_SRCS  its sources
 
 CVM_DIR  := bindings/compactvm
-CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c heap.c dict.c sequences.c reader.c printer.c \
+CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c cstack.c heap.c dict.c sequences.c reader.c printer.c \
     eval.c builtins.c ctypes.c rrc_glue.c) $(wildcard $(CVM_DIR)/capi/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
 CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h $(CVM_DIR)/capi/*.h) rawrefcount.h

@@ -14,7 +14,7 @@ static const char usage[] =
     "  --stress           collect at every allocation, and move everything\n"
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
-    "  --max-depth N      nested evaluations (2500)\n"
+    "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
     "  --extension FILE   (load-extension FILE) first; can be repeated\n"
     "  --help, --version\n";
 

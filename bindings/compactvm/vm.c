@@ -101,7 +101,7 @@ int cvm_stack_room(cvm *vm, size_t n)
 
 int cvm_enter(cvm *vm)
 {
-    if (vm->depth >= vm->max_depth) {
+    if (vm->depth >= vm->max_depth || !cvm_c_stack_room(vm)) {
         cvm_fail(vm, "recursion too deep");
         return 0;
     }

@@ -41,7 +41,7 @@ typedef struct cvm cvm;
 typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
     size_t nursery;             /* bytes */
-    size_t max_depth;           /* nested evaluations */
+    size_t max_depth;           /* nested evaluations; fewer if the C stack is small */
     int stress;                 /* collect at every allocation */
     FILE *out;                  /* where print writes; stdout */
 } cvm_config;
@@ -72,6 +72,12 @@ typedef struct cvm_builtin_def {
 
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
+typedef struct cvm_c_stack {    /* of the thread that uses the VM: see cstack.c */
+    uintptr_t low, high;
+    uintptr_t least;            /* below it, recursion is too deep */
+    uintptr_t thread;           /* which one it is */
+} cvm_c_stack;
+
 struct cvm {
     struct rrc_heap *rrc;       /* the links: see rrc_glue.c. First: capi.h counts on it */
     cvm_heap heap;
@@ -87,6 +93,7 @@ struct cvm {
     size_t symbol_capacity, symbol_count;
     cvm_value tombstone;        /* stands for a C object that is being deallocated */
     size_t depth, max_depth;
+    cvm_c_stack c_stack;
     FILE *out;
 
     int failed;                 /* an error is on its way up */
@@ -122,6 +129,9 @@ void cvm_visit_roots(void *vm);
 
 /* 0 after a failure: recursion too deep. */
 int cvm_stack_room(cvm *vm, size_t n);
+
+/* Is there room for more on the C stack? */
+int cvm_c_stack_room(cvm *vm);
 
 /* Around each recursion of C code. cvm_enter gives 0 after a failure; then
    cvm_leave must not be called. */
