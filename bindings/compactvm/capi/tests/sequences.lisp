@@ -208,3 +208,19 @@
 (drop-it)
 (settle)
 (assert (= (count 'tracked) (dict-get (stats) 'tracked)))
+
+; ---- arrays that contain themselves, when C has looked at them or made them: comparing ends
+(define (circle n) (let ((a (array))) (for-each (lambda (i) (array-push! a a)) (range n)) a))
+(define (seen a) (list-items a) a)
+(define (circle-in-c) (let ((a (list-make 1))) (list-set a 0 a) a))
+(define (too-deep thunk) (assert (equal? (try thunk (lambda (m) m)) "recursion too deep")))
+(define a (seen (circle 1)))
+(assert (equal? a a))
+(assert (equal a a))
+(for-each
+  (lambda (pair)
+    (too-deep (lambda () (equal? (car pair) (car (cdr pair)))))
+    (too-deep (lambda () (equal (car pair) (car (cdr pair))))))
+  (list (list a (seen (circle 1))) (list a (circle-in-c)) (list (circle-in-c) (circle-in-c))
+        (list (seen (circle 3)) (seen (circle 3))) (list (list a) (list (circle-in-c)))))
+(assert (not (equal? (seen (circle 2)) (seen (circle 3)))))
