@@ -65,7 +65,8 @@ static cvm_value out_of_range(cvm *vm, const char *who, size_t i, size_t length)
 
 /* ---- arithmetic ---------------------------------------------------------
  *
- * Whole numbers that do not fit a fixnum become reals, as in "about 9.2e18".
+ * Whole numbers fill a word, and are exact. A result that does not fit becomes a real, as in
+ * "about 9.2e18".
  */
 
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE };
@@ -75,22 +76,28 @@ static int product_fits(intptr_t a, intptr_t b)
     if (a == 0 || b == 0)
         return 1;
     if (a > 0)
-        return b > 0 ? a <= CVM_FIXNUM_MAX / b : b >= CVM_FIXNUM_MIN / a;
-    return b > 0 ? a >= CVM_FIXNUM_MIN / b : a >= CVM_FIXNUM_MAX / b;
+        return b > 0 ? a <= INTPTR_MAX / b : b >= INTPTR_MIN / a;
+    return b > 0 ? a >= INTPTR_MIN / b : a >= INTPTR_MAX / b;
+}
+
+/* Is the result a whole number, in a word? b is not 0 if it is a division. */
+static int fits(int op, intptr_t a, intptr_t b)
+{
+    switch (op) {
+    case ADD:
+        return b > 0 ? a <= INTPTR_MAX - b : a >= INTPTR_MIN - b;
+    case SUBTRACT:
+        return b > 0 ? a >= INTPTR_MIN + b : a <= INTPTR_MAX + b;
+    case MULTIPLY:
+        return product_fits(a, b);
+    default:
+        return b == -1 ? a != INTPTR_MIN : a % b == 0;
+    }
 }
 
 static cvm_value whole(cvm *vm, int op, intptr_t a, intptr_t b)
 {
-    switch (op) {
-    case ADD:
-        return cvm_integer(vm, a + b);      /* a word has a bit to spare for it */
-    case SUBTRACT:
-        return cvm_integer(vm, a - b);
-    case MULTIPLY:
-        return product_fits(a, b) ? cvm_fixnum(a * b) : cvm_real_new(vm, (double)a * (double)b);
-    default:
-        return a % b == 0 ? cvm_integer(vm, a / b) : cvm_real_new(vm, (double)a / (double)b);
-    }
+    return cvm_integer(vm, op == ADD ? a + b : op == SUBTRACT ? a - b : op == MULTIPLY ? a * b : a / b);
 }
 
 static cvm_value arithmetic(cvm *vm, const char *name, int op, cvm_value a, cvm_value b)
@@ -101,8 +108,8 @@ static cvm_value arithmetic(cvm *vm, const char *name, int op, cvm_value a, cvm_
         return CVM_NONE;
     if (op == DIVIDE && y >= 0 && y <= 0)
         return cvm_fail(vm, "/: division by zero");
-    if (cvm_is_fixnum(a) && cvm_is_fixnum(b))
-        return whole(vm, op, cvm_fixnum_of(a), cvm_fixnum_of(b));
+    if (cvm_is_whole(a) && cvm_is_whole(b) && fits(op, cvm_whole_of(a), cvm_whole_of(b)))
+        return whole(vm, op, cvm_whole_of(a), cvm_whole_of(b));
     return cvm_real_new(vm, op == ADD ? x + y : op == SUBTRACT ? x - y
                           : op == MULTIPLY ? x * y : x / y);
 }
@@ -146,18 +153,20 @@ static cvm_value divide_whole(cvm *vm, const char *name, int op, cvm_value *args
     size_t i;
 
     for (i = 0; i < 2; i++)
-        if (!cvm_is_fixnum(args[i]))
+        if (!cvm_is_whole(args[i]))
             return cvm_expected(vm, name, "a whole number", args[i]);
-    a = cvm_fixnum_of(args[0]);
-    b = cvm_fixnum_of(args[1]);
+    a = cvm_whole_of(args[0]);
+    b = cvm_whole_of(args[1]);
     if (b == 0)
         return cvm_fail(vm, "%s: division by zero", name);
+    if (b == -1)                        /* the machine cannot divide each number by it */
+        return op == QUOTIENT ? arithmetic(vm, name, SUBTRACT, cvm_fixnum(0), args[0]) : cvm_fixnum(0);
     if (op == QUOTIENT)
         return cvm_integer(vm, a / b);
     r = a % b;
     if (op == MODULO && r != 0 && (r < 0) != (b < 0))
         r += b;
-    return cvm_fixnum(r);
+    return cvm_integer(vm, r);
 }
 
 static cvm_value b_quotient(cvm *vm, cvm_value *args, size_t n)
@@ -185,24 +194,17 @@ static cvm_value compare(cvm *vm, const char *name, int op, cvm_value *args, siz
 {
     size_t i;
     int all = 1;
-    double x, y;
+    double x;
 
     for (i = 0; i + 1 < n; i++) {
-        int less, greater, equal;
+        int order, less, greater, equal;
 
-        if (!cvm_get_real(vm, name, args[i], &x) || !cvm_get_real(vm, name, args[i + 1], &y))
+        if (!cvm_get_real(vm, name, args[i], &x) || !cvm_get_real(vm, name, args[i + 1], &x))
             return CVM_NONE;
-        if (cvm_is_whole(args[i]) && cvm_is_whole(args[i + 1])) {
-            intptr_t a = cvm_whole_of(args[i]), b = cvm_whole_of(args[i + 1]);
-
-            less = a < b;
-            greater = a > b;
-            equal = a == b;
-        } else {
-            less = x < y;
-            greater = x > y;
-            equal = x <= y && x >= y;
-        }
+        order = cvm_compare(args[i], args[i + 1]);
+        less = order == -1;
+        greater = order == 1;
+        equal = order == 0;
         all &= op == EQUAL ? equal : op == LESS ? less : op == GREATER ? greater
              : op == LESS_EQUAL ? less | equal : greater | equal;
     }
@@ -273,14 +275,12 @@ static cvm_value b_abs(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (!cvm_get_real(vm, "abs", args[0], &x))
         return CVM_NONE;
-    if (cvm_is_fixnum(args[0])) {
-        intptr_t i = cvm_fixnum_of(args[0]);
-        return cvm_integer(vm, i < 0 ? -i : i);
-    }
+    if (cvm_is_whole(args[0]))
+        return cvm_whole_of(args[0]) < 0 ? arithmetic(vm, "abs", SUBTRACT, cvm_fixnum(0), args[0]) : args[0];
     return cvm_real_new(vm, fabs(x));
 }
 
-/* A whole number: a fixnum if it fits. */
+/* A whole number; a real if it does not fit. */
 static cvm_value b_floor(cvm *vm, cvm_value *args, size_t n)
 {
     double x;
@@ -288,11 +288,11 @@ static cvm_value b_floor(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (!cvm_get_real(vm, "floor", args[0], &x))
         return CVM_NONE;
-    if (cvm_is_fixnum(args[0]))
+    if (cvm_is_whole(args[0]))
         return args[0];
     x = floor(x);
-    if (x >= (double)CVM_FIXNUM_MIN && x < (double)CVM_FIXNUM_MAX)
-        return cvm_fixnum((intptr_t)x);
+    if (x >= (double)INTPTR_MIN && x < -(double)INTPTR_MIN)
+        return cvm_integer(vm, (intptr_t)x);
     return cvm_real_new(vm, x);
 }
 
@@ -519,12 +519,15 @@ static cvm_value b_range(cvm *vm, cvm_value *args, size_t n)
     size_t i;
 
     for (i = 0; i < n; i++)
-        if (!cvm_is_fixnum(args[i]))
+        if (!cvm_is_whole(args[i]))
             return cvm_expected(vm, "range", "a whole number", args[i]);
-    start = n > 1 ? cvm_fixnum_of(args[0]) : 0;
-    end = cvm_fixnum_of(args[n - 1]);
-    while (end > start && *list != CVM_NONE)
-        *list = cvm_cons(vm, cvm_fixnum(--end), *list);
+    start = n > 1 ? cvm_whole_of(args[0]) : 0;
+    end = cvm_whole_of(args[n - 1]);
+    while (end > start && *list != CVM_NONE) {
+        cvm_value number = cvm_integer(vm, --end);
+
+        *list = number != CVM_NONE ? cvm_cons(vm, number, *list) : CVM_NONE;
+    }
     return *list;
 }
 
@@ -807,10 +810,11 @@ static cvm_value b_substring(cvm *vm, cvm_value *args, size_t n)
     end = length = CVM_STRING_OF(args[0])->length;
     if (n > 2 && !cvm_get_index(vm, "substring", args[2], &end))
         return CVM_NONE;
-    if (end > length)
-        return out_of_range(vm, "substring", end, length);
+    if (start > length || end > length)
+        return out_of_range(vm, "substring", start > length ? start : end, length);
     if (start > end)
-        return out_of_range(vm, "substring", start, end);
+        return cvm_fail(vm, "substring: the start %lu is behind the end %lu", (unsigned long)start,
+                        (unsigned long)end);
     v = cvm_string_new(vm, NULL, end - start);
     if (v != CVM_NONE)
         memcpy(CVM_STRING_OF(v)->bytes, cvm_bytes(args[0]) + start, end - start);
@@ -937,12 +941,11 @@ static cvm_value b_repr(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_hex(cvm *vm, cvm_value *args, size_t n)
 {
     char text[40];
-    size_t i;
 
     (void)n;
-    if (!cvm_get_index(vm, "hex", args[0], &i))
-        return CVM_NONE;
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)i);
+    if (!cvm_is_whole(args[0]) || cvm_whole_of(args[0]) < 0)
+        return cvm_expected(vm, "hex", "a whole number, not negative", args[0]);
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)cvm_whole_of(args[0]));
     return cvm_text(vm, text);
 }
 

@@ -5,7 +5,7 @@
 #   CVM_SRCS  its sources
 
 CVM_DIR  := bindings/compactvm
-CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c heap.c dict.c sequences.c reader.c printer.c \
+CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c cstack.c heap.c dict.c sequences.c reader.c printer.c \
     eval.c builtins.c ctypes.c rrc_glue.c) $(wildcard $(CVM_DIR)/capi/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
 CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h $(CVM_DIR)/capi/*.h) rawrefcount.h
@@ -52,7 +52,7 @@ $(foreach folder,$(CAPI_DIR)/tests $(EXT_DIR),$(eval $(call capi_extensions,$(fo
 
 # The tests of the API that are C, with the VM and the probe linked in. Allocations
 # go through the test's own functions, which let one fail.
-CAPI_TESTS := $(addprefix $(CAPI_DIR)/tests/, main.c embedding.c failing.c probe.c) \
+CAPI_TESTS := $(addprefix $(CAPI_DIR)/tests/, main.c embedding.c failing.c neutral.c probe.c) \
     $(addprefix $(EXT_DIR)/, tests/linked.c buffer.c graph.c) tests/unit.c
 CAPI_WRAP  := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 CAPI_UNIT  := $(shell $(PKG_CONFIG) --exists cmocka 2>/dev/null && echo -lcmocka || echo -DUNIT_CMOCKA=0)

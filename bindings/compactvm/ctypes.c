@@ -739,6 +739,7 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
 {
     rrc_object *ob = get_foreign(vm, "dispose", args[0]);
+    int ok;
 
     (void)n;
     if (ob == NULL)
@@ -746,10 +747,9 @@ static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
     if (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_READY)
         return cvm_foreign_close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
     rrc_incref(vm->rrc, ob);
-    rrc_unlink(vm->rrc, ob);
-    CVM_FOREIGN_OF(args[0])->ob = NULL;
+    ok = cvm_foreign_let_go(vm, &args[0], ob);
     rrc_decref(vm->rrc, ob);
-    return CVM_NIL;
+    return ok ? CVM_NIL : CVM_NONE;
 }
 
 /* ---- the registry: C code that holds objects by name -------------------- */
@@ -999,13 +999,18 @@ static cvm_value b_auto_pending(cvm *vm, cvm_value *args, size_t n)
     return CVM_NIL;
 }
 
-/* (next-dead): take a C object off the queue; it lives on with a new proxy */
+/* (next-dead): take a C object off the queue; it lives on with a new proxy. A view whose host
+   object is gone has nothing that Lisp could see: it is deallocated. */
 static cvm_value b_next_dead(cvm *vm, cvm_value *args, size_t n)
 {
     rrc_object *ob = rrc_next_dead(vm->rrc);
     cvm_value *v;
 
     (void)args, (void)n;
+    while (ob != NULL && cvm_view_is_gone(vm, ob)) {
+        rrc_decref(vm->rrc, ob);
+        ob = rrc_next_dead(vm->rrc);
+    }
     if (ob == NULL)
         return CVM_NIL;
     v = cvm_root(vm, cvm_to_lisp(vm, ob));

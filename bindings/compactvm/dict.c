@@ -14,15 +14,38 @@ static int are_numbers(cvm_value a, cvm_value b)
     return cvm_is_number(a) && cvm_is_number(b);
 }
 
-static int equal_numbers(cvm_value a, cvm_value b)
+/* The numbers that are no reals end just below this one. */
+#define WHOLE_LIMIT (-(double)INTPTR_MIN)
+
+int cvm_compare_whole(intptr_t a, double b)
 {
-    double x, y;
+    intptr_t whole;
+    double rest;
+
+    if (b >= WHOLE_LIMIT || b < -WHOLE_LIMIT)
+        return b > 0 ? -1 : 1;
+    if (!(b <= 0 || b >= 0))
+        return 2;
+    whole = (intptr_t)b;                /* towards zero */
+    rest = b - (double)whole;
+    return a != whole ? (a > whole) - (a < whole) : (rest < 0) - (rest > 0);
+}
+
+int cvm_compare(cvm_value a, cvm_value b)
+{
+    int order;
 
     if (cvm_is_whole(a) && cvm_is_whole(b))
-        return cvm_whole_of(a) == cvm_whole_of(b);
-    x = cvm_number_of(a);
-    y = cvm_number_of(b);
-    return x <= y && x >= y;
+        return (cvm_whole_of(a) > cvm_whole_of(b)) - (cvm_whole_of(a) < cvm_whole_of(b));
+    if (cvm_is_whole(a))
+        return cvm_compare_whole(cvm_whole_of(a), cvm_number_of(b));
+    if (cvm_is_whole(b)) {
+        order = cvm_compare_whole(cvm_whole_of(b), cvm_number_of(a));
+        return order == 2 ? 2 : -order;
+    }
+    if (cvm_number_of(a) < cvm_number_of(b))
+        return -1;
+    return cvm_number_of(a) > cvm_number_of(b) ? 1 : cvm_number_of(a) >= cvm_number_of(b) ? 0 : 2;
 }
 
 static int equal_strings(cvm_value a, cvm_value b)
@@ -69,7 +92,7 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
     int same, sequences;
 
     if (are_numbers(a, b))
-        return equal_numbers(a, b);
+        return cvm_compare(a, b) == 0;
     if (a == b)
         return 1;
     if (!cvm_is_object(a) || !cvm_is_object(b))
@@ -108,7 +131,7 @@ cvm_value cvm_dict_new(cvm *vm)
 static int same_key(cvm_value a, cvm_value b)
 {
     if (are_numbers(a, b))
-        return equal_numbers(a, b);
+        return cvm_compare(a, b) == 0;
     if (cvm_is(a, CVM_STRING) && cvm_is(b, CVM_STRING))
         return equal_strings(a, b);
     return a == b;

@@ -11,7 +11,6 @@ typedef struct cvm_reader {
     const char *at, *end;
     int line;
     cvm_value *file;            /* the name, a string in a rooted slot */
-    int incomplete;             /* the text ended inside an expression */
 } cvm_reader;
 
 /* The next expression. CVM_NONE: the text is at its end, or vm->failed. */

@@ -14,7 +14,7 @@ static const char usage[] =
     "  --stress           collect at every allocation, and move everything\n"
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
-    "  --max-depth N      nested evaluations (2500)\n"
+    "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
     "  --extension FILE   (load-extension FILE) first; can be repeated\n"
     "  --help, --version\n";
 
@@ -45,64 +45,107 @@ static int print_value(cvm *vm, cvm_value v)
     return ok;
 }
 
-/* ---- the read-eval-print loop ------------------------------------------- */
+/* ---- the read-eval-print loop -------------------------------------------
+ *
+ * Lines are gathered until no bracket or string is open; then all of them are read and
+ * evaluated. Each byte is looked at once as it comes in: a long expression costs no more
+ * for each of its lines than a short one.
+ */
+typedef struct scanner {
+    cvm_buffer open;            /* the brackets that wait to be closed */
+    char state;                 /* what the next byte is part of: see scan */
+    int quoted;                 /* the last thing so far is a quote mark */
+    int wrong;                  /* the reader will refuse it: do not wait for more */
+} scanner;
+
+enum { PLAIN, COMMENT, STRING, ESCAPE };
+
+static void scan_plain(scanner *s, char c)
+{
+    char open = c == ')' ? '(' : '[';
+
+    if (c == ' ' || (c >= '\t' && c <= '\r'))
+        return;
+    s->quoted = c == '\'' || (s->quoted && c == ';');
+    if (c == ';' || c == '"') {
+        s->state = c == ';' ? COMMENT : STRING;
+    } else if (c == '(' || c == '[') {
+        cvm_put(&s->open, &c, 1);
+    } else if (c == ')' || c == ']') {
+        if (s->open.length == 0 || s->open.bytes[--s->open.length] != open)
+            s->wrong = 1;
+    } else if (c < '!' || c > '~') {
+        s->wrong = 1;
+    }
+}
+
+static void scan(scanner *s, char c)
+{
+    if (s->state == PLAIN)
+        scan_plain(s, c);
+    else if (s->state == COMMENT)
+        s->state = c == '\n' ? PLAIN : COMMENT;
+    else if (s->state == ESCAPE)
+        s->state = STRING;
+    else
+        s->state = c == '"' ? PLAIN : c == '\\' ? ESCAPE : STRING;
+}
 
 /* Is the text so far the beginning of something longer? */
-static int is_incomplete(cvm *vm, const char *text, size_t length)
+static int is_incomplete(const scanner *s)
 {
-    size_t scope = cvm_open(vm);
-    cvm_reader r = { 0 };
+    return !s->wrong && (s->open.length > 0 || s->state == STRING || s->state == ESCAPE || s->quoted);
+}
 
-    r.vm = vm;
-    r.at = text;
-    r.end = text + length;
-    r.line = 1;
-    r.file = cvm_root(vm, CVM_NIL);
-    while (cvm_read(&r) != CVM_NONE)
-        continue;
-    cvm_error_clear(vm);
-    cvm_close(vm, scope);
-    return r.incomplete;
+/* Add a line of the input to the text. 0: there is no more input. */
+static int read_line(cvm_buffer *text, scanner *s)
+{
+    int c;
+
+    do {
+        char byte;
+
+        c = getc(stdin);
+        if (c == EOF)
+            return 0;
+        byte = (char)c;
+        cvm_put(text, &byte, 1);
+        scan(s, byte);
+    } while (c != '\n');
+    return 1;
 }
 
 static int repl(cvm *vm)
 {
-    cvm_buffer text = { 0 };
-    char line[512];
+    int more = 1, status = 0;
 
     printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION,
            rrc_version());
-    for (;;) {
-        cvm_value v;
-        int status = 0;
+    while (more && !vm->exiting) {
+        cvm_buffer text = { 0 };
+        scanner s = { 0 };
 
-        fputs(text.length == 0 ? "> " : "  ", stdout);
-        fflush(stdout);
-        if (fgets(line, sizeof line, stdin) == NULL)
-            break;
-        cvm_put_text(&text, line);
-        if (text.full) {
+        do {
+            fputs(text.length == 0 ? "> " : "  ", stdout);
+            fflush(stdout);
+            more = read_line(&text, &s);
+        } while (more && is_incomplete(&s));
+        if (!more)
+            putchar('\n');
+        if (text.full || s.open.full) {
             fputs("error: out of memory\n", stderr);
-            cvm_buffer_free(&text);
-            continue;
+        } else if (more || text.length > 0) {
+            cvm_value v = cvm_run_text(vm, "repl", text.bytes, text.length);
+
+            if (v == CVM_NONE || !print_value(vm, v))
+                status = report(vm);
         }
-        if (strchr(line, '\n') == NULL || is_incomplete(vm, text.bytes, text.length))
-            continue;
-        v = cvm_run_text(vm, "repl", text.bytes, text.length);
-        if (v == CVM_NONE || !print_value(vm, v))
-            status = report(vm);
         cvm_buffer_free(&text);
-        if (vm->exiting)
-            return status;
-        cvm_error_clear(vm);
+        cvm_buffer_free(&s.open);
+        if (!vm->exiting)
+            cvm_error_clear(vm);
     }
-    putchar('\n');
-    if (text.length > 0) {              /* it says what is missing at the end */
-        cvm_run_text(vm, "repl", text.bytes, text.length);
-        report(vm);
-    }
-    cvm_buffer_free(&text);
-    return 0;
+    return vm->exiting ? status : 0;
 }
 
 /* ---- the command line --------------------------------------------------- */

@@ -60,45 +60,53 @@ static int is_delimiter(char c)
 
 /* ---- atoms -------------------------------------------------------------- */
 
+/* An optional sign and digits. 0: the number does not fit a word. */
+static int parse_whole(const char *text, intptr_t *number)
+{
+    int negative = *text == '-';
+    intptr_t n = 0;
+
+    for (text += negative || *text == '+'; *text != '\0'; text++) {
+        int digit = *text - '0';
+
+        if (n < (INTPTR_MIN + digit) / 10)
+            return 0;
+        n = n * 10 - digit;                 /* downwards: the range is wider there */
+    }
+    if (!negative && n == INTPTR_MIN)
+        return 0;
+    *number = negative ? n : -n;
+    return 1;
+}
+
 cvm_value cvm_parse_number(cvm *vm, const char *text, size_t length)
 {
-    char copy[128];
-    char *end;
+    char few[64];
+    char *copy, *end;
     size_t i, digits = 0;
     double number;
+    intptr_t n;
+    int is_number, is_whole;
 
-    if (length == 0 || length >= sizeof copy)
-        return CVM_NONE;
     for (i = 0; i < length; i++) {          /* no hex, no "infinity": those are symbols */
         if (text[i] >= '0' && text[i] <= '9')
             digits++;
         else if (strchr("+-.eE", text[i]) == NULL || text[i] == '\0')
             return CVM_NONE;
-        copy[i] = text[i];
     }
+    if (digits == 0 || text[0] == 'e' || text[0] == 'E')
+        return CVM_NONE;
+    copy = length < sizeof few ? few : malloc(length + 1);
+    if (copy == NULL)
+        return cvm_out_of_memory(vm);
+    memcpy(copy, text, length);
     copy[length] = '\0';
-    if (digits == 0 || copy[0] == 'e' || copy[0] == 'E')
-        return CVM_NONE;
     number = strtod(copy, &end);
-    if (*end != '\0')
-        return CVM_NONE;
-    if (strpbrk(copy, ".eE") == NULL) {     /* an integer, exact if it fits */
-        intptr_t n = 0;
-        int negative = copy[0] == '-';
-
-        for (i = negative || copy[0] == '+'; i < length; i++) {
-            int digit = copy[i] - '0';
-
-            if (n < (CVM_FIXNUM_MIN + digit) / 10)
-                return cvm_real_new(vm, number);
-            n = n * 10 - digit;             /* downwards: the range is wider there */
-        }
-        if (negative)
-            return cvm_fixnum(n);
-        if (-n <= CVM_FIXNUM_MAX)
-            return cvm_fixnum(-n);
-    }
-    return cvm_real_new(vm, number);
+    is_number = *end == '\0';
+    is_whole = is_number && strpbrk(copy, ".eE") == NULL && parse_whole(copy, &n);
+    if (copy != few)
+        free(copy);
+    return !is_number ? CVM_NONE : is_whole ? cvm_integer(vm, n) : cvm_real_new(vm, number);
 }
 
 static int hex_digit(char c)
@@ -162,7 +170,6 @@ static cvm_value read_string(cvm_reader *r)
     }
     if (r->at >= r->end) {
         cvm_buffer_free(&text);
-        r->incomplete = 1;
         return reader_fail(r, line, "this string has no end");
     }
     next(r);
@@ -233,11 +240,9 @@ static cvm_value read_list(cvm_reader *r, char close)
         cvm_value v;
 
         skip_blanks(r);
-        if (r->at >= r->end) {
-            r->incomplete = 1;
+        if (r->at >= r->end)
             return reader_fail(r, line, close == ')' ? "this ( has no matching )"
                                                      : "this [ has no matching ]");
-        }
         if (*r->at == close) {
             next(r);
             return *first;
@@ -299,10 +304,8 @@ static cvm_value read_quote(cvm_reader *r)
 
     next(r);
     skip_blanks(r);
-    if (r->at >= r->end) {
-        r->incomplete = 1;
+    if (r->at >= r->end)
         return reader_fail(r, line, "nothing follows the quote");
-    }
     *quoted = read_form(r);
     if (*quoted == CVM_NONE || (*quoted = source_pair(r, *quoted, line)) == CVM_NONE)
         return CVM_NONE;

@@ -109,7 +109,8 @@ static cvm_value b_range_tuple(cvm *vm, cvm_value *args, size_t n)
 
     for (i = 0; i < n; i++)
         if (!cvm_is_fixnum(args[i]))
-            return cvm_expected(vm, "range-tuple", "a whole number", args[i]);
+            return cvm_expected(vm, "range-tuple", cvm_is_whole(args[i]) ? "a smaller whole number"
+                                : "a whole number", args[i]);   /* its items must need no memory */
     end = cvm_fixnum_of(args[n - 1]);
     if (n > 1)
         start = cvm_fixnum_of(args[0]);

@@ -142,10 +142,11 @@ typedef struct cvm_foreign {
     cvm_object head;
     cvm_value attributes;   /* a dict, or nil: of objects that can have some */
     struct rrc_object *ob;  /* NULL once the C object was disposed of */
+    int lent;               /* C has borrowed ob from a container that holds this proxy */
 } cvm_foreign;
 
-/* A whole number too big for a fixnum, as C has them; or one that C borrowed from
-   a container, which needs an object for it (see cvm_plain). */
+/* A whole number too big for a fixnum; or one that C borrowed from a container, which needs an
+   object for it (see cvm_plain). */
 typedef struct cvm_whole {
     cvm_object head;
     intptr_t number;

@@ -101,7 +101,7 @@ int cvm_stack_room(cvm *vm, size_t n)
 
 int cvm_enter(cvm *vm)
 {
-    if (vm->depth >= vm->max_depth) {
+    if (vm->depth >= vm->max_depth || !cvm_c_stack_room(vm)) {
         cvm_fail(vm, "recursion too deep");
         return 0;
     }
@@ -218,13 +218,13 @@ cvm_value cvm_text(cvm *vm, const char *zero_terminated)
 
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *v = cvm_root(vm, fill);
+    size_t scope = cvm_open(vm), i;
+    cvm_value *v;
     cvm_vector *vector;
-    size_t i;
 
     if (length > SIZE_MAX / 4 / sizeof(cvm_value))
         return cvm_out_of_memory(vm);
+    v = cvm_root(vm, fill);
     vector = (cvm_vector *)cvm_object_new(vm, CVM_VECTOR,
                  offsetof(cvm_vector, items) + length * sizeof(cvm_value));
     if (vector != NULL) {
@@ -256,12 +256,12 @@ cvm_value cvm_whole_new(cvm *vm, intptr_t n)
 
 cvm_value cvm_integer(cvm *vm, intptr_t n)
 {
-    return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_real_new(vm, (double)n);
+    return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_whole_new(vm, n);
 }
 
 cvm_value cvm_size(cvm *vm, size_t n)
 {
-    return n <= (size_t)CVM_FIXNUM_MAX ? cvm_fixnum((intptr_t)n) : cvm_real_new(vm, (double)n);
+    return n <= (size_t)INTPTR_MAX ? cvm_integer(vm, (intptr_t)n) : cvm_real_new(vm, (double)n);
 }
 
 /* ---- symbols ------------------------------------------------------------ */

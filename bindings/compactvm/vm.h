@@ -41,7 +41,7 @@ typedef struct cvm cvm;
 typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
     size_t nursery;             /* bytes */
-    size_t max_depth;           /* nested evaluations */
+    size_t max_depth;           /* nested evaluations; fewer if the C stack is small */
     int stress;                 /* collect at every allocation */
     FILE *out;                  /* where print writes; stdout */
 } cvm_config;
@@ -72,6 +72,12 @@ typedef struct cvm_builtin_def {
 
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
+typedef struct cvm_c_stack {    /* of the thread that uses the VM: see cstack.c */
+    uintptr_t low, high;
+    uintptr_t least;            /* below it, recursion is too deep */
+    uintptr_t thread;           /* which one it is */
+} cvm_c_stack;
+
 struct cvm {
     struct rrc_heap *rrc;       /* the links: see rrc_glue.c. First: capi.h counts on it */
     cvm_heap heap;
@@ -87,6 +93,7 @@ struct cvm {
     size_t symbol_capacity, symbol_count;
     cvm_value tombstone;        /* stands for a C object that is being deallocated */
     size_t depth, max_depth;
+    cvm_c_stack c_stack;
     FILE *out;
 
     int failed;                 /* an error is on its way up */
@@ -123,6 +130,9 @@ void cvm_visit_roots(void *vm);
 /* 0 after a failure: recursion too deep. */
 int cvm_stack_room(cvm *vm, size_t n);
 
+/* Is there room for more on the C stack? */
+int cvm_c_stack_room(cvm *vm);
+
 /* Around each recursion of C code. cvm_enter gives 0 after a failure; then
    cvm_leave must not be called. */
 int cvm_enter(cvm *vm);
@@ -152,9 +162,9 @@ cvm_value cvm_text(cvm *vm, const char *zero_terminated);
 cvm_value cvm_symbol_new(cvm *vm, const char *name, size_t length);
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill);
 cvm_value cvm_real_new(cvm *vm, double number);
-cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; a real if it is too big */
-cvm_value cvm_size(cvm *vm, size_t n);          /* likewise */
-cvm_value cvm_whole_new(cvm *vm, intptr_t n); /* always an object: see cvm_whole */
+cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; an object if it is too big for that */
+cvm_value cvm_size(cvm *vm, size_t n);          /* likewise; a real beyond INTPTR_MAX */
+cvm_value cvm_whole_new(cvm *vm, intptr_t n);   /* always an object: see cvm_whole */
 cvm_value cvm_dict_new(cvm *vm);
 
 /* An object of the kind, zeroed; its fields must then be filled in before the
@@ -173,6 +183,10 @@ const char *cvm_symbol_text(cvm_value symbol);
 uint32_t cvm_hash_bytes(const char *bytes, size_t length);
 
 /* ---- equality and dicts: dict.c ----------------------------------------- */
+
+/* -1, 0, 1: a is less than b, equal to it, greater; 2: b is no number (nan). Exact. */
+int cvm_compare_whole(intptr_t a, double b);
+int cvm_compare(cvm_value a, cvm_value b);      /* of two numbers: likewise */
 
 /* 1, 0, or -1 after a failure (nested too deep). */
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b);

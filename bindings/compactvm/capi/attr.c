@@ -85,26 +85,20 @@ static rrc_object *get(cvm *vm, rrc_object *ob, const char *name, cvm_value symb
     return cx_err_set(vm, "a %s has no attribute %.60s", RRC_TYPE(ob)->tp_name, name);
 }
 
-static int set(cvm *vm, rrc_object *ob, const char *name, cvm_value symbol, rrc_object *value)
+/* In the attributes of the object's proxy. */
+static int set_own(cvm *vm, rrc_object *ob, const char *name, cvm_value symbol, rrc_object *value)
 {
-    const cx_getset_def *g = find_getset(cxi_type_of(vm, ob), name);
     size_t scope = cvm_open(vm);
-    cvm_value *key = cvm_root(vm, symbol), *v, *p;
+    cvm_value *key = cvm_root(vm, symbol);
+    cvm_value *v = cvm_root(vm, value != NULL ? cxi_to_value(vm, value) : CVM_NIL);
+    cvm_value *p = cvm_root(vm, *v != CVM_NONE ? cxi_to_value(vm, ob) : CVM_NONE);
     int ok = 0;
 
-    if (g != NULL && (g->set == NULL || value == NULL))
-        return cx_err_set(vm, "the attribute %.60s of a %s cannot be %s", name, RRC_TYPE(ob)->tp_name,
-                          value != NULL ? "set" : "removed"), -1;
-    if (g != NULL) {
-        ok = g->set(vm, ob, value) == 0;
-        if (!ok)
-            checked(vm, name, NULL);
-        return ok ? 0 : -1;
+    if (*p != CVM_NONE && CVM_FOREIGN_OF(*p)->ob != ob) {       /* a tombstone */
+        cx_err_set(vm, "a %s that is being deallocated cannot have attributes such as %.60s",
+                   RRC_TYPE(ob)->tp_name, name);
+        *p = CVM_NONE;
     }
-    if ((RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_HAVE_ATTRS) == 0)
-        return cx_err_set(vm, "a %s cannot have attributes such as %.60s", RRC_TYPE(ob)->tp_name, name), -1;
-    v = cvm_root(vm, value != NULL ? cxi_to_value(vm, value) : CVM_NIL);
-    p = cvm_root(vm, *v != CVM_NONE ? cxi_to_value(vm, ob) : CVM_NONE);
     if (*p != CVM_NONE && CVM_FOREIGN_OF(*p)->attributes == CVM_NIL) {
         cvm_value dict = cvm_dict_new(vm);
 
@@ -120,6 +114,24 @@ static int set(cvm *vm, rrc_object *ob, const char *name, cvm_value symbol, rrc_
           || cx_err_set(vm, "a %s has no attribute %.60s", RRC_TYPE(ob)->tp_name, name) != NULL;
     cvm_close(vm, scope);
     return ok ? 0 : -1;
+}
+
+static int set(cvm *vm, rrc_object *ob, const char *name, cvm_value symbol, rrc_object *value)
+{
+    const cx_getset_def *g = find_getset(cxi_type_of(vm, ob), name);
+
+    if (g != NULL && (g->set == NULL || value == NULL))
+        return cx_err_set(vm, "the attribute %.60s of a %s cannot be %s", name, RRC_TYPE(ob)->tp_name,
+                          value != NULL ? "set" : "removed"), -1;
+    if (g != NULL) {
+        if (g->set(vm, ob, value) == 0)
+            return 0;
+        checked(vm, name, NULL);
+        return -1;
+    }
+    if ((RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_HAVE_ATTRS) == 0)
+        return cx_err_set(vm, "a %s cannot have attributes such as %.60s", RRC_TYPE(ob)->tp_name, name), -1;
+    return set_own(vm, ob, name, symbol, value);
 }
 
 rrc_object *cx_get_attr(cvm *vm, rrc_object *ob, const char *name)

@@ -254,7 +254,7 @@ static int still_holds(cvm *vm, const origin *o, rrc_object *ob)
         return array_holds(((cxi_tuple *)c)->items, ((cxi_tuple *)c)->size, o->hint, ob);
     if (cxi_is(vm, c, CX_LIST))
         return array_holds(((cxi_list *)c)->items, ((cxi_list *)c)->size, o->hint, ob);
-    return cxi_is(vm, c, CX_DICT)
+    return cxi_is(vm, c, CX_DICT) && !cvm_view_is_gone(vm, c)
         && dict_holds(CVM_DICT_OF(cxi_value_of(vm, c)), o->hint, (cvm_value)rrc_to_obj(vm->rrc, ob));
 }
 

@@ -225,6 +225,8 @@ static rrc_object *call_ob(cvm *vm, rrc_object *callable, rrc_object *const *arg
 
     if (cxi_type_of(vm, callable)->tp_call != NULL)
         return enter(vm, callable, NULL, args, n);
+    if (cvm_view_is_gone(vm, callable))
+        return cxi_err_gone(vm, "call", callable);
     v = cxi_value_of(vm, callable);
     if (v == CVM_NONE || !cvm_is_procedure(v))
         return cx_err_expected(vm, "call", "something that can be called", callable);

@@ -35,6 +35,10 @@
  *  - NULL or -1 means that it failed and that an error is set (cx_err_occurred).
  *    A function that is given NULL fails, and leaves an error alone that is set
  *    already: so results can be passed on unseen, and checked at the end.
+ *  - Garbage is taken apart piece by piece: in a tp_dealloc, a tp_clear, or a tp_finalize at the end
+ *    of the VM, the host object of what self owns can be gone. Functions that need its data then
+ *    fail with an error that says so; what has come to C before (the bytes of a str, the items of a
+ *    tuple or a list) is still there. Counts, and questions about the type, always work.
  *  - A pointer to data (cx_str_as_utf8, cx_tuple_items, cx_list_items) is good as long
  *    as the caller owns a reference to the object, whatever moves meanwhile; that of an
  *    argument, until the function returns.
@@ -221,8 +225,10 @@ int cx_set_attr(cvm *vm, rrc_object *ob, const char *name, rrc_object *value);
 
 /* Dispose of ob now, whoever still has its proxy: runs its tp_close, if it has one, and unlinks it,
    so that Lisp lets go of it. If C does not hold it either, it is deallocated. In Lisp its proxy
-   is #<disposed> from then on. Twice is harmless. -1: tp_close failed; it is closed all
-   the same. Only for objects that Lisp sees by a proxy (foreign types). */
+   is #<disposed> from then on. Twice is harmless. What C has borrowed from a dict stays as long as
+   the dict holds the proxy. -1: tp_close failed, and it is closed all the same; or there is no
+   memory to keep what C has borrowed, and it can be closed again. Only for objects that Lisp sees by
+   a proxy (foreign types). */
 int cx_close(cvm *vm, rrc_object *ob);
 
 /* Symbols and pairs, which are Lisp's. NEW. */

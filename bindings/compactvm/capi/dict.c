@@ -3,7 +3,8 @@
  * What C borrows from a dict has an object on the host's side, which the dict holds as
  * long as the slot is not overwritten; and that holds its C object by their link. (A
  * fixnum gets an object in the slot for that: cxi_boxed.) So nothing has to be noted
- * about borrowed references, and the C object stays empty.
+ * about borrowed references, and the C object stays empty. Only a proxy notes that its
+ * C object was lent: if it is closed, it keeps the object (cvm_foreign_let_go).
  *
  * A walk goes over the entries of the dict as they stand in memory, by their number.
  * Removed keys leave holes, so that removal is safe during a walk. A new key may move all
@@ -27,6 +28,8 @@ static rrc_object *borrow(cvm *vm, rrc_object *ob, cvm_value v, size_t slot, con
 
     if (x == NULL)
         return NULL;
+    if (cvm_is(v, CVM_FOREIGN))
+        CVM_FOREIGN_OF(v)->lent = 1;
     rrc_decref(vm->rrc, x);             /* never the last: the link counts, or it is immortal */
     return cxi_borrowed(vm, x, ob, slot, function) ? x : NULL;
 }

@@ -32,6 +32,10 @@ rrc_object *cx_err_expected(cvm *vm, const char *who, const char *what, rrc_obje
     out.fixed = 1;
     if (ob == NULL) {
         cvm_put_text(&out, "NULL");
+    } else if (cvm_view_is_gone(vm, ob)) {
+        cvm_put_text(&out, "a ");
+        cvm_put_text(&out, RRC_TYPE(ob)->tp_name);
+        cvm_put_text(&out, " whose host object is gone");
     } else if (!cxi_print(vm, ob, 1, &out)) {
         cvm_error_clear(vm);            /* what there is will do */
         out.full = 1;
@@ -76,6 +80,8 @@ void cx_err_restore(cvm *vm, cx_err *err)
     vm->exiting = err->exiting;
     vm->error_line = err->file != NULL ? err->line : 0;
     vm->error_file = err->file != NULL ? cxi_value_of(vm, err->file) : CVM_NIL;
+    if (!cvm_is(vm->error_file, CVM_STRING))            /* the VM is being closed */
+        vm->error_file = CVM_NIL;
     memcpy(vm->message, err->message, sizeof vm->message);
     if (err->file != NULL)
         rrc_decref(vm->rrc, err->file);

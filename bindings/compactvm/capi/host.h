@@ -29,6 +29,11 @@ cvm_value cvm_proxy_new(cvm *vm, rrc_object *ob, int *is_p_link);
    something whose data is in C. (That of a P link is known to rrc_from_obj.) */
 rrc_object *cvm_named_ob(cvm_value v);
 
+/* Was the data of ob in a host object that is gone? Such a view is found where garbage is taken
+   apart: its owner still holds it, while the host object died with all that only the owner
+   needed. Only its type is left. */
+int cvm_view_is_gone(cvm *vm, rrc_object *ob);
+
 /* ---- strings, tuples and arrays that are in C ---------------------------- */
 
 size_t cvm_outside_length(cvm_value v);
@@ -52,6 +57,11 @@ cvm_value cvm_foreign_call_base(cvm *vm, cvm_value *args, size_t n);
 
 /* #<...>; 0 after a failure. */
 int cvm_print_foreign(cvm *vm, cvm_value v, cvm_buffer *out);
+
+/* The C object, to which the caller has a reference, goes on its way without its proxy, whose
+   place is *slot. What C has borrowed through the proxy stays as long as that. 0 after a failure:
+   no memory, and nothing has changed. */
+int cvm_foreign_let_go(cvm *vm, cvm_value *slot, rrc_object *ob);
 
 /* (with ...): close what *slot holds. If an error is set, it is kept. 0 after a failure. */
 int cvm_foreign_close(cvm *vm, cvm_value *slot);

@@ -30,8 +30,7 @@ typedef struct cxi_tuple {
     rrc_object head;
     size_t size;
     char filled, seen;              /* as in a str */
-    char owns;                      /* its items; else their own host objects keep them */
-    rrc_object *items[];
+    rrc_object *items[];            /* owned */
 } cxi_tuple;
 
 typedef struct cxi_list {
@@ -92,7 +91,11 @@ cvm_value cxi_value_of(cvm *vm, rrc_object *ob);
 /* Is it an object of this builtin type (or one based on it)? */
 int cxi_is(cvm *vm, rrc_object *ob, cx_builtin which);
 
-/* As above, for the argument ob of a function of the API: with an error if not. */
+/* The error for it. NULL */
+rrc_object *cxi_err_gone(cvm *vm, const char *function, rrc_object *ob);
+
+/* Is it an object of this type that is not gone? For the argument ob of a function of the API:
+   with an error if not. */
 int cxi_expect(cvm *vm, const char *function, rrc_object *ob, cx_builtin which, const char *what);
 
 /* Any object but NULL (and, in debug builds, but a stale one). */

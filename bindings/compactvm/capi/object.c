@@ -14,6 +14,9 @@
  * as a light one and nothing has to be allocated in the host's heap to make it: that
  * is all that a first crossing costs. A view of a tuple or a list begins to own its
  * items when C looks at them: cxi_become_full.
+ *
+ * A view can outlive its host object where garbage is taken apart (cvm_view_is_gone). Then the
+ * functions that need its data fail.
  */
 #include "impl.h"
 
@@ -55,13 +58,41 @@ int cxi_any(cvm *vm, const char *function, rrc_object *ob)
     return CXI_USABLE(vm, ob, function);
 }
 
+int cvm_view_is_gone(cvm *vm, rrc_object *ob)
+{
+    const cx_type *type = cxi_type_of(vm, ob), *builtins = vm->cx->types;
+
+    if (type < builtins || type >= builtins + CX_BUILTINS || rrc_to_obj(vm->rrc, ob) != NULL)
+        return 0;
+    switch ((cx_builtin)(type - builtins)) {
+    case CX_STR:
+        return !((cxi_str *)ob)->filled;
+    case CX_TUPLE:
+        return !((cxi_tuple *)ob)->filled;
+    case CX_LIST:
+        return !((cxi_list *)ob)->filled;
+    case CX_DICT: case CX_PROCEDURE: case CX_SYMBOL: case CX_PAIR: case CX_VECTOR: case CX_CLOSED:
+        return 1;
+    default:                            /* its data is in C */
+        return 0;
+    }
+}
+
+rrc_object *cxi_err_gone(cvm *vm, const char *function, rrc_object *ob)
+{
+    return cx_err_set(vm, "%s: the host object of this %s is gone", function, RRC_TYPE(ob)->tp_name);
+}
+
 int cxi_expect(cvm *vm, const char *function, rrc_object *ob, cx_builtin which, const char *what)
 {
     if (!cxi_any(vm, function, ob))
         return 0;
-    if (cxi_is(vm, ob, which))
+    if (!cxi_is(vm, ob, which))
+        cx_err_expected(vm, function, what, ob);
+    else if (cvm_view_is_gone(vm, ob))
+        cxi_err_gone(vm, function, ob);
+    else
         return 1;
-    cx_err_expected(vm, function, what, ob);
     return 0;
 }
 
@@ -203,6 +234,10 @@ cvm_value cvm_proxy_new(cvm *vm, rrc_object *ob, int *is_p_link)
 {
     *is_p_link = cxi_is(vm, ob, CX_INT) || cxi_is(vm, ob, CX_FLOAT)
               || (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_HAVE_ATTRS) != 0;
+    if (cvm_view_is_gone(vm, ob)) {
+        cxi_err_gone(vm, "an object crosses to Lisp", ob);
+        return CVM_NONE;
+    }
     if (cxi_is(vm, ob, CX_INT))
         return cvm_whole_new(vm, ((cxi_int *)ob)->number);
     if (cxi_is(vm, ob, CX_FLOAT))
@@ -326,6 +361,7 @@ static size_t length(cvm *vm, rrc_object *ob)
     return size;
 }
 
+/* Neither is gone. */
 static int equal_items(cvm *vm, rrc_object *a, rrc_object *b)
 {
     size_t i, n = length(vm, a);
@@ -359,8 +395,12 @@ static int equal_numbers(cvm *vm, rrc_object *a, rrc_object *b)
 
     if (cxi_is(vm, a, CX_INT) && cxi_is(vm, b, CX_INT))
         return ((cxi_int *)a)->number == ((cxi_int *)b)->number;
-    x = cxi_is(vm, a, CX_INT) ? (double)((cxi_int *)a)->number : ((cxi_float *)a)->number;
-    y = cxi_is(vm, b, CX_INT) ? (double)((cxi_int *)b)->number : ((cxi_float *)b)->number;
+    if (cxi_is(vm, b, CX_INT))
+        return equal_numbers(vm, b, a);
+    y = ((cxi_float *)b)->number;
+    if (cxi_is(vm, a, CX_INT))
+        return cvm_compare_whole(((cxi_int *)a)->number, y) == 0;
+    x = ((cxi_float *)a)->number;
     return x <= y && x >= y;
 }
 
@@ -382,6 +422,10 @@ int cxi_equal(cvm *vm, rrc_object *a, rrc_object *b)
         return equal_numbers(vm, a, b);
     if (RRC_TYPE(a) != RRC_TYPE(b))
         return 0;
+    if (cvm_view_is_gone(vm, a) || cvm_view_is_gone(vm, b)) {
+        cxi_err_gone(vm, "equal?", cvm_view_is_gone(vm, a) ? a : b);
+        return -1;
+    }
     if (cxi_is(vm, a, CX_STR))
         return ((cxi_str *)a)->size == ((cxi_str *)b)->size
             && memcmp(peek_bytes(vm, a), peek_bytes(vm, b), ((cxi_str *)a)->size) == 0;
@@ -551,6 +595,8 @@ int cxi_print(cvm *vm, rrc_object *ob, int quoted, cvm_buffer *out)
 
     if (v != CVM_NONE)
         return cvm_print_nested(vm, v, quoted, out);
+    if (cvm_view_is_gone(vm, ob))
+        return cxi_err_gone(vm, "print", ob) != NULL;
     if (cxi_is(vm, ob, CX_INT)) {
         cvm_put_integer(out, ((cxi_int *)ob)->number);
     } else if (cxi_is(vm, ob, CX_FLOAT)) {

@@ -115,16 +115,40 @@ static cvm_value b_call_base(cvm *vm, cvm_value *args, size_t n)
 
 /* ---- closing -------------------------------------------------------------- */
 
-/* The object goes on its way without its proxy. */
-static void let_go(cvm *vm, rrc_object *ob)
+/* Where a closed proxy keeps what it has lent: an object of C that owns ob, which no code calls. */
+static rrc_object *call_keeper(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
 {
-    cvm_value p = cxi_value_of(vm, ob);
+    (void)self, (void)args, (void)n;
+    return cx_err_set(vm, "a closed object cannot be called");
+}
 
-    if (cvm_is(p, CVM_FOREIGN) && CVM_FOREIGN_OF(p)->ob == ob) {
-        rrc_unlink(vm->rrc, ob);
-        CVM_FOREIGN_OF(p)->ob = NULL;
-        cvm_store(vm, p, &CVM_FOREIGN_OF(p)->attributes, CVM_NIL);
-    }
+static const cx_method_def keeper = { "closed", 0, 0, call_keeper };
+
+int cvm_foreign_let_go(cvm *vm, cvm_value *slot, rrc_object *ob)
+{
+    cvm_value kept = CVM_NIL;
+
+    if (CVM_FOREIGN_OF(*slot)->lent)
+        kept = cxi_to_value_steal(vm, cx_function_new(vm, &keeper, ob));
+    if (kept == CVM_NONE)
+        return 0;
+    rrc_unlink(vm->rrc, ob);
+    CVM_FOREIGN_OF(*slot)->ob = NULL;
+    cvm_store(vm, *slot, &CVM_FOREIGN_OF(*slot)->attributes, kept);
+    return 1;
+}
+
+/* ob's proxy, if it has one, becomes a closed one. 0 after a failure: no memory. */
+static int let_go(cvm *vm, rrc_object *ob)
+{
+    size_t scope = cvm_open(vm);
+    cvm_value *p = cvm_root(vm, cxi_value_of(vm, ob));
+    int ok = 1;
+
+    if (cvm_is(*p, CVM_FOREIGN) && CVM_FOREIGN_OF(*p)->ob == ob)
+        ok = cvm_foreign_let_go(vm, p, ob);
+    cvm_close(vm, scope);
+    return ok;
 }
 
 /* What Lisp sees by a proxy, but for types: other objects need them. */
@@ -139,7 +163,7 @@ static int can_be_closed(cvm *vm, rrc_object *ob)
 
 int cx_close(cvm *vm, rrc_object *ob)
 {
-    int code = 0;
+    int code = 0, ok;
 
     if (!cxi_any(vm, "cx_close", ob))
         return -1;
@@ -150,11 +174,11 @@ int cx_close(cvm *vm, rrc_object *ob)
     rrc_incref(vm->rrc, ob);
     if (cxi_type_of(vm, ob)->tp_close != NULL)
         code = cxi_type_of(vm, ob)->tp_close(vm, ob);
-    let_go(vm, ob);
+    ok = let_go(vm, ob);
     rrc_decref(vm->rrc, ob);
     if (code != 0 && !vm->failed)
         cx_err_set(vm, "close: a tp_close failed without setting an error");
-    return code != 0 ? -1 : 0;
+    return code == 0 && ok ? 0 : -1;
 }
 
 int cvm_foreign_close(cvm *vm, cvm_value *slot)

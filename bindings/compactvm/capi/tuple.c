@@ -1,13 +1,10 @@
-/* tuple.c - tuples. Either way C gets a plain array of objects.
+/* tuple.c - tuples. Either way C gets a plain array of objects, which it owns.
  *
- * From the host: P link, light. The object has room for the items, and is filled when C
- *     first looks at them. Then it stores borrowed pointers: each item is held by the
- *     host's tuple, and its C object by the link to it. (A fixnum gets an object in the
- *     host's slot for that: cxi_boxed.)
- *
- * Specialised tuples, which hold no items: a range makes them on the fly. Once filled
- *     the object owns its items: P link, full. So does that of a tuple with proxies in it,
- *     because Lisp can close a proxy: its C object would go, and leave a pointer behind.
+ * From the host: P link, light, as long as C only passes it on. The object has room for the
+ *     items, and is filled when C first looks at them. Then it owns an object for each
+ *     (P link, full), so that the array is good as long as the object is: also if Lisp closes
+ *     an item, if the host's tuple makes its items on the fly (a range), or if the host's
+ *     tuple is garbage and only C still holds the object.
  *
  * Made in C: only an object at first, which owns its items and can be filled; an O link
  *     when it reaches Lisp. Lisp's tuple has no items of its own; it reads those of the C
@@ -26,7 +23,7 @@ static int tuple_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     const cxi_tuple *t = (const cxi_tuple *)self;
     size_t i;
 
-    for (i = 0; t->owns && i < t->size; i++)
+    for (i = 0; i < t->size; i++)
         RRC_VISIT(t->items[i]);
     return 0;
 }
@@ -36,7 +33,7 @@ static int tuple_clear(rrc_heap *heap, rrc_object *self)
     cxi_tuple *t = (cxi_tuple *)self;
     size_t i;
 
-    for (i = 0; t->owns && i < t->size; i++)
+    for (i = 0; i < t->size; i++)
         RRC_CLEAR(heap, t->items[i]);
     return 0;
 }
@@ -61,67 +58,30 @@ void cxi_tuple_define(cx_type *type)
 
 /* ---- filling the view of a host's tuple --------------------------------- */
 
-static int needs_to_own(cvm_value tuple)
+/* Nothing moves here. All or nothing. */
+int cxi_tuple_fill(cvm *vm, rrc_object *ob)
 {
+    cxi_tuple *t = (cxi_tuple *)ob;
+    cvm_value tuple;
     size_t i;
 
-    if (cvm_is(tuple, CVM_RANGE))
+    if (t->filled)
         return 1;
-    for (i = 0; i < CVM_TUPLE_OF(tuple)->length; i++)
-        if (cvm_is(CVM_TUPLE_OF(tuple)->items[i], CVM_FOREIGN))
-            return 1;
-    return 0;
-}
-
-/* Nothing moves here. */
-static int fill_with_owned(cvm *vm, cxi_tuple *t, cvm_value tuple)
-{
-    size_t i;
-
+    tuple = (cvm_value)rrc_to_obj(vm->rrc, ob);
     for (i = 0; i < t->size; i++) {
         t->items[i] = cxi_from_value(vm, cvm_sequence_peek(tuple, i));
         if (t->items[i] == NULL)
             break;
     }
-    if (i == t->size && rrc_gc_track(vm->rrc, &t->head) == RRC_OK) {
-        t->owns = t->filled = 1;
-        cxi_become_full(&t->head);
+    if (i == t->size && rrc_gc_track(vm->rrc, ob) == RRC_OK) {
+        t->filled = 1;
+        cxi_become_full(ob);
         return 1;
     }
-    while (i > 0)
-        rrc_decref(vm->rrc, t->items[--i]);
+    while (i-- > 0)
+        RRC_CLEAR(vm->rrc, t->items[i]);
     cx_err_no_memory(vm);
     return 0;
-}
-
-static int fill_with_borrowed(cvm *vm, cxi_tuple *t, cvm_value tuple)
-{
-    size_t scope = cvm_open(vm);
-    cvm_value *r_tuple = cvm_root(vm, tuple);
-    size_t i;
-
-    for (i = 0; i < t->size; i++) {
-        rrc_object *x = cxi_from_value(vm, cxi_boxed(vm, *r_tuple, &CVM_TUPLE_OF(*r_tuple)->items[i]));
-
-        if (x == NULL)
-            break;
-        t->items[i] = x;
-        rrc_decref(vm->rrc, x);         /* its host object holds it */
-    }
-    cvm_close(vm, scope);
-    t->filled = i == t->size;
-    return t->filled;
-}
-
-int cxi_tuple_fill(cvm *vm, rrc_object *ob)
-{
-    cxi_tuple *t = (cxi_tuple *)ob;
-    cvm_value tuple;
-
-    if (t->filled)
-        return 1;
-    tuple = (cvm_value)rrc_to_obj(vm->rrc, ob);
-    return needs_to_own(tuple) ? fill_with_owned(vm, t, tuple) : fill_with_borrowed(vm, t, tuple);
 }
 
 /* ---- the functions ------------------------------------------------------ */
@@ -133,7 +93,7 @@ rrc_object *cx_tuple_new(cvm *vm, size_t n)
     if (t == NULL)
         return cx_err_no_memory(vm);
     t->size = n;
-    t->owns = t->filled = 1;
+    t->filled = 1;
     if (rrc_gc_track(vm->rrc, &t->head) != RRC_OK) {
         rrc_decref(vm->rrc, &t->head);
         return cx_err_no_memory(vm);

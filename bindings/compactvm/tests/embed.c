@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <pthread.h>
+#endif
 
 static int passed, failed;
 
@@ -107,6 +110,43 @@ static void test_errors(int stress)
     cvm_free(vm);
 }
 
+/* A machine goes from a thread with much stack to one with little, and back. */
+#ifdef __GLIBC__
+static void *recurse(void *vm)
+{
+    expect(run(vm, "(define (f n) (if (= n 0) 0 (+ 1 (f (- n 1))))) (f 100000)") == CVM_NONE
+           && strcmp(((cvm *)vm)->message, "recursion too deep") == 0, "recursion is bounded");
+    cvm_error_clear(vm);
+    expect(run_number(vm, "(f 30)") == 30, "and work goes on");
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    static const size_t sizes[] = { 8u << 20, 512u << 10, 1u << 20, 384u << 10 };
+    cvm *vm = start(0);
+    size_t i;
+
+    vm->max_depth = 1u << 30;
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+
+        recurse(vm);
+        expect(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, sizes[i]) == 0
+               && pthread_create(&thread, &attributes, recurse, vm) == 0
+               && pthread_join(thread, NULL) == 0, "the thread runs");
+        pthread_attr_destroy(&attributes);
+    }
+    cvm_free(vm);
+}
+#else
+static void test_threads(void)
+{
+    puts("skipped: threads with small stacks (not glibc)");
+}
+#endif
+
 int main(void)
 {
     int stress;
@@ -116,6 +156,7 @@ int main(void)
         test_late(stress);
         test_errors(stress);
     }
+    test_threads();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -41,7 +41,7 @@
 (fails "vector-set!: expected a whole number, not negative, got 0.5"
        (lambda () (vector-set! [1] 0.5 1)))
 (fails "substring: index 4 is out of range, the length is 3" (lambda () (substring "abc" 0 4)))
-(fails "substring: index 2 is out of range, the length is 1" (lambda () (substring "abc" 2 1)))
+(fails "substring: the start 2 is behind the end 1" (lambda () (substring "abc" 2 1)))
 (fails "map: expected a procedure, got 1" (lambda () (map 1 '(1))))
 (fails "map: expected a procedure, got #<special if>" (lambda () (map if '(1))))
 (fails "apply: expected a list, got 5" (lambda () (apply + 5)))

@@ -144,5 +144,63 @@ repl:1: error: unexpected )" ] && grep -q ' x$' "$temp/out" && grep -q 'still.nh
     then pass; else fail "the loop $mode"; fi
 done
 
+# loop NAME STATUS ERRORS VALUE: reads $temp/session. Is the status this, are the errors these, and
+# is VALUE the last line but the prompt?
+loop() {
+    "$cvm" <"$temp/session" >"$temp/out" 2>"$temp/err"
+    status=$?
+    if [ $status -eq "$2" ] && [ "$(cat "$temp/err")" = "$3" ] &&
+        [ "$(sed 's/^[> ]*//' "$temp/out" | grep -v '^$' | tail -n 1)" = "$4" ]
+    then pass; else fail "the loop, $1: status $status"; fi
+}
+printf '(+ 1 2)\n(* 2 21)' >"$temp/session"
+loop "no newline at the end" 0 "" 42
+printf '(+ 1 2)\n(exit 3)' >"$temp/session"
+loop "an exit without a newline" 3 "" 3
+printf '(+ 1 2)\n(car 5)' >"$temp/session"
+loop "an error without a newline" 0 "repl:1: error: car: expected a pair, got 5" 3
+printf '(+ 1 2)\n(list 1\n 2' >"$temp/session"
+loop "no end" 0 "repl:1: error: this ( has no matching )" 3
+printf '(string-length "a\000b") (list 1 2)\n(string-length "a\000b")\n' >"$temp/session"
+loop "a zero byte in a string" 0 "" 3
+printf '(list 1 \000 2)\n7 \000 (print "not reached")\n8\n' >"$temp/session"
+loop "a zero byte elsewhere" 0 "repl:1: error: unexpected byte 0x00 in a program
+repl:1: error: unexpected byte 0x00 in a program" 8
+cat >"$temp/session" <<'END'
+'
+; a comment: ( " [
+  (a "b\") \\" ; another one )
+    [c ")" ; "
+    ] 'd)
+END
+loop "an expression over many lines" 0 "" '(a "b\") \\" [c ")"] (quote d))'
+printf '(list 1 ]\n9\n' >"$temp/session"
+loop "brackets that do not match" 0 "repl:1: error: found ], expected )" 9
+awk 'BEGIN { print "(length (list"; for (i = 0; i < 30000; i++) print "(quote x)"; print "))" }' >"$temp/session"
+if command -v timeout >/dev/null; then
+    timeout 60 "$cvm" --max-depth 100000 <"$temp/session" >"$temp/out" 2>"$temp/err"
+    if [ $? -eq 0 ] && tail -n 2 "$temp/out" | grep -q ' 30000$'
+    then pass; else fail "the loop, an expression of 30000 lines"; fi
+else
+    echo "skipped: the time that a long expression takes (no timeout command)"
+fi
+
+# ---- little C stack: recursion ends with an error, wherever it is
+for size in 256 512; do
+    for script in "$here"/deep.lisp "$here"/errors/recursion.lisp; do
+        if [ -f "$temp/no-stack" ]; then break; fi
+        (ulimit -s $size 2>/dev/null || touch "$temp/no-stack"
+         exec "$cvm" "$script") >"$temp/out" 2>"$temp/err" </dev/null
+        status=$?
+        if [ -f "$temp/no-stack" ]; then
+            echo "skipped: a small C stack (ulimit -s cannot set it)"
+        elif [ $status -eq 0 ] || grep -q 'error: recursion too deep$' "$temp/err"; then
+            pass
+        else
+            fail "$(basename "$script") with a C stack of $size KB: status $status"
+        fi
+    done
+done
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -72,3 +72,37 @@
 (assert (equal? (dict-get (held-it) 'inner) '(1 2)))
 (drop-it)
 (settle)
+
+; ---- what C has borrowed stays good while it stands in the dict, also if it is closed there
+(define (settle) (gc) (run-pending 0) (gc) (run-pending 0))
+(define (closing close) (lambda (x) (lambda () (close x) (settle))))
+(define (lend-and x what) (stale (dict 'k x) 'k (what x)))
+(settle)
+(define before (boxes))
+(assert (equal? (lend-and (box 1) (closing close)) "#<box of nil>"))
+(assert (equal? (lend-and (box 1) (closing close-it)) "#<box of nil>"))
+(assert (equal? (lend-and (node) (closing close)) "#<node>"))
+(assert (equal? (lend-and (new 'point 1 2) (closing dispose)) "#<point>"))
+(assert (equal? (lend-and (new 'widget "w") (closing dispose)) "#<widget>"))
+(settle)
+(assert (= (boxes) before))
+
+; the one who borrowed it makes it part of a cycle
+(define b (box 1))
+(define d (dict 'k b))
+(stale d 'k (lambda () (call b 'swap d) (set-attr! b 'content (list b d)) nil))
+(close b)
+(assert (closed? b))
+(assert (closed? (dict-get d 'k)))
+(assert (= (boxes) (+ before 1)))               ; it stays as long as its proxy
+(set! b nil)
+(set! d nil)
+(settle)
+(assert (= (boxes) before))
+
+; what nobody has borrowed is deallocated at once
+(define b (box 1))
+(define d (dict 'k b))
+(close b)
+(assert (= (boxes) before))
+(assert (check-links))

@@ -1,9 +1,9 @@
 /* main.c - the tests of the API that are C. Arguments: parts of the names of those to run. */
 #include "../../../../tests/unit.h"
 
-extern const unit_group embedding, failing, linked;
+extern const unit_group embedding, failing, linked, neutral;
 
-static const unit_group *const groups[] = { &embedding, &failing, &linked };
+static const unit_group *const groups[] = { &embedding, &failing, &linked, &neutral };
 
 int main(int argc, char **argv)
 {

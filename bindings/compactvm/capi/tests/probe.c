@@ -3,6 +3,7 @@
  * held as the API says does not survive. */
 #include "../capi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@ typedef struct state {
     rrc_object *borrowed;                       /* not owned: for what debug builds say about it */
     cx_type *box, *big_box, *secret;            /* owned */
     long boxes;                                 /* that are alive */
+    long gone, whole, wrong;                    /* what keepers found: see there */
+    int save;                                   /* keepers let `held` be a gone object */
 } state;
 
 extern const cx_extension cx_ext_probe;
@@ -1003,6 +1006,272 @@ FUNCTION(bad_type)
     return (rrc_object *)t;
 }
 
+/* ---- what is left of what garbage owns -------------------------------------
+ *
+ * A keeper owns objects. In its tp_finalize, its tp_clear and its tp_dealloc it calls every
+ * function that looks into them. The host object of a view can be gone by then: all of them
+ * must then fail with an error.
+ */
+typedef struct keeper {
+    rrc_object head;
+    size_t n;
+    rrc_object *items[];
+} keeper;
+
+static rrc_object *keeper_new(cvm *vm, cx_type *type, rrc_object *const *args, size_t n)
+{
+    keeper *k = (keeper *)cx_new_var(vm, type, n);
+
+    for (; k != NULL && k->n < n; k->n++)
+        k->items[k->n] = cx_newref(vm, args[k->n]);
+    return (rrc_object *)k;
+}
+
+/* Is the object's data still somewhere? Each kind has a function that needs it. */
+static int is_whole(cvm *vm, rrc_object *x)
+{
+    const cx_type *type = cx_type_of(vm, x);
+    rrc_object *name = NULL;
+    int whole = 1;
+
+    if (cx_str_check(vm, x))
+        whole = cx_str_as_utf8(vm, x) != NULL;
+    else if (cx_tuple_check(vm, x))
+        whole = cx_tuple_items(vm, x) != NULL;
+    else if (cx_list_check(vm, x))
+        whole = cx_list_items(vm, x) != NULL;
+    else if (cx_dict_check(vm, x))
+        whole = cx_dict_size(vm, x) != SIZE_MAX;
+    else if (type == cx_builtin_type(vm, CX_PAIR))
+        whole = (name = cx_pair_car(vm, x)) != NULL;
+    else if (type == cx_builtin_type(vm, CX_SYMBOL))
+        whole = (name = cx_symbol_name(vm, x)) != NULL;
+    else if (type == cx_builtin_type(vm, CX_VECTOR) || type == cx_builtin_type(vm, CX_PROCEDURE))
+        whole = (name = cx_repr(vm, x)) != NULL;
+    cx_xdecref(vm, name);
+    return whole;
+}
+
+/* If x is gone, each use must have failed, and with an error. */
+static void used(cvm *vm, int gone, int failed)
+{
+    if (gone && !(failed && cx_err_occurred(vm)))
+        state_of(vm)->wrong++;
+    cx_err_clear(vm);
+}
+
+static void used_object(cvm *vm, int gone, rrc_object *result)
+{
+    used(vm, gone, result == NULL);
+    cx_xdecref(vm, result);
+}
+
+static void use_str(cvm *vm, int gone, rrc_object *x)
+{
+    size_t size;
+
+    used(vm, gone, cx_str_as_utf8(vm, x) == NULL);
+    used(vm, gone, cx_str_as_utf8_and_size(vm, x, &size) == NULL);
+    used(vm, gone, cx_str_size(vm, x) == SIZE_MAX);
+    used(vm, gone, cx_str_buffer(vm, x) == NULL);
+    used(vm, gone, cx_str_equals(vm, x, "text") == -1);
+}
+
+static void use_tuple(cvm *vm, int gone, rrc_object *x)
+{
+    rrc_object *const *items = cx_tuple_items(vm, x);
+    size_t i, n = items != NULL ? cx_tuple_size(vm, x) : 0;
+
+    used(vm, gone, items == NULL);
+    for (i = 0; i < n; i++)
+        if (items[i] != NULL)
+            used_object(vm, 0, cx_repr(vm, items[i]));
+    used(vm, gone, cx_tuple_size(vm, x) == SIZE_MAX);
+    used(vm, gone, cx_tuple_get_item(vm, x, 0) == NULL);
+    used(vm, gone, cx_tuple_set_item(vm, x, 0, nil(vm)) == -1);
+}
+
+static void use_list(cvm *vm, int gone, rrc_object *x)
+{
+    rrc_object *const *items = cx_list_items(vm, x);
+    size_t i, n = items != NULL ? cx_list_size(vm, x) : 0;
+
+    used(vm, gone, items == NULL);
+    for (i = 0; i < n; i++)
+        if (items[i] != NULL)
+            used_object(vm, 0, cx_repr(vm, items[i]));
+    used(vm, gone, cx_list_size(vm, x) == SIZE_MAX);
+    used(vm, gone, cx_list_get_item(vm, x, 0) == NULL);
+    used(vm, gone, cx_list_set_item(vm, x, 0, nil(vm)) == -1);
+    used(vm, gone, cx_list_append(vm, x, cx_nil(vm)) == -1);
+    used(vm, gone, cx_list_insert(vm, x, 0, cx_nil(vm)) == -1);
+    used(vm, gone, cx_list_del_item(vm, x, 0) == -1);
+    used_object(vm, gone, cx_list_as_tuple(vm, x));
+}
+
+static void use_dict(cvm *vm, int gone, rrc_object *x)
+{
+    rrc_object *key, *value;
+    cx_dict_pos pos = { 0, 0 };
+
+    used(vm, gone, cx_dict_size(vm, x) == SIZE_MAX);
+    used(vm, gone, cx_dict_get_item(vm, x, cx_nil(vm)) == NULL);
+    used(vm, gone, cx_dict_get_item_string(vm, x, "key") == NULL);
+    used(vm, gone, cx_dict_set_item(vm, x, cx_nil(vm), cx_nil(vm)) == -1);
+    used(vm, gone, cx_dict_set_item_string(vm, x, "key", cx_nil(vm)) == -1);
+    used(vm, gone, cx_dict_contains(vm, x, cx_nil(vm)) == -1);
+    used(vm, gone, cx_dict_del_item(vm, x, cx_nil(vm)) == -1);
+    used(vm, gone, cx_dict_next(vm, x, &pos, &key, &value) == -1);
+}
+
+/* What an object of any kind is good for. */
+static void use_any(cvm *vm, int gone, rrc_object *x)
+{
+    rrc_object *other = cx_str_from_string(vm, "other");
+
+    used_object(vm, gone, cx_repr(vm, x));
+    used_object(vm, gone, cx_to_str(vm, x));
+    used(vm, gone, cx_define(vm, "never-defined", x) == -1);
+    used_object(vm, gone, cx_pair_new(vm, x, cx_nil(vm)));
+    used_object(vm, gone, cx_pair_new(vm, cx_nil(vm), x));
+    used(vm, gone, cx_int_as_long(vm, x) == -1);
+    used(vm, gone, cx_float_as_double(vm, x) < 0);
+    used_object(vm, gone, cx_get_attr(vm, x, "attribute"));
+    used(vm, gone, cx_set_attr(vm, x, "attribute", cx_nil(vm)) == -1);
+    used_object(vm, gone, cx_call_method(vm, x, "method", NULL, 0));
+    used(vm, gone, cx_close(vm, x) == -1);
+    used(vm, 1, cx_err_expected(vm, "use", "nothing", x) == NULL);
+    used(vm, 0, cx_equal(vm, x, x) != 1);
+    if (other != NULL && cx_str_check(vm, x) && cx_str_size(vm, x) == cx_str_size(vm, other))
+        used(vm, gone, cx_equal(vm, x, other) == -1);
+    cx_err_clear(vm);
+    cx_xdecref(vm, other);
+}
+
+static void use_items(cvm *vm, const keeper *k)
+{
+    state *s = state_of(vm);
+    cx_err err;
+    size_t i;
+
+    cx_err_fetch(vm, &err);
+    for (i = 0; i < k->n; i++) {
+        rrc_object *x = k->items[i];
+        const cx_type *type;
+        int gone;
+
+        if (x == NULL)
+            continue;
+        type = cx_type_of(vm, x);
+        gone = !is_whole(vm, x);
+        cx_err_clear(vm);
+        s->gone += gone;
+        s->whole += !gone;
+        if (cx_str_check(vm, x))
+            use_str(vm, gone, x);
+        if (cx_tuple_check(vm, x))
+            use_tuple(vm, gone, x);
+        if (cx_list_check(vm, x))
+            use_list(vm, gone, x);
+        if (cx_dict_check(vm, x))
+            use_dict(vm, gone, x);
+        if (type == cx_builtin_type(vm, CX_PAIR)) {
+            used_object(vm, gone, cx_pair_car(vm, x));
+            used_object(vm, gone, cx_pair_cdr(vm, x));
+        }
+        if (type == cx_builtin_type(vm, CX_SYMBOL))
+            used_object(vm, gone, cx_symbol_name(vm, x));
+        if (type == cx_builtin_type(vm, CX_PROCEDURE)) {
+            used(vm, 0, cx_callable_check(vm, x) != !gone);
+            used_object(vm, gone, cx_call(vm, x, NULL, 0));
+        }
+        if (gone)
+            use_any(vm, gone, x);
+        else
+            used_object(vm, 0, cx_repr(vm, x));
+    }
+    cx_err_restore(vm, &err);
+    if (s->wrong > 0) {                         /* at the exit, nobody would see it otherwise */
+        fputs("a keeper: an object whose host object is gone was used without an error\n", stderr);
+        abort();
+    }
+}
+
+static int keeper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    const keeper *k = (const keeper *)self;
+    size_t i;
+
+    for (i = 0; i < k->n; i++)
+        RRC_VISIT(k->items[i]);
+    return 0;
+}
+
+static int keeper_clear(rrc_heap *heap, rrc_object *self)
+{
+    keeper *k = (keeper *)self;
+    size_t i;
+
+    use_items(cx_vm(heap), k);
+    for (i = 0; i < k->n; i++)
+        RRC_CLEAR(heap, k->items[i]);
+    return 0;
+}
+
+static void keeper_finalize(rrc_heap *heap, rrc_object *self)
+{
+    use_items(cx_vm(heap), (const keeper *)self);
+}
+
+/* The first item is saved from it if it is a gone one, to be used later. */
+static void keeper_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    cvm *vm = cx_vm(heap);
+    keeper *k = (keeper *)self;
+    state *s = state_of(vm);
+    cx_err err;
+
+    cx_err_fetch(vm, &err);
+    if (s->save && k->n > 0 && k->items[0] != NULL && !is_whole(vm, k->items[0])) {
+        cx_err_clear(vm);
+        CX_SETREF(vm, s->held, cx_newref(vm, k->items[0]));
+    }
+    cx_err_restore(vm, &err);
+    keeper_clear(heap, self);
+    cx_free(heap, self);
+}
+
+#define KEEPER(name) \
+    .tp_name = (name), .tp_basicsize = offsetof(keeper, items), .tp_itemsize = sizeof(rrc_object *), \
+    .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = keeper_dealloc, .tp_traverse = keeper_traverse, \
+    .tp_clear = keeper_clear
+
+static const cx_type keeper_spec = { .type = { KEEPER("keeper") }, .tp_new = keeper_new };
+static const cx_type last_keeper_spec = {
+    .type = { KEEPER("last-keeper"), .tp_finalize = keeper_finalize }, .tp_new = keeper_new
+};
+
+/* How many objects keepers found gone, and how many whole, since the last time. */
+FUNCTION(keepers_found)
+{
+    state *s = state_of(vm);
+    rrc_object *gone = cx_int_from_long(vm, s->gone), *whole = cx_int_from_long(vm, s->whole);
+    rrc_object *result = cx_tuple_pack(vm, 2, gone, whole);
+
+    UNUSED;
+    s->gone = s->whole = 0;
+    cx_xdecref(vm, gone);
+    cx_xdecref(vm, whole);
+    return result;
+}
+
+FUNCTION(save)
+{
+    UNUSED;
+    state_of(vm)->save = cx_is_true(vm, args[0]);
+    return nil(vm);
+}
+
 /* ---- the extension --------------------------------------------------------- */
 
 static const cx_method_def functions[] = {
@@ -1040,6 +1309,7 @@ static const cx_method_def functions[] = {
     { "check-box", 1, 1, check_box },       { "boxes", 0, 0, boxes },
     { "get-attr", 2, 2, get_attr },         { "set-attr", 2, 3, set_attr },
     { "close-it", 1, 1, close_it },         { "bad-type", 1, 1, bad_type },
+    { "keepers-found", 0, 0, keepers_found }, { "save-gone", 1, 1, save },
     { NULL, 0, 0, NULL }
 };
 
@@ -1054,6 +1324,8 @@ static int init(cvm *vm)
         || cx_define_type(vm, &handle_spec, NULL, NULL, NULL) != 0
         || cx_define_type(vm, &row_spec, NULL, NULL, NULL) != 0
         || cx_define_type(vm, &meta_spec, cx_builtin_type(vm, CX_TYPE), NULL, NULL) != 0
+        || cx_define_type(vm, &keeper_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &last_keeper_spec, NULL, NULL, NULL) != 0
         || cx_define_type(vm, &secret_spec, NULL, NULL, &s->secret) != 0)
         return -1;
     return cx_define_functions(vm, functions);

@@ -34,7 +34,7 @@
 (fails "array-ref: index 4 is out of range, the length is 4" (lambda () (array-ref a 4)))
 (fails "array-insert!: index 5 is out of range, the length is 4" (lambda () (array-insert! a 5 1)))
 
-; ---- tuple from the host: P link, light; borrowed items
+; ---- tuple from the host: P link, light; full, and the owner of its items, when C has looked at them
 (define t (tuple 1 3000 "s" 'y 2.5 (list 1) (range-tuple 2) nil (tuple) car 123456789012))
 (define (items-of t) (array->list (tuple-items t)))
 (assert (equal? (items-of t) (tuple->list t)))
@@ -44,7 +44,16 @@
 (settle)
 (define before (count 'tracked))
 (assert (eq? (tuple-get t 5) (tuple-ref t 5)))
-(assert (= (count 'tracked) before))    ; it owns nothing
+(assert (= (count 'tracked) before))    ; once is enough
+(define unseen (tuple 1 (list 2)))
+(what unseen)                           ; C has it, and does not look inside
+(assert (= (count 'tracked) before))
+(tuple-items unseen)
+(settle)
+(assert (= (count 'tracked) (+ before 1)))
+(set! unseen nil)
+(settle)
+(assert (= (count 'tracked) before))
 (assert (= (tuple-get t 10) 123456789012))
 (fails "cx_tuple_get_item: index 11 is out of range, the length is 11" (lambda () (tuple-get t 11)))
 (fails "cx_tuple_set_item: expected a tuple that Lisp has not seen yet, got #(1)" (lambda () (tuple-set (tuple 1) 0)))
@@ -61,7 +70,7 @@
 (assert (equal? (what (tuple)) "t tuple"))
 (assert (equal? (items-of (tuple)) nil))
 
-; ---- specialised: the object owns its items; P link, full
+; ---- specialised: made on the fly
 (define r (range-tuple 998 1003))
 (assert (equal? (items-of r) '(998 999 1000 1001 1002)))
 (assert (equal? (items-of r) '(998 999 1000 1001 1002)))
@@ -73,7 +82,7 @@
 (drop-it)
 (settle)
 
-; so with proxies in it: they can be closed
+; ---- with proxies in it: they can be closed
 (define b (box 'content))
 (define t (tuple b (tuple b)))
 (assert (eq? (tuple-get t 0) b))
@@ -208,3 +217,19 @@
 (drop-it)
 (settle)
 (assert (= (count 'tracked) (dict-get (stats) 'tracked)))
+
+; ---- arrays that contain themselves, when C has looked at them or made them: comparing ends
+(define (circle n) (let ((a (array))) (for-each (lambda (i) (array-push! a a)) (range n)) a))
+(define (seen a) (list-items a) a)
+(define (circle-in-c) (let ((a (list-make 1))) (list-set a 0 a) a))
+(define (too-deep thunk) (assert (equal? (try thunk (lambda (m) m)) "recursion too deep")))
+(define a (seen (circle 1)))
+(assert (equal? a a))
+(assert (equal a a))
+(for-each
+  (lambda (pair)
+    (too-deep (lambda () (equal? (car pair) (car (cdr pair)))))
+    (too-deep (lambda () (equal (car pair) (car (cdr pair))))))
+  (list (list a (seen (circle 1))) (list a (circle-in-c)) (list (circle-in-c) (circle-in-c))
+        (list (seen (circle 3)) (seen (circle 3))) (list (list a) (list (circle-in-c)))))
+(assert (not (equal? (seen (circle 2)) (seen (circle 3)))))
