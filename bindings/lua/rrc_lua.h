@@ -918,17 +918,20 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 1;
 }
 
-/* Push the table of ob's node, and make one if there is none. A
-   proxy that has a table already, for fields of scripts, shares that one. Raises. */
-static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
+/* The table on top becomes ob's node, or gives way to the one that ob has by now. A slot is
+   reserved; nothing is allocated. A proxy that has a table already, for fields of scripts,
+   shares that one. */
+static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node;
     rrcl_proxy *proxy;
-    if (rrcl_push_node(L, state, ob))
+    if (rrcl_push_node(L, state, ob)) {
+        lua_replace(L, -2);
         return;
-    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
-    rrcl_reserve_slot(L, state);
-    proxy = rrcl_push_proxy(L, state, ob);          /* nothing runs from here on */
+    }
+    if (rrc_mirror_node(state->heap, ob) != NULL)
+        rrc_touch(state->heap, ob);                 /* its node died: the header protects what it listed */
+    proxy = rrcl_push_proxy(L, state, ob);
     if (proxy != NULL) {
         if (proxy->has_table) {
             rrcl_get_uservalue(L, -1);
@@ -940,13 +943,33 @@ static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size
         }
         lua_pop(L, 1);
     }
-    node = rrc_mirror_node(state->heap, ob);        /* it may have one that died */
+    node = rrc_mirror_node(state->heap, ob);
     if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
     rrc_mirror_set_node(state->heap, ob, node);     /* anchors it for now */
+}
+
+/* Push the table of ob's node, and make one if there is none. Raises. */
+static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
+{
+    if (rrcl_push_node(L, state, ob))
+        return;
+    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
+    rrcl_reserve_slot(L, state);
+    rrcl_attach_node(L, state, ob);
+}
+
+/* Make the list of the node on top n entries long, or longer. Raises. */
+static void rrcl_lengthen_node(lua_State *L, size_t n)
+{
+    size_t length = rrcl_rawlen(L, -1);
+    while (length < n) {
+        lua_pushboolean(L, 0);
+        lua_rawseti(L, -2, (int)++length);
+    }
 }
 
 /* Empty the list of the node on top, from `first` on. */
@@ -970,24 +993,36 @@ typedef struct rrcl_mirroring {
     size_t              n;
 } rrcl_mirroring;
 
+/* Push what stands for a target, or false if that is gone: then what it refers to is
+   anchored in place of it, until the next step. Allocates nothing. */
+static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref target = rrc_mirror_target(state->heap, ob);
+    if (target != NULL && rrcl_get_or_revive(state, rrcl_slot_of(target))) {
+        lua_xmove(state->hidden, L, 1);
+        return;
+    }
+    rrc_touch(state->heap, ob);
+    lua_pushboolean(L, 0);
+}
+
+/* The list can be all that keeps what is in it. So nothing is taken out of it before
+   all is allocated that can make Lua collect, or fail: nodes of targets, and room. */
 static int rrcl_mirror_protected(lua_State *L)
 {
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
     rrcl_need_node(L, state, job->ob, job->n);
-    for (i = 0; i < job->n; i++) {
-        rrc_gcref target = rrc_mirror_target(state->heap, job->targets[i]);
-        if (target == NULL) {
+    for (i = 0; i < job->n; i++)
+        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL) {
             rrcl_need_node(L, state, job->targets[i], 0);
-        } else {
-            int is_there = rrcl_get_live(state, rrcl_slot_of(target));
-            lua_xmove(state->hidden, L, 1);
-            if (!is_there) {                 /* gone: keep the list without holes */
-                lua_pop(L, 1);
-                lua_pushboolean(L, 0);
-            }
+            lua_pop(L, 1);
         }
+    rrcl_lengthen_node(L, job->n);
+    rrcl_need_open(L, state);
+    for (i = 0; i < job->n; i++) {
+        rrcl_push_target(L, state, job->targets[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
     rrcl_truncate_node(L, job->n + 1);
@@ -1203,6 +1238,11 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     if (base != 0)
         lua_remove(L, base);
     rrcl_need_open(L, state);
+    info = (rrcl_class_info *)rrcl_map_get(&state->classes, cls);
+    if (info != NULL) {                         /* a finalizer made it known just now */
+        lua_pop(L, 1);
+        return info;
+    }
     if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
         luaL_error(L, "not enough memory");
     lua_pushvalue(state->hidden, RRCL_CLASSES);
@@ -1529,16 +1569,30 @@ static void rrcl_detach(rrcl_proxy *proxy)
     rrcl_free_slot(state, slot);
 }
 
+/* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
+   refer to it. */
+static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
+{
+    rrcl_push_no_uservalue(L);
+    rrcl_set_uservalue(L, 1);
+    proxy->has_table = 0;
+}
+
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     rrcl_state *state;
-    if (proxy == NULL || proxy->ob == NULL)     /* closed, or there is a newer one */
+    if (proxy == NULL)
         return 0;
+    if (proxy->ob == NULL) {                    /* closed, or there is a newer one */
+        rrcl_take_table(L, proxy);
+        return 0;
+    }
     state = proxy->closer->state;
     rrcl_use(state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
+    rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
     state->died++;
     rrcl_work_in_gc(L, state, 0);
@@ -1572,9 +1626,7 @@ static int rrcl_close(lua_State *L)
     if (rrcl_to_proxy(L, 1)->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
-        rrcl_push_no_uservalue(L);
-        rrcl_set_uservalue(L, 1);
-        proxy->has_table = 0;
+        rrcl_take_table(L, proxy);
     }
     rrc_decref(heap, ob);
     rrcl_run_pending(state);
@@ -1683,26 +1735,34 @@ static int rrcl_index(lua_State *L)
    not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
-    if (rrc_gc_is_tracked(proxy->closer->state->heap, proxy->ob)) {
-        rrcl_state *state = proxy->closer->state;
-        rrcl_use(state, L);
-        rrcl_need_node(L, state, proxy->ob, 0);
-        lua_pop(L, 1);
-        rrc_mirror_set_node(state->heap, proxy->ob, rrc_mirror_node(state->heap, proxy->ob));   /* to be kept */
-    }
-    if (!proxy->has_table) {
-        lua_pushvalue(L, 1);
-        lua_createtable(L, 0, 1);
-        if (!proxy->has_table)                  /* else a step made a node just now */
+    rrcl_state *state = proxy->closer->state;
+    rrc_heap *heap = state->heap;
+    int is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
+    rrcl_use(state, L);
+    if (!rrcl_push_fields(L, proxy) || (is_tracked && rrc_mirror_node(heap, proxy->ob) == NULL)) {
+        lua_settop(L, 3);
+        lua_newtable(L);                        /* 4: the fields */
+        lua_createtable(L, 0, 1);               /* 5: the node */
+        rrcl_reserve_slot(L, state);
+        rrcl_need_live(L);                      /* finalizers may have closed it just now, or set fields */
+        is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
+        if (is_tracked)
+            rrcl_attach_node(L, state, proxy->ob);
+        if (!proxy->has_table) {
+            lua_pushvalue(L, 1);
+            lua_pushvalue(L, 5);
             rrcl_give_table(L, proxy);
-        lua_pop(L, 2);
+            lua_settop(L, 5);
+        }
+        if (!rrcl_push_fields(L, proxy)) {
+            lua_pop(L, 1);
+            lua_pushvalue(L, 4);
+            lua_rawseti(L, -2, RRCL_FIELDS);
+            lua_pushvalue(L, 4);
+        }
     }
-    if (!rrcl_push_fields(L, proxy)) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        lua_pushvalue(L, -1);
-        lua_rawseti(L, -3, RRCL_FIELDS);
-    }
+    if (is_tracked)
+        rrc_mirror_set_node(heap, proxy->ob, rrc_mirror_node(heap, proxy->ob));    /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
