@@ -1064,12 +1064,21 @@ static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
     return rrcl_try(L, rrcl_mirror_protected, &job) != 0;
 }
 
+/* The proxy of ob is unreachable, but its __gc has not run: finalizers that run before it can
+   use ob by it, and it may not refer to ob's node. */
+static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
+{
+    uint32_t slot = rrcl_slot_of(rrc_to_obj(state->heap, ob));
+    return slot != 0 && state->slots[slot].proxy != NULL && rrcl_is_empty(state, slot);
+}
+
+/* (The link of an ob that is dying goes soon, and makes it strong.) */
 static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target);
-    if (state->hidden == NULL || slot == 0)
+    if (state->hidden == NULL || slot == 0 || (!on && rrcl_is_dying(state, ob)))
         return 1;
     if (on && !rrcl_get_or_revive(state, slot))
         return 0;
