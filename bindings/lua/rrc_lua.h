@@ -1,6 +1,6 @@
 /* rrc_lua.h - version 0.1.0
- * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1,
- * 5.2, 5.3, 5.4 and LuaJIT, unmodified. One file beside rawrefcount.h.
+ * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
+ * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one file of the module
  *     #define RRC_LUA_IMPLEMENTATION
@@ -250,6 +250,16 @@ static void *rrcl_new_userdata(lua_State *L, size_t size)
 #endif
 }
 
+/* A step of the collector, as if Lua had allocated so much. */
+static void rrcl_gc_step(lua_State *L, int kbytes)
+{
+#if LUA_VERSION_NUM >= 505
+    lua_gc(L, LUA_GCSTEP, (size_t)kbytes << 10);
+#else
+    lua_gc(L, LUA_GCSTEP, kbytes);
+#endif
+}
+
 static int rrcl_abs_index(lua_State *L, int index)
 {
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
@@ -312,6 +322,10 @@ enum {
 /* In so many of Lua's cycles garbage is found and freed. */
 #define RRCL_CYCLES 4
 
+/* After so many cycles without a step there is one, whatever has changed: see rrcl_wants_step. */
+#define RRCL_LEAST_PATIENCE 8
+#define RRCL_MOST_PATIENCE 64
+
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
@@ -368,6 +382,7 @@ typedef struct rrcl_state {
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
+    int         quiet, patience;    /* cycles without a step, and how many there may be */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
     int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
@@ -1955,14 +1970,45 @@ static void rrcl_run_pending(rrcl_state *state)
         rrcl_end_heap(state);
 }
 
+/* In each of Lua's cycles: is there to be a step? The header does not see it when C drops a
+   reference to an object that others refer to, although all of these can be garbage now. So
+   there is a step now and then in any case. */
+static int rrcl_wants_step(rrcl_state *state)
+{
+    int is_due = rrc_mirror_is_due(state->heap) || state->deaths > 0;
+    state->deaths -= state->deaths > 0;
+    state->quiet++;
+    return is_due || state->quiet >= state->patience;
+}
+
+/* A step is done. If it was for that reason: is it worth the while? */
+static void rrcl_note_step(rrcl_state *state, const rrc_stats *before)
+{
+    rrc_stats after;
+    int was_quiet = state->quiet >= state->patience;
+    rrc_get_stats(state->heap, &after);
+    state->quiet = 0;
+    if (!was_quiet || after.weak > before->weak || after.pending > before->pending) {
+        state->patience = RRCL_LEAST_PATIENCE;
+        if (was_quiet)
+            state->deaths = RRCL_CYCLES_OF_A_DEATH;     /* Lua can find it dead now */
+    } else if (state->patience < RRCL_MOST_PATIENCE) {
+        state->patience *= 2;
+    }
+}
+
 static int rrcl_step(rrcl_state *state)
 {
+    rrc_stats before;
     int code;
+    rrc_get_stats(state->heap, &before);
     state->in_step++;
     state->was_revived = 0;
     code = rrc_mirror_step(state->heap);
     state->in_step--;
     state->was_revived = 0;
+    if (code != RRC_EPHASE)
+        rrcl_note_step(state, &before);
     rrcl_run_pending(state);
     return code;
 }
@@ -2088,7 +2134,7 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
         return;
     over = state->native_new - limit - state->native_told;
     state->native_told += over;
-    lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
+    rrcl_gc_step(L, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
 /* Garbage of C objects outlives some of Lua's cycles: one has to pass before the step that tells
@@ -2132,11 +2178,11 @@ static void rrcl_do_portion(lua_State *L, rrcl_state *state)
 {
     int extra = state->extra;
     if (state->is_started) {
-        lua_gc(L, LUA_GCSTEP, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
+        rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
         return;
     }
     state->is_started = 1;
-    lua_gc(L, LUA_GCSTEP, 0);                   /* Lua pauses: this starts it */
+    rrcl_gc_step(L, 0);                         /* Lua pauses: this starts it */
     if (state->extra < extra)
         for (extra = state->extra; extra > 0 && state->hidden != NULL; extra--)
             lua_gc(L, LUA_GCCOLLECT, 0);
@@ -2209,8 +2255,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_need_sentinel(L, state);
     if (state->hidden == NULL)
         return 0;
-    steps = rrc_mirror_is_due(state->heap) || state->deaths > 0;
-    state->deaths -= state->deaths > 0;
+    steps = rrcl_wants_step(state);
     rrcl_work_in_gc(L, state, steps);
     return 0;
 }
@@ -2391,6 +2436,7 @@ static rrcl_state *rrcl_open(lua_State *L)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);
     state->next_kbytes = INT_MAX;
+    state->patience = RRCL_LEAST_PATIENCE;
     state->value_type = &rrcl_value_type;
     if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
         rrcl_free_tables(state);
