@@ -2,29 +2,49 @@
 # needs BUILD, CC, RRC_CFLAGS, PKG_CONFIG and $(call run,NAME,PREREQUISITES,COMMAND).
 #
 #   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
-#   LUAS   those that are installed; all are tested
+#   LUAS   those that are installed, or built from sources; all are tested
+#   LUA_SOURCES    a folder with sources: lua-5.5.0/src/lua.h ... `make deps` fetches some
 
 LUA_DIR   := bindings/lua
-LUA_NAMES := lua5.4 lua5.3 lua5.2 lua5.1 luajit
-LUA_OTHER := lua5.5 lua-5.5 lua-5.4 lua-5.3 lua-5.2 lua-5.1 lua
+LUA_NAMES := lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
+LUA_OTHER := lua-5.5 lua-5.4 lua-5.3 lua-5.2 lua-5.1 lua
 has_lua    = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && command -v $(1) 2>/dev/null)
-LUAS      := $(foreach lua,$(LUA_NAMES) lua5.5,$(if $(call has_lua,$(lua)),$(lua)))
+LUAS      := $(foreach lua,$(LUA_NAMES),$(if $(call has_lua,$(lua)),$(lua)))
 LUAS      := $(or $(LUAS),$(firstword $(foreach lua,$(LUA_OTHER),$(if $(call has_lua,$(lua)),$(lua)))))
-LUA       ?= $(firstword $(LUAS))
+
+# Of what is not installed, but there in sources, an interpreter is built: host.sh.
+LUA_SOURCES ?= $(BUILD)/sources
+LUA_FOLDERS := $(patsubst $(LUA_SOURCES)/%/src/lmem.c,%,$(wildcard $(LUA_SOURCES)/*/src/lmem.c))
+lua_name     = $(shell echo '$(1)' | sed -n 's/^lua-\{0,1\}\([0-9]\.[0-9]\).*/lua\1/p')
+lua_folder   = $(firstword $(foreach folder,$(LUA_FOLDERS),$(if $(filter $(1),$(call lua_name,$(folder))),$(folder))))
+LUAS_BUILT  := $(filter-out $(LUAS),$(sort $(foreach folder,$(LUA_FOLDERS),$(call lua_name,$(folder)))))
+LUAS        += $(LUAS_BUILT)
+LUA         ?= $(firstword $(LUAS))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
 LUA_MODULES := rawrefcount widgets naive nodes
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
-               $(shell $(PKG_CONFIG) --cflags $(1)) $(CPPFLAGS) $(CFLAGS)
+               $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
 LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
 
-# Where the modules of one Lua are, and how its interpreter finds them.
-lua_out  = $(BUILD)/lua/$(1)
-lua_libs = $(foreach module,$(LUA_MODULES),$(call lua_out,$(1))/$(module).so)
-lua_run  = env LUA_CPATH='$(call lua_out,$(1))/?.so' LUA_PATH= $(1)
+# Where the modules of one Lua are, and how its interpreter finds them. One that was built is
+# found as if it were installed.
+lua_out   = $(BUILD)/lua/$(1)
+lua_host  = $(if $(filter $(1),$(LUAS_BUILT)),$(call lua_out,$(1))/host/$(1).pc)
+lua_env   = env $(if $(lua_host),PATH='$(abspath $(dir $(lua_host))):$(PATH)' PKG_CONFIG_PATH='$(abspath $(dir $(lua_host)))')
+lua_flags = $(shell $(lua_env) $(PKG_CONFIG) $(2) $(1))
+lua_libs  = $(foreach module,$(LUA_MODULES),$(call lua_out,$(1))/$(module).so)
+lua_run   = $(lua_env) LUA_CPATH='$(call lua_out,$(1))/?.so' LUA_PATH= $(1)
+
+define lua_host_rule
+$(call lua_host,$(1)): $(LUA_SOURCES)/$(call lua_folder,$(1))/src/lmem.c $(LUA_DIR)/tests/host.sh
+	CC='$$(CC)' CFLAGS='$$(CFLAGS)' sh $(LUA_DIR)/tests/host.sh $(LUA_SOURCES)/$(call lua_folder,$(1)) $$(@D) $(1)
+endef
+$(foreach lua,$(LUAS_BUILT),$(eval $(call lua_host_rule,$(lua))))
 
 define lua_rules
+$(lua_libs) $(addprefix $(call lua_out,$(1))/,raw/nodes.so embed random bench): $(lua_host)
 $(call lua_out,$(1))/rawrefcount.so: $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS) $(LUA_HEADERS)
@@ -48,6 +68,8 @@ endif
 #
 #   lua-cases-LUA          the known cases, in each mode of the collector
 #   lua-random-MODE-LUA    random programs against an oracle
+#   lua-failing-LUA        the same, in states whose allocations fail and are tried again
+#   soak-lua-LUA           the same, for SOAK_SECONDS: a part of `make soak`
 #   lua-widgets-LUA        the demonstration's library
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
@@ -58,9 +80,11 @@ endif
 #   lua-checked-TEST-LUA   some of them, with a Lua that collects everywhere and checks all it can; sanitized
 
 LUA_TESTS  := $(LUA_DIR)/tests
-LUA_MODES  := incremental stepped stressed
+LUA_MODES  := incremental stepped stressed rare
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(LUA_TESTS)/embed.c $(LUA_TESTS)/nodes.c tests/unit.c
+LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
+lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
 define lua_test_rules
@@ -68,17 +92,22 @@ $(call lua_out,$(1))/raw/nodes.so: $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(L
 	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR -DNODES_RAW $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/embed: $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -DRRC_MIRROR -DNODES_LINKED -DUNIT_CMOCKA=0 -Itests \
-	    $(LUA_EMBED) $$(LDFLAGS) $$(shell $$(PKG_CONFIG) --libs $(1)) -lm -o $$@
+	    $(LUA_EMBED) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
+$(call lua_out,$(1))/random: $(LUA_RANDOM) $(LUA_TESTS)/nodes.h tests/soak.h $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -D_POSIX_C_SOURCE=200809L -DRRC_MIRROR -DNODES_LINKED -DUNIT_CMOCKA=0 -Itests \
+	    $(LUA_RANDOM) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
+$(call run,lua-failing-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),10 600,100 3000) rare)
+$(call run,soak-lua-$(1),$(call lua_out,$(1))/random,$(call lua_soak,$(1)) 3)
 $(call run,lua-cases-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/cases.lua)
 $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call lua_libs,$(1)),\
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
-$(call run,lua-readme-$(1),,env PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
+$(call run,lua-readme-$(1),$(lua_host),$(lua_env) PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
 $(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
-$(call run,lua-unload-$(1),$(call lua_libs,$(1)),sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
+$(call run,lua-unload-$(1),$(call lua_libs,$(1)),$(lua_env) sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
-    sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
+    $(lua_env) sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
 endef
 define lua_random_rule
 $(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),10 600,100 3000) $(2))
@@ -96,13 +125,12 @@ define lua_missing
 RUNS += lua-$(1)
 .PHONY: run-lua-$(1)
 run-lua-$(1):
-	@sh tests/run.sh skip lua-$(1) "$$(PKG_CONFIG) knows no $(1), or there is no such command"
+	@sh tests/run.sh skip lua-$(1) "$$(PKG_CONFIG) knows no $(1), or there is no such command, nor sources in $(LUA_SOURCES)"
 endef
 $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua))))
 
-# Lua from its sources. Each folder in LUA_SOURCES has those of one version, in src; `make deps` fetches some.
-LUA_SOURCES  ?= $(BUILD)/sources
-LUAS_CHECKED := $(patsubst $(LUA_SOURCES)/%/src/lmem.c,%,$(wildcard $(LUA_SOURCES)/*/src/lmem.c))
+# Lua from its sources, with all checks on.
+LUAS_CHECKED := $(LUA_FOLDERS)
 lua_checked_out = $(BUILD)/lua/checked/$(1)
 # The functions of both headers are in embed.c only; Lua's headers are those that checked.sh has copied.
 LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE) -DRRC_MIRROR
@@ -124,8 +152,11 @@ lua_checked_embed   = QUICK=1 $(1) $(call lua_checked_tests,$(2))
 # finalizers, which raise, run in the middle of what the others do.
 lua_checked_tests   = $(if $(filter lua5.1 lua5.2 lua5.3,$(1)),several_states close_with objects_outlive callbacks_without \
                       errors_are_kept $(if $(filter lua5.1,$(1)),,full_stacks))
+# The cases and the widgets count collections. In 5.5 one in a finalizer, for lack of memory, leaves
+# the other finalizers to the next.
+lua_checked_parts   = $(if $(filter lua5.5,$(call lua_name,$(1))),random embed,cases random widgets embed)
 $(foreach lua,$(LUAS_CHECKED),$(eval $(call lua_checked_rules,$(lua)))\
-    $(foreach test,cases random widgets embed,$(eval $(call run,lua-checked-$(test)-$(lua),$(call lua_checked_out,$(lua))/embed,\
+    $(foreach test,$(call lua_checked_parts,$(lua)),$(eval $(call run,lua-checked-$(test)-$(lua),$(call lua_checked_out,$(lua))/embed,\
         env ASAN_OPTIONS=allocator_may_return_null=1 $(call lua_checked_$(test),$(call lua_checked_out,$(lua))/embed,$(lua))))))
 
 ifeq ($(LUAS_CHECKED),)
@@ -134,6 +165,12 @@ RUNS += lua-checked
 run-lua-checked:
 	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps' fetches some"
 endif
+
+# For `make soak`.
+.PHONY: soak-lua
+soak: soak-lua
+soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random programs of each Lua only; LUAS=lua5.4
+	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
 HOST_CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
 
@@ -144,7 +181,7 @@ LUA_BENCH_LINKS ?= 1000000
 define lua_bench_rules
 $(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) -DRRC_MIRROR -DNODES_LINKED $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c \
-	    $$(LDFLAGS) $$(shell $$(PKG_CONFIG) --libs $(1)) -lm -o $$@
+	    $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 endef
 $(foreach lua,$(LUAS),$(eval $(call lua_bench_rules,$(lua))))
 

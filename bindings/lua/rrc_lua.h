@@ -1,6 +1,6 @@
 /* rrc_lua.h - version 0.1.0
- * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1,
- * 5.2, 5.3, 5.4 and LuaJIT, unmodified. One file beside rawrefcount.h.
+ * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
+ * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one file of the module
  *     #define RRC_LUA_IMPLEMENTATION
@@ -250,6 +250,16 @@ static void *rrcl_new_userdata(lua_State *L, size_t size)
 #endif
 }
 
+/* A step of the collector, as if Lua had allocated so much. */
+static void rrcl_gc_step(lua_State *L, int kbytes)
+{
+#if LUA_VERSION_NUM >= 505
+    lua_gc(L, LUA_GCSTEP, (size_t)kbytes << 10);
+#else
+    lua_gc(L, LUA_GCSTEP, kbytes);
+#endif
+}
+
 static int rrcl_abs_index(lua_State *L, int index)
 {
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
@@ -312,6 +322,10 @@ enum {
 /* In so many of Lua's cycles garbage is found and freed. */
 #define RRCL_CYCLES 4
 
+/* After so many cycles without a step there is one, whatever has changed: see rrcl_wants_step. */
+#define RRCL_LEAST_PATIENCE 8
+#define RRCL_MOST_PATIENCE 64
+
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
@@ -368,6 +382,7 @@ typedef struct rrcl_state {
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
+    int         quiet, patience;    /* cycles without a step, and how many there may be */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
     int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
@@ -919,17 +934,20 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 1;
 }
 
-/* Push the table of ob's node, and make one if there is none. A
-   proxy that has a table already, for fields of scripts, shares that one. Raises. */
-static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
+/* The table on top becomes ob's node, or gives way to the one that ob has by now. A slot is
+   reserved; nothing is allocated. A proxy that has a table already, for fields of scripts,
+   shares that one. */
+static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node;
     rrcl_proxy *proxy;
-    if (rrcl_push_node(L, state, ob))
+    if (rrcl_push_node(L, state, ob)) {
+        lua_replace(L, -2);
         return;
-    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
-    rrcl_reserve_slot(L, state);
-    proxy = rrcl_push_proxy(L, state, ob);          /* nothing runs from here on */
+    }
+    if (rrc_mirror_node(state->heap, ob) != NULL)
+        rrc_touch(state->heap, ob);                 /* its node died: the header protects what it listed */
+    proxy = rrcl_push_proxy(L, state, ob);
     if (proxy != NULL) {
         if (proxy->has_table) {
             rrcl_get_uservalue(L, -1);
@@ -941,13 +959,33 @@ static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size
         }
         lua_pop(L, 1);
     }
-    node = rrc_mirror_node(state->heap, ob);        /* it may have one that died */
+    node = rrc_mirror_node(state->heap, ob);
     if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
     rrc_mirror_set_node(state->heap, ob, node);     /* anchors it for now */
+}
+
+/* Push the table of ob's node, and make one if there is none. Raises. */
+static void rrcl_need_node(lua_State *L, rrcl_state *state, rrc_object *ob, size_t n)
+{
+    if (rrcl_push_node(L, state, ob))
+        return;
+    lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
+    rrcl_reserve_slot(L, state);
+    rrcl_attach_node(L, state, ob);
+}
+
+/* Make the list of the node on top n entries long, or longer. Raises. */
+static void rrcl_lengthen_node(lua_State *L, size_t n)
+{
+    size_t length = rrcl_rawlen(L, -1);
+    while (length < n) {
+        lua_pushboolean(L, 0);
+        lua_rawseti(L, -2, (int)++length);
+    }
 }
 
 /* Empty the list of the node on top, from `first` on. */
@@ -971,24 +1009,36 @@ typedef struct rrcl_mirroring {
     size_t              n;
 } rrcl_mirroring;
 
+/* Push what stands for a target, or false if that is gone: then what it refers to is
+   anchored in place of it, until the next step. Allocates nothing. */
+static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref target = rrc_mirror_target(state->heap, ob);
+    if (target != NULL && rrcl_get_or_revive(state, rrcl_slot_of(target))) {
+        lua_xmove(state->hidden, L, 1);
+        return;
+    }
+    rrc_touch(state->heap, ob);
+    lua_pushboolean(L, 0);
+}
+
+/* The list can be all that keeps what is in it. So nothing is taken out of it before
+   all is allocated that can make Lua collect, or fail: nodes of targets, and room. */
 static int rrcl_mirror_protected(lua_State *L)
 {
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
     rrcl_need_node(L, state, job->ob, job->n);
-    for (i = 0; i < job->n; i++) {
-        rrc_gcref target = rrc_mirror_target(state->heap, job->targets[i]);
-        if (target == NULL) {
+    for (i = 0; i < job->n; i++)
+        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL) {
             rrcl_need_node(L, state, job->targets[i], 0);
-        } else {
-            int is_there = rrcl_get_live(state, rrcl_slot_of(target));
-            lua_xmove(state->hidden, L, 1);
-            if (!is_there) {                 /* gone: keep the list without holes */
-                lua_pop(L, 1);
-                lua_pushboolean(L, 0);
-            }
+            lua_pop(L, 1);
         }
+    rrcl_lengthen_node(L, job->n);
+    rrcl_need_open(L, state);
+    for (i = 0; i < job->n; i++) {
+        rrcl_push_target(L, state, job->targets[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
     rrcl_truncate_node(L, job->n + 1);
@@ -1030,12 +1080,21 @@ static int rrcl_mirror(void *userdata, rrc_object *ob, rrc_object *const *target
     return rrcl_try(L, rrcl_mirror_protected, &job) != 0;
 }
 
+/* The proxy of ob is unreachable, but its __gc has not run: finalizers that run before it can
+   use ob by it, and it may not refer to ob's node. */
+static int rrcl_is_dying(rrcl_state *state, rrc_object *ob)
+{
+    uint32_t slot = rrcl_slot_of(rrc_to_obj(state->heap, ob));
+    return slot != 0 && state->slots[slot].proxy != NULL && rrcl_is_empty(state, slot);
+}
+
+/* (The link of an ob that is dying goes soon, and makes it strong.) */
 static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target);
-    if (state->hidden == NULL || slot == 0)
+    if (state->hidden == NULL || slot == 0 || (!on && rrcl_is_dying(state, ob)))
         return 1;
     if (on && !rrcl_get_or_revive(state, slot))
         return 0;
@@ -1204,6 +1263,11 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     if (base != 0)
         lua_remove(L, base);
     rrcl_need_open(L, state);
+    info = (rrcl_class_info *)rrcl_map_get(&state->classes, cls);
+    if (info != NULL) {                         /* a finalizer made it known just now */
+        lua_pop(L, 1);
+        return info;
+    }
     if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
         luaL_error(L, "not enough memory");
     lua_pushvalue(state->hidden, RRCL_CLASSES);
@@ -1530,16 +1594,30 @@ static void rrcl_detach(rrcl_proxy *proxy)
     rrcl_free_slot(state, slot);
 }
 
+/* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
+   refer to it. */
+static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
+{
+    rrcl_push_no_uservalue(L);
+    rrcl_set_uservalue(L, 1);
+    proxy->has_table = 0;
+}
+
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     rrcl_state *state;
-    if (proxy == NULL || proxy->ob == NULL)     /* closed, or there is a newer one */
+    if (proxy == NULL)
         return 0;
+    if (proxy->ob == NULL) {                    /* closed, or there is a newer one */
+        rrcl_take_table(L, proxy);
+        return 0;
+    }
     state = proxy->closer->state;
     rrcl_use(state, L);
     rrcl_restore_node(L, proxy);
     rrcl_detach(proxy);
+    rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
     state->died++;
     rrcl_work_in_gc(L, state, 0);
@@ -1573,9 +1651,7 @@ static int rrcl_close(lua_State *L)
     if (rrcl_to_proxy(L, 1)->ob != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
-        rrcl_push_no_uservalue(L);
-        rrcl_set_uservalue(L, 1);
-        proxy->has_table = 0;
+        rrcl_take_table(L, proxy);
     }
     rrc_decref(heap, ob);
     rrcl_run_pending(state);
@@ -1684,26 +1760,34 @@ static int rrcl_index(lua_State *L)
    not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
-    if (rrc_gc_is_tracked(proxy->closer->state->heap, proxy->ob)) {
-        rrcl_state *state = proxy->closer->state;
-        rrcl_use(state, L);
-        rrcl_need_node(L, state, proxy->ob, 0);
-        lua_pop(L, 1);
-        rrc_mirror_set_node(state->heap, proxy->ob, rrc_mirror_node(state->heap, proxy->ob));   /* to be kept */
-    }
-    if (!proxy->has_table) {
-        lua_pushvalue(L, 1);
-        lua_createtable(L, 0, 1);
-        if (!proxy->has_table)                  /* else a step made a node just now */
+    rrcl_state *state = proxy->closer->state;
+    rrc_heap *heap = state->heap;
+    int is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
+    rrcl_use(state, L);
+    if (!rrcl_push_fields(L, proxy) || (is_tracked && rrc_mirror_node(heap, proxy->ob) == NULL)) {
+        lua_settop(L, 3);
+        lua_newtable(L);                        /* 4: the fields */
+        lua_createtable(L, 0, 1);               /* 5: the node */
+        rrcl_reserve_slot(L, state);
+        rrcl_need_live(L);                      /* finalizers may have closed it just now, or set fields */
+        is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
+        if (is_tracked)
+            rrcl_attach_node(L, state, proxy->ob);
+        if (!proxy->has_table) {
+            lua_pushvalue(L, 1);
+            lua_pushvalue(L, 5);
             rrcl_give_table(L, proxy);
-        lua_pop(L, 2);
+            lua_settop(L, 5);
+        }
+        if (!rrcl_push_fields(L, proxy)) {
+            lua_pop(L, 1);
+            lua_pushvalue(L, 4);
+            lua_rawseti(L, -2, RRCL_FIELDS);
+            lua_pushvalue(L, 4);
+        }
     }
-    if (!rrcl_push_fields(L, proxy)) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        lua_pushvalue(L, -1);
-        lua_rawseti(L, -3, RRCL_FIELDS);
-    }
+    if (is_tracked)
+        rrc_mirror_set_node(heap, proxy->ob, rrc_mirror_node(heap, proxy->ob));    /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
@@ -1887,14 +1971,45 @@ static void rrcl_run_pending(rrcl_state *state)
         rrcl_end_heap(state);
 }
 
+/* In each of Lua's cycles: is there to be a step? The header does not see it when C drops a
+   reference to an object that others refer to, although all of these can be garbage now. So
+   there is a step now and then in any case. */
+static int rrcl_wants_step(rrcl_state *state)
+{
+    int is_due = rrc_mirror_is_due(state->heap) || state->deaths > 0;
+    state->deaths -= state->deaths > 0;
+    state->quiet++;
+    return is_due || state->quiet >= state->patience;
+}
+
+/* A step is done. If it was for that reason: is it worth the while? */
+static void rrcl_note_step(rrcl_state *state, const rrc_stats *before)
+{
+    rrc_stats after;
+    int was_quiet = state->quiet >= state->patience;
+    rrc_get_stats(state->heap, &after);
+    state->quiet = 0;
+    if (!was_quiet || after.weak > before->weak || after.pending > before->pending) {
+        state->patience = RRCL_LEAST_PATIENCE;
+        if (was_quiet)
+            state->deaths = RRCL_CYCLES_OF_A_DEATH;     /* Lua can find it dead now */
+    } else if (state->patience < RRCL_MOST_PATIENCE) {
+        state->patience *= 2;
+    }
+}
+
 static int rrcl_step(rrcl_state *state)
 {
+    rrc_stats before;
     int code;
+    rrc_get_stats(state->heap, &before);
     state->in_step++;
     state->was_revived = 0;
     code = rrc_mirror_step(state->heap);
     state->in_step--;
     state->was_revived = 0;
+    if (code != RRC_EPHASE)
+        rrcl_note_step(state, &before);
     rrcl_run_pending(state);
     return code;
 }
@@ -2020,7 +2135,7 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
         return;
     over = state->native_new - limit - state->native_told;
     state->native_told += over;
-    lua_gc(L, LUA_GCSTEP, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
+    rrcl_gc_step(L, over >> 10 < 1 << 20 ? (int)(over >> 10) : 1 << 20);
 }
 
 /* Garbage of C objects outlives some of Lua's cycles: one has to pass before the step that tells
@@ -2064,11 +2179,11 @@ static void rrcl_do_portion(lua_State *L, rrcl_state *state)
 {
     int extra = state->extra;
     if (state->is_started) {
-        lua_gc(L, LUA_GCSTEP, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
+        rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
         return;
     }
     state->is_started = 1;
-    lua_gc(L, LUA_GCSTEP, 0);                   /* Lua pauses: this starts it */
+    rrcl_gc_step(L, 0);                         /* Lua pauses: this starts it */
     if (state->extra < extra)
         for (extra = state->extra; extra > 0 && state->hidden != NULL; extra--)
             lua_gc(L, LUA_GCCOLLECT, 0);
@@ -2141,8 +2256,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_need_sentinel(L, state);
     if (state->hidden == NULL)
         return 0;
-    steps = rrc_mirror_is_due(state->heap) || state->deaths > 0;
-    state->deaths -= state->deaths > 0;
+    steps = rrcl_wants_step(state);
     rrcl_work_in_gc(L, state, steps);
     return 0;
 }
@@ -2323,6 +2437,7 @@ static rrcl_state *rrcl_open(lua_State *L)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);
     state->next_kbytes = INT_MAX;
+    state->patience = RRCL_LEAST_PATIENCE;
     state->value_type = &rrcl_value_type;
     if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
         rrcl_free_tables(state);

@@ -3,7 +3,8 @@
  * can. Each version knows some of these names. */
 #include <assert.h>
 
-#define lua_assert(condition) assert(condition)     /* also how the stack is used: 5.1, 5.3, 5.4 */
+#define lua_assert(condition) assert(condition)     /* also how the stack is used: 5.1, 5.3 to 5.5 */
+#define assert_code(code) code                      /* 5.5 */
 #define LUA_USE_APICHECK                            /* 5.2 */
-#define HARDMEMTESTS        /* full collections at each allocation, and where finalizers may run: 5.2, 5.3; there only: 5.4 */
-#define EMERGENCYGCTESTS    /* at each allocation: 5.4 */
+#define HARDMEMTESTS        /* full collections at each allocation, and where finalizers may run: 5.2, 5.3; there only: from 5.4 on */
+#define EMERGENCYGCTESTS    /* at each allocation: from 5.4 on */

@@ -414,6 +414,183 @@ static void finalizers_run_at_the_end(void)
         }
 }
 
+/* ---- what deallocs, clears and finalizers can use ---- */
+
+/* Owns a string and a function of Lua, another object, and maybe itself; and looks at the first two
+   in each of its slots. */
+typedef struct reader {
+    rrc_object  head;
+    rrc_object *text, *callback, *other;
+} reader;
+
+enum { FINALIZED, CLEARED, DEALLOCATED, SLOTS };
+static struct { int texts, calls, failures; } seen[SLOTS];
+
+static int read_text(lua_State *L)
+{
+    const reader *r = (const reader *)lua_touserdata(L, 1);
+    rrc_lua_push(L, rrc_lua_heap(L), r->text);
+    if (strcmp(luaL_checkstring(L, -1), "the text") != 0)
+        return luaL_error(L, "another text");
+    return 0;
+}
+
+static void look(rrc_heap *heap, reader *r, int slot)
+{
+    if (r->text != NULL) {
+        int status = rrc_lua_protect(heap, read_text, r);
+        seen[slot].texts += status == 0;
+        seen[slot].failures += status != 0;
+    }
+    if (r->callback != NULL) {
+        int status = rrc_lua_call(heap, r->callback, 0, NULL);
+        seen[slot].calls += status == 0;
+        seen[slot].failures += status != 0;
+    }
+}
+
+static int reader_clear(rrc_heap *heap, rrc_object *ob)
+{
+    reader *r = (reader *)ob;
+    look(heap, r, CLEARED);
+    RRC_CLEAR(heap, r->text);
+    RRC_CLEAR(heap, r->callback);
+    RRC_CLEAR(heap, r->other);
+    return 0;
+}
+
+static int reader_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    reader *r = (reader *)ob;
+    RRC_VISIT(r->text);
+    RRC_VISIT(r->callback);
+    RRC_VISIT(r->other);
+    return 0;
+}
+
+static void reader_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    reader *r = (reader *)ob;
+    look(heap, r, DEALLOCATED);
+    RRC_CLEAR(heap, r->text);
+    RRC_CLEAR(heap, r->callback);
+    RRC_CLEAR(heap, r->other);
+    rrc_gc_del(heap, ob);
+}
+
+static void reader_finalize(rrc_heap *heap, rrc_object *ob) { look(heap, (reader *)ob, FINALIZED); }
+
+static const rrc_type Reader = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Reader",
+    .tp_basicsize = sizeof(reader), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = reader_dealloc,
+    .tp_traverse = reader_traverse, .tp_clear = reader_clear, .tp_finalize = reader_finalize };
+
+/* new_reader(text, callback, other): other is true for itself. */
+static int new_reader(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    reader *r = (reader *)rrc_gc_new(heap, &Reader);
+    lua_settop(L, 3);
+    check(r != NULL);
+    check_int(rrc_gc_track(heap, &r->head), RRC_OK);
+    rrc_lua_give(L, heap, &r->head);
+    r->text = rrc_lua_ref(L, heap, 1);
+    r->callback = rrc_lua_ref(L, heap, 2);
+    if (lua_isboolean(L, 3)) {
+        r->other = &r->head;
+        rrc_incref(heap, r->other);
+    } else {
+        r->other = rrc_lua_ref(L, heap, 3);
+    }
+    return 1;
+}
+
+static int text_of_reader(lua_State *L)
+{
+    reader *r = (reader *)rrc_lua_check(L, 1, NULL);
+    rrc_lua_push(L, rrc_lua_heap(L), r->text);
+    return 1;
+}
+
+/* What a script's finalizer is told, when it uses a proxy after all objects have ended. */
+static int told;
+
+static int tell(lua_State *L)
+{
+    check(!lua_toboolean(L, 1));
+    check(strstr(lua_tostring(L, 2), "is gone: ") != NULL);
+    told++;
+    return 0;
+}
+
+/* As long as the state is open, they can use everything. While it is closed, each use works or
+   fails with a code; and nothing crashes. */
+static void slots_use_what_is_owned(void)
+{
+    static const char *const programs[] = {
+        "w = new_reader(text, f)",                                      /* goes by its count */
+        "local r r = new_reader(text, function() return r end) w = r",  /* a cycle through Lua */
+        "w = new_reader(text, f, true)",                                /* a cycle in C */
+        "local r r = new_reader(text, function() return r end, true) w = r",
+        "w = new_reader(text, f, new_reader(text, f))",
+        "local t = {} w = new_reader(text, function() return t end, t) t[1] = w"
+    };
+    size_t i;
+    int at_exit;
+    for (i = 0; i < sizeof programs / sizeof *programs; i++)
+        for (at_exit = 0; at_exit < 3; at_exit++) {             /* 2: it is still in use then */
+            lua_State *L = open_plain_state();
+            int readers = i == 4 ? 2 : 1;
+            unit_context("%s, %d", programs[i], at_exit);
+            memset(seen, 0, sizeof seen);
+            told = 0;
+            lua_register(L, "text_of_reader", text_of_reader);
+            lua_register(L, "tell", tell);
+            run(L, "last = finalizer(function() if w then tell(pcall(text_of_reader, w)) end end)");
+            open_nodes(L);
+            lua_register(L, "new_reader", new_reader);
+            run(L, "text, calls = 'the text', 0 function f() calls = calls + 1 end");
+            run(L, programs[i]);
+            if (at_exit < 2)
+                run(L, "w, f, text = nil, nil, nil");
+            if (at_exit == 0) {
+                collect_all(L);
+                check_int(seen[FINALIZED].texts, readers);
+                check_int(seen[FINALIZED].calls, readers);
+                check_int(seen[CLEARED].texts + seen[DEALLOCATED].texts, readers);
+                check_int(seen[CLEARED].calls + seen[DEALLOCATED].calls, readers);
+                check_int(seen[FINALIZED].failures + seen[CLEARED].failures + seen[DEALLOCATED].failures, 0);
+            }
+            close_state(L);
+            check_int(seen[FINALIZED].texts + seen[FINALIZED].calls + seen[FINALIZED].failures, 2 * readers);
+            check_int(seen[CLEARED].texts + seen[CLEARED].calls + seen[CLEARED].failures
+                      + seen[DEALLOCATED].texts + seen[DEALLOCATED].calls + seen[DEALLOCATED].failures, 2 * readers);
+            check_int(told, at_exit == 2);
+            check_int(blocks, 0);
+        }
+}
+
+/* A cycle of C alone that had no proxy any more, and that nothing told of: Lua has found the
+   function dead already. Strings are there. */
+static void slots_of_a_cycle_of_c_alone(void)
+{
+    lua_State *L = open_state();
+    int failures, calls;
+    memset(seen, 0, sizeof seen);
+    lua_register(L, "new_reader", new_reader);
+    run(L, "nodes.hold(new_reader('the text', function() return {} end, true))");
+    collect_all(L);
+    check_int(seen[FINALIZED].texts, 0);
+    run(L, "nodes.release(1)");
+    collect_all(L);
+    check_int(seen[FINALIZED].texts, 1);
+    check_int(seen[CLEARED].texts + seen[DEALLOCATED].texts, 1);
+    calls = seen[FINALIZED].calls + seen[CLEARED].calls + seen[DEALLOCATED].calls;
+    failures = seen[FINALIZED].failures + seen[CLEARED].failures + seen[DEALLOCATED].failures;
+    check_int(calls + failures, 2);
+    close_state(L);
+    check_int(blocks, 0);
+}
+
 /* A program that uses everything. It stops at the first error. */
 static const char busy[] =
     "local kept = {} "
@@ -495,7 +672,8 @@ static void opening_fails(void)
 }
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
-           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end),
+           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
+           UNIT(slots_of_a_cycle_of_c_alone),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS

@@ -142,7 +142,12 @@ static int node_new(lua_State *L)
 static int node_set(lua_State *L)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object **place = field(L, self(L), 2), *value = rrc_lua_ref(L, heap, 3), *old = *place;
+    rrc_object **place = field(L, self(L), 2), *value = rrc_lua_ref(L, heap, 3), *old;
+    if (rrc_lua_test(L, 1, &NodeBase) == NULL) {        /* a finalizer has closed it just now */
+        RRC_CLEAR(heap, value);
+        return 0;
+    }
+    old = *place;
 #ifdef NODES_RAW
     if (value != NULL)
         TAKE(heap, value), rrc_decref(heap, value);

@@ -1,28 +1,64 @@
 -- Random programs over both heaps, against an oracle: random.lua FIRST COUNT STEPS MODE
 --
--- MODE: incremental, generational, stepped, stressed, or everywhere, for a Lua that collects
+-- MODE: incremental, generational, stepped, stressed; rare, in which Lua collects often and
+-- steps are rare, so that each has much to do; or everywhere, for a Lua that collects
 -- wherever it can (see checked.sh; 5.1 and LuaJIT can be told to); "control" moves references
 -- without touch, and must find a loss.
 --
 -- The oracle is a graph of numbers beside the real one. Every operation walks through
 -- both and compares; so a live object that is lost is noticed at once. From time to
 -- time everything is collected, and what C has then must be what the oracle can reach.
+--
+-- random.c runs this in states whose allocations fail.
+--
+-- Every second seed has keepers, too: objects with a finalizer that has C hold a node which
+-- dies with them, or did. Proxies that Lua tables refer to are gone then; all else is not.
 
 local rawrefcount = require "rawrefcount"
 local nodes = require "nodes"
 local first, count, steps, mode = tonumber((...)), tonumber((select(2, ...))), tonumber((select(3, ...))), select(4, ...)
 
 local FIELDS, ROOTS, HELD = 3, 8, 4
+local NOTE = FIELDS + 1         -- of a node: a field of the script's
 local random = math.random
+local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
+local jit = jit or { on = function() end, off = function() end, flush = function() end }
+
+-- In 5.5 an emergency collection in a finalizer leaves all other finalizers to the next collection.
+local rounds = mode == "everywhere" and _VERSION == "Lua 5.5" and 40 or 3
+
+local function set_pace(pause, stepmul)
+  if _VERSION == "Lua 5.5" then
+    collectgarbage("param", "pause", pause)
+    collectgarbage("param", "stepmul", stepmul)
+  else
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", stepmul)
+  end
+end
 
 local function run(seed)
   math.randomseed(seed)
+  local step_every, collect_every, has_keepers = 0, 300, seed % 2 == 0
+  jit[has_keepers and "off" or "on"]()          -- it takes a finalizer for a function that changes nothing
+  if mode == "rare" then
+    step_every, collect_every = 20 * random(20), 1000
+    if _VERSION > "Lua 5.3" then
+      collectgarbage(seed % 3 == 0 and "generational" or "incremental")
+    end
+    set_pace(random(0, 100), random(4) * 100)
+  end
   local model = {}            -- id -> { kind, field 1..3 = ids }
   local roots, held = {}, {}  -- index -> id
   local R = {}                -- index -> object: what Lua refers to
   local held_count = 0
   local last = 0
   local watched = setmetatable({}, { __mode = "v" })      -- id -> table or function
+  local keepers = setmetatable({}, { __mode = "k" })      -- keeper -> id
+  local kept_ones = 0                                     -- how often keepers had C hold a node
+  local unsettled = false     -- ... while others that die with them are still to be finalized
+  local fragile = {}          -- ids of what was reached from these then: proxies in Lua can be gone
+  local reachable
 
   local kinds = { "node", "node", "node", "table", "closure", "thread" }
 
@@ -61,16 +97,19 @@ local function run(seed)
   end
 
   local function id_of(x)
+    if keepers[x] then return keepers[x] end
     if type(x) == "function" then return x("id") end
     return x.id
   end
   local function get(x, i)
+    if type(x) == "userdata" and i == NOTE then return x.note end
     if type(x) == "userdata" then return x:get(i) end
     if type(x) == "table" then return x[i] end
     return x(i)
   end
   local function set(x, i, value)
-    if type(x) == "userdata" then x:set(i, value)
+    if type(x) == "userdata" and i == NOTE then x.note = value
+    elseif type(x) == "userdata" then x:set(i, value)
     elseif type(x) == "table" then x[i] = value
     else x(i, value, true) end
   end
@@ -78,6 +117,57 @@ local function run(seed)
   local function same(x, id, where)
     if x == nil then error(("lost: %d, %s"):format(id, where)) end
     if id_of(x) ~= id then error(("%s: %d, not %d"):format(where, id_of(x), id)) end
+  end
+
+  -- A proxy that was finalized, or a field of such a one.
+  local function is_gone(x)
+    if x == nil then return true end
+    if type(x) ~= "userdata" or keepers[x] then return false end
+    local ok, message = pcall(function() return x.id end)
+    return not ok and message:find("is gone") ~= nil
+  end
+
+  -- What field i of an object has, which is not empty; nil if that was a proxy which is gone.
+  local function follow(x, id, i)
+    local next_x
+    while fragile[id] and unsettled do          -- proxies that are to be finalized still work
+      unsettled = false
+      collectgarbage()
+    end
+    if model[id].kind == "keeper" then
+      next_x = getmetatable(x).__gc("look")
+    else
+      next_x = get(x, i)
+    end
+    if fragile[id] and (i == NOTE or model[id].kind ~= "node") and is_gone(next_x) then
+      model[id][i] = nil
+      return nil
+    end
+    same(next_x, model[id][i], "field " .. i)
+    return next_x
+  end
+
+  -- Walk everywhere.
+  local function compare_all()
+    local seen, queue = {}, {}
+    local function reach(x, id)
+      if id and not seen[id] then
+        same(x, id, "root")
+        seen[id] = x
+        queue[#queue + 1] = id
+      end
+    end
+    for i = 1, ROOTS do reach(R[i], roots[i]) end
+    for i = 1, held_count do reach(nodes.held(i), held[i]) end
+    while #queue > 0 do
+      local id = table.remove(queue)
+      for i = 1, NOTE do
+        if model[id][i] then
+          local x = follow(seen[id], id, i)
+          if x then reach(x, model[id][i]) end
+        end
+      end
+    end
   end
 
   -- A random object that is reachable: the real one and its id.
@@ -94,13 +184,39 @@ local function run(seed)
       same(x, id, "root")
     end
     for _ = 1, random(0, 5) do
-      local i = random(FIELDS)
+      local i = random(model[id].kind == "node" and NOTE or FIELDS)
       local next_id = model[id][i]
       if not next_id then break end
-      x, id = get(x, i), next_id
-      same(x, id, "field")
+      local next_x = follow(x, id, i)
+      if not next_x or model[next_id].kind == "keeper" then break end
+      x, id = next_x, next_id
     end
     return x, id
+  end
+
+  -- A keeper keeps the node x, id.
+  local function new_keeper(keeper_id, x, id)
+    local function finalize(what)
+      if what == "look" then return x end
+      if reachable(nil, true)[keeper_id] and not fragile[keeper_id] then error("a keeper is finalized that can be reached: " .. keeper_id) end
+      if random(3) == 1 then rawrefcount.step() end
+      if not has_keepers or is_gone(x) or held_count > 2 * HELD then return end
+      kept_ones = kept_ones + 1
+      unsettled = true
+      held_count = held_count + 1
+      held[held_count] = id
+      nodes.hold(x)
+      for reached in pairs(reachable(id)) do fragile[reached] = true end
+    end
+    local keeper
+    if is_51 then
+      keeper = newproxy(true)
+      getmetatable(keeper).__gc = finalize
+    else
+      keeper = setmetatable({}, { __gc = finalize })
+    end
+    keepers[keeper] = keeper_id
+    return keeper
   end
 
   local operations = {}
@@ -119,23 +235,37 @@ local function run(seed)
     last = last + 1
     local kind, i = kinds[random(#kinds)], random(FIELDS)
     model[last] = { kind = kind }
-    set(x, i, make(last, kind))
-    model[id][i] = last
+    local y = make(last, kind)
+    model[id][i] = last                         -- first, as keepers look at it
+    set(x, i, y)
   end)
   operation(10, function()                      -- an edge
     local x, id = walk()
     local y, to = walk()
     if not x or not y then return end
-    local i = random(FIELDS)
-    set(x, i, y)
+    local i = random(model[id].kind == "node" and NOTE or FIELDS)
     model[id][i] = to
+    set(x, i, y)
+  end)
+  operation(has_keepers and 3 or 0, function()  -- a keeper, in a field or nowhere
+    local x, id = walk()
+    local y, to = walk()
+    if not x or not y or model[id].kind ~= "node" or model[to].kind ~= "node" then return end
+    last = last + 1
+    local i, keeper_id = random(2 * FIELDS), last
+    model[keeper_id] = { kind = "keeper", to }
+    local keeper = new_keeper(keeper_id, y, to)
+    if i <= FIELDS then
+      model[id][i] = keeper_id
+      x:set(i, keeper)
+    end
   end)
   operation(4, function()                       -- an edge less
     local x, id = walk()
     if not x then return end
-    local i = random(FIELDS)
-    set(x, i, nil)
+    local i = random(model[id].kind == "node" and NOTE or FIELDS)
     model[id][i] = nil
+    set(x, i, nil)
   end)
   operation(4, function()                       -- a root
     local x, id = walk()
@@ -147,19 +277,19 @@ local function run(seed)
     R[i], roots[i] = nil, nil
   end)
   operation(3, function()                       -- C takes a reference
-    if held_count == HELD then return end
+    if held_count >= HELD then return end
     local x, id = walk()
     if not x then return end
-    nodes.hold(x)
-    held_count = held_count + 1
+    held_count = held_count + 1                 -- first, as a keeper can do the same meanwhile
     held[held_count] = id
+    nodes.hold(x)
   end)
   operation(3, function()                       -- C drops one
     if held_count == 0 then return end
     local i = random(held_count)
-    nodes.release(i)
     table.remove(held, i)
     held_count = held_count - 1
+    nodes.release(i)
   end)
   operation(5, function()                       -- a reference moves
     local x, id = walk()
@@ -168,11 +298,11 @@ local function run(seed)
     local i, j = random(FIELDS), random(FIELDS)
     if id == to and i == j then return end
     local moved = model[id][i]
-    x:move(i, y, j)
     if moved then
       model[id][i] = nil
       model[to][j] = moved
     end
+    x:move(i, y, j)
   end)
 
   if mode == "control" then
@@ -193,7 +323,8 @@ local function run(seed)
     end)
   end
 
-  local function reachable()
+  -- From one, or from all roots; surely: where a proxy can be gone it is taken for gone.
+  function reachable(from, surely)
     local seen, queue = {}, {}
     local function reach(id)
       if id and not seen[id] then
@@ -201,18 +332,26 @@ local function run(seed)
         queue[#queue + 1] = id
       end
     end
-    for i = 1, ROOTS do reach(roots[i]) end
-    for i = 1, held_count do reach(held[i]) end
+    reach(from)
+    for i = 1, from and 0 or ROOTS do reach(roots[i]) end
+    for i = 1, from and 0 or held_count do reach(held[i]) end
     while #queue > 0 do
       local id = table.remove(queue)
-      for i = 1, FIELDS do reach(model[id][i]) end
+      for i = 1, surely and fragile[id] and (model[id].kind == "node" and FIELDS or 0) or NOTE do
+        reach(model[id][i])
+      end
     end
     return seen
   end
 
   local function check_all()
-    for _ = 1, 3 do rawrefcount.collect() end
+    jit.flush()                                 -- compiled code refers to what it was compiled for
+    repeat
+      local before = kept_ones
+      for _ = 1, rounds do rawrefcount.collect() end
+    until kept_ones == before
     nodes.check()
+    compare_all()
     local expected, actual = reachable(), nodes.ids()
     for id in pairs(expected) do
       if model[id].kind == "node" and not actual[id] then error("lost in C: " .. id) end
@@ -238,9 +377,11 @@ local function run(seed)
       if what == 8 then rawrefcount.collect() end
     end
     if mode == "generational" and random(10) == 1 then collectgarbage("step", 0) end
-    if step % 300 == 0 then check_all() end
+    if mode == "rare" and step % step_every == 0 then rawrefcount.step() end
+    if step % collect_every == 0 then check_all() end
   end
   check_all()
+  has_keepers = false
   R, roots = {}, {}
   while held_count > 0 do
     nodes.release(1)
@@ -251,10 +392,7 @@ local function run(seed)
 end
 
 if mode == "generational" then collectgarbage("generational") end
-if mode == "everywhere" and _VERSION == "Lua 5.1" then
-  collectgarbage("setpause", 0)
-  collectgarbage("setstepmul", 0)
-end
+if mode == "everywhere" and is_51 then set_pace(0, 0) end
 local failures = 0
 for seed = first, first + count - 1 do
   local ok, message = xpcall(function() run(seed) end, debug.traceback)
@@ -274,5 +412,6 @@ if mode == "control" then
   if failures == 0 then print("FAILED: moves without touch were not noticed") end
   failures = failures > 0 and 0 or 1
 end
+if select(5, ...) then return failures == 0 end        -- called by random.c
 print(("%d passed, %d failed"):format(failures == 0 and 1 or 0, failures > 0 and 1 or 0))
 if failures > 0 then os.exit(1) end

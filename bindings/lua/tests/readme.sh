@@ -28,4 +28,40 @@ else
     fail "what it prints with $lua: it fails"
     cat "$out/output.txt"
 fi
+
+# Finalizers that use the same counter. What can run finalizers runs all of them here.
+mkdir -p "$out/collecting"
+awk '{ print }
+     /^#include "rrc_lua.h"/ { print "#define rrc_lua_ref(L, heap, index) (lua_gc(L, LUA_GCCOLLECT, 0), rrc_lua_ref(L, heap, index))"
+                               print "#define rrc_lua_call(heap, callback, n, args) \\\n" \
+                                     "    (lua_gc(rrc_lua_state(heap), LUA_GCCOLLECT, 0), rrc_lua_call(heap, callback, n, args))" }' \
+    "$out/counter.c" >"$out/collecting/counter.c"
+command=$(echo "$command" | sed "s|$out/|$out/collecting/|g")
+expect "it compiles with collections" sh -c "$command -DRRC_DEBUG"
+cat >"$out/finalizers.lua" <<'END'
+local new, runs = require("counter").new, 0
+local called = 0
+local function finalizer(f)
+  if newproxy then getmetatable(newproxy(true)).__gc = f else setmetatable({}, { __gc = f }) end
+end
+for i = 1, 200 do
+  local c = new()
+  local function finalize()
+    runs = runs + 1
+    if i % 4 == 0 then c:close() else c.on_change = i % 2 == 0 and function() called = called + 1 end or nil end
+  end
+  for _ = 1, 3 do
+    finalizer(finalize)
+    local ok, message = pcall(function() c.on_change = function() called = called + 1 end end)
+    if ok then
+      finalizer(finalize)
+      ok, message = pcall(c.add, c, 1)
+    end
+    if not ok and not message:find("was closed", 1, true) then error(message) end
+  end
+end
+assert(runs > 300, runs)
+assert(called > 100, called)
+END
+expect "finalizers that use the same counter, with $lua" env LUA_CPATH="$out/collecting/?.so" "$lua" "$out/finalizers.lua"
 finish
