@@ -23,6 +23,7 @@ enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2, MOST_ROUNDS = 12 };
 
 typedef struct driver {
     int depth;
+    int steps_rarely;
 } driver;
 
 static unsigned choose(m_world *w, unsigned n)
@@ -291,7 +292,9 @@ static void operate(m_world *w)
     case 33:
     case 34:
     case 35:
-        if (!w->raw && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
+        if (((driver *)w->user)->steps_rarely && choose(w, 25) != 0)
+            grow(w);
+        else if (!w->raw && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
         else if (choose(w, 4) == 0)
             m_collect(w);
@@ -356,6 +359,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int care
     w = m_open(&options, seed);
     w->v->from = from;
     w->user = &d;
+    d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
     if (careless == 1)
         w->raw = 1;                     /* in the hooked form */
     w->careless = careless == 2;
