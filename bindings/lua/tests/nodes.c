@@ -145,7 +145,7 @@ static int node_set(lua_State *L)
     rrc_object **place = field(L, self(L), 2), *value = rrc_lua_ref(L, heap, 3), *old;
     if (rrc_lua_test(L, 1, &NodeBase) == NULL) {        /* a finalizer has closed it just now */
         RRC_CLEAR(heap, value);
-        return 0;
+        self(L);                                        /* raises */
     }
     old = *place;
 #ifdef NODES_RAW

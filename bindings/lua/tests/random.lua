@@ -25,7 +25,7 @@ local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
 local jit = jit or { on = function() end, off = function() end, flush = function() end }
 
 -- In 5.5 an emergency collection in a finalizer leaves all other finalizers to the next collection.
-local rounds = mode == "everywhere" and _VERSION == "Lua 5.5" and 40 or 3
+local rounds = mode == "everywhere" and _VERSION == "Lua 5.5" and 1000 or 3
 
 local function set_pace(pause, stepmul)
   if _VERSION == "Lua 5.5" then
@@ -39,7 +39,7 @@ end
 
 local function run(seed)
   math.randomseed(seed)
-  local step_every, collect_every, has_keepers = 0, 300, seed % 2 == 0
+  local step_every, collect_every, has_keepers = 0, 300, mode ~= "control" and seed % 2 == 0
   jit[has_keepers and "off" or "on"]()          -- it takes a finalizer for a function that changes nothing
   if mode == "rare" then
     step_every, collect_every = 20 * random(20), 1000
@@ -320,6 +320,7 @@ local function run(seed)
     operation(10, function()
       move_and_drop()
       collectgarbage()
+      collectgarbage()              -- what a dying proxy showed is gone now, too
     end)
   end
 
@@ -384,9 +385,9 @@ local function run(seed)
   has_keepers = false
   R, roots = {}, {}
   while held_count > 0 do
-    nodes.release(1)
     table.remove(held, 1)
     held_count = held_count - 1
+    nodes.release(1)
   end
   check_all()
 end
