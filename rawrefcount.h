@@ -15,8 +15,7 @@
  *
  *     rrc_heap *h = rrc_heap_new(&(rrc_desc){ .userdata = vm, .trace = trace, .survivor = survivor });
  *     rrc_object *ob = rrc_new(h, &File);              // one reference, ours
- *     rrc_create_link_pyobj(h, p, ob);                 // the VM's object p is now ob's proxy ...
- *     ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;       // ... and holds ob: + the bias, - our reference
+ *     rrc_link(h, p, ob, RRC_O | RRC_GIVE);            // the VM's object p is now ob's proxy, and holds ob
  *
  *     vm_mark_roots(vm);                               // the VM's full collection:
  *     rrc_major_collection_trace(h);                   //   keep what C holds
@@ -45,7 +44,7 @@
 
 /* >>caveats
  * ---------------------------------------------------------------------------
- * - The maker of a link puts in the bias; no collection may come in between.
+ * - rrc_create_link_pypy and rrc_create_link_pyobj leave the bias to you, as in PyPy; rrc_link does not.
  * - rrc_from_obj and rrc_to_obj give borrowed references: take your own, or root p,
  *   before anything can collect, deallocate or run.
  * - Nothing is deallocated if nobody calls rrc_run_pending.
@@ -66,18 +65,18 @@
  *
  * A LINK ties one p to one ob.
  *
- *   link    made by                   the data is in     held from C means
- *   P link  rrc_create_link_pypy      p (ob is its view) p stays alive, with all it reaches
- *   O link  rrc_create_link_pyobj     ob (p is a proxy)  nothing for p: it may die, ob can get a new one
+ *   link    made by                      the data is in     held from C means
+ *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
+ *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  nothing for p: it may die, ob can get a new one
  *
  * rrc_from_obj finds ob by a P link only. A proxy keeps the address of its ob in a field
  * of its own, which is good as long as the two are linked.
  *
  * Either way ob stays alive as long as p does. While linked, the count carries
- * a BIAS, RRC_REFCNT_FROM_PYPY, put in by whoever makes the link; "C holds a
- * reference" is then one comparison. A LIGHT ob carries the other bias,
- * RRC_REFCNT_FROM_PYPY_LIGHT: it owns no references and needs no tp_dealloc,
- * so that its memory is freed during the collection itself.
+ * a BIAS, RRC_REFCNT_FROM_PYPY; "C holds a reference" is then one comparison.
+ * A LIGHT ob (RRC_LIGHT) carries the other bias, RRC_REFCNT_FROM_PYPY_LIGHT: it
+ * owns no references and needs no tp_dealloc, so that its memory is freed during
+ * the collection itself.
  *
  * THE RULE of a collection, as PyPy published it (pypy/doc/discussion/rawrefcount.rst;
  * Armin Rigo and others); this header implements it to the letter:
@@ -196,7 +195,8 @@
  * ---------------------------------------------------------------------------
  *   PyPy (rpython.rlib.rawrefcount)            here
  *   init(dealloc_trigger_callback)             rrc_heap_new, hook dealloc_trigger
- *   create_link_pypy, create_link_pyobj        rrc_create_link_pypy, rrc_create_link_pyobj
+ *   create_link_pypy, create_link_pyobj        rrc_create_link_pypy, rrc_create_link_pyobj; or rrc_link,
+ *                                              which puts in the bias as well
  *   from_obj, to_obj                           rrc_from_obj, rrc_to_obj
  *   mark_deallocating                          rrc_mark_deallocating
  *   next_dead                                  rrc_next_dead, or rrc_run_pending
@@ -377,6 +377,7 @@
     X(RRC_EDESC, "the descriptor lacks a hook that every host needs: set trace and survivor") \
     X(RRC_ECONFIG, "this unit and the implementing unit were built with different settings: " \
                    "define the macros of the every-unit group alike in all of them") \
+    X(RRC_EKIND, "the kind of a link is RRC_P or RRC_O, to which RRC_LIGHT and RRC_GIVE can be added") \
     X(RRC_ELINKED, "the object has a link already: rrc_unlink it first") \
     X(RRC_EPLINKED, "the host object p has a P link already: use the object that rrc_from_obj gives") \
     X(RRC_EUNLINKED, "the object has no link, so that there is nothing to undo") \
@@ -661,17 +662,28 @@ RRC_INLINE int rrc_check_config(rrc_heap *heap);
 
 /* ---- links ---- */
 
-/* Link p and ob; P: p has the data, and C's references to ob keep p alive;
-   O: ob has the data, and p is its proxy. Either way ob lives as long as p.
-   The count is left alone: add RRC_REFCNT_FROM_PYPY (or .._LIGHT, if ob owns no
-   references and its memory can just be freed) before or just after; no
-   collection may come in between. An object that rrc_new just made, and whose
-   reference is handed over to p, thus gets bias - 1. Immortal obs get no bias.
+/* The kinds of a link: RRC_P or RRC_O, to which the others can be added. */
+enum {
+    RRC_P = 1,                  /* p has the data, ob is its view: C's references to ob keep p alive */
+    RRC_O = 2,                  /* ob has the data, p is its proxy */
+    RRC_LIGHT = 4,              /* ob owns no references, and its memory can just be freed */
+    RRC_GIVE = 8                /* the caller's reference to ob goes to p */
+};
+
+/* Link p and ob: from now on ob lives as long as p. Puts the bias into ob's count (not into that of
+   an immortal ob); with RRC_GIVE it takes the caller's reference, so that an object which rrc_new has just
+   made is held by p alone. If it fails, nothing has changed, and the reference is still the caller's.
    p must be even: a host with tagged pointers passes them without their tags, as the header
    keeps words of its own in link fields and knows them by bit 0.
-   Fails with RRC_ENULL, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link only),
-   RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
+   Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
+   only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
+   RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
+RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
+
+/* The same as PyPy has it: a P link, and an O link, whose bias is left to the caller. Add
+   RRC_REFCNT_FROM_PYPY (or .._LIGHT) before or just after; no collection may come in between. An object
+   whose reference is handed over to p thus gets bias - 1. Immortal obs get no bias. */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
@@ -2658,6 +2670,24 @@ RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
 {
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
+}
+
+RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
+{
+    const char *function = "rrc_link";
+    int which = kind & (RRC_P | RRC_O), code;
+    if (heap != NULL && ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0))
+        return rrci_error(heap, RRC_EKIND, function, ob, p, "");
+    if (heap != NULL && ob != NULL && (kind & RRC_GIVE) != 0 && RRC_REFCNT(ob) <= 0)
+        return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
+    code = rrci_create_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function);
+    if (code != RRC_OK)
+        return code;
+    if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
+        RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
+    if ((kind & RRC_GIVE) != 0)
+        rrci_drop(heap, ob);
+    return RRC_OK;
 }
 
 /* The ob of p's P link, or NULL. */

@@ -40,7 +40,7 @@ end
 local function run(seed)
   math.randomseed(seed)
   local step_every, collect_every, has_keepers = 0, 300, mode ~= "control" and seed % 2 == 0
-  jit[has_keepers and "off" or "on"]()          -- it takes a finalizer for a function that changes nothing
+  jit[has_keepers and "off" or "on"]()          -- the count of what finalizers hold was wrong with it
   if mode == "rare" then
     step_every, collect_every = 20 * random(20), 1000
     if _VERSION > "Lua 5.3" then
