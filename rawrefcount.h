@@ -1335,19 +1335,48 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
-typedef enum rrci_phase {
+/* The state of a heap, and the invariant that holds in each. Between two calls of the host it is one of
+   RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
+
+   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation, no scratch word is in
+                   use (but see heap->reported), and link fields name p.
+   RRCI_MINOR      A function of a minor collection is running. It alone changes links.
+   RRCI_COPYING    The trace call of a minor collection has returned: the p of each young P link that C
+                   holds is traced. No code of the mutator runs until the free call.
+   RRCI_MAJOR      A function of a major collection is running, or a search among C objects alone, or a
+                   look at garbage that waits. Link fields of linked objects that are not tracked may name
+                   their sides.
+   RRCI_MARKING    The trace call of a major collection has returned: all that C holds is traced, and what
+                   the search found alive is colored. If the search is open, link fields name sides.
+   RRCI_CLOSING    rrc_heap_free dissolves the links: those that it has passed are records, whose objects'
+                   link fields name them.
+   RRCI_ENDING     rrc_heap_free looks for cycles. There are no links any more.
+   RRCI_RELEASING  rrc_heap_free drops references: finalizers and deallocs run.
+   RRCI_HUSK       rrc_heap_free is done. There are no tables, only objects that C still holds. */
+typedef enum rrci_state {
     RRCI_MUTATOR,
-    RRCI_MINOR,                 /* from rrc_minor_collection_trace until _free is done */
-    RRCI_MAJOR,
-    RRCI_CLOSING,               /* rrc_heap_free dissolves the links */
-    RRCI_ENDING,                /* rrc_heap_free looks for cycles, in between what follows */
-    RRCI_RELEASING,             /* rrc_heap_free drops references: user code runs */
-    RRCI_HUSK                   /* rrc_heap_free is done, objects are left */
-} rrci_phase;
+    RRCI_MINOR, RRCI_COPYING,
+    RRCI_MAJOR, RRCI_MARKING,
+    RRCI_CLOSING, RRCI_ENDING,
+    RRCI_RELEASING,
+    RRCI_HUSK,
+    RRCI_STATES
+} rrci_state;
+
+/* Which functions may be called in a state: the groups of rrci_gate. */
+enum {
+    RRCI_MUTATES     = 1,       /* the functions of the mutator */
+    RRCI_ALLOCATES   = 2,       /* those that make objects, or track them, which deallocs of the end may */
+    RRCI_MINOR_TRACE = 4,
+    RRCI_MINOR_FREE  = 8,
+    RRCI_MAJOR_TRACE = 16,
+    RRCI_MAJOR_FREE  = 32,
+    RRCI_MAJOR_PAUSE = 64
+};
 
 struct rrc_heap {
     rrc_desc      desc;
-    rrci_phase    phase;
+    rrci_state    state;
     rrci_list     list[RRCI_LISTS];
     rrci_queue    queue;
 
@@ -1378,7 +1407,6 @@ struct rrc_heap {
     char          reported;     /* ... and rrc_marked has made objects alive */
     char          gc_disabled;
     char          gc_collecting;    /* inside rrc_gc_collect */
-    char          inside;       /* inside a function of a collection: none may be called by a hook */
     unsigned      gc_walking;   /* inside rrc_gc_visit_objects: removed objects leave holes */
 
     rrc_object   *later;        /* wait for their dealloc, with a reference as in the queue;
@@ -1428,13 +1456,19 @@ struct rrc_heap {
 
 static int rrci_in_collection(const rrc_heap *heap)
 {
-    return heap->phase >= RRCI_MINOR && heap->phase <= RRCI_ENDING;
+    return heap->state >= RRCI_MINOR && heap->state <= RRCI_ENDING;
+}
+
+/* Is a function of a collection running, so that what calls now is a hook, a slot or a visitor? */
+static int rrci_is_inside(const rrc_heap *heap)
+{
+    return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING;
 }
 
 /* Do link fields name what rrc_heap_free knows of their objects? */
 static int rrci_is_releasing(const rrc_heap *heap)
 {
-    return heap->phase == RRCI_RELEASING || heap->phase == RRCI_ENDING;
+    return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
 }
 
 /* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do.) */
@@ -1619,20 +1653,40 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 #endif
 }
 
-/* RRC_OK if the heap exists and is in the mutator's phase; else the logged code. */
-static int rrci_need_mutator(const rrc_heap *heap, const char *function)
+/* The one gate: may a function of this group be called now? RRC_OK, or the logged code. */
+static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 {
+    static const struct {
+        unsigned    allowed;
+        const char *words;
+    } states[RRCI_STATES] = {
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ALLOCATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "the trace function of this collection must come first" },
+        /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
+        /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
+        /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE, "a major collection is going on" },
+        /* RRCI_CLOSING */   { 0, "rrc_heap_free is running" },
+        /* RRCI_ENDING */    { 0, "rrc_heap_free is running" },
+        /* RRCI_RELEASING */ { RRCI_ALLOCATES, "rrc_heap_free is running" },
+        /* RRCI_HUSK */      { 0, "" }
+    };
     if (heap == NULL)
         return rrci_report(NULL, RRC_ENULL, function, NULL, NULL, "heap is NULL");
-    if (RRCI_UNLIKELY(heap->phase != RRCI_MUTATOR || RRCI_IN_HOOK(heap))) {
-        if (heap->phase == RRCI_HUSK)
-            return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
+    if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
+        return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
+                          states[heap->state].words);
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ALLOCATES)) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                          heap->phase == RRCI_MUTATOR ? "called from a hook, a tp_traverse or a writeproc"
-                          : heap->phase == RRCI_RELEASING ? "rrc_heap_free is running"
-                          : "a collection is going on");
-    }
+                          "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
+}
+
+/* Is something of the mutator's going on in which garbage must not be looked for or dealt with: a
+   dealloc, pending work, a walk, or a step? */
+static int rrci_is_busy(const rrc_heap *heap)
+{
+    return heap->depth > 0 || heap->running || heap->gc_walking > 0 || RRCI_IN_STEP(heap);
 }
 
 /* ---- memory ---- */
@@ -2617,7 +2671,7 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (p == NULL || ob == NULL)
@@ -2707,7 +2761,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    if (heap == NULL || p == NULL || heap->phase != RRCI_MUTATOR)
+    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR)
         return NULL;
     return rrci_from_obj(heap, p);
 }
@@ -2717,7 +2771,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
    of a weak object. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->phase == RRCI_CLOSING || rrci_is_releasing(heap)
+    if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
         || rrci_is_deferred(ob))
         return NULL;
 #ifdef RRC_MIRROR
@@ -2734,9 +2788,9 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 {
     const char *function = "rrc_mark_deallocating";
     size_t index;
-    if (heap != NULL && heap->phase >= RRCI_RELEASING)
+    if (heap != NULL && heap->state >= RRCI_RELEASING)
         return;                         /* rrc_to_obj would not tell anyway */
-    if (rrci_need_mutator(heap, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return;
     if (ob == NULL) {
         rrci_error(heap, RRC_ENULL, function, ob, marker, "ob is NULL");
@@ -2762,7 +2816,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     const char *function = "rrc_unlink";
     rrci_list *list;
     size_t index;
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL)
@@ -2788,31 +2842,17 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 
 /* ---- collections ---- */
 
-/* Enter (or go on in) a phase; the code says why not. */
-static int rrci_begin_phase(rrc_heap *heap, rrci_phase phase, const char *function)
+/* Begin a trace function, if it may be called; the code says why not. */
+static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
-    int code;
-    if (heap != NULL && heap->phase == phase && !heap->inside)
-        return RRC_OK;
-    code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, group, function);
+    if (code == RRC_OK && heap->state == RRCI_MUTATOR && RRCI_IN_HOOK(heap))
+        code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code == RRC_OK && RRCI_IS_MIRRORED(heap))
         code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (code == RRC_OK)
-        heap->phase = phase;
+        heap->state = state;
     return code;
-}
-
-static int rrci_need_phase(rrc_heap *heap, rrci_phase phase, const char *function)
-{
-    if (heap == NULL)
-        return rrci_need_mutator(heap, function);
-    if (heap->phase == phase && !heap->inside)
-        return RRC_OK;
-    if (heap->phase == RRCI_HUSK)
-        return rrci_error(heap, RRC_ECLOSED, function, NULL, NULL, "");
-    return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
-                      heap->phase == phase ? "called from inside a function of this collection"
-                                           : "the trace function of this collection must come first");
 }
 
 /* How many records there are from index `first` on, at most a segment. */
@@ -3000,7 +3040,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
 {
     rrci_sweeper sweeper;
     size_t first, i;
-    int moving = 0, only_young = heap->phase == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
+    int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
     sweeper.heap = heap;
     sweeper.list = list;
     sweeper.function = function;
@@ -3140,30 +3180,28 @@ static void rrci_demote(rrc_heap *heap)
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_trace";
-    int code = rrci_begin_phase(heap, RRCI_MINOR, function);
+    int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
-    heap->inside = 1;
     rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
     if (heap->crowded_out > 0)
         rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-    heap->inside = 0;
+    heap->state = RRCI_COPYING;
     return RRC_OK;
 }
 
 RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_minor_collection_free";
-    int code = rrci_need_phase(heap, RRCI_MINOR, function);
+    int code = rrci_gate(heap, RRCI_MINOR_FREE, function);
     if (code != RRC_OK)
         return code;
-    heap->inside = 1;
+    heap->state = RRCI_MINOR;
     if (heap->crowded_out > 0)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->inside = 0;
     heap->minor_collections++;
-    heap->phase = RRCI_MUTATOR;
+    heap->state = RRCI_MUTATOR;
     return RRC_OK;
 }
 
@@ -3175,10 +3213,9 @@ static void rrci_free_with_cycles(rrc_heap *heap, const char *function);
 
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
-    int code = rrci_begin_phase(heap, RRCI_MAJOR, function);
+    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    heap->inside = 1;
     rrci_close_search(heap, NULL);
     heap->is_early = (char)is_early;
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
@@ -3186,7 +3223,7 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
         rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
         RRC_HOST_PROPAGATE(heap);
     }
-    heap->inside = 0;
+    heap->state = RRCI_MARKING;
     return RRC_OK;
 }
 
@@ -3202,46 +3239,47 @@ RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
 
 RRC_API int rrc_major_collection_pause(rrc_heap *heap)
 {
-    if (heap == NULL || heap->inside || RRCI_IN_HOOK(heap) || (heap->phase != RRCI_MAJOR && heap->phase != RRCI_MUTATOR))
-        return rrci_need_mutator(heap, "rrc_major_collection_pause");
+    const char *function = "rrc_major_collection_pause";
+    int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
+    if (code == RRC_OK && RRCI_IN_HOOK(heap))
+        code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
     rrci_close_search(heap, NULL);
     if (heap->searched || heap->reported)
         rrci_reset_scratch(heap);
     heap->searched = heap->reported = 0;
-    heap->phase = RRCI_MUTATOR;
+    heap->state = RRCI_MUTATOR;
     return RRC_OK;
 }
 
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
-    int code = rrci_need_phase(heap, RRCI_MAJOR, function);
+    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
-    heap->inside = 1;
+    heap->state = RRCI_MAJOR;
     rrci_close_search(heap, function);
     rrci_free_with_cycles(heap, function);
     rrci_demote(heap);
     rrci_trim_chunks(heap);
-    heap->inside = 0;
     heap->major_collections++;
-    heap->phase = RRCI_MUTATOR;
+    heap->state = RRCI_MUTATOR;
     return RRC_OK;
 }
 
 RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code == RRC_OK)
-        code = rrci_begin_phase(heap, RRCI_MAJOR, function);
+        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    heap->inside = 1;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->inside = 0;
-    heap->phase = RRCI_MUTATOR;
+    heap->state = RRCI_MUTATOR;
     return RRC_OK;
 }
 
@@ -3947,16 +3985,17 @@ static void rrci_visit_reported(rrc_heap *heap)
 {
     rrci_search search;                 /* only what is set here is used: nothing is delayed, nothing can be wrong */
     rrc_object *ob;
-    char inside = heap->inside;
+    rrci_state state = heap->state;
     if (heap->visiting)
         return;
-    heap->visiting = heap->inside = 1;
+    heap->visiting = 1;
+    heap->state = RRCI_MAJOR;
     search.heap = heap;
     search.with_host = 1;
     while ((ob = rrci_pop_gray(heap)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->visiting = 0;
-    heap->inside = inside;
+    heap->state = state;
 }
 
 /* The end of an open search. For the free function, whose name is given, it counts:
@@ -4049,16 +4088,14 @@ static void rrci_return_late(rrc_heap *heap, size_t first)
 /* A search among C objects alone. */
 static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
-    rrci_phase phase = heap->phase;
-    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
-    heap->inside = 1;
+    rrci_state state = heap->state;
+    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     if (heap->reported)
         rrci_reset_scratch(heap);       /* reports are of no use here: no p is asked for */
     heap->reported = 0;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
-    heap->inside = 0;
-    heap->phase = phase;
+    heap->state = state;
 }
 
 /* Does this major collection look for cycles? */
@@ -4106,7 +4143,7 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
-    return (heap->phase == RRCI_MUTATOR || heap->phase == RRCI_MAJOR) && heap->gc[RRCI_TRACKED].count > 0;
+    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING) && heap->gc[RRCI_TRACKED].count > 0;
 }
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
@@ -4325,13 +4362,12 @@ static void rrci_return_held(rrc_heap *heap)
 static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
 {
     rrci_look look;
-    rrci_phase phase = heap->phase;
+    rrci_state state = heap->state;
     size_t looked, i;
     rrci_begin_search(&look.search, heap, 0, "rrc_run_pending");
     look.unexplained = 0;
     look.flags = 0;
-    heap->phase = phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
-    heap->inside = 1;
+    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     heap->batch = 0;
     rrci_take_batch(&look, least);
     looked = heap->batch + heap->gc[RRCI_CLEARED].count;
@@ -4343,8 +4379,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
         for (i = 0; i < heap->gc[RRCI_CLEARED].count; i++)
             rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_CLEARED], i))->is.refs = 0;
     }
-    heap->inside = 0;
-    heap->phase = phase;
+    heap->state = state;
     if (look.unexplained > 0 || look.search.is_wrong)
         rrci_return_held(heap);
     *flags = look.flags;
@@ -4548,7 +4583,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->phase >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
+    if (link == NULL || heap->state >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -4603,7 +4638,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 /* When the last object is gone, so is the rest of a closed heap. */
 static void rrci_end_husk(rrc_heap *heap)
 {
-    if (heap->phase == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
+    if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
         rrc_desc desc = heap->desc;
         rrci_realloc(&desc, heap, sizeof *heap, 0);
     }
@@ -4719,7 +4754,7 @@ static size_t rrci_pending(const rrc_heap *heap)
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
 {
-    if (rrci_need_mutator(heap, "rrc_invoke_callback") != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_invoke_callback") != RRC_OK)
         return;
     if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
         heap->triggering++;
@@ -4731,7 +4766,7 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
 {
     rrc_object *ob;
-    if (rrci_need_mutator(heap, "rrc_next_dead") != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_next_dead") != RRC_OK)
         return NULL;
     ob = rrci_dequeue(heap);
     if (ob == NULL && heap->later != NULL)
@@ -4799,7 +4834,7 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 {
     size_t quota = max > 0 ? max : SIZE_MAX;
-    if (rrci_need_mutator(heap, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_run_pending") != RRC_OK || heap->depth > 0 || heap->running
         || RRCI_IN_STEP(heap))
         return 0;
     return rrci_do_pending(heap, quota);
@@ -4854,10 +4889,8 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap) || RRCI_IN_HOOK(heap)) {
-        rrci_need_mutator(heap, function);
+    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
         return NULL;
-    }
     if (type == NULL)
         wrong = "type is NULL";
     else if (type->tp_basicsize < RRCI_SMALLEST_OBJECT)
@@ -4932,10 +4965,8 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (heap == NULL || heap->phase == RRCI_HUSK || rrci_in_collection(heap) || RRCI_IN_HOOK(heap)) {
-        rrci_need_mutator(heap, function);
+    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
         return NULL;
-    }
     if (ob == NULL) {
         rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
         return NULL;
@@ -4991,7 +5022,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->phase < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+        || (heap->state < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
             && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
@@ -5000,7 +5031,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
-    if (heap->inside && rrci_is_tracked(ob)) {
+    if (rrci_is_inside(heap) && rrci_is_tracked(ob)) {
         rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
         return;
     }
@@ -5055,11 +5086,9 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     const char *function = "rrc_gc_track";
     size_t tracked;
     int code;
-    if (heap == NULL || heap->phase != RRCI_RELEASING) {
-        code = rrci_need_mutator(heap, function);
-        if (code != RRC_OK)
-            return code;
-    }
+    code = rrci_gate(heap, RRCI_ALLOCATES, function);
+    if (code != RRC_OK)
+        return code;
     if (ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
@@ -5088,7 +5117,7 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     int is_waiting;
     if (heap == NULL || ob == NULL || rrci_is_freed(ob) || !rrci_is_tracked(ob))
         return;
-    if (heap->inside || RRCI_IN_HOOK(heap)) {
+    if (rrci_is_inside(heap) || RRCI_IN_HOOK(heap)) {
         rrci_error(heap, RRC_EPHASE, "rrc_gc_untrack", ob, NULL, "called from a hook; it is still tracked");
         return;
     }
@@ -5123,8 +5152,8 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 {
     size_t garbage, hopeless, finalized;
     int round;
-    if (rrci_need_mutator(heap, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || heap->gc_walking > 0 || heap->running || heap->depth > 0 || RRCI_IN_STEP(heap))
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
+        || rrci_is_busy(heap))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
@@ -5135,7 +5164,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
         } else if (heap->desc.collect != NULL) {
             heap->desc.collect(heap->desc.userdata);
-            if (heap->phase != RRCI_MUTATOR) {
+            if (heap->state != RRCI_MUTATOR) {
                 rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
                            "collect returned, but the free function of its collection was not called");
                 break;
@@ -5207,7 +5236,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 {
     size_t counts[RRCI_GC_LISTS], i;
     int kind, go_on = 1;
-    if (rrci_need_mutator(heap, "rrc_gc_visit_objects") != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_visit_objects") != RRC_OK)
         return;
     if (callback == NULL) {
         rrci_error(heap, RRC_ENULL, "rrc_gc_visit_objects", NULL, NULL, "callback is NULL");
@@ -6249,12 +6278,12 @@ static int rrci_step(rrc_heap *heap, const char *function)
 RRC_API int rrc_mirror_step(rrc_heap *heap)
 {
     const char *function = "rrc_mirror_step";
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (!RRCI_IS_MIRRORED(heap))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is not mirrored: its rrc_desc lacks mirror");
-    if (heap->stepping || heap->depth > 0 || heap->running || heap->gc_walking > 0)
+    if (rrci_is_busy(heap))
         return RRC_EPHASE;
     heap->hooked = 1;
     return rrci_step(heap, function);
@@ -6330,7 +6359,7 @@ static int rrci_compare_config(const rrc_desc *desc, const char *config)
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
 {
     return heap != NULL ? rrci_compare_config(&heap->desc, config)
-                        : rrci_need_mutator(heap, "rrc_check_config");
+                        : rrci_gate(heap, RRCI_MUTATES, "rrc_check_config");
 }
 
 /* What is wrong with the hooks, or NULL. */
@@ -6506,20 +6535,17 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     int rounds_left = 10000;
     if (heap == NULL)
         return 0;
-    if (rrci_need_mutator(heap, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return SIZE_MAX;
-    if (heap->depth > 0 || heap->running || heap->triggering > 0 || heap->gc_collecting || heap->gc_walking > 0
-        || RRCI_IN_STEP(heap)) {
+    if (rrci_is_busy(heap) || heap->triggering > 0 || heap->gc_collecting) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
-    heap->phase = RRCI_CLOSING;
-    heap->inside = 1;
+    heap->state = RRCI_CLOSING;
     rrci_close_links(heap);
-    heap->inside = 0;
-    heap->phase = RRCI_RELEASING;
+    heap->state = RRCI_RELEASING;
     rrci_release_objects(heap);
     rrci_do_pending(heap, SIZE_MAX);
     /* Again for what finalizers kept, and for what only other garbage held from
@@ -6534,7 +6560,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
     held = rrci_count_held(heap);
     rrci_free_tables(heap);
-    heap->phase = RRCI_HUSK;
+    heap->state = RRCI_HUSK;
     rrci_end_husk(heap);
     return held;
 }
@@ -6545,7 +6571,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 {
     if (heap == NULL || stats == NULL)
         return rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, "rrc_get_stats", NULL, NULL, "");
-    if (heap->phase == RRCI_HUSK)
+    if (heap->state == RRCI_HUSK)
         return rrci_error(heap, RRC_ECLOSED, "rrc_get_stats", NULL, NULL, "");
     stats->p_young = heap->list[RRCI_P_YOUNG].count;
     stats->p_old = heap->list[RRCI_P_OLD].count;
@@ -6873,7 +6899,7 @@ RRC_API int rrc_check(rrc_heap *heap)
 {
     rrci_checker checker;
     size_t i;
-    int kind, code = rrci_need_mutator(heap, "rrc_check");
+    int kind, code = rrci_gate(heap, RRCI_MUTATES, "rrc_check");
     if (code != RRC_OK)
         return code;
     checker.heap = heap;
@@ -7208,7 +7234,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     rrci_graph graph;
     const rrci_node *node;
     char name[80];
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL || write == NULL)
@@ -7312,7 +7338,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     rrci_graph graph;
     char name[80];
     size_t i;
-    int code = rrci_need_mutator(heap, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (write == NULL)

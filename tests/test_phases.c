@@ -262,8 +262,8 @@ static void say_from_a_hook(host *h, const char *hook)
             check_str(detail_of(h, rrc_unlink(h->heap, s->linked)),
                       "called from a hook, a tp_traverse or a writeproc");
     } else {
-        check_str(detail_of(h, rrc_unlink(h->heap, s->linked)), "a collection is going on");
-        check_str(detail_of(h, rrc_minor_collection_free(h->heap)), "called from inside a function of this collection");
+        check_str(detail_of(h, rrc_unlink(h->heap, s->linked)), "called from inside a function of a collection");
+        check_str(detail_of(h, rrc_minor_collection_free(h->heap)), "called from inside a function of a collection");
     }
     (void)hook;
 }
@@ -284,8 +284,13 @@ static void the_log_says_why(void)
     h->on_hook = say_from_a_hook;
     host_minor_begin(h);
     check(h->on_hook == NULL);
-    check_str(detail_of(h, rrc_unlink(h->heap, s.linked)), "a collection is going on");
+    check_str(detail_of(h, rrc_unlink(h->heap, s.linked)), "a minor collection is going on");
+    check_str(detail_of(h, rrc_major_collection_free(h->heap)), "a minor collection is going on");
     host_minor_end(h);
+    host_major_begin(h);
+    check_str(detail_of(h, rrc_unlink(h->heap, s.linked)), "a major collection is going on");
+    check_str(detail_of(h, rrc_minor_collection_free(h->heap)), "a major collection is going on");
+    host_major_end(h);
     h->on_hook = say_from_a_hook;
     check_int(rrc_create_link_pyobj(h->heap, host_at(h, s.free_id), s.unlinked), RRC_OK);
     check(h->on_hook == NULL);

@@ -163,6 +163,7 @@
             (ring 3)
             (self-callback "x")
             (gc)
+            (poke-all)                          ; what only its proxy held waits in the queue
             (run-pending portion)
             (poke-all))
           (list 1 2 3 4 5))
