@@ -2035,6 +2035,8 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
 }
 
+static void rrci_defer(rrc_heap *heap, rrc_object *ob);
+
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
@@ -2042,6 +2044,15 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         rrci_last_reference(heap, ob);
     else
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+}
+
+/* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == 1)
+        rrci_defer(heap, ob);
+    else
+        rrci_drop(heap, ob);
 }
 
 /* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
@@ -4256,8 +4267,8 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Some references are not explained, or a traverse is wrong: color what is held, and what that
-   reaches. Scratch words hold what is explained. */
+/* Some references are not explained: color what is held, and what that reaches. A traverse is wrong:
+   color everything. Scratch words hold what is explained. */
 static void rrci_color_held(rrci_look *look)
 {
     rrc_heap *heap = look->search.heap;
@@ -4269,7 +4280,7 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
-            if (rrci_count_of_others(ob) > (look->search.is_wrong ? 0 : (intptr_t)head->is.refs)
+            if ((look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 && !rrci_is_alive(heap, head)) {
                 head->is.word ^= RRCI_GC_COLOR;
                 if (!look->search.is_wrong)
@@ -4299,7 +4310,7 @@ static void rrci_return_held(rrc_heap *heap)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
-                rrci_drop(heap, ob);
+                rrci_drop_or_defer(heap, ob);
         }
 }
 
@@ -4364,8 +4375,8 @@ static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 }
 
 /* For each object of the batch that `flag` says: clear its weak references (RRCI_GC_WEAKREFS), or run
-   its finalizer. Their list holds them meanwhile. Returns how many there were. The batch is void if a
-   collection comes in between, or the quota is spent. */
+   its finalizer. Returns how many there were. The batch is void if a collection or a walk comes in
+   between. */
 static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4384,6 +4395,7 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
             continue;
         called++;
         heap->quota--;
+        RRC_REFCNT(ob)++;               /* the list does not hold what user code untracks */
         if (weakrefs) {
             head->is.word &= ~RRCI_GC_WEAKREFS;
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
@@ -4394,6 +4406,7 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
             RRCI_MIRRORED(heap, heap->changes++);
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
         }
+        rrci_drop(heap, ob);
     }
     return called;
 }
@@ -5039,10 +5052,8 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
     is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
     rrci_untrack(heap, ob);
-    if (is_waiting && RRC_REFCNT(ob) == 1)
-        rrci_defer(heap, ob);           /* the list's reference goes to another list */
-    else if (is_waiting)
-        rrci_drop(heap, ob);
+    if (is_waiting)
+        rrci_drop_or_defer(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -5142,9 +5153,11 @@ static void rrci_begin_walk(rrc_heap *heap)
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
-    if (--heap->gc_walking == 0)
-        for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-            rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
+    if (--heap->gc_walking > 0)
+        return;
+    heap->batch = 0;                    /* its objects may have other places now */
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
