@@ -1458,6 +1458,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on);
 static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
@@ -2759,7 +2760,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, rrci_anchor(heap, ob, 0));
+        RRCI_MIRRORED(heap, rrci_anchor_p(heap, ob, 0));
         RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
@@ -3438,7 +3439,7 @@ static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
         const rrci_list *list = &search->heap->gc[rrci_gc_list(head)];
         size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
         if (rrci_gc_list(head) != RRCI_UNTRACKED
-            && (rrci_gc_list(head) > RRCI_CLEARED || index >= list->count || *rrci_ob_at(list, index) != ob)) {
+            && (index >= list->count || *rrci_ob_at(list, index) != ob)) {
             rrci_wrong_traverse(search, RRC_ETRAVERSE, search->parent,
                                 "the tp_traverse of this object's type visits an object of another heap");
             return;
@@ -4280,8 +4281,7 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
-            if ((look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
-                && !rrci_is_alive(heap, head)) {
+            if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs) {
                 head->is.word ^= RRCI_GC_COLOR;
                 if (!look->search.is_wrong)
                     continue;           /* gray, when all scratch words have been read */
@@ -4367,7 +4367,7 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0 || rrci_is_finalizable(ob))
+    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
         return 0;
     rrci_gc_move(heap, RRCI_CLEARED, ob);
     rrci_drop(heap, ob);
@@ -4475,8 +4475,12 @@ static int rrci_do_garbage(rrc_heap *heap)
         heap->quota = looked / 8;
     }
     /* Where user code has run, the next look comes first. */
-    if (heap->batch == 0 || ((flags & RRCI_GC_WEAKREFS) != 0 && rrci_call_batch(heap, 1) > 0))
+    if (heap->batch == 0)
         return 1;
+    if ((flags & RRCI_GC_WEAKREFS) != 0) {
+        rrci_call_batch(heap, 1);
+        return 1;
+    }
     if ((flags & RRCI_GC_KEPT) != 0
         && ((rrci_call_batch(heap, 0) > 0 && heap->quota == 0) || rrci_return_kept(heap)))
         return 1;
@@ -5305,6 +5309,14 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     return is_there;
 }
 
+/* The same for the p of ob's P link. The bias may not be there yet, or may never have been. */
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
+{
+    heap->linking = ob;
+    rrci_anchor(heap, ob, on);
+    heap->linking = NULL;
+}
+
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
     rrc_touch(((rrci_search *)arg)->heap, ob);      /* (a heap type twice: no harm) */
@@ -5527,9 +5539,7 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     }
     if ((kind & RRCI_O) == 0) {
         rrci_clear_weak(heap, ob);
-        heap->linking = ob;             /* its bias may not be there yet */
-        rrci_anchor(heap, ob, 1);
-        heap->linking = NULL;
+        rrci_anchor_p(heap, ob, 1);
     } else {
         heap->headless_o += !rrci_is_gc_type(RRC_TYPE(ob));
     }
@@ -6704,7 +6714,7 @@ static void rrci_check_traverses(rrci_checker *checker)
                 rrci_too_many_visits(&search, link->ob);
         }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
-    if (search.is_wrong && checker->code == RRC_OK)
+    if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
 
