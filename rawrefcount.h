@@ -4281,11 +4281,8 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
-            if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs) {
+            if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
-                if (!look->search.is_wrong)
-                    continue;           /* gray, when all scratch words have been read */
-            }
             head->is.refs = 0;
         }
     if (look->search.is_wrong)

@@ -334,6 +334,27 @@ static void small_portions_of_much_garbage(void)
     host_close(h);
 }
 
+/* What was cleared and is still there is looked at as well, and counts for the eighth. */
+static void small_portions_beside_what_was_cleared(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[10];
+    int i;
+
+    knot_ring(h, &KnotStiff, 10, ring);
+    for (i = 0; i < 30; i++)
+        quiet_ring(h, &Knot, 1);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 10), 10);
+    for (i = 0; i < 30; i++)
+        check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(h->deallocs, 30);
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    check_int(h->deallocs, 40);
+    forget_events(h);
+    host_close(h);
+}
+
 /* A small portion that looks at little does no more than it was told. */
 static void small_portions_of_little_garbage(void)
 {
@@ -348,6 +369,52 @@ static void small_portions_of_little_garbage(void)
     check(i <= 2 * 20 * 7);
     check_int(h->deallocs, 20 * 7);
     host_close(h);
+}
+
+/* C holds one object of much garbage, from which all others are reached: all go back after one look. The
+   colors of the search are flipped by each one that finds all objects alive. */
+static void much_garbage_goes_back_at_once(void)
+{
+    enum { MANY = 500 };
+    int flips, i;
+
+    for (flips = 0; flips < 2; flips++) {
+        host *h = host_open(NULL);
+        rrc_object *alive = knot_new(h, &Knot, 0), *obs[MANY];
+        size_t traversals = 0;
+
+        unit_context("flips %d", flips);
+        for (i = 0; i < flips; i++)
+            host_major(h);
+        for (i = 0; i < MANY; i++)
+            obs[i] = knot_new(h, &Knot, 0);
+        for (i = 0; i < MANY; i++) {            /* a tree, each of which knows its parent, the root itself */
+            if (2 * i + 1 < MANY)
+                knot_tie(h, obs[i], 0, obs[2 * i + 1]);
+            if (2 * i + 2 < MANY)
+                knot_tie(h, obs[i], 1, obs[2 * i + 2]);
+            knot_tie(h, obs[i], 2, obs[i > 0 ? (i - 1) / 2 : 0]);
+        }
+        for (i = 0; i < MANY; i++)
+            rrc_decref(h->heap, obs[i]);
+        rrc_decref(h->heap, alive);
+        host_major(h);
+        check_int(host_stats(h).pending, MANY);
+        rrc_incref(h->heap, obs[MANY / 2]);
+        for (i = 0; i < MANY; i++)
+            KNOT(obs[i])->traversed = 0;
+        rrc_run_pending(h->heap, 0);
+        for (i = 0; i < MANY; i++) {
+            traversals += KNOT(obs[i])->traversed;
+            check_ptr(KNOT(obs[i])->ref[2], obs[i > 0 ? (i - 1) / 2 : 0]);
+        }
+        check_int(h->deallocs, 1);
+        check_int(traversals, MANY * (HOST_DEBUG ? 4 : 2));
+        rrc_decref(h->heap, obs[MANY / 2]);
+        knot_collect(h);
+        check_int(h->deallocs, MANY + 1);
+        host_close(h);
+    }
 }
 
 /* ---- finalizers ---- */
@@ -490,11 +557,13 @@ static void many_wrong_visits_while_it_waits(void)
 }
 
 #ifdef RRC_DEBUG
-/* A traverse that is not the same twice. */
-static int calls;
+/* A traverse that is not the same twice, or visits what is no object. */
+static int calls, visits_junk;
 
 static int fickle_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
+    if (visits_junk)
+        return visit((rrc_object *)(void *)((char *)self + 1), arg);
     if (calls > 0 && ++calls % 2 == 0)
         return 0;
     return knot_traverse(self, visit, arg);
@@ -507,22 +576,29 @@ static const rrc_type Fickle = {
 
 static void fickle_while_it_waits(void)
 {
-    host *h = host_open(NULL);
-    rrc_object *ring[2];
+    int junk;
 
-    knot_ring(h, &Fickle, 2, ring);
-    host_major(h);
-    check_int(host_stats(h).pending, 2);
-    calls = 1;
-    rrc_run_pending(h->heap, 0);
-    calls = 0;
-    check_str(host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending")->type_name, "Fickle");
-    check_events(h, "");
-    check_int(host_stats(h).pending, 0);
-    knot_collect(h);
-    check_int(h->deallocs, 2);
-    forget_events(h);
-    host_close(h);
+    for (junk = 0; junk < 2; junk++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[2];
+
+        unit_context("junk %d", junk);
+        knot_ring(h, &Fickle, 2, ring);
+        host_major(h);
+        check_int(host_stats(h).pending, 2);
+        calls = 1;
+        visits_junk = junk;
+        rrc_run_pending(h->heap, 0);
+        calls = visits_junk = 0;
+        check_str(host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending")->type_name, "Fickle");
+        host_expect_silence(h);
+        check_events(h, "");
+        check_int(host_stats(h).pending, 0);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        forget_events(h);
+        host_close(h);
+    }
 }
 
 /* rrc_check compares two walks over an object, and adds up a third one. */
@@ -566,7 +642,7 @@ UNIT_GROUP(gc_waiting,
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
     UNIT(a_finalizer_untracks_others), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
-    UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage),
+    UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
     UNIT(what_is_being_finalized_is_held),
     UNIT(what_loses_its_weak_references_is_held),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
