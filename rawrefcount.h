@@ -1497,6 +1497,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 static void rrci_become_strong(rrc_heap *heap, rrc_object *ob);
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob);
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on);
 static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
 static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
@@ -2095,6 +2096,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
+static void rrci_defer(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
@@ -2103,6 +2105,15 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         rrci_last_reference(heap, ob);
     else
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+}
+
+/* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == 1)
+        rrci_defer(heap, ob);
+    else
+        rrci_drop(heap, ob);
 }
 
 /* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
@@ -2827,7 +2838,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, rrci_anchor(heap, ob, 0));
+        RRCI_MIRRORED(heap, rrci_anchor_p(heap, ob, 0));
         RRCI_BEGIN_HOOK(heap);
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
@@ -3482,7 +3493,7 @@ static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
         const rrci_list *list = &search->heap->gc[rrci_gc_list(head)];
         size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
         if (rrci_gc_list(head) != RRCI_UNTRACKED
-            && (rrci_gc_list(head) > RRCI_CLEARED || index >= list->count || *rrci_ob_at(list, index) != ob)) {
+            && (index >= list->count || *rrci_ob_at(list, index) != ob)) {
             rrci_wrong_traverse(search, RRC_ETRAVERSE, search->parent,
                                 "the tp_traverse of this object's type visits an object of another heap");
             return;
@@ -4310,8 +4321,8 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Some references are not explained, or a traverse is wrong: color what is held, and what that
-   reaches. Scratch words hold what is explained. */
+/* Some references are not explained: color what is held, and what that reaches. A traverse is wrong:
+   color everything. Scratch words hold what is explained. */
 static void rrci_color_held(rrci_look *look)
 {
     rrc_heap *heap = look->search.heap;
@@ -4323,12 +4334,8 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
-            if (rrci_count_of_others(ob) > (look->search.is_wrong ? 0 : (intptr_t)head->is.refs)
-                && !rrci_is_alive(heap, head)) {
+            if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
-                if (!look->search.is_wrong)
-                    continue;           /* gray, when all scratch words have been read */
-            }
             head->is.refs = 0;
         }
     if (look->search.is_wrong)
@@ -4353,7 +4360,7 @@ static void rrci_return_held(rrc_heap *heap)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
-                rrci_drop(heap, ob);
+                rrci_drop_or_defer(heap, ob);
         }
 }
 
@@ -4408,7 +4415,7 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0 || rrci_is_finalizable(ob))
+    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
         return 0;
     rrci_gc_move(heap, RRCI_CLEARED, ob);
     rrci_drop(heap, ob);
@@ -4416,8 +4423,8 @@ static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 }
 
 /* For each object of the batch that `flag` says: clear its weak references (RRCI_GC_WEAKREFS), or run
-   its finalizer. Their list holds them meanwhile. Returns how many there were. The batch is void if a
-   collection comes in between, or the quota is spent. */
+   its finalizer. Returns how many there were. The batch is void if a collection or a walk comes in
+   between. */
 static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4436,6 +4443,7 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
             continue;
         called++;
         heap->quota--;
+        RRC_REFCNT(ob)++;               /* the list does not hold what user code untracks */
         if (weakrefs) {
             head->is.word &= ~RRCI_GC_WEAKREFS;
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
@@ -4446,6 +4454,7 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
             RRCI_MIRRORED(heap, heap->changes++);
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
         }
+        rrci_drop(heap, ob);
     }
     return called;
 }
@@ -4514,8 +4523,12 @@ static int rrci_do_garbage(rrc_heap *heap)
         heap->quota = looked / 8;
     }
     /* Where user code has run, the next look comes first. */
-    if (heap->batch == 0 || ((flags & RRCI_GC_WEAKREFS) != 0 && rrci_call_batch(heap, 1) > 0))
+    if (heap->batch == 0)
         return 1;
+    if ((flags & RRCI_GC_WEAKREFS) != 0) {
+        rrci_call_batch(heap, 1);
+        return 1;
+    }
     if ((flags & RRCI_GC_KEPT) != 0
         && ((rrci_call_batch(heap, 0) > 0 && heap->quota == 0) || rrci_return_kept(heap)))
         return 1;
@@ -5124,10 +5137,8 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
     is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
     rrci_untrack(heap, ob);
-    if (is_waiting && RRC_REFCNT(ob) == 1)
-        rrci_defer(heap, ob);           /* the list's reference goes to another list */
-    else if (is_waiting)
-        rrci_drop(heap, ob);
+    if (is_waiting)
+        rrci_drop_or_defer(heap, ob);
 }
 
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
@@ -5227,9 +5238,11 @@ static void rrci_begin_walk(rrc_heap *heap)
 static void rrci_end_walk(rrc_heap *heap)
 {
     int kind;
-    if (--heap->gc_walking == 0)
-        for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-            rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
+    if (--heap->gc_walking > 0)
+        return;
+    heap->batch = 0;                    /* its objects may have other places now */
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg)
@@ -5375,6 +5388,14 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     RRCI_END_HOOK(heap);
     heap->anchoring = anchoring;
     return is_there;
+}
+
+/* The same for the p of ob's P link. The bias may not be there yet, or may never have been. */
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
+{
+    heap->linking = ob;
+    rrci_anchor(heap, ob, on);
+    heap->linking = NULL;
 }
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
@@ -5591,9 +5612,7 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     }
     if ((kind & RRCI_O) == 0) {
         rrci_clear_weak(heap, ob);
-        heap->linking = ob;             /* its bias may not be there yet */
-        rrci_anchor(heap, ob, 1);
-        heap->linking = NULL;
+        rrci_anchor_p(heap, ob, 1);
     } else {
         heap->headless_o += !rrci_is_gc_type(RRC_TYPE(ob));
     }
@@ -6769,7 +6788,7 @@ static void rrci_check_traverses(rrci_checker *checker)
                 rrci_too_many_visits(&search, link->ob);
         }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
-    if (search.is_wrong && checker->code == RRC_OK)
+    if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
 

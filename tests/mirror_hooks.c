@@ -637,6 +637,67 @@ static void taken_when_its_p_has_died(void)
     }
 }
 
+/* What is weak, and whose p lives, keeps its link. */
+static void a_weak_object_gets_no_second_link(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *dead = new_thing(h, &Bare);
+        place *p = link_to(h, ob, 1), *gone = link_to(h, dead, 1), *other = new_place(h, 0);
+
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, dead);
+        step(h);
+        check(IS_WEAK(ob) && IS_WEAK(dead));
+        gone->is_dead = 1;
+        rrc_incref(h->heap, dead);      /* so that p's are asked for */
+        check_int(rrc_create_link_pypy(h->heap, other, ob), RRC_ELINKED);
+        expect_log(h, RRC_ELINKED);
+        check_ptr(rrc_to_obj(h->heap, ob), p);
+        check_int(p->anchored, 0);
+        rrc_decref(h->heap, dead);
+        close_hand(h);
+    }
+}
+
+/* The anchor hook, which is asked for the p of a weak object, asks for it in turn. */
+static rrc_object *to_be_asked;
+static place *to_be_told;
+
+static void ask_for_p(hand *h)
+{
+    check_ptr(rrc_to_obj(h->heap, to_be_asked), to_be_told);
+}
+
+static void p_is_asked_for_in_anchor(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *dead = new_thing(h, &Bare);
+        place *p = link_to(h, ob, 1), *gone = link_to(h, dead, 1);
+        int anchors;
+
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, dead);
+        step(h);
+        gone->is_dead = 1;
+        rrc_incref(h->heap, dead);
+        to_be_asked = ob;
+        to_be_told = p;
+        h->in_anchor = ask_for_p;
+        anchors = h->anchors;
+        check_ptr(rrc_to_obj(h->heap, ob), p);
+        check(h->in_anchor == NULL);
+        check_int(h->anchors, anchors + 2);     /* rooted, and let go again */
+        rrc_decref(h->heap, dead);
+        close_hand(h);
+    }
+}
+
 /* The same in what rrc_mirror_collect does after the host's collection; and a finalizer
    still finds all that its object owns. */
 static pair collected;
@@ -1910,6 +1971,25 @@ static void links_without_a_bias(void)
     close_hand(h);
 }
 
+/* A view whose maker forgot the bias loses its link: that there was one is not remembered by a step. */
+static void unlinked_without_a_bias(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked), *owner = new_thing(h, &Tracked);
+
+    check_int(rrc_create_link_pypy(h->heap, new_place(h, 0), ob), RRC_OK);
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+    expect_log(h, RRC_EREFCNT);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_ptr(rrc_mirror_target(h->heap, ob), NULL);
+    own(h, owner, 0, ob);
+    step(h);
+    check(!IS_WEAK(ob));
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
 /* Without tracked objects a step only looks at P links. */
 static void only_links(void)
 {
@@ -2457,6 +2537,49 @@ static void a_tracked_object_is_taken_in_a_hook(void)
     close_hand(h);
 }
 
+/* In the log hook of a step C takes a reference to what the host is about to find dead, and asks for the p
+   of another weak object. */
+static rrc_object *to_be_taken;
+
+static void take_it_and_ask(hand *h)
+{
+    rrc_incref(h->heap, to_be_taken);
+    ask_for_p(h);
+}
+
+static void p_is_asked_for_in_a_step(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *wrong = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+    rrc_object *ob = new_thing(h, &Tracked), *lost = new_thing(h, &Tracked);
+    place *p = link_to(h, ob, 1), *gone = link_to(h, lost, 1);
+
+    link_to(h, view, 1);
+    give(owner, 0, ob);
+    give(owner, 1, lost);
+    give(wrong, 0, view);
+    step(h);
+    check(IS_WEAK(ob) && IS_WEAK(lost));
+    THING(wrong)->ref[1] = view;        /* visited twice, and owned once */
+    gone->cannot_be_rooted = 1;
+    to_be_taken = lost;
+    to_be_asked = ob;
+    to_be_told = p;
+    h->in_log = take_it_and_ask;
+    check_int(rrc_mirror_step(h->heap), RRC_ETRAVERSE);
+    expect_log(h, RRC_ETRAVERSE);
+    check(h->in_log == NULL);
+    THING(wrong)->ref[1] = NULL;
+    gone->cannot_be_rooted = 0;
+    gone->is_dead = 1;
+    step(h);
+    check_ptr(rrc_to_obj(h->heap, lost), NULL);
+    rrc_decref(h->heap, lost);
+    rrc_decref(h->heap, wrong);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
 static void dropped_in_the_log_hook_of_a_step(void)
 {
     hand *h = open_hand();
@@ -2826,6 +2949,8 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(links_without_a_bias),
     UNIT(only_links),
     UNIT(untracked_while_it_is_mirrored),
+    UNIT(a_weak_object_gets_no_second_link), UNIT(p_is_asked_for_in_anchor), UNIT(p_is_asked_for_in_a_step),
+    UNIT(unlinked_without_a_bias),
     UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
     UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead),

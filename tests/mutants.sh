@@ -62,8 +62,8 @@ mutant light_obs_are_not_freed dict "$(in_function rrci_bury 's/count == RRC_REF
 mutant held_light_obs_are_freed dict "$(in_function rrci_bury \
     's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count <= RRC_REFCNT_FROM_PYPY_LIGHT + 1/')"
 mutant immortal_obs_lose_a_bias dict "$(in_function rrci_bury 's/count < RRC_REFCNT_IMMORTAL/count > 0/')"
-mutant nothing_is_queued dict "$(in_function rrci_bury '{/if (count == 0)/d;/rrci_enqueue/d;}')"
-mutant held_obs_are_queued dict "$(in_function rrci_bury '/if (count == 0)/d')"
+mutant nothing_is_queued dict "$(in_function rrci_bury 's/rrci_enqueue(heap, ob);/;/')"
+mutant held_obs_are_queued dict "$(in_function rrci_bury 's/if (count == 0) {/if (1) {/')"
 mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/count != 0 ? count : 1/count/')"
 mutant the_link_of_the_dead_stays dict "$(in_function rrci_bury 's/^    RRC_LINK(ob) = NULL;//')"
 
@@ -84,10 +84,10 @@ mutant minor_forgets_o_links dict "$(in_function rrci_sweep_young 's/kind <= RRC
 mutant minor_forgets_p_links dict "$(in_function rrci_sweep_young 's/kind = RRCI_P_YOUNG/kind = RRCI_O_YOUNG/')"
 mutant major_forgets_old_o_links dict "$(in_function rrci_sweep_old '/rrci_sweep.*O_OLD/d')"
 mutant major_forgets_old_p_links dict "$(in_function rrci_sweep_old '/rrci_sweep.*P_OLD/d')"
-mutant major_forgets_young_links dict "$(in_function rrc_major_collection_free '/rrci_sweep_young/d')"
+mutant major_forgets_young_links dict "$(in_function rrci_free_with_cycles '/rrci_sweep_young/d')"
 mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
     's/rrci_sweep_young(.*/&rrci_sweep(heap, \&heap->list[RRCI_O_OLD], 0, function);/')"
-mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->phase = RRCI_MUTATOR/d')"
+mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = RRCI_MUTATOR/d')"
 mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
 mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
 mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == dict->size ? 0 : next/next - RRCI_GROUP/')"
@@ -96,6 +96,8 @@ mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == d
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
 mutant a_second_p_link_is_made dict "$(in_function rrci_create_link \
     's/(kind & RRCI_O) == 0 && rrci_p_is_linked/0 \&\& rrci_p_is_linked/')"
+mutant an_odd_p_is_linked dict "$(in_function rrci_create_link 's/if (rrci_is_odd(p))/if (0)/')"
+mutant an_odd_marker_is_set dict "$(in_function rrc_mark_deallocating 's/if (rrci_is_odd(marker))/if (0)/')"
 mutant youth_is_not_asked dict "$(in_function rrci_create_link 's/kind |= RRCI_YOUNG;/kind |= 0;/')"
 mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRCI_O) == 0 && RRCI_HAS_SLOT/RRCI_HAS_SLOT/')"
 mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
@@ -113,6 +115,9 @@ mutant deallocs_run_in_collections dict "$(in_function rrci_last_reference 's/rr
 mutant portions_have_no_limit dict "$(in_function rrci_last_reference 's/heap->quota == 0/0/')"
 mutant deferred_obs_are_forgotten dict "$(in_function rrci_last_reference \
     's/while (heap->later != NULL && heap->later != waiting)/while (0)/')"
+mutant what_is_taken_back_keeps_its_reference dict "$(in_function rrci_take_back_deferred 's/RRC_REFCNT(ob)--;/;/')"
+mutant what_is_taken_back_breaks_the_list dict "$(in_function rrci_take_back_deferred \
+    's/RRC_LINK(before) = RRC_LINK(ob);/RRC_LINK(before) = rrci_tagged(NULL, RRCI_TAG_DEFERRED);/')"
 mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
     's/ && heap->later != waiting//')"
 mutant resurrected_obs_of_the_queue_die dict "$(in_function rrci_do_queued \
@@ -147,6 +152,10 @@ mutant check_believes_slots slot "$(in_function rrci_check_link 's/\*RRC_HOST_SL
 mutant a_mistake_is_not_logged dict "$(in_function rrci_report '/desc->log(desc->userdata, &item);/d')"
 mutant poison_is_not_seen slot "$(in_function rrci_is_freed 's/RRC_REFCNT(ob) == poison/0/;s/return ((uintptr_t).*/return 0;/')"
 mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/link == NULL ||/link != NULL ||/')"
+mutant a_forgotten_bias_is_silent slot "$(in_function rrci_trace_list \
+    's/RRC_REFCNT(link.i..ob) < RRC_REFCNT_FROM_PYPY/0/')"
+mutant objects_of_another_heap_are_taken slot "$(in_function rrci_is_foreign 's/head->is.heap != heap/0/')"
+mutant an_odd_survivor_is_not_seen slot "$(in_function rrci_check_survivor 's/if (rrci_is_odd(q))/if (0)/')"
 mutant settings_are_not_compared dict "$(in_function rrci_compare_config 's/strcmp(config, RRCI_CONFIG) == 0/1/')"
 
 # The search for cycles.
@@ -154,8 +163,8 @@ topic=cycles
 mutant references_do_not_explain dict "$(in_function rrci_explain_one 's/head->is.refs++;/;/')"
 mutant headerless_obs_are_not_explained dict "$(in_function rrci_explain_one 's/->explained++;/->explained += 0;/')"
 mutant waiting_obs_are_explained dict "$(in_function rrci_explain_one \
-    's/if (rrci_gc_list(head) == search->list)/if (rrci_gc_list(head) != RRCI_UNTRACKED)/')"
-mutant the_bias_explains_nothing dict "$(in_function rrci_true_count 's/count - RRC_REFCNT_FROM_PYPY : count/count : count/')"
+    's/if (rrci_gc_list(head) == RRCI_TRACKED)/if (rrci_gc_list(head) != RRCI_UNTRACKED)/')"
+mutant the_bias_explains_nothing dict "$(in_function rrc_refcnt 's/count - RRC_REFCNT_FROM_PYPY : count/count : count/')"
 mutant the_type_of_an_instance_is_not_visited dict "$(in_function rrci_traverse \
     's/if (type_ob != NULL)/if (0)/')"
 mutant the_type_is_visited_twice dict "$(in_function rrci_visit_explain '/search->type_ob = NULL;/s/.*/;/')"
@@ -175,6 +184,8 @@ mutant headerless_obs_held_from_outside_are_missed dict "$(in_function rrci_find
 mutant headerless_obs_are_all_held dict "$(in_function rrci_find_link_roots 's/external > 0/external >= 0/')"
 mutant static_obs_lose_their_p dict "$(in_function rrci_find_link_roots \
     's/RRC_HOST_TRACE(heap, rrci_at(list, i)->p);/;/')"
+mutant forgotten_biases_lose_their_p dict "$(in_function rrci_enter_links \
+    '/rrci_refcount_error/{n;s/if .*/if (0)/;}')"
 mutant link_fields_are_not_restored dict "$(in_function rrci_leave_links 's/RRC_LINK(link->ob) = link->p;/;/')"
 mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
 mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
@@ -227,37 +238,78 @@ mutant a_disabled_search_goes_on dict "$(in_function rrci_wants_search 's/!heap-
 mutant a_walk_does_not_stop_searches dict "$(in_function rrci_wants_search 's/heap->gc_walking == 0/1/')"
 
 # What is done with garbage.
-mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_clear 's/rrci_recheck_garbage(heap);/;/')"
-mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_do_pending 's/heap->rechecked = 0;/;/')"
-mutant what_was_cleared_does_not_explain dict "$(in_function rrci_recheck_garbage \
-    's/while (cleared->count > 0)/while (0)/')"
-mutant the_cleared_are_cleared_again dict "$(in_function rrci_recheck_garbage 's/if (is_held || was_cleared)/if (is_held)/')"
+mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_garbage \
+    's/|| rrci_return_kept(heap)))/|| (rrci_return_kept(heap), 0)))/')"
+mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_set_garbage_aside 's/heap->batch = 0;/;/')"
+mutant what_was_cleared_does_not_explain dict "$(in_function rrci_take_batch \
+    's/i < cleared->count && !look->search.is_wrong/0/')"
+mutant the_cleared_are_cleared_again dict "$(in_function rrci_clear_part \
+    's/rrci_gc_move(heap, RRCI_CLEARED,/rrci_gc_move(heap, RRCI_WAITING,/')"
 mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
-    's/!rrci_do_queued(heap) && !rrci_do_clear(heap)/!rrci_do_clear(heap) \&\& !rrci_do_queued(heap)/')"
-mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_pending \
-    's/!rrci_do_garbage(heap, RRCI_WEAK) && !rrci_do_garbage(heap, RRCI_FINAL)/!rrci_do_garbage(heap, RRCI_FINAL) \&\& !rrci_do_garbage(heap, RRCI_WEAK)/')"
-mutant garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/return counts == .*/return 1;/')"
-mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_garbage_is_unheld 's/rrci_is_linked_ob(ob) || RRCI_CHECKS/RRCI_CHECKS/')"
-mutant references_to_others_are_internal dict "$(in_function rrci_count_internal 's/ == RRCI_CLEAR;/ != RRCI_SIDE;/')"
-mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_do_garbage 's/^    RRC_REFCNT(ob)++;/;/')"
-mutant finalized_garbage_is_leaked dict "$(in_function rrci_do_garbage 's/if (--RRC_REFCNT(ob) == 0)/if (--RRC_REFCNT(ob) < 0)/')"
-mutant garbage_is_not_held_while_cleared dict "$(in_function rrci_do_clear 's/RRC_REFCNT(batch\[i\])++;/;/')"
-mutant cleared_garbage_is_leaked dict "$(in_function rrci_do_clear 's/if (--RRC_REFCNT(batch\[i\]) == 0)/if (--RRC_REFCNT(batch[i]) < 0)/')"
-mutant a_batch_ignores_the_limit dict "$(in_function rrci_do_clear 's/if (count > heap->quota)/if (0)/')"
-mutant the_untracked_are_cleared dict "$(in_function rrci_do_clear 's/ == RRCI_CLEAR)      / < RRCI_GC_LISTS)      /')"
-mutant finalizers_run_twice dict "$(in_function rrci_do_garbage 's/head->is.word |= RRCI_GC_FINALIZED;/;/')"
-mutant finalizers_run_again_by_the_count dict "$(in_function rrci_dealloc 's/->is.word |= RRCI_GC_FINALIZED;/->is.word |= 0;/')"
+    's/!rrci_do_queued(heap) && !rrci_do_garbage(heap)/!rrci_do_garbage(heap) \&\& !rrci_do_queued(heap)/')"
+mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_garbage \
+    's/rrci_call_batch(heap, 1);/if (rrci_call_batch(heap, 0) > 0)/;s/((rrci_call_batch(heap, 0)/((rrci_call_batch(heap, 1)/')"
+mutant garbage_is_believed_unheld dict "$(in_function rrci_look_at_waiting 's/look.unexplained > 0 ||//')"
+mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_count_of_others 's/ + (rrci_is_linked_ob.*/;/')"
+mutant references_to_others_are_internal dict "$(in_function rrci_explain_waiting \
+    's/if (rrci_gc_list(head) < RRCI_WAITING)/if (rrci_gc_list(head) == RRCI_UNTRACKED)/')"
+mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_call_batch \
+    '{s/RRC_REFCNT(ob)++;/;/;s/rrci_drop(heap, ob);/;/;}')"
+mutant finalized_garbage_is_leaked dict "$(in_function rrci_call_batch 's/rrci_drop(heap, ob);/;/')"
+mutant garbage_is_not_held_while_cleared dict "$(in_function rrci_clear_part \
+    '{s/^.*rrci_gc_move(.*/& RRC_REFCNT(part[i])--;/;s/rrci_drop(heap, part.i.);/;/;}')"
+mutant cleared_garbage_is_leaked dict "$(in_function rrci_clear_part 's/rrci_drop(heap, part\[i\]);/;/')"
+mutant a_batch_ignores_the_limit dict "$(in_function rrci_clear_part 's/if (count > heap->quota)/if (0)/')"
+mutant the_untracked_are_cleared dict "$(in_function rrci_clear_part 's/if (rrci_is_tracked(part\[i\]))/if (1)/')"
+mutant finalizers_run_twice dict "$(in_function rrci_call_batch 's/head->is.word |= RRCI_GC_FINALIZED;/;/')"
+mutant finalizers_run_again_by_the_count dict "$(in_function rrci_dealloc \
+    's/|= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;/|= RRCI_GC_FINALIZING;/')"
 mutant members_are_not_cleared dict "$(in_function rrci_clear_members 's/RRC_CLEAR(heap, \*field);/(void)field;/')"
 mutant weakrefs_of_the_kept_are_not_cleared dict "$(in_function rrci_set_garbage_aside \
     's/RRC_TYPE(ob)->tp_clear_weakrefs != NULL/RRC_TYPE(ob)->tp_clear_weakrefs != NULL \&\& !is_kept/')"
 mutant the_uncollectable_are_silent dict "$(in_function rrci_end_clearing '/rrci_error(heap, RRC_EUNCOLLECTABLE/d')"
 mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clearing \
     's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
-mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_recheck_garbage(heap);/;/')"
+mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_look_at_waiting(.*/;/')"
+mutant the_list_of_garbage_has_no_reference dict "$(in_function rrci_set_garbage_aside 's/RRC_REFCNT(ob)++;/;/')"
+mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0;/')"
+mutant all_garbage_goes_by_its_count dict "$(in_function rrci_goes_by_count \
+    's/if (rrc_refcnt(ob) != 0)/if (0)/')"
+mutant the_kept_go_by_their_count dict "$(in_function rrci_goes_by_count 's/!is_kept && //')"
+mutant weakrefs_go_by_the_count dict "$(in_function rrci_goes_by_count \
+    's/ && RRC_TYPE(ob)->tp_clear_weakrefs == NULL//')"
+mutant what_is_marked_late_is_garbage dict "$(in_function rrci_free_with_cycles 's/rrci_return_late(.*/;/')"
+mutant what_is_marked_late_keeps_a_reference dict "$(in_function rrci_return_late 's/RRC_REFCNT(ob)--;/;/')"
+mutant no_look_after_weakrefs dict "$(in_function rrci_do_garbage \
+    's/rrci_call_batch(heap, 1);/if (rrci_call_batch(heap, 1) == 0)/')"
+mutant weakrefs_are_cleared_twice dict "$(in_function rrci_call_batch 's/head->is.word &= ~RRCI_GC_WEAKREFS;/;/')"
+mutant held_garbage_is_not_returned dict "$(in_function rrci_look_at_waiting 's/rrci_return_held(heap);/;/')"
+mutant returned_garbage_keeps_a_reference dict "$(in_function rrci_return_held 's/rrci_drop_or_defer(heap, ob);/;/')"
+mutant held_garbage_does_not_reach dict "$(in_function rrci_color_held 's/rrci_push_gray(heap, ob);/;/')"
+mutant a_wrong_traverse_makes_garbage_wait dict "$(in_function rrci_color_held 's/look->search.is_wrong || //')"
+mutant kept_objects_are_not_returned dict "$(in_function rrci_return_kept \
+    's/int any = 0;/int any = heap->batch == 0; if (!any) return 0;/')"
+mutant kept_objects_keep_a_reference dict "$(in_function rrci_return_kept 's/rrci_drop(heap, ob);/;/')"
+mutant all_of_a_batch_is_kept dict "$(in_function rrci_return_kept 's/ || (rrci_gc_head_of(.*RRCI_GC_KEPT) == 0)/)/')"
+mutant small_portions_look_at_much dict "$(in_function rrci_do_garbage 's/heap->quota < looked . 8/0/')"
+mutant what_a_portion_adds_is_not_counted dict "$(in_function rrci_do_pending 's/ + heap->quota_added//')"
+mutant a_batch_takes_all_that_waits dict "$(in_function rrci_take_batch 's/ || look->unexplained == 0//')"
+mutant a_batch_takes_too_little dict "$(in_function rrci_take_batch \
+    's/heap->batch == waiting->count || look->unexplained == 0/1/')"
+mutant the_batch_is_forgotten dict "$(in_function rrci_gc_remove 's/kind == RRCI_WAITING && heap->batch > 0/0/')"
+mutant the_batch_does_not_shrink dict "$(in_function rrci_gc_remove 's/heap->batch--;/;/')"
+mutant the_batch_gets_another_object dict "$(in_function rrci_gc_remove 's/index != first - 1/0/')"
+mutant a_walk_keeps_the_batch dict "$(in_function rrci_end_walk 's/heap->batch = 0;/;/')"
+mutant what_waits_stays_when_it_is_linked dict "$(in_function rrci_create_link \
+    's/rrci_is_waiting(rrci_gc_head_of(ob))/0/')"
+mutant what_is_linked_keeps_a_reference dict "$(in_function rrci_create_link \
+    's/RRC_REFCNT(ob) -= rrci_gc_return(/rrci_gc_return(/')"
+mutant what_is_untracked_keeps_a_reference dict "$(in_function rrc_gc_untrack 's/rrci_drop_or_defer(heap, ob);/;/')"
+mutant what_is_untracked_goes_at_once dict "$(in_function rrci_drop_or_defer 's/RRC_REFCNT(ob) == 1/0/')"
 mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
-mutant hooks_drop_as_in_any_collection dict "$(in_function rrci_collect_c 's/phase == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR/RRCI_MAJOR/')"
+mutant hooks_drop_as_in_any_collection dict "$(in_function rrci_collect_c 's/state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR/RRCI_MAJOR/')"
 mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
 mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/ && rounds_left > 0/ \&\& 0/')"
 
@@ -266,6 +318,8 @@ mutant extra_bytes_are_lost dict "$(in_function rrc_gc_new_with_extra_data 's/ex
 mutant a_resized_object_is_not_zeroed dict "$(in_function rrc_gc_resize 's/if (size > old_size)/if (0)/')"
 mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/RRC_LINK(ob) != NULL/')"
 mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/rrci_is_tracked(ob)/')"
+mutant an_object_is_resized_in_its_finalizer dict "$(in_function rrc_gc_resize \
+    's/RRCI_GC_FINALIZING) != 0/RRCI_GC_FINALIZING) > RRCI_GC_FINALIZING/')"
 mutant an_object_is_tracked_twice dict "$(in_function rrc_gc_track 's/if (rrci_is_tracked(ob))/if (0)/')"
 mutant untracking_forgets_finalizers dict "$(in_function rrci_untrack 's/heap->finalizable--;/;/')"
 mutant tracking_reserves_nothing dict "$(in_function rrc_gc_track 's/if (rrci_reserve_lists(.*/if (0)/')"
@@ -281,11 +335,17 @@ mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT
 mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
 mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
+mutant explain_counts_what_the_list_has dict "$(in_function rrci_references_of_code 's/ - (rrci_is_tracked.*/;/')"
+mutant check_believes_visits_of_tracked_obs dict "$(in_function rrci_check_traverses \
+    's/ < (intptr_t)head->is.refs/ < 0 * (intptr_t)head->is.refs/')"
+mutant check_believes_visits_of_linked_obs dict "$(in_function rrci_check_traverses \
+    's/rrc_refcnt(link->ob) < explained/rrc_refcnt(link->ob) < 0 * explained/')"
+mutant check_leaves_link_fields dict "$(in_function rrci_check_traverses 's/RRC_LINK(link->ob) = link->p;/;/')"
 
 # Who may call what, and when; old objects that become young.
-mutant functions_of_a_collection_nest dict "$(in_function rrci_begin_phase 's/ \&\& !heap->inside)/)/')"
-mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/heap->inside ||/0 ||/')"
-mutant hooks_may_call_anything slot "$(in_function rrci_need_mutator 's/ || RRCI_IN_HOOK(heap)//')"
+mutant functions_of_a_collection_nest dict "$(in_function rrci_gate 's/RRCI_MINOR \*\/     { 0,/RRCI_MINOR *\/     { RRCI_MINOR_TRACE,/')"
+mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(heap) ||/0 ||/')"
+mutant hooks_may_call_anything slot "$(in_function rrci_gate 's/RRCI_UNLIKELY(RRCI_IN_HOOK(heap) \&\&/RRCI_UNLIKELY(0 \&\&/')"
 mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
 mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.size);/;/')"
 mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
@@ -294,9 +354,9 @@ mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferr
 # Closed hosts.
 topic=mirror
 mutant touch_does_nothing mirror "$(in_function rrc_touch 's/RRC_REFCNT(ob) < 0/RRC_REFCNT(ob) == 0/')"
-mutant decrefs_to_the_bias_do_not_let_go mirror "$(in_function rrci_no_reference 's/rrci_weaken(heap, ob);/;/')"
-mutant the_dying_lose_what_they_own mirror "$(in_function rrci_no_reference 's/rrc_touch(heap, ob);.*/RRC_REFCNT(ob) = 0; heap->weak_count -= 0;/')"
-mutant a_p_link_does_not_root mirror "$(in_function rrci_mirror_linked 's/rrci_anchor(heap, ob, 1);/;/')"
+mutant decrefs_to_the_bias_do_not_let_go mirror "$(in_function rrci_leave_to_host 's/rrci_weaken(heap, ob);/;/')"
+mutant the_dying_lose_what_they_own mirror "$(in_function rrci_last_or_bias 's/RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));/RRC_REFCNT(ob) = 0;/')"
+mutant a_p_link_does_not_root mirror "$(in_function rrci_mirror_linked 's/rrci_anchor_p(heap, ob, 1);/;/')"
 mutant a_new_link_has_an_old_number mirror "$(in_function rrci_mirror_linked 's/head->is.number = rrci_new_number(heap);/;/')"
 mutant an_unlinked_object_keeps_its_number mirror "$(in_function rrci_mirror_unlinking 's/head->is.number = .*/;/')"
 mutant an_unlinked_object_is_not_rooted mirror "$(in_function rrci_bury 's/rrci_root(heap, ob)/(void)0/')"
@@ -316,7 +376,7 @@ mutant fresh_links_are_not_seen mirror "$(in_function rrci_compare_edge 's/weigh
 mutant numbers_do_not_count mirror "$(in_function rrci_add_edge 's/number \* (uintptr_t)0x9E3779B1u/0 * number/')"
 mutant held_objects_become_weak mirror "$(in_function rrci_decide 's/outside == 0 \&\&/outside >= 0 \&\&/')"
 mutant nothing_becomes_weak mirror "$(in_function rrci_decide 's/outside == 0 \&\&/outside < 0 \&\&/')"
-mutant handles_become_weak_unexplained mirror "$(in_function rrci_decide_untracked 's/explained = ((const.*/explained = rrci_true_count(link->ob);/')"
+mutant handles_become_weak_unexplained mirror "$(in_function rrci_decide_untracked 's/explained = ((const.*/explained = rrc_refcnt(link->ob);/')"
 mutant link_fields_keep_their_sides mirror "$(in_function rrci_decide_untracked 's/RRC_LINK(link->ob) = link->p;/;/')"
 mutant pending_handles_are_forgotten mirror "$(in_function rrci_decide_untracked 's/count++;/;/')"
 mutant a_wrong_traverse_weakens mirror "$(in_function rrci_weigh 's/weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK/RRC_OK/')"
@@ -329,11 +389,16 @@ mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRROR
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
 mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
-mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_phase 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
+mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/!heap->hooked ||/1 ||/')"
-mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrci_true_count(ob) > explained/0/')"
+mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrc_refcnt(ob) > explained/0/')"
 mutant a_dead_node_is_believed mirror "$(in_function rrci_root 's/|| rrci_anchor(heap, ob, 1))/|| (rrci_anchor(heap, ob, 1), 1))/')"
+mutant a_lost_p_is_told mirror "$(in_function rrci_to_obj_otherwise \
+    's/if (!rrci_anchor(heap, ob, 1))/if ((rrci_anchor(heap, ob, 1), 0))/')"
+mutant who_asks_for_p_keeps_it mirror "$(in_function rrci_to_obj_otherwise 's/rrci_anchor(heap, ob, 0);/;/')"
+mutant a_lost_p_stays_linked mirror "$(in_function rrci_create_link \
+    's/RRC_LINK(ob) != NULL && rrci_has_lost_p/0 \&\& rrci_has_lost_p/')"
 mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_lose_node 's/rrci_push_gray(heap, ob);/return;/')"
 mutant strength_spreads_one_step mirror "$(in_function rrci_spread_strength 's/while (/if (/')"
 mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/RRC_HOST_SURVIVOR(heap, head->is.node) == NULL/0/')"

@@ -379,6 +379,33 @@ static void a_proxy_without_a_bias_is_seen_by_the_free_functions(void)
 }
 
 /* C drops a reference that it does not have; the bias must not be eaten up. */
+/* With tracked objects the trace call looks at all links, and sees it first. It keeps the p of no proxy. */
+static void a_proxy_without_a_bias_is_seen_by_the_search(void)
+{
+    int tracked;
+
+    for (tracked = 0; tracked < 2; tracked++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        size_t id = host_new(h, HOST_OLD);
+        rrc_object *other = rrc_gc_new(h->heap, &Knot), *ob;
+
+        unit_context("tracked %d", tracked);
+        check_int(rrc_gc_track(h->heap, other), RRC_OK);
+        ob = tracked ? other : ob_new(h, &Node);
+        check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_OK);
+        host_major(h);
+        check_ptr(host_expect_log(h, RRC_EREFCNT, "rrc_major_collection_trace")->ob, ob);
+        check_ptr(host_expect_log(h, RRC_EREFCNT, "rrc_major_collection_free")->ob, ob);
+        check(!host_is_alive(h, id));
+        check_ptr(RRC_LINK(ob), NULL);
+        rrc_decref(h->heap, other);
+        if (!tracked)
+            rrc_decref(h->heap, ob);
+        host_close(h);
+    }
+}
+
 static void a_decref_too_many_on_a_linked_ob(void)
 {
     host *h = host_open(NULL);
@@ -707,7 +734,36 @@ static void a_contradiction_about_moves(void)
 
 #endif
 
-#define HOOK_TESTS UNIT(a_traced_p_that_does_not_survive), UNIT(a_contradiction_about_moves),
+/* An odd address, which is no p's: it is named, and so is the object. */
+static rrc_gcref survives_at_an_odd_address(void *userdata, rrc_gcref p)
+{
+    host *h = (host *)userdata;
+    uintptr_t address = (uintptr_t)host_survivor(h, (rrc_gcref)((uintptr_t)p & ~(uintptr_t)1));
+
+    return (rrc_gcref)(address | (h->test != NULL));
+}
+
+static void an_odd_address_is_named(void)
+{
+    host *h = host_with_survivor(survives_at_an_odd_address);
+    size_t id = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_given(h, O, id, FULL);
+
+    h->test = h;
+    host_major(h);
+    check_logged(h, RRC_ETAGGED, "rrc_major_collection_free", ob, (char *)host_at(h, id) + 1);
+    if (!HOST_MOVES)
+        host_expect_log(h, RRC_EHOOK, NULL);
+    host_expect_silence(h);
+    h->test = NULL;
+    host_major(h);                      /* the host tells the right one again */
+    host_expect_silence(h);
+    check_ptr(RRC_LINK(ob), host_at(h, id));
+    host_close(h);
+}
+
+#define HOOK_TESTS UNIT(a_traced_p_that_does_not_survive), UNIT(a_contradiction_about_moves), \
+                   UNIT(an_odd_address_is_named),
 #else
 #define HOOK_TESTS
 #endif
@@ -752,6 +808,7 @@ UNIT_GROUP(debugging,
     HOOK_TESTS
     UNIT(the_log_hook_is_not_called_inside_itself),
     UNIT(a_forgotten_bias_is_seen_in_collections), UNIT(a_proxy_without_a_bias_is_seen_by_the_free_functions),
+    UNIT(a_proxy_without_a_bias_is_seen_by_the_search),
     UNIT(a_decref_too_many_on_a_linked_ob),
     UNIT(a_freed_ob_is_recognized),
     UNIT(a_linked_ob_that_was_freed),

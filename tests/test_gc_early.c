@@ -588,6 +588,57 @@ static void what_was_reported_can_go(void)
         }
 }
 
+/* One is reported, and another goes before the collection: the report still counts once. */
+static void another_than_the_reported_goes(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p;
+    rrc_object *other = knot_new(h, &Knot, 2);
+
+    linked_knot(h, O, &Knot, 1, &p);
+    knot_ring(h, &Knot, 1, NULL);
+    rrc_marked(h->heap, host_at(h, p));
+    rrc_decref(h->heap, other);
+    check_events(h, "d2");
+    host_root(h, p);
+    knot_collect(h);
+    check_events(h, "c1 d1");           /* the ring, and not what was reported */
+    check(host_is_alive(h, p));
+    host_close(h);
+}
+
+/* A host marks p when the trace call has returned, and does not say so: what was taken for garbage and is
+   linked goes back with its count as it was. */
+static void what_is_marked_late_is_no_garbage(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host_options options = { .moving = HOST_STAY };
+        host *h = host_open(&options);
+        size_t p;
+        rrc_object *ob = linked_knot(h, (link_kind)kind, &Knot, 1, &p);
+
+        unit_context("kind %d", kind);
+        knot_tie(h, ob, 0, ob);
+        host_major_begin(h);
+        h->phase = HOST_MAJOR_TRACE;
+        host_trace(h, host_at(h, p));
+        host_propagate(h);
+        h->phase = HOST_MAJOR_PLAN;
+        host_major_end(h);
+        check(host_is_alive(h, p));
+        check_int(host_stats(h).pending, 0);
+        check_int(REFCNT(ob), BIAS + 1);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        knot_collect(h);
+        check_events(h, "c1 d1");
+        host_close(h);
+    }
+}
+
 /* A host reports as it marks, and then its heap ends, or C looks for cycles of its own: no report
    keeps a cycle. */
 static void reports_keep_nothing_at_the_end(void)
@@ -712,6 +763,7 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(reports_in_a_walk),
     UNIT(reports_that_were_not_announced),
     UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),
+    UNIT(another_than_the_reported_goes), UNIT(what_is_marked_late_is_no_garbage),
     UNIT(what_was_reported_can_go), UNIT(reports_keep_nothing_at_the_end), UNIT(what_is_marked_later_keeps_what_c_holds), UNIT(long_chains_are_linear),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),

@@ -296,6 +296,9 @@ static void links_and_the_queue(void)
                              "  its host object p PV keeps it alive for as long as that lives\n");
     host_major(h);
     check_explained(t, o, "Knot OB (1 reference):\n  it waits in the queue for rrc_run_pending\n");
+    rrc_incref(h->heap, o);
+    check_explained(t, o, "Knot OB (2 references):\n  2 references from outside keep it alive\n");
+    rrc_decref(h->heap, o);
     rrc_run_pending(h->heap, 0);
     host_unroot(h, p);
     knot_collect(h);

@@ -104,6 +104,21 @@ static void plain_objects_of_a_heap_type(void)
     host_close(h);
 }
 
+/* A type and its instance, whose traverse visits another object and leaves the type to the header. */
+static void a_cycle_through_a_heap_type_and_fields(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *type = new_type(h, &Knot, 1), *ob = knot_new(h, &HEAP_TYPE(type)->is, 1);
+
+    HEAP_TYPE(type)->owned[0] = ob;
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, type);
+    knot_collect(h);
+    check_int(host_stats(h).objects, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* A type that keeps an instance of itself: a cycle that no field of the instance
    shows. The memory of an instance goes before its type does. */
 static void a_cycle_through_a_heap_type(void)
@@ -589,6 +604,7 @@ static void a_type_that_another_visits(void)
 IF_HEAP_TYPES_FIT(instances_count_for_their_type)
 IF_HEAP_TYPES_FIT(plain_objects_of_a_heap_type)
 IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type)
+IF_HEAP_TYPES_FIT(a_cycle_through_a_heap_type_and_fields)
 IF_HEAP_TYPES_FIT(the_type_is_visited_once)
 IF_HEAP_TYPES_FIT(the_type_of_garbage_is_visited_once)
 IF_HEAP_TYPES_FIT(an_untracked_instance_holds_its_type)
@@ -603,6 +619,7 @@ UNIT_GROUP(gc_types,
     UNIT(instances_count_for_their_type_),
     UNIT(plain_objects_of_a_heap_type_),
     UNIT(a_cycle_through_a_heap_type_),
+    UNIT(a_cycle_through_a_heap_type_and_fields_),
     UNIT(the_type_is_visited_once_),
     UNIT(the_type_of_garbage_is_visited_once_),
     UNIT(an_untracked_instance_holds_its_type_),

@@ -589,6 +589,45 @@ static void dropped_while_cycles_are_looked_for(void)
         }
 }
 
+/* A traverse that asks for the link of its object: while the heap ends there is none. */
+static rrc_heap *ending;
+static int asked;
+
+static int traverse_and_ask(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    if (ending != NULL) {
+        asked++;
+        check_ptr(rrc_to_obj(ending, self), NULL);
+    }
+    return knot_traverse(self, visit, arg);
+}
+
+static void no_link_is_told_while_cycles_are_looked_for(void)
+{
+    static const rrc_type Asking = {
+        .tp_name = "Asking", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = traverse_and_ask, .tp_clear = knot_clear,
+    };
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[2];
+
+        unit_context("kind %d", kind);
+        knot_ring(h, &Asking, 2, ring);
+        ob_link(h, (link_kind)kind, host_rooted(h, HOST_OLD), ring[0], FULL);
+        asked = 0;
+        ending = h->heap;
+        check_int(host_free_heap(h), 0);
+        ending = NULL;
+        check(asked >= 4);              /* in the search, and when the garbage is looked at again */
+        check_int(h->deallocs, 2);
+        h->events[0] = '\0';
+        host_end(h);
+    }
+}
+
 /* rrc_del is as good as a decref for one who knows that he is the last. */
 static void late_del(void)
 {
@@ -601,7 +640,7 @@ static void late_del(void)
 }
 
 UNIT_GROUP(heap_end,
-    UNIT(dropped_while_cycles_are_looked_for),
+    UNIT(dropped_while_cycles_are_looked_for), UNIT(no_link_is_told_while_cycles_are_looked_for),
     UNIT(what_is_put_off_at_the_end_can_be_held),
     UNIT(deallocs_may_delete_what_was_linked),
     UNIT(an_empty_heap),

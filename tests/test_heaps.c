@@ -5,6 +5,7 @@
 #include "knots.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* A life of links and collections; the result tells one life from another. */
 static uint32_t live(uint32_t seed, size_t rounds)
@@ -157,7 +158,33 @@ static void objects_of_another_heap_are_refused(void)
     host_close(a);
     host_close(b);
 }
-#define DEBUG_UNITS , UNIT(objects_of_another_heap_are_refused)
+/* An object that the header has not made, whose type does not say so: whatever is in front of it, it is
+   taken for one of the heap. */
+static void objects_of_nobody_are_taken(void)
+{
+    static const rrc_type Loose = { .tp_name = "Loose", .tp_basicsize = sizeof(node) };
+    enum { BEFORE = 64 };
+    host *h = host_open(NULL);
+    char *memory = (char *)calloc(1, BEFORE + sizeof(node));
+    size_t id = host_rooted(h, HOST_OLD);
+    rrc_object *ob;
+
+    check(memory != NULL);
+    ob = (rrc_object *)(void *)(memory + BEFORE);
+    REFCNT(ob) = 1;
+    RRC_TYPE(ob) = &Loose;
+    rrc_incref(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    check_int(REFCNT(ob), 1);
+    ob_link(h, P, id, ob, FULL);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+    check_int(REFCNT(ob), 1);
+    host_expect_silence(h);
+    host_close(h);
+    free(memory);
+}
+#define DEBUG_UNITS , UNIT(objects_of_another_heap_are_refused), UNIT(objects_of_nobody_are_taken)
 #else
 #define DEBUG_UNITS
 #endif

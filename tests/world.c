@@ -446,7 +446,6 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     world *w = WORLD(heap);
     int i = number_of(w, self);
     world_ob *o = &w->ob[i];
-    int is_held_for_this = !o->listed;
 
     check_int(w->h->phase, HOST_MUTATOR);
     check(!o->finalized);
@@ -456,7 +455,7 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     if (o->queued && w->running && REFCNT(self) == world_count_of(w, i) + bias_of(o))
         o->queued = 0;
     if (o->listed && !w->ending) {
-        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o));
+        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o) + 1);     /* held for this, and by the list */
         check_int(o->waiting, W_TO_FINALIZE);
         check(!o->held_throughout);
         must_be_done(w, i, 0);
@@ -465,11 +464,11 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
         check_int(REFCNT(self), 1);
         check_int(world_count_of(w, i), 0);
     }
-    o->hooked += is_held_for_this;
+    o->hooked++;
     w->finals++;
     o->finalized = 1;
     follow_the_will(w, i);
-    w->ob[i].hooked -= is_held_for_this;
+    w->ob[i].hooked--;
     look(w, 0);
 }
 

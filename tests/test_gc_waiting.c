@@ -1,0 +1,651 @@
+/* Garbage that waits for rrc_run_pending: what user code does with it in between, and while it is
+ * being dealt with. */
+
+#include "knots.h"
+
+static void forget_events(host *h)
+{
+    h->events[0] = '\0';
+}
+
+/* ---- a batch that user code changes ---- */
+
+/* More than is cleared at a time, so that a part of the batch waits while user code runs. */
+enum { LENGTH = 100 };
+
+typedef struct walk {
+    host *h;
+    int to_untrack;
+} walk;
+
+static int untrack_some(rrc_object *ob, void *arg)
+{
+    walk *w = (walk *)arg;
+
+    if (KNOT(ob)->tag == 0 && w->to_untrack > 0) {
+        w->to_untrack--;
+        rrc_gc_untrack(w->h->heap, ob);
+    }
+    return 1;
+}
+
+/* In the first dealloc: take objects out of the search in a walk. The walk shows what waits
+   before what was cleared already. */
+static void walk_once(host *h, rrc_object *ob)
+{
+    walk w = { h, *(int *)h->test };
+
+    (void)ob;
+    h->on_dealloc = NULL;
+    rrc_gc_visit_objects(h->heap, untrack_some, &w);
+    check_int(w.to_untrack, 0);
+}
+
+static rrc_object *quiet_ring(host *h, const rrc_type *type, int length)
+{
+    rrc_object *first = knot_ring(h, type, length, NULL), *ob = first;
+    int i;
+
+    for (i = 0; i < length; i++, ob = KNOT(ob)->ref[0])
+        KNOT(ob)->tag = 0;
+    return first;
+}
+
+/* A walk inside of rrc_run_pending takes out of the batch some of what is still to be cleared, or all
+   of it. Other garbage, which was not looked at, and which C holds by now, stays whole. */
+static void a_walk_makes_the_batch_void(void)
+{
+    static const int counts[] = { 1, 2, 35, 36 };
+    size_t i;
+
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        host *h = host_open(NULL);
+        rrc_object *held[2];
+        int to_untrack = counts[i];
+
+        unit_context("%d untracked", to_untrack);
+        quiet_ring(h, &Knot, LENGTH);
+        knot_ring(h, &Knot, 2, held);
+        host_major(h);
+        rrc_incref(h->heap, held[0]);
+        h->test = &to_untrack;
+        h->on_dealloc = walk_once;
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_ptr(KNOT(held[0])->ref[0], held[1]);
+        check_ptr(KNOT(held[1])->ref[0], held[0]);
+        check_int(h->deallocs, LENGTH);
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_decref(h->heap, held[0]);
+        knot_collect(h);
+        check_int(h->deallocs, LENGTH + 2);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* In the first dealloc: untrack one that was not looked at. */
+static void untrack_it(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_dealloc = NULL;
+    rrc_gc_untrack(h->heap, (rrc_object *)h->test);
+}
+
+/* Garbage that was not looked at leaves the list from any place in it, while a batch is being cleared: the
+   batch gets no other object instead. C holds what was not looked at. */
+static void the_batch_stays_the_same(void)
+{
+    enum { HELD = 4 };
+    int which, i;
+
+    for (which = 0; which < HELD; which++) {
+        host *h = host_open(NULL);
+        rrc_object *held[HELD];
+
+        unit_context("object %d", which);
+        quiet_ring(h, &Knot, LENGTH);
+        for (i = 0; i < HELD; i++)
+            held[i] = knot_ring(h, &Knot, 1, NULL);
+        host_major(h);
+        for (i = 0; i < HELD; i++)
+            rrc_incref(h->heap, held[i]);
+        h->test = held[which];
+        h->on_dealloc = untrack_it;
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_int(h->deallocs, LENGTH);
+        check(!rrc_gc_is_tracked(h->heap, held[which]));
+        check_int(rrc_gc_track(h->heap, held[which]), RRC_OK);
+        for (i = 0; i < HELD; i++) {
+            check_ptr(KNOT(held[i])->ref[0], held[i]);
+            check_int(REFCNT(held[i]), 2);
+            rrc_decref(h->heap, held[i]);
+        }
+        knot_collect(h);
+        check_int(h->deallocs, LENGTH + HELD);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* A collection finds more garbage while a batch is being cleared, and C gets hold of that: it was not
+   looked at. */
+static void collect_and_hold(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_dealloc = NULL;
+    host_major(h);
+    rrc_incref(h->heap, (rrc_object *)h->test);
+}
+
+static void a_collection_makes_the_batch_void(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *late[2];
+
+    quiet_ring(h, &Knot, LENGTH);
+    host_major(h);
+    knot_ring(h, &Knot, 2, late);
+    h->test = late[1];
+    h->on_dealloc = collect_and_hold;
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    check_ptr(KNOT(late[0])->ref[0], late[1]);
+    check_ptr(KNOT(late[1])->ref[0], late[0]);
+    check_int(h->deallocs, LENGTH);
+    rrc_decref(h->heap, late[1]);
+    knot_collect(h);
+    check_int(h->deallocs, LENGTH + 2);
+    forget_events(h);
+    host_close(h);
+}
+
+/* The first finalizer untracks three others that wait for theirs. */
+static void untrack_three(host *h, rrc_object *ob)
+{
+    int i;
+
+    h->on_finalize = NULL;
+    for (i = 0; i < 3; i++) {
+        ob = KNOT(ob)->ref[0];
+        rrc_gc_untrack(h->heap, ob);
+    }
+}
+
+static void a_finalizer_untracks_others(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[5];
+    int i;
+
+    knot_ring(h, &KnotFinal, 5, ring);
+    h->on_finalize = untrack_three;
+    knot_collect(h);
+    check(h->finalized > 0 && h->finalized < 5);
+    for (i = 0; i < 5; i++)
+        if (!rrc_gc_is_tracked(h->heap, ring[i]))
+            check_int(rrc_gc_track(h->heap, ring[i]), RRC_OK);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->finalized, 5);
+    check_int(h->deallocs, 5);
+    forget_events(h);
+    host_close(h);
+}
+
+/* All finalizers cut the ring, so that only the list holds its objects. The dealloc of the first that goes
+   back untracks others. */
+static void cut_the_ring(host *h, rrc_object *ob)
+{
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+}
+
+static void untrack_all(host *h, rrc_object *ob)
+{
+    rrc_object **ring = (rrc_object **)h->test;
+    int i;
+
+    h->on_dealloc = NULL;
+    for (i = 0; i < 5; i++)
+        if (ring[i] != ob) {
+            rrc_gc_untrack(h->heap, ring[i]);
+            check_int(h->deallocs, 1);          /* it does not go inside of that call */
+            check_int(REFCNT(ring[i]), 1);
+        }
+}
+
+static void a_dealloc_untracks_what_was_kept(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[5];
+
+    knot_ring(h, &KnotFinal, 5, ring);
+    h->test = ring;
+    h->on_finalize = cut_the_ring;
+    h->on_dealloc = untrack_all;
+    knot_collect(h);
+    check_int(h->finalized, 5);
+    check_int(h->deallocs, 5);
+    check_int(host_stats(h).pending, 0);
+    forget_events(h);
+    host_close(h);
+}
+
+/* ---- links ---- */
+
+typedef struct relink {
+    host *h;
+    rrc_object *ob;
+    size_t id;
+    link_kind kind;
+} relink;
+
+static int link_it(rrc_object *ob, void *arg)
+{
+    relink *r = (relink *)arg;
+
+    if (ob == r->ob)
+        ob_link(r->h, r->kind, r->id, ob, FULL);
+    return 1;
+}
+
+/* A walk shows what waits, and its callback gives one of these a link: that holds it. */
+static void what_is_linked_in_a_walk_is_held(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[2];
+        relink r;
+
+        unit_context("kind %d", kind);
+        knot_ring(h, &Knot, 2, ring);
+        host_major(h);
+        r.h = h;
+        r.ob = ring[1];
+        r.id = host_rooted(h, HOST_OLD);
+        r.kind = (link_kind)kind;
+        rrc_gc_visit_objects(h->heap, link_it, &r);
+        check_int(rrc_check(h->heap), RRC_OK);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_int(host_stats(h).pending, 0);
+        check_int(REFCNT(ring[1]), BIAS + 1);
+        check_ptr(KNOT(ring[0])->ref[0], ring[1]);
+        check_ptr(KNOT(ring[1])->ref[0], ring[0]);
+        host_unroot(h, r.id);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* A search without the host takes what is linked as held: its finalizer has to wait. */
+static void links_hold_where_the_host_is_not_asked(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotFinal };
+    int kind, i;
+
+    for (kind = P; kind <= O; kind++)
+        for (i = 0; i < 2; i++) {
+            host *h = host_open(NULL);
+            rrc_object *ring[2];
+            size_t id = host_rooted(h, HOST_OLD);
+
+            unit_context("kind %d, type %d", kind, i);
+            knot_ring(h, types[i], 2, ring);
+            ob_link(h, (link_kind)kind, id, ring[0], FULL);
+            check_int(rrc_gc_collect(h->heap), 0);
+            check_events(h, "");
+            check(rrc_gc_is_tracked(h->heap, ring[0]));
+            host_unroot(h, id);
+            knot_collect(h);
+            knot_collect(h);
+            check_int(h->deallocs, 2);
+            check_int(h->finalized, 2 * i);
+            forget_events(h);
+            host_close(h);
+        }
+}
+
+/* ---- portions ---- */
+
+/* Garbage that is connected is looked at as a whole, however small a portion is: so an eighth of it goes
+   after each look, and the result says so. */
+static void small_portions_of_much_garbage(void)
+{
+    enum { MANY = 800 };
+    host *h = host_open(NULL);
+    rrc_object *ob = quiet_ring(h, &Knot, MANY);
+    int rounds = 0, i;
+
+    for (i = 0; i < MANY; i++, ob = KNOT(ob)->ref[0])
+        knot_tie(h, KNOT(ob)->ref[0], 1, ob);           /* so that none goes because another one was cleared */
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), MANY / 8);
+    while (host_stats(h).pending > 0) {
+        rrc_run_pending(h->heap, 1);
+        check(rounds++ < 100);
+    }
+    check_int(h->deallocs, MANY);
+    host_close(h);
+}
+
+/* What was cleared and is still there is looked at as well, and counts for the eighth. */
+static void small_portions_beside_what_was_cleared(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[10];
+    int i;
+
+    knot_ring(h, &KnotStiff, 10, ring);
+    for (i = 0; i < 30; i++)
+        quiet_ring(h, &Knot, 1);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 10), 10);
+    for (i = 0; i < 30; i++)
+        check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(h->deallocs, 30);
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    check_int(h->deallocs, 40);
+    forget_events(h);
+    host_close(h);
+}
+
+/* A small portion that looks at little does no more than it was told. */
+static void small_portions_of_little_garbage(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    for (i = 0; i < 20; i++)
+        quiet_ring(h, &Knot, 7);
+    host_major(h);
+    for (i = 0; host_stats(h).pending > 0; i++)
+        check_int(rrc_run_pending(h->heap, 1), 1);
+    check(i <= 2 * 20 * 7);
+    check_int(h->deallocs, 20 * 7);
+    host_close(h);
+}
+
+/* C holds one object of much garbage, from which all others are reached: all go back after one look. The
+   colors of the search are flipped by each one that finds all objects alive. */
+static void much_garbage_goes_back_at_once(void)
+{
+    enum { MANY = 500 };
+    int flips, i;
+
+    for (flips = 0; flips < 2; flips++) {
+        host *h = host_open(NULL);
+        rrc_object *alive = knot_new(h, &Knot, 0), *obs[MANY];
+        size_t traversals = 0;
+
+        unit_context("flips %d", flips);
+        for (i = 0; i < flips; i++)
+            host_major(h);
+        for (i = 0; i < MANY; i++)
+            obs[i] = knot_new(h, &Knot, 0);
+        for (i = 0; i < MANY; i++) {            /* a tree, each of which knows its parent, the root itself */
+            if (2 * i + 1 < MANY)
+                knot_tie(h, obs[i], 0, obs[2 * i + 1]);
+            if (2 * i + 2 < MANY)
+                knot_tie(h, obs[i], 1, obs[2 * i + 2]);
+            knot_tie(h, obs[i], 2, obs[i > 0 ? (i - 1) / 2 : 0]);
+        }
+        for (i = 0; i < MANY; i++)
+            rrc_decref(h->heap, obs[i]);
+        rrc_decref(h->heap, alive);
+        host_major(h);
+        check_int(host_stats(h).pending, MANY);
+        rrc_incref(h->heap, obs[MANY / 2]);
+        for (i = 0; i < MANY; i++)
+            KNOT(obs[i])->traversed = 0;
+        rrc_run_pending(h->heap, 0);
+        for (i = 0; i < MANY; i++) {
+            traversals += KNOT(obs[i])->traversed;
+            check_ptr(KNOT(obs[i])->ref[2], obs[i > 0 ? (i - 1) / 2 : 0]);
+        }
+        check_int(h->deallocs, 1);
+        check_int(traversals, MANY * (HOST_DEBUG ? 4 : 2));
+        rrc_decref(h->heap, obs[MANY / 2]);
+        knot_collect(h);
+        check_int(h->deallocs, MANY + 1);
+        host_close(h);
+    }
+}
+
+/* ---- finalizers ---- */
+
+/* A finalizer gives up all that keeps its own object: that lives until the finalizer has returned. */
+static void give_up_self(host *h, rrc_object *ob)
+{
+    rrc_gc_untrack(h->heap, ob);
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    check_int(h->deallocs, 0);
+    check_int(KNOT(ob)->tag, 1);
+}
+
+static void what_is_being_finalized_is_held(void)
+{
+    host *h = host_open(NULL);
+
+    knot_ring(h, &KnotFinal, 1, NULL);
+    h->on_finalize = give_up_self;
+    knot_collect(h);
+    check_events(h, "f1 d1");
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+static void weakrefs_give_up_self(rrc_heap *heap, rrc_object *ob)
+{
+    give_up_self(HOST(heap), ob);
+}
+
+static const rrc_type Giving = {
+    .tp_name = "Giving", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = knot_traverse, .tp_clear = knot_clear, .tp_clear_weakrefs = weakrefs_give_up_self,
+};
+
+static void what_loses_its_weak_references_is_held(void)
+{
+    host *h = host_open(NULL);
+
+    knot_ring(h, &Giving, 1, NULL);
+    knot_collect(h);
+    check_events(h, "d1");
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+/* ---- a traverse that goes wrong while its object waits ---- */
+
+static rrc_object *visited_too;         /* by each Turncoat, which does not own it */
+static int visits;                      /* how often */
+
+static int turncoat_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    int i;
+
+    for (i = 0; i < visits; i++)
+        RRC_VISIT(visited_too);
+    return knot_traverse(self, visit, arg);
+}
+
+static void no_weakrefs(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    (void)ob;
+}
+
+static const rrc_type Turncoat = {
+    .tp_name = "Turncoat", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = turncoat_traverse, .tp_clear = knot_clear, .tp_clear_weakrefs = no_weakrefs,
+};
+
+/* Nothing refers to the object but the list in which it waits. It goes by its count. */
+static void a_wrong_traverse_does_not_wait_without_end(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Turncoat, 1);
+
+    ob_link(h, O, host_new(h, HOST_OLD), ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);
+    check_int(host_stats(h).pending, 1);
+    visited_too = ob;
+    visits = 1;
+    rrc_run_pending(h->heap, 10);
+    visits = 0;
+    check_str(host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending")->type_name, "Turncoat");
+    check_events(h, "d1");
+    check_int(host_stats(h).pending, 0);
+    host_close(h);
+}
+
+/* So many wrong visits that the first is understood before the last is made; of objects that wait to be
+   cleared, and of some that were cleared. All is left alone. */
+static int clear_nothing(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    (void)self;
+    return 0;
+}
+
+static const rrc_type Stiff = {
+    .tp_name = "Stiff", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = turncoat_traverse, .tp_clear = clear_nothing,
+};
+
+static void many_wrong_visits_while_it_waits(void)
+{
+    static const rrc_type *const types[] = { &Turncoat, &Stiff };
+    int i, k;
+
+    for (i = 0; i < 2; i++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[3];
+
+        unit_context("type %d", i);
+        knot_ring(h, types[i], 3, ring);
+        host_major(h);
+        if (i == 1)
+            check_int(rrc_run_pending(h->heap, 3), 3);
+        check_int(host_stats(h).pending, 3);
+        visited_too = ring[0];
+        visits = 200;
+        rrc_run_pending(h->heap, 0);
+        visits = 0;
+        check_str(host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending")->type_name, types[i]->tp_name);
+        host_expect_silence(h);
+        check_int(host_stats(h).pending, 0);
+        check_int(host_stats(h).uncollectable, 0);
+        forget_events(h);
+        for (k = 0; k < 3; k++) {
+            check_ptr(KNOT(ring[k])->ref[0], ring[(k + 1) % 3]);
+            check_int(REFCNT(ring[k]), 1);
+        }
+        check_int(rrc_check(h->heap), RRC_OK);
+        RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+        check_int(h->deallocs, 3);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+#ifdef RRC_DEBUG
+/* A traverse that is not the same twice, or visits what is no object. */
+static int calls, visits_junk;
+
+static int fickle_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    if (visits_junk)
+        return visit((rrc_object *)(void *)((char *)self + 1), arg);
+    if (calls > 0 && ++calls % 2 == 0)
+        return 0;
+    return knot_traverse(self, visit, arg);
+}
+
+static const rrc_type Fickle = {
+    .tp_name = "Fickle", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = fickle_traverse, .tp_clear = knot_clear,
+};
+
+static void fickle_while_it_waits(void)
+{
+    int junk;
+
+    for (junk = 0; junk < 2; junk++) {
+        host *h = host_open(NULL);
+        rrc_object *ring[2];
+
+        unit_context("junk %d", junk);
+        knot_ring(h, &Fickle, 2, ring);
+        host_major(h);
+        check_int(host_stats(h).pending, 2);
+        calls = 1;
+        visits_junk = junk;
+        rrc_run_pending(h->heap, 0);
+        calls = visits_junk = 0;
+        check_str(host_expect_log(h, RRC_ETRAVERSE, "rrc_run_pending")->type_name, "Fickle");
+        host_expect_silence(h);
+        check_events(h, "");
+        check_int(host_stats(h).pending, 0);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* rrc_check compares two walks over an object, and adds up a third one. */
+static int third_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    if (++calls % 3 == 0)
+        return visit((rrc_object *)(void *)((char *)self + 1), arg);
+    return knot_traverse(self, visit, arg);
+}
+
+static const rrc_type Third = {
+    .tp_name = "Third", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = third_traverse, .tp_clear = knot_clear,
+};
+
+static void wrong_at_the_third_time(void)
+{
+    static const host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *ob = knot_new(h, &Third, 1), *second = knot_new(h, &Knot, 2);
+    size_t id = host_rooted(h, HOST_OLD);
+    rrc_object *view = ob_given(h, P, id, FULL);
+
+    calls = 0;
+    check_int(rrc_check(h->heap), RRC_ETRAVERSE);
+    check_ptr(host_expect_log(h, RRC_ETRAVERSE, "rrc_check")->ob, ob);
+    host_expect_silence(h);
+    check_ptr(RRC_LINK(view), host_at(h, id));          /* as it was before */
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, second);
+    check_int(rrc_check(h->heap), RRC_OK);
+    forget_events(h);
+    host_close(h);
+}
+#define DEBUG_UNITS , UNIT(fickle_while_it_waits), UNIT(wrong_at_the_third_time)
+#else
+#define DEBUG_UNITS
+#endif
+
+UNIT_GROUP(gc_waiting,
+    UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
+    UNIT(a_finalizer_untracks_others), UNIT(a_dealloc_untracks_what_was_kept),
+    UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
+    UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
+    UNIT(what_is_being_finalized_is_held),
+    UNIT(what_loses_its_weak_references_is_held),
+    UNIT(a_wrong_traverse_does_not_wait_without_end),
+    UNIT(many_wrong_visits_while_it_waits)
+    DEBUG_UNITS
+);
