@@ -61,9 +61,80 @@ static void unlist(world_ob *o)
         o->waiting = W_ALIVE;
 }
 
+/* Does o wait as garbage? Then searches leave it alone. */
+static int is_set_aside(const world_ob *o)
+{
+    return o->tracked && (o->listed || o->waiting == W_CLEARED);
+}
+
+static int set_to_one(int *flag)
+{
+    int was = *flag;
+
+    *flag = 1;
+    return !was;
+}
+
+/* What C has got hold of among what is set aside, and what that reaches in C, is alive. */
+static void find_held(world *w)
+{
+    int again = 1, k;
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        o->alive = o->life == DYING || (o->life == ALIVE && !(w->ending ? o->tracked : is_set_aside(o)));
+        o->alive |= o->life == ALIVE && (o->held + o->hooked + (w->ending ? 0 : o->queued + o->deferred) > 0
+                                         || (o->p != NONE && (w->ending || o->waiting >= W_TO_CLEAR)));
+    }
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->ob_count; i++)
+            for (k = 0; k < WORLD_REFS; k++)
+                if (w->ob[i].life != ABSENT && w->ob[i].alive && w->ob[i].ref[k] != NONE)
+                    again |= set_to_one(&w->ob[w->ob[i].ref[k]].alive);
+    }
+}
+
+/* Has the list let go of an object that waits, which was not deallocated? */
+static int has_gone_back(const world *w, int ob)
+{
+    const world_ob *o = &w->ob[ob];
+
+    return o->life == ALIVE && o->listed && REFCNT(o->ob) == world_count_of(w, ob) + bias_of(o) - 1;
+}
+
+/* Garbage goes back only if C held it, if all is done that it was kept for, or if what has gone back
+   reaches it. */
+static void note_what_went_back(world *w)
+{
+    int again = 1;
+    size_t i;
+
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->ob_count; i++) {
+            world_ob *o = &w->ob[i];
+
+            if (!has_gone_back(w, (int)i))
+                continue;
+            if (o->was_held || (!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR)) {
+                unlist(o);
+                again = 1;
+            }
+        }
+        if (again)
+            find_held(w);
+        for (i = 0; again && i < w->ob_count; i++)
+            w->ob[i].was_held |= w->ob[i].alive;
+    }
+    for (i = 0; i < w->ob_count; i++)
+        check(!has_gone_back(w, (int)i));
+}
+
 /* An object whose last reference is gone, but which was not deallocated, waits for
-   that; what the queue, or that wait, lets go of shows in the counts only. Garbage goes back
-   only if C held it, or all is done that it was kept for. */
+   that; what the queue, or that wait, lets go of shows in the counts only. */
 static void note_what_waits(world *w)
 {
     size_t i;
@@ -79,11 +150,9 @@ static void note_what_waits(world *w)
             o->deferred = 0;
         else if (o->queued && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
             o->queued = 0;
-        else if (o->listed && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1) {
-            check(o->was_held || (!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR));
-            unlist(o);
-        }
     }
+    if (w->running)
+        note_what_went_back(w);
 }
 
 /* Only what was filled again after its clearing, and what that refers to, cannot be cleared. */
@@ -140,12 +209,6 @@ static int is_finalizable(const world_ob *o)
     return (o->kind & W_FINAL) != 0 && !o->finalized;
 }
 
-/* Does o wait as garbage? Then searches leave it alone. */
-static int is_set_aside(const world_ob *o)
-{
-    return o->tracked && (o->listed || o->waiting == W_CLEARED);
-}
-
 /* Does the search see what o refers to? Else its references are from outside. */
 static int is_searched(const world *w, const world_ob *o)
 {
@@ -163,14 +226,6 @@ static void count_outside(world *w)
         for (k = 0; k < WORLD_REFS; k++)
             if (w->ob[i].life != ABSENT && w->ob[i].ref[k] != NONE && !is_searched(w, &w->ob[i]))
                 w->ob[w->ob[i].ref[k]].outside++;
-}
-
-static int set_to_one(int *flag)
-{
-    int was = *flag;
-
-    *flag = 1;
-    return !was;
 }
 
 /* An alive object makes what it refers to alive, and the p of its P link; an alive
@@ -332,28 +387,6 @@ void world_minor(world *w)
 }
 
 /* ---- what the header does to objects ---- */
-
-/* What C has got hold of among what is set aside, and what that reaches in C, is alive. */
-static void find_held(world *w)
-{
-    int again = 1, k;
-    size_t i;
-
-    for (i = 0; i < w->ob_count; i++) {
-        world_ob *o = &w->ob[i];
-
-        o->alive = o->life == DYING || (o->life == ALIVE && !(w->ending ? o->tracked : is_set_aside(o)));
-        o->alive |= o->life == ALIVE && (o->held + o->hooked + (w->ending ? 0 : o->queued + o->deferred) > 0
-                                         || (o->p != NONE && (w->ending || o->waiting >= W_TO_CLEAR)));
-    }
-    while (again) {
-        again = 0;
-        for (i = 0; i < w->ob_count; i++)
-            for (k = 0; k < WORLD_REFS; k++)
-                if (w->ob[i].life != ABSENT && w->ob[i].alive && w->ob[i].ref[k] != NONE)
-                    again |= set_to_one(&w->ob[w->ob[i].ref[k]].alive);
-    }
-}
 
 /* rrc_run_pending begins, or user code has run. */
 static void look(world *w, int begins)
@@ -972,6 +1005,7 @@ static void see_the_rest(world *w)
 
         if (o->life != ALIVE)
             continue;
+        o->deferred = 0;                /* nothing waits any more */
         if (!o->alive)
             unit_fail(__FILE__, __LINE__, "garbage %u is left by rrc_heap_free", (unsigned)i);
         check_int(REFCNT(o->ob), world_count_of(w, (int)i));
