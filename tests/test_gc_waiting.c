@@ -161,16 +161,38 @@ static void a_collection_makes_the_batch_void(void)
     host_close(h);
 }
 
-/* The first finalizer untracks three others that wait for theirs. */
+/* The first finalizer untracks three others that wait for theirs, and perhaps lets them go. */
 static void untrack_three(host *h, rrc_object *ob)
 {
     int i;
 
     h->on_finalize = NULL;
-    for (i = 0; i < 3; i++) {
-        ob = KNOT(ob)->ref[0];
-        rrc_gc_untrack(h->heap, ob);
-    }
+    for (i = 3; i > 0; i--)
+        rrc_gc_untrack(h->heap, ((rrc_object **)h->test)[i]);
+    (void)ob;
+}
+
+static void let_three_go(host *h, rrc_object *ob)
+{
+    untrack_three(h, ob);
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    check_int(h->deallocs, 3);
+}
+
+static void a_finalizer_lets_others_go(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[5];
+
+    knot_ring(h, &KnotFinal, 5, ring);
+    h->test = ring;
+    h->on_finalize = let_three_go;
+    knot_collect(h);
+    check_int(h->finalized, 5);
+    knot_collect(h);
+    check_int(h->deallocs, 5);
+    forget_events(h);
+    host_close(h);
 }
 
 static void a_finalizer_untracks_others(void)
@@ -180,6 +202,7 @@ static void a_finalizer_untracks_others(void)
     int i;
 
     knot_ring(h, &KnotFinal, 5, ring);
+    h->test = ring;
     h->on_finalize = untrack_three;
     knot_collect(h);
     check(h->finalized > 0 && h->finalized < 5);
@@ -440,6 +463,37 @@ static void what_is_being_finalized_is_held(void)
     host_close(h);
 }
 
+/* A finalizer untracks its object, the only one that was kept, and takes hold of garbage of the batch. */
+static void untrack_self_and_hold(host *h, rrc_object *ob)
+{
+    rrc_gc_untrack(h->heap, ob);
+    rrc_incref(h->heap, (rrc_object *)h->test);
+}
+
+static void a_finalizer_that_untracks_itself_takes_hold(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *final = knot_new(h, &KnotFinal, 1), *ring[2];
+
+    knot_ring(h, &Knot, 2, ring);
+    KNOT(ring[0])->tag = 2;
+    KNOT(ring[1])->tag = 3;
+    knot_tie(h, final, 0, final);
+    KNOT(ring[0])->ref[1] = final;
+    h->test = ring[1];
+    h->on_finalize = untrack_self_and_hold;
+    knot_collect(h);
+    check_events(h, "f1");
+    check_ptr(KNOT(ring[0])->ref[0], ring[1]);
+    check_ptr(KNOT(ring[1])->ref[0], ring[0]);
+    check_int(rrc_gc_track(h->heap, final), RRC_OK);
+    rrc_decref(h->heap, ring[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
 static void weakrefs_give_up_self(rrc_heap *heap, rrc_object *ob)
 {
     give_up_self(HOST(heap), ob);
@@ -640,10 +694,11 @@ static void wrong_at_the_third_time(void)
 
 UNIT_GROUP(gc_waiting,
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
-    UNIT(a_finalizer_untracks_others), UNIT(a_dealloc_untracks_what_was_kept),
+    UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
     UNIT(what_is_being_finalized_is_held),
+    UNIT(a_finalizer_that_untracks_itself_takes_hold),
     UNIT(what_loses_its_weak_references_is_held),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
     UNIT(many_wrong_visits_while_it_waits)
