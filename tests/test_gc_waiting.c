@@ -515,6 +515,41 @@ static void what_loses_its_weak_references_is_held(void)
     host_close(h);
 }
 
+/* The callback of a weak reference takes hold of another object of the same garbage. */
+static void weakrefs_take_hold(rrc_heap *heap, rrc_object *ob)
+{
+    host *h = HOST(heap);
+
+    (void)ob;
+    if (h->test != NULL)
+        rrc_incref(heap, (rrc_object *)h->test);
+    h->test = NULL;
+}
+
+static const rrc_type Taking = {
+    .tp_name = "Taking", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = knot_traverse, .tp_clear = knot_clear, .tp_clear_weakrefs = weakrefs_take_hold,
+};
+
+static void what_a_weak_reference_gives_is_left_alone(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[2];
+
+    knot_ring(h, &Taking, 2, ring);
+    h->test = ring[1];
+    knot_collect(h);
+    check_events(h, "");
+    check_ptr(h->test, NULL);
+    check_ptr(KNOT(ring[0])->ref[0], ring[1]);
+    check_ptr(KNOT(ring[1])->ref[0], ring[0]);
+    rrc_decref(h->heap, ring[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    forget_events(h);
+    host_close(h);
+}
+
 /* ---- a traverse that goes wrong while its object waits ---- */
 
 static rrc_object *visited_too;         /* by each Turncoat, which does not own it */
@@ -699,7 +734,7 @@ UNIT_GROUP(gc_waiting,
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
     UNIT(what_is_being_finalized_is_held),
     UNIT(a_finalizer_that_untracks_itself_takes_hold),
-    UNIT(what_loses_its_weak_references_is_held),
+    UNIT(what_loses_its_weak_references_is_held), UNIT(what_a_weak_reference_gives_is_left_alone),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
     UNIT(many_wrong_visits_while_it_waits)
     DEBUG_UNITS
