@@ -442,6 +442,28 @@ static void much_garbage_goes_back_at_once(void)
 
 /* ---- finalizers ---- */
 
+/* A small portion runs one finalizer, and the others wait for the next ones. */
+static void finalizers_come_in_portions(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    knot_ring(h, &KnotFinal, 3, NULL);
+    host_major(h);
+    for (i = 0; i < 3; i++) {
+        check_int(host_stats(h).pending, 3);
+        check_int(rrc_run_pending(h->heap, 1), 1);
+        check_int(h->finalized, i + 1);
+    }
+    rrc_run_pending(h->heap, 1);
+    check_int(host_stats(h).pending, 0);
+    check_int(h->deallocs, 0);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
 /* A finalizer gives up all that keeps its own object: that lives until the finalizer has returned. */
 static void give_up_self(host *h, rrc_object *ob)
 {
@@ -732,7 +754,7 @@ UNIT_GROUP(gc_waiting,
     UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
-    UNIT(what_is_being_finalized_is_held),
+    UNIT(finalizers_come_in_portions), UNIT(what_is_being_finalized_is_held),
     UNIT(a_finalizer_that_untracks_itself_takes_hold),
     UNIT(what_loses_its_weak_references_is_held), UNIT(what_a_weak_reference_gives_is_left_alone),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
