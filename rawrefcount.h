@@ -4422,13 +4422,12 @@ static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
-/* For each object of the batch that `flag` says: clear its weak references (RRCI_GC_WEAKREFS), or run
-   its finalizer. Returns how many there were. The batch is void if a collection or a walk comes in
-   between. */
-static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
+/* Clear the weak references of each object of the batch, or run its finalizer, if that is still to be
+   done. The batch is void if a collection or a walk comes in between. */
+static void rrci_call_batch(rrc_heap *heap, int weakrefs)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t i, called = 0;
+    size_t i;
     for (i = list->count; i-- > list->count - heap->batch && heap->quota > 0;) {
         rrc_object *ob;
         rrci_gc_head *head;
@@ -4438,10 +4437,8 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
         head = rrci_gc_head_of(ob);
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT));
-        if (weakrefs ? (head->is.word & RRCI_GC_WEAKREFS) == 0
-                     : (head->is.word & RRCI_GC_KEPT) == 0 || !rrci_is_finalizable(ob))
+        if (weakrefs ? (head->is.word & RRCI_GC_WEAKREFS) == 0 : !rrci_is_finalizable(ob))
             continue;
-        called++;
         heap->quota--;
         RRC_REFCNT(ob)++;               /* the list does not hold what user code untracks */
         if (weakrefs) {
@@ -4456,26 +4453,22 @@ static size_t rrci_call_batch(rrc_heap *heap, int weakrefs)
         }
         rrci_drop(heap, ob);
     }
-    return called;
 }
 
 /* All finalizers of the batch have run: what was kept for them goes back, for the next collection to
    judge. */
-static int rrci_return_kept(rrc_heap *heap)
+static void rrci_return_kept(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
     rrc_object *ob;
     size_t i;
-    int any = 0;
     for (i = list->count; i-- > list->count - heap->batch;) {
         if (i >= list->count || (rrci_gc_head_of(*rrci_ob_at(list, i))->is.word & RRCI_GC_KEPT) == 0)
             continue;
-        any = 1;
         ob = *rrci_ob_at(list, i);
         rrci_gc_return(heap, ob);
         rrci_drop(heap, ob);
     }
-    return any;
 }
 
 /* Clear a part of the batch. All of the part is held meanwhile, so that its objects go one after the
@@ -4529,9 +4522,12 @@ static int rrci_do_garbage(rrc_heap *heap)
         rrci_call_batch(heap, 1);
         return 1;
     }
-    if ((flags & RRCI_GC_KEPT) != 0
-        && ((rrci_call_batch(heap, 0) > 0 && heap->quota == 0) || rrci_return_kept(heap)))
+    if ((flags & RRCI_GC_KEPT) != 0) {
+        rrci_call_batch(heap, 0);
+        if (heap->quota > 0)
+            rrci_return_kept(heap);
         return 1;
+    }
     while (heap->batch > 0 && heap->quota > 0)
         rrci_clear_part(heap);
     heap->batch = 0;

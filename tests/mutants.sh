@@ -239,7 +239,7 @@ mutant a_walk_does_not_stop_searches dict "$(in_function rrci_wants_search 's/he
 
 # What is done with garbage.
 mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_garbage \
-    's/|| rrci_return_kept(heap)))/|| (rrci_return_kept(heap), 0)))/')"
+    '/rrci_return_kept(heap);/{n;s/return 1;/;/;}')"
 mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_set_garbage_aside 's/heap->batch = 0;/;/')"
 mutant what_was_cleared_does_not_explain dict "$(in_function rrci_take_batch \
     's/i < cleared->count && !look->search.is_wrong/0/')"
@@ -248,7 +248,7 @@ mutant the_cleared_are_cleared_again dict "$(in_function rrci_clear_part \
 mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
     's/!rrci_do_queued(heap) && !rrci_do_garbage(heap)/!rrci_do_garbage(heap) \&\& !rrci_do_queued(heap)/')"
 mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_garbage \
-    's/rrci_call_batch(heap, 1);/if (rrci_call_batch(heap, 0) > 0)/;s/((rrci_call_batch(heap, 0)/((rrci_call_batch(heap, 1)/')"
+    's/rrci_call_batch(heap, 1);/if ((flags \& RRCI_GC_KEPT) != 0) rrci_call_batch(heap, 0); &/')"
 mutant garbage_is_believed_unheld dict "$(in_function rrci_look_at_waiting 's/look.unexplained > 0 ||//')"
 mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_count_of_others 's/ + (rrci_is_linked_ob.*/;/')"
 mutant references_to_others_are_internal dict "$(in_function rrci_explain_waiting \
@@ -281,14 +281,14 @@ mutant weakrefs_go_by_the_count dict "$(in_function rrci_goes_by_count \
 mutant what_is_marked_late_is_garbage dict "$(in_function rrci_free_with_cycles 's/rrci_return_late(.*/;/')"
 mutant what_is_marked_late_keeps_a_reference dict "$(in_function rrci_return_late 's/RRC_REFCNT(ob)--;/;/')"
 mutant no_look_after_weakrefs dict "$(in_function rrci_do_garbage \
-    's/rrci_call_batch(heap, 1);/if (rrci_call_batch(heap, 1) == 0)/')"
+    '/rrci_call_batch(heap, 1);/{n;s/return 1;/;/;}')"
 mutant weakrefs_are_cleared_twice dict "$(in_function rrci_call_batch 's/head->is.word &= ~RRCI_GC_WEAKREFS;/;/')"
 mutant held_garbage_is_not_returned dict "$(in_function rrci_look_at_waiting 's/rrci_return_held(heap);/;/')"
 mutant returned_garbage_keeps_a_reference dict "$(in_function rrci_return_held 's/rrci_drop_or_defer(heap, ob);/;/')"
 mutant held_garbage_does_not_reach dict "$(in_function rrci_color_held 's/rrci_push_gray(heap, ob);/;/')"
 mutant a_wrong_traverse_makes_garbage_wait dict "$(in_function rrci_color_held 's/look->search.is_wrong || //')"
 mutant kept_objects_are_not_returned dict "$(in_function rrci_return_kept \
-    's/int any = 0;/int any = heap->batch == 0; if (!any) return 0;/')"
+    's/^    size_t i;/    size_t i; if (heap->batch > 0) return;/')"
 mutant kept_objects_keep_a_reference dict "$(in_function rrci_return_kept 's/rrci_drop(heap, ob);/;/')"
 mutant all_of_a_batch_is_kept dict "$(in_function rrci_return_kept 's/ || (rrci_gc_head_of(.*RRCI_GC_KEPT) == 0)/)/')"
 mutant small_portions_look_at_much dict "$(in_function rrci_do_garbage 's/heap->quota < looked . 8/0/')"

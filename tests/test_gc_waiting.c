@@ -161,16 +161,38 @@ static void a_collection_makes_the_batch_void(void)
     host_close(h);
 }
 
-/* The first finalizer untracks three others that wait for theirs. */
+/* The first finalizer untracks three others that wait for theirs, and perhaps lets them go. */
 static void untrack_three(host *h, rrc_object *ob)
 {
     int i;
 
     h->on_finalize = NULL;
-    for (i = 0; i < 3; i++) {
-        ob = KNOT(ob)->ref[0];
-        rrc_gc_untrack(h->heap, ob);
-    }
+    for (i = 3; i > 0; i--)
+        rrc_gc_untrack(h->heap, ((rrc_object **)h->test)[i]);
+    (void)ob;
+}
+
+static void let_three_go(host *h, rrc_object *ob)
+{
+    untrack_three(h, ob);
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    check_int(h->deallocs, 3);
+}
+
+static void a_finalizer_lets_others_go(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[5];
+
+    knot_ring(h, &KnotFinal, 5, ring);
+    h->test = ring;
+    h->on_finalize = let_three_go;
+    knot_collect(h);
+    check_int(h->finalized, 5);
+    knot_collect(h);
+    check_int(h->deallocs, 5);
+    forget_events(h);
+    host_close(h);
 }
 
 static void a_finalizer_untracks_others(void)
@@ -180,6 +202,7 @@ static void a_finalizer_untracks_others(void)
     int i;
 
     knot_ring(h, &KnotFinal, 5, ring);
+    h->test = ring;
     h->on_finalize = untrack_three;
     knot_collect(h);
     check(h->finalized > 0 && h->finalized < 5);
@@ -419,6 +442,28 @@ static void much_garbage_goes_back_at_once(void)
 
 /* ---- finalizers ---- */
 
+/* A small portion runs one finalizer, and the others wait for the next ones. */
+static void finalizers_come_in_portions(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    knot_ring(h, &KnotFinal, 3, NULL);
+    host_major(h);
+    for (i = 0; i < 3; i++) {
+        check_int(host_stats(h).pending, 3);
+        check_int(rrc_run_pending(h->heap, 1), 1);
+        check_int(h->finalized, i + 1);
+    }
+    rrc_run_pending(h->heap, 1);
+    check_int(host_stats(h).pending, 0);
+    check_int(h->deallocs, 0);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
 /* A finalizer gives up all that keeps its own object: that lives until the finalizer has returned. */
 static void give_up_self(host *h, rrc_object *ob)
 {
@@ -440,6 +485,37 @@ static void what_is_being_finalized_is_held(void)
     host_close(h);
 }
 
+/* A finalizer untracks its object, the only one that was kept, and takes hold of garbage of the batch. */
+static void untrack_self_and_hold(host *h, rrc_object *ob)
+{
+    rrc_gc_untrack(h->heap, ob);
+    rrc_incref(h->heap, (rrc_object *)h->test);
+}
+
+static void a_finalizer_that_untracks_itself_takes_hold(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *final = knot_new(h, &KnotFinal, 1), *ring[2];
+
+    knot_ring(h, &Knot, 2, ring);
+    KNOT(ring[0])->tag = 2;
+    KNOT(ring[1])->tag = 3;
+    knot_tie(h, final, 0, final);
+    KNOT(ring[0])->ref[1] = final;
+    h->test = ring[1];
+    h->on_finalize = untrack_self_and_hold;
+    knot_collect(h);
+    check_events(h, "f1");
+    check_ptr(KNOT(ring[0])->ref[0], ring[1]);
+    check_ptr(KNOT(ring[1])->ref[0], ring[0]);
+    check_int(rrc_gc_track(h->heap, final), RRC_OK);
+    rrc_decref(h->heap, ring[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    forget_events(h);
+    host_close(h);
+}
+
 static void weakrefs_give_up_self(rrc_heap *heap, rrc_object *ob)
 {
     give_up_self(HOST(heap), ob);
@@ -458,6 +534,41 @@ static void what_loses_its_weak_references_is_held(void)
     knot_collect(h);
     check_events(h, "d1");
     check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+/* The callback of a weak reference takes hold of another object of the same garbage. */
+static void weakrefs_take_hold(rrc_heap *heap, rrc_object *ob)
+{
+    host *h = HOST(heap);
+
+    (void)ob;
+    if (h->test != NULL)
+        rrc_incref(heap, (rrc_object *)h->test);
+    h->test = NULL;
+}
+
+static const rrc_type Taking = {
+    .tp_name = "Taking", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc,
+    .tp_traverse = knot_traverse, .tp_clear = knot_clear, .tp_clear_weakrefs = weakrefs_take_hold,
+};
+
+static void what_a_weak_reference_gives_is_left_alone(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[2];
+
+    knot_ring(h, &Taking, 2, ring);
+    h->test = ring[1];
+    knot_collect(h);
+    check_events(h, "");
+    check_ptr(h->test, NULL);
+    check_ptr(KNOT(ring[0])->ref[0], ring[1]);
+    check_ptr(KNOT(ring[1])->ref[0], ring[0]);
+    rrc_decref(h->heap, ring[1]);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    forget_events(h);
     host_close(h);
 }
 
@@ -640,11 +751,12 @@ static void wrong_at_the_third_time(void)
 
 UNIT_GROUP(gc_waiting,
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
-    UNIT(a_finalizer_untracks_others), UNIT(a_dealloc_untracks_what_was_kept),
+    UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
-    UNIT(what_is_being_finalized_is_held),
-    UNIT(what_loses_its_weak_references_is_held),
+    UNIT(finalizers_come_in_portions), UNIT(what_is_being_finalized_is_held),
+    UNIT(a_finalizer_that_untracks_itself_takes_hold),
+    UNIT(what_loses_its_weak_references_is_held), UNIT(what_a_weak_reference_gives_is_left_alone),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
     UNIT(many_wrong_visits_while_it_waits)
     DEBUG_UNITS
