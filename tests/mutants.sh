@@ -137,7 +137,7 @@ mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/record-
 mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer '/heap->again = record;/d')"
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
-mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/heap->depth > 0 || heap->running/0/')"
+mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/rrci_is_busy(heap) ||/0 ||/')"
 
 # Objects, memory, checks.
 mutant objects_are_not_zeroed dict "$(in_function rrci_new 's/memset(memory, 0, size);//')"
@@ -323,7 +323,7 @@ mutant an_object_is_resized_in_its_finalizer dict "$(in_function rrc_gc_resize \
 mutant an_object_is_tracked_twice dict "$(in_function rrc_gc_track 's/if (rrci_is_tracked(ob))/if (0)/')"
 mutant untracking_forgets_finalizers dict "$(in_function rrci_untrack 's/heap->finalizable--;/;/')"
 mutant tracking_reserves_nothing dict "$(in_function rrc_gc_track 's/if (rrci_reserve_lists(.*/if (0)/')"
-mutant collections_nest dict "$(in_function rrc_gc_collect 's/|| heap->running || heap->depth > 0//;s/heap->running || heap->depth > 0/0/')"
+mutant collections_nest dict "$(in_function rrc_gc_collect 's/|| rrci_is_busy(heap))/|| 0)/; s/heap->gc_collecting$/0/')"
 mutant collect_forgets_what_finalizers_let_go dict "$(in_function rrc_gc_collect 's/round < 2/round < 1/')"
 mutant collect_ignores_the_switch dict "$(in_function rrc_gc_collect 's/heap->gc_disabled ||/0 ||/')"
 mutant instances_do_not_hold_their_type dict "$(in_function rrci_new \
@@ -411,7 +411,7 @@ mutant new_nodes_stay_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_s
 mutant a_failure_leaves_weak_objects mirror "$(in_function rrci_step '/if (code != RRC_OK) {/,/}/s/rrci_strengthen_all(heap);/;/')"
 mutant the_explicit_form_looks_once mirror "$(in_function rrci_step 's/|| !stale || heap->hooked/|| 1/')"
 mutant deallocs_run_in_a_step mirror "$(in_function rrci_last_reference 's/RRCI_IN_STEP(heap) ||//')"
-mutant steps_nest mirror "$(in_function rrc_mirror_step 's/heap->stepping || //')"
+mutant steps_nest mirror "$(in_function rrc_mirror_step 's/if (rrci_is_busy(heap))/if (0)/')"
 mutant pending_work_runs_in_a_step mirror "$(in_function rrc_run_pending 's/|| RRCI_IN_STEP(heap)/|| 0/')"
 mutant a_step_forgets_what_it_noted mirror "$(in_function rrci_reserve_lists 's/links > heap->gc\[RRCI_SIDE\].count ? links : heap->gc\[RRCI_SIDE\].count/links/')"
 mutant objects_are_resized_in_a_step mirror "$(in_function rrc_gc_resize 's/|| RRCI_IN_STEP(heap)/|| 0/')"
