@@ -2740,10 +2740,12 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 {
     const char *function = "rrc_link";
-    int which = kind & (RRC_P | RRC_O), code;
-    if (heap != NULL && ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0))
+    int which = kind & (RRC_P | RRC_O), code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
-    if (heap != NULL && ob != NULL && (kind & RRC_GIVE) != 0 && RRC_REFCNT(ob) <= 0)
+    if (ob != NULL && (kind & RRC_GIVE) != 0 && RRC_REFCNT(ob) == 0)
         return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
     code = rrci_create_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function);
     if (code != RRC_OK)

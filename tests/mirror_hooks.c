@@ -605,14 +605,21 @@ static void taken_when_its_p_has_died(void)
     for (is_relinked = 0; is_relinked < 2; is_relinked++) {
         hand *h = open_hand();
         rrc_object *ob = new_thing(h, i ? &Tracked : &Bare), *owner = new_thing(h, &Tracked);
-        place *p = link_to(h, ob, 1);
+        rrc_object *other = new_thing(h, &Tracked), *third = new_thing(h, &Bare);
+        place *p = link_to(h, ob, 1), *other_p = link_to(h, other, 0), *third_p = link_to(h, third, 1);
 
+        own(h, other, 0, other);                        /* so that it has an edge node */
         rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, other);
+        rrc_decref(h->heap, third);
         step(h);
+        check(IS_WEAK(other) && IS_WEAK(third));
         p->is_dead = 1;
         rrc_incref(h->heap, ob);
         check_int(rrc_check(h->heap), RRC_OK);
         check_ptr(rrc_to_obj(h->heap, ob), NULL);       /* anchor has said that it is gone */
+        check_ptr(rrc_to_obj(h->heap, other), other_p); /* of an O link, and of a P link that lives, it has not */
+        check_ptr(rrc_to_obj(h->heap, third), third_p);
         if (is_relinked) {
             p = link_to(h, ob, 1);                      /* in place of the old link */
             check_ptr(rrc_to_obj(h->heap, ob), p);

@@ -93,6 +93,12 @@ static void links_of_no_kind(void)
     }
     check_int(rrc_link(h->heap, NULL, ob, RRC_P | RRC_GIVE), RRC_ENULL);
     host_expect_log(h, RRC_ENULL, "rrc_link");
+    check_int(rrc_link(NULL, host_at(h, id), ob, RRC_P), RRC_ENULL);
+    REFCNT(ob) = 0;                     /* as in its dealloc */
+    check_int(rrc_link(h->heap, host_at(h, id), ob, RRC_P | RRC_GIVE), RRC_EREFCNT);
+    host_expect_log(h, RRC_EREFCNT, "rrc_link");
+    REFCNT(ob) = 1;
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
     check_int(rrc_link(h->heap, host_at(h, id), NULL, RRC_P), RRC_ENULL);
     host_expect_log(h, RRC_ENULL, "rrc_link");
     check_int(rrc_link(h->heap, host_at(h, id), ob, RRC_P), RRC_OK);
