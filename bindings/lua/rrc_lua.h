@@ -836,10 +836,9 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
         if (has_identity)
-            code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
+            code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
         if (code == RRC_OK) {
             lua_settop(L, top);
-            value->head.ob_refcnt += has_identity ? RRC_REFCNT_FROM_PYPY : 0;
             return &value->head;
         }
         rrc_decref(state->heap, &value->head);      /* takes the number out of OWNERS again */
@@ -1421,13 +1420,11 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
     }
     if (p == NULL) {
         proxy->slot = rrcl_take_slot(state, ob);
-        code = rrc_create_link_pyobj(state->heap, rrcl_ref_of(proxy->slot), ob);
+        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, RRC_O);
         if (code != RRC_OK) {
             rrcl_free_slot(state, proxy->slot);
             luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
         }
-        if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-            RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
     } else {
         proxy->slot = rrcl_slot_of(p);
     }

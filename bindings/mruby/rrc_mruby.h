@@ -1036,12 +1036,11 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     result->box = rrcm_take_cell(state, RRCM_BOX, &result->head);
     rrcm_set_object(result->box, box);
     rrcm_put(&state->values, mrb_ptr(value), result->box);
-    code = rrc_create_link_pypy(state->heap, result->box, &result->head);
+    code = rrc_link(state->heap, result->box, &result->head, RRC_P);
     if (code != RRC_OK) {
         rrc_decref(state->heap, &result->head);
         rrcm_raise_code(mrb, code);
     }
-    result->head.ob_refcnt += RRC_REFCNT_FROM_PYPY;
     return &result->head;
 }
 
@@ -1285,10 +1284,10 @@ static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
     return NULL;
 }
 
-/* Make object the proxy of ob, which has none, by a P or an O link. Raises before
-   anything is changed. */
+/* Make object the proxy of ob, which has none, by a link of this kind, RRC_P or RRC_O. Raises
+   before anything is changed. */
 static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob,
-                            const rrc_mruby_class *cls, int (*link)(rrc_heap *, rrc_gcref, rrc_object *))
+                            const rrc_mruby_class *cls, int kind)
 {
     mrb_state *mrb = state->mrb;
     rrcm_cell *node, *cell;
@@ -1305,13 +1304,11 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
     cell->is.cls = cls;
     rrcm_set_object(cell, object);
     object->type = &rrcm_proxy_type;
-    code = link(state->heap, cell, ob);
+    code = rrc_link(state->heap, cell, ob, kind);
     if (code != RRC_OK) {
         rrcm_free_cell(cell);
         rrcm_raise_code(mrb, code);
     }
-    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
 }
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
@@ -1341,7 +1338,7 @@ static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
     cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
     if (cell != NULL)
         return rrcm_object(cell);
-    rrcm_link_proxy(state, object, job->ob, cls, rrc_create_link_pyobj);
+    rrcm_link_proxy(state, object, job->ob, cls, RRC_O);
     return mrb_obj_value(object);
 }
 
@@ -1363,7 +1360,7 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
         mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
     if (rrcm_live_cell(state, job->ob) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
-    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, rrc_create_link_pypy);
+    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, RRC_P);
     return job->self;
 }
 
