@@ -20,8 +20,7 @@
  *         return rrc_lua_give(L, heap, my_button_new(heap, luaL_checkstring(L, 1)));
  *     }
  *
- * Every unit that sees the header, the library's too, is compiled with RRC_MIRROR
- * defined: rrc_incref and rrc_decref tell then what Lua has to know.
+ * The C library is compiled as for any other host: it includes rawrefcount.h only.
  *
  * It does NOT patch Lua, or keep global state: Lua's collector finds the garbage, also
  * cycles through both heaps, when it runs.
@@ -58,8 +57,13 @@
 #ifndef RRC_LUA_H
 #define RRC_LUA_H
 
-#ifndef RRC_MIRROR
-#error "rrc_lua.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
+/* Lua's collector is closed (>>mirror in rawrefcount.h): the unit that holds the functions of
+   rawrefcount.h must know it. */
+#if (defined(RAWREFCOUNT_IMPLEMENTATION) || defined(RAWREFCOUNT_STATIC)) && !defined(RRC_MIRROR)
+#  if defined(RAWREFCOUNT_H) && defined(RRCI_IMPLEMENTED)
+#  error "rrc_lua.h: include it before rawrefcount.h, where RAWREFCOUNT_IMPLEMENTATION is defined"
+#  endif
+#  define RRC_MIRROR
 #endif
 
 #include "rawrefcount.h"

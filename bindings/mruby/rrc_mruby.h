@@ -23,8 +23,7 @@
  * Self and the arguments are checked before your function is called: "wrong number of
  * arguments (given 1, expected 2)", "this Button was disposed of".
  *
- * Every unit that sees rawrefcount.h, the library's too, is compiled with RRC_MIRROR
- * defined: rrc_incref and rrc_decref tell then what mruby has to know.
+ * The C library is compiled as for any other host: it includes rawrefcount.h only.
  *
  * It does NOT patch mruby, keep global state, or run mruby code inside a collection:
  * mruby's own collector, incremental or generational, finds the garbage, also cycles
@@ -66,17 +65,17 @@
 #ifndef RRC_MRUBY_H
 #define RRC_MRUBY_H
 
-#ifndef RRC_MIRROR
-#error "rrc_mruby.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
-#endif
-
-/* What user code raises must not leave by the header's frames: see rrcm_guard. */
+/* mruby's collector is closed (>>mirror in rawrefcount.h). What user code raises must not leave by
+   the header's frames: see rrcm_guard. */
 #ifdef RRC_MRUBY_IMPLEMENTATION
 #  ifdef RAWREFCOUNT_H
 #  error "rrc_mruby.h: include it before rawrefcount.h, where RRC_MRUBY_IMPLEMENTATION is defined"
 #  endif
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
+#  endif
+#  ifndef RRC_MIRROR
+#  define RRC_MIRROR
 #  endif
 struct rrc_heap;
 struct rrc_object;
