@@ -85,9 +85,8 @@ int main(void)
         return 1;
     printf("  both objects are accounted for: %s\n",
            host.in_use - before >= 2 * Buffer.tp_basicsize ? "yes" : "no");
-    if (rrc_create_link_pypy(heap, &host.cells[0], a) != RRC_OK)
+    if (rrc_link(heap, &host.cells[0], a, RRC_P) != RRC_OK)
         return 1;
-    a->ob_refcnt += RRC_REFCNT_FROM_PYPY;
 
     puts("No memory is left. A call that fails changes nothing:");
     before = host.in_use;
@@ -97,12 +96,12 @@ int main(void)
     host.no_memory = 0;
 
     puts("A second P link on the same cell is refused, with a code and a log item:");
-    printf("  result: %s\n", rrc_error_name(rrc_create_link_pypy(heap, &host.cells[0], b)));
+    printf("  result: %s\n", rrc_error_name(rrc_link(heap, &host.cells[0], b, RRC_P)));
 
     puts("So is undoing a link that is not there:");
     printf("  result: %s\n", rrc_error_name(rrc_unlink(heap, b)));
 
-    puts("A link whose maker forgets the bias is found by the next check:");
+    puts("PyPy's function leaves the bias to its caller. A link without it is found by the next check:");
     rrc_create_link_pyobj(heap, &host.cells[1], b);
     printf("  result: %s\n", rrc_error_name(rrc_check(heap)));
     b->ob_refcnt += RRC_REFCNT_FROM_PYPY;

@@ -60,11 +60,9 @@ int main(void)
     rrc_heap *heap = rrc_heap_new(&(rrc_desc){ .trace = trace, .survivor = survivor });
     rrc_object *ob = rrc_gc_new(heap, &Widget), *view = rrc_new(heap, &View);
     if (ob == NULL || view == NULL
-        || rrc_create_link_pyobj(heap, &proxy, ob) != RRC_OK        /* the proxy stands for the widget */
-        || rrc_create_link_pypy(heap, &closure, view) != RRC_OK)    /* the view stands for the closure */
+        || rrc_link(heap, &proxy, ob, RRC_O) != RRC_OK          /* the proxy stands for the widget */
+        || rrc_link(heap, &closure, view, RRC_P) != RRC_OK)     /* the view stands for the closure */
         return 1;
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;      /* the bias; C keeps its own reference */
-    view->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     ((widget *)ob)->on_click = view;            /* our reference to the view is the widget's now */
     if (rrc_gc_track(heap, ob) != RRC_OK)       /* the fields are valid: let the search see it */
         return 1;

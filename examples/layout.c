@@ -108,14 +108,13 @@ int main(void)
     s->height = 4;
     printf("a new %s: %d reference, area %g\n", s->cls->type.tp_name, (int)s->refs, s->cls->area(s));
 
-    if (rrc_create_link_pypy(heap, &c, ob) != RRC_OK)
+    if (rrc_link(heap, &c, ob, RRC_P) != RRC_OK)
         return 1;
-    s->refs += RRC_REFCNT_FROM_PYPY;
     printf("linked: the word in front of it %s, and the shape itself is untouched: area %g\n",
            ((front *)s)[-1].link == &c ? "is its cell" : "is wrong", s->cls->area(s));
 
     SHAPE_RETAIN(s);
-    printf("old code retains it: %d references from C\n", (int)(s->refs - RRC_REFCNT_FROM_PYPY));
+    printf("old code retains it: %d references from C\n", (int)rrc_refcnt(ob_of(s)));
     collect(heap, &c);
 
     puts("C drops both:");

@@ -29,7 +29,7 @@ static void trace(void *userdata, rrc_gcref p)
 {
     vm *self = userdata;
     if (self->links_in_a_hook)
-        rrc_create_link_pyobj(self->heap, p, rrc_from_obj(self->heap, p));
+        rrc_link(self->heap, p, rrc_from_obj(self->heap, p), RRC_O);
     self->queued = p;               /* this host marks later, from its queue */
 }
 
@@ -137,8 +137,7 @@ static rrc_object *new_node(vm *self, const rrc_type *type)
 static rrc_object *linked_node(vm *self, thing *p)
 {
     rrc_object *ob = new_node(self, &Node);
-    rrc_create_link_pypy(self->heap, p, ob);
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
+    rrc_link(self->heap, p, ob, RRC_P);
     return ob;
 }
 
@@ -149,7 +148,7 @@ static void the_bias_is_forgotten(vm *self)
     rrc_object *ob;
     start(self);
     ob = new_node(self, &Node);
-    rrc_create_link_pypy(self->heap, &self->from[0], ob);
+    rrc_create_link_pypy(self->heap, &self->from[0], ob);   /* as in PyPy: unlike rrc_link it adds no bias */
     collect(self);
     rrc_decref(self->heap, ob);
 }

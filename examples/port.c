@@ -126,11 +126,10 @@ static rrc_object *to_c(vm *m, object *p)
     ob = rrc_new(m->heap, &View);
     if (ob == NULL)
         return NULL;
-    if (rrc_create_link_pypy(m->heap, p, ob) != RRC_OK) {
+    if (rrc_link(m->heap, p, ob, RRC_P) != RRC_OK) {
         rrc_decref(m->heap, ob);
         return NULL;
     }
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     p->linked = 1;
     return ob;
 }
@@ -142,9 +141,8 @@ static object *to_vm(vm *m, rrc_object *ob)
     if (p != NULL)
         return p;
     p = new_object(m, NULL, NULL);
-    if (rrc_create_link_pyobj(m->heap, p, ob) != RRC_OK)
+    if (rrc_link(m->heap, p, ob, RRC_O) != RRC_OK)
         return NULL;                    /* the next collection takes p */
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     p->linked = 1;
     p->ob = ob;
     return p;

@@ -38,11 +38,9 @@ int main(void)
     rrc_heap *heap = rrc_heap_new(&(rrc_desc){ .trace = trace, .survivor = survivor });
     rrc_object *view = rrc_new(heap, &Note), *own = rrc_new(heap, &Note);
     if (view == NULL || own == NULL
-        || rrc_create_link_pypy(heap, &cells[0], view) != RRC_OK
-        || rrc_create_link_pyobj(heap, &cells[1], own) != RRC_OK)
+        || rrc_link(heap, &cells[0], view, RRC_P) != RRC_OK             /* C keeps its reference */
+        || rrc_link(heap, &cells[1], own, RRC_O | RRC_GIVE) != RRC_OK)  /* C gives its reference to the cell */
         return 1;
-    view->ob_refcnt += RRC_REFCNT_FROM_PYPY;        /* the bias; C keeps its own reference */
-    own->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;     /* the bias; C hands its reference over */
 
     puts("C holds the first cell through its view, the root holds the second:");
     root = &cells[1];

@@ -856,14 +856,9 @@ static cvm_value b_c_sees(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_c_refs(cvm *vm, cvm_value *args, size_t n)
 {
     rrc_object *ob = linked(vm, args[0]);
-    intptr_t count = ob != NULL ? RRC_REFCNT(ob) : 0;
 
     (void)n;
-    if (count >= RRC_REFCNT_FROM_PYPY_LIGHT)
-        count -= RRC_REFCNT_FROM_PYPY_LIGHT;
-    else if (count >= RRC_REFCNT_FROM_PYPY)
-        count -= RRC_REFCNT_FROM_PYPY;
-    return cvm_integer(vm, count);
+    return cvm_integer(vm, ob != NULL ? rrc_refcnt(ob) : 0);
 }
 
 /* (c-length string): the length, as C code finds it in its copy: up to the first zero byte */

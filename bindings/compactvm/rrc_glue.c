@@ -223,27 +223,19 @@ size_t cvm_glue_close(cvm *vm)
 
 /* ---- 4. Making links ----------------------------------------------------
  *
- * A link is recorded by rrc_create_link_*, which leaves the count alone; the
- * bias put in by us stands for "p needs ob". No collection may come between the
- * two, and none does: nothing is allocated there. The light bias promises that
- * ob owns nothing but its memory.
+ * The count of ob now says that p needs ob; the caller keeps its own reference.
+ * RRC_LIGHT promises that ob owns nothing but its memory.
  */
-static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int is_p_link, int is_light)
+static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
 {
-    rrc_gcref ref = cvm_object_of(p);
-    int code;
-
     if (vm->closing) {                  /* a late deallocator tries it */
         cvm_fail(vm, "the VM is being closed: objects do not cross any more");
         return 0;
     }
-    code = is_p_link ? rrc_create_link_pypy(vm->rrc, ref, ob) : rrc_create_link_pyobj(vm->rrc, ref, ob);
-    if (code != RRC_OK) {
+    if (rrc_link(vm->rrc, cvm_object_of(p), ob, kind) != RRC_OK) {
         cvm_out_of_memory(vm);
         return 0;
     }
-    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        RRC_REFCNT(ob) += is_light ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     cvm_object_of(p)->flags |= CVM_LINKED;
     return 1;
 }
@@ -254,14 +246,14 @@ static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int is_p_link, int is
 cvm_value cvm_to_lisp(cvm *vm, rrc_object *ob)
 {
     cvm_value p = (cvm_value)rrc_to_obj(vm->rrc, ob);
-    int is_p_link, is_light = (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_LIGHT) != 0;
+    int is_p_link, light = (RRC_TYPE(ob)->tp_flags & CX_TPFLAGS_LIGHT) != 0 ? RRC_LIGHT : 0;
 
     if (p != CVM_NONE)
         return p;
     if (RRC_REFCNT(ob) == 0)            /* its deallocator shows it: too late */
         return vm->tombstone;
     p = cvm_proxy_new(vm, ob, &is_p_link);
-    return p != CVM_NONE && make_link(vm, p, ob, is_p_link, is_light) ? p : CVM_NONE;
+    return p != CVM_NONE && make_link(vm, p, ob, (is_p_link ? RRC_P : RRC_O) | light) ? p : CVM_NONE;
 }
 
 /* From Lisp to C. A Lisp object gets a C view, by a P link: as long as C holds
@@ -280,7 +272,7 @@ rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
     ob = cvm_view_new(vm, v);           /* one reference: it goes to our caller */
     if (ob == NULL)
         cvm_out_of_memory(vm);
-    else if (make_link(vm, v, ob, 1, 1))
+    else if (make_link(vm, v, ob, RRC_P | RRC_LIGHT))
         return ob;
     else
         rrc_decref(vm->rrc, ob);

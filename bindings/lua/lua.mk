@@ -23,6 +23,7 @@ LUA         ?= $(firstword $(LUAS))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
 LUA_MODULES := rawrefcount widgets naive nodes
+LUA_NODES   := $(addprefix $(LUA_DIR)/tests/,nodes.c functions.c)
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
@@ -46,13 +47,13 @@ $(foreach lua,$(LUAS_BUILT),$(eval $(call lua_host_rule,$(lua))))
 define lua_rules
 $(lua_libs) $(addprefix $(call lua_out,$(1))/,raw/nodes.so embed random bench): $(lua_host)
 $(call lua_out,$(1))/rawrefcount.so: $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS) $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_DEPS)
-	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS) $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/nodes.so: $(LUA_DIR)/tests/nodes.c $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_OBJECT) $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_OBJECT)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/nodes.so: $(LUA_NODES) $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
 endef
 $(foreach lua,$(sort $(LUAS) $(LUA)),$(eval $(call lua_rules,$(lua))))
 
@@ -65,6 +66,9 @@ else
 endif
 
 # ---- tests -------------------------------------------------------------------
+#
+# The C libraries of the tests, nodes.c and the widgets, are units without RRC_MIRROR: only the unit
+# that holds the functions of rawrefcount.h has it.
 #
 #   lua-cases-LUA          the known cases, in each mode of the collector
 #   lua-random-MODE-LUA    random programs against an oracle
@@ -88,13 +92,13 @@ lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1)
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
 define lua_test_rules
-$(call lua_out,$(1))/raw/nodes.so: $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -DRRC_MIRROR -DNODES_RAW $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/raw/nodes.so: $(LUA_NODES) $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) -DNODES_RAW $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/embed: $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -DRRC_MIRROR -DNODES_LINKED -DUNIT_CMOCKA=0 -Itests \
+	$$(call LUA_COMPILE,$(1)) $(LUA_SANITIZE) -DUNIT_CMOCKA=0 -Itests \
 	    $(LUA_EMBED) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call lua_out,$(1))/random: $(LUA_RANDOM) $(LUA_TESTS)/nodes.h tests/soak.h $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) -D_POSIX_C_SOURCE=200809L -DRRC_MIRROR -DNODES_LINKED -DUNIT_CMOCKA=0 -Itests \
+	$$(call LUA_COMPILE,$(1)) -D_POSIX_C_SOURCE=200809L -DUNIT_CMOCKA=0 -Itests \
 	    $(LUA_RANDOM) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call run,lua-failing-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),10 600,100 3000) rare)
 $(call run,soak-lua-$(1),$(call lua_out,$(1))/random,$(call lua_soak,$(1)) 3)
@@ -133,7 +137,7 @@ $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua
 LUAS_CHECKED := $(LUA_FOLDERS)
 lua_checked_out = $(BUILD)/lua/checked/$(1)
 # The functions of both headers are in embed.c only; Lua's headers are those that checked.sh has copied.
-LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE) -DRRC_MIRROR
+LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE)
 
 define lua_checked_rules
 $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/checked.sh $(LUA_TESTS)/checked.h
@@ -141,7 +145,7 @@ $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/
 $(call lua_checked_out,$(1))/embed: $(call lua_checked_out,$(1))/lua.a $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS) \
         $(LUA_DIR)/rawrefcount.c $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS)
 	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(WIDGETS_DIR)/lua/widgets.c -o $$(@D)/widgets.o
-	$$(LUA_CHECKED_COMPILE) -DNODES_LINKED -DEMBED_SCRIPTS -DUNIT_CMOCKA=0 $(LUA_EMBED) \
+	$$(LUA_CHECKED_COMPILE) -DEMBED_SCRIPTS -DUNIT_CMOCKA=0 $(LUA_EMBED) \
 	    $(WIDGETS) $$(@D)/widgets.o $$< $$(LDFLAGS) -lm -o $$@
 endef
 lua_checked_cases   = $(1) $(LUA_TESTS)/cases.lua everywhere
@@ -180,7 +184,7 @@ LUA_BENCH_LINKS ?= 1000000
 
 define lua_bench_rules
 $(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) -DRRC_MIRROR -DNODES_LINKED $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c \
+	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c \
 	    $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 endef
 $(foreach lua,$(LUAS),$(eval $(call lua_bench_rules,$(lua))))

@@ -19,7 +19,6 @@ build = {
   modules = {
     rawrefcount = {
       sources = { "bindings/lua/rawrefcount.c" },
-      defines = { "RRC_MIRROR" },
       incdirs = { ".", "bindings/lua" },
     },
   },

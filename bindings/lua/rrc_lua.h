@@ -20,8 +20,7 @@
  *         return rrc_lua_give(L, heap, my_button_new(heap, luaL_checkstring(L, 1)));
  *     }
  *
- * Every unit that sees the header, the library's too, is compiled with RRC_MIRROR
- * defined: rrc_incref and rrc_decref tell then what Lua has to know.
+ * The C library is compiled as for any other host: it includes rawrefcount.h only.
  *
  * It does NOT patch Lua, or keep global state: Lua's collector finds the garbage, also
  * cycles through both heaps, when it runs.
@@ -58,8 +57,13 @@
 #ifndef RRC_LUA_H
 #define RRC_LUA_H
 
-#ifndef RRC_MIRROR
-#error "rrc_lua.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
+/* Lua's collector is closed (>>mirror in rawrefcount.h): the unit that holds the functions of
+   rawrefcount.h must know it. */
+#if (defined(RAWREFCOUNT_IMPLEMENTATION) || defined(RAWREFCOUNT_STATIC)) && !defined(RRC_MIRROR)
+#  if defined(RAWREFCOUNT_H) && defined(RRCI_IMPLEMENTED)
+#  error "rrc_lua.h: include it before rawrefcount.h, where RAWREFCOUNT_IMPLEMENTATION is defined"
+#  endif
+#  define RRC_MIRROR
 #endif
 
 #include "rawrefcount.h"
@@ -836,10 +840,9 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
         if (has_identity)
-            code = rrc_create_link_pypy(state->heap, rrcl_ref_of(value->slot), &value->head);
+            code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
         if (code == RRC_OK) {
             lua_settop(L, top);
-            value->head.ob_refcnt += has_identity ? RRC_REFCNT_FROM_PYPY : 0;
             return &value->head;
         }
         rrc_decref(state->heap, &value->head);      /* takes the number out of OWNERS again */
@@ -1421,13 +1424,11 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
     }
     if (p == NULL) {
         proxy->slot = rrcl_take_slot(state, ob);
-        code = rrc_create_link_pyobj(state->heap, rrcl_ref_of(proxy->slot), ob);
+        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, RRC_O);
         if (code != RRC_OK) {
             rrcl_free_slot(state, proxy->slot);
             luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
         }
-        if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-            RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
     } else {
         proxy->slot = rrcl_slot_of(p);
     }

@@ -13,14 +13,14 @@ MRUBY_LIBS     := $(if $(MRUBY_CONFIG),$(shell $(MRUBY_CONFIG) --libs))
 # mruby's macros mix signs.
 MRUBY_WARNINGS := -Wno-sign-conversion
 MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(HEADER)
-MRUBY_COMPILE  := $(CC) $(RRC_CFLAGS) $(MRUBY_WARNINGS) -DRRC_MIRROR $(MRUBY_DEFINES) -I$(MRUBY_DIR)
+MRUBY_COMPILE  := $(CC) $(RRC_CFLAGS) $(MRUBY_WARNINGS) $(MRUBY_DEFINES) -I$(MRUBY_DIR)
 
 MRUBY_WIDGETS  := $(addprefix $(WIDGETS_DIR)/mruby/,main.c widgets.c naive.c)
 MRUBY_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
-$(BUILD)/mruby/widgets: $(MRUBY_WIDGETS) $(WIDGETS_DEPS) $(MRUBY_HEADERS)
+$(BUILD)/mruby/widgets: $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) $(MRUBY_HEADERS)
 	@mkdir -p $(@D)
-	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) $(MRUBY_WIDGETS) $(WIDGETS) \
+	$(MRUBY_COMPILE) -I$(WIDGETS_DIR) $(CPPFLAGS) $(CFLAGS) $(MRUBY_WIDGETS) $(WIDGETS_OBJECT) \
 	    $(LDFLAGS) $(MRUBY_LIBS) -o $@
 
 # A test program, and one with sanitizers and RRC_DEBUG.

@@ -23,8 +23,7 @@
  * Self and the arguments are checked before your function is called: "wrong number of
  * arguments (given 1, expected 2)", "this Button was disposed of".
  *
- * Every unit that sees rawrefcount.h, the library's too, is compiled with RRC_MIRROR
- * defined: rrc_incref and rrc_decref tell then what mruby has to know.
+ * The C library is compiled as for any other host: it includes rawrefcount.h only.
  *
  * It does NOT patch mruby, keep global state, or run mruby code inside a collection:
  * mruby's own collector, incremental or generational, finds the garbage, also cycles
@@ -66,17 +65,17 @@
 #ifndef RRC_MRUBY_H
 #define RRC_MRUBY_H
 
-#ifndef RRC_MIRROR
-#error "rrc_mruby.h: define RRC_MIRROR for every unit that includes rawrefcount.h"
-#endif
-
-/* What user code raises must not leave by the header's frames: see rrcm_guard. */
+/* mruby's collector is closed (>>mirror in rawrefcount.h). What user code raises must not leave by
+   the header's frames: see rrcm_guard. */
 #ifdef RRC_MRUBY_IMPLEMENTATION
 #  ifdef RAWREFCOUNT_H
 #  error "rrc_mruby.h: include it before rawrefcount.h, where RRC_MRUBY_IMPLEMENTATION is defined"
 #  endif
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
+#  endif
+#  ifndef RRC_MIRROR
+#  define RRC_MIRROR
 #  endif
 struct rrc_heap;
 struct rrc_object;
@@ -1036,12 +1035,11 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     result->box = rrcm_take_cell(state, RRCM_BOX, &result->head);
     rrcm_set_object(result->box, box);
     rrcm_put(&state->values, mrb_ptr(value), result->box);
-    code = rrc_create_link_pypy(state->heap, result->box, &result->head);
+    code = rrc_link(state->heap, result->box, &result->head, RRC_P);
     if (code != RRC_OK) {
         rrc_decref(state->heap, &result->head);
         rrcm_raise_code(mrb, code);
     }
-    result->head.ob_refcnt += RRC_REFCNT_FROM_PYPY;
     return &result->head;
 }
 
@@ -1285,10 +1283,10 @@ static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
     return NULL;
 }
 
-/* Make object the proxy of ob, which has none, by a P or an O link. Raises before
-   anything is changed. */
+/* Make object the proxy of ob, which has none, by a link of this kind, RRC_P or RRC_O. Raises
+   before anything is changed. */
 static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object *ob,
-                            const rrc_mruby_class *cls, int (*link)(rrc_heap *, rrc_gcref, rrc_object *))
+                            const rrc_mruby_class *cls, int kind)
 {
     mrb_state *mrb = state->mrb;
     rrcm_cell *node, *cell;
@@ -1305,13 +1303,11 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
     cell->is.cls = cls;
     rrcm_set_object(cell, object);
     object->type = &rrcm_proxy_type;
-    code = link(state->heap, cell, ob);
+    code = rrc_link(state->heap, cell, ob, kind);
     if (code != RRC_OK) {
         rrcm_free_cell(cell);
         rrcm_raise_code(mrb, code);
     }
-    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
 }
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
@@ -1341,7 +1337,7 @@ static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
     cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
     if (cell != NULL)
         return rrcm_object(cell);
-    rrcm_link_proxy(state, object, job->ob, cls, rrc_create_link_pyobj);
+    rrcm_link_proxy(state, object, job->ob, cls, RRC_O);
     return mrb_obj_value(object);
 }
 
@@ -1363,7 +1359,7 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
         mrb_raisef(mrb, E_TYPE_ERROR, "what was given to this %v stands for a value", given);
     if (rrcm_live_cell(state, job->ob) != NULL)
         mrb_raisef(mrb, E_TYPE_ERROR, "what this %v is to stand for has a proxy already", given);
-    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, rrc_create_link_pypy);
+    rrcm_link_proxy(state, RDATA(job->self), job->ob, cls, RRC_P);
     return job->self;
 }
 

@@ -77,9 +77,8 @@ static rrc_object *tensor_grad_state(cvm *vm, rrc_object *self, rrc_object *cons
     (void)args, (void)n;
     if (grad == NULL)
         return cx_str_from_string(vm, "no gradient");
-    if (rrc_to_obj(cx_heap(vm), grad) == NULL)
-        return cx_str_from_format(vm, "no wrapper; references in C: %d", (int)RRC_REFCNT(grad));
-    return cx_str_from_format(vm, "a wrapper; references in C: %d", (int)(RRC_REFCNT(grad) - RRC_REFCNT_FROM_PYPY));
+    return cx_str_from_format(vm, "%s wrapper; references in C: %d", rrc_to_obj(cx_heap(vm), grad) == NULL ? "no" : "a",
+                              (int)rrc_refcnt(grad));
 }
 
 static rrc_object *get_grad(cvm *vm, rrc_object *self)

@@ -16,11 +16,11 @@
  *     nodes.native(bytes)         rrc_lua_native_bytes
  *     nodes.check()               rrc_check
  */
-#ifndef NODES_LINKED
-#define RAWREFCOUNT_IMPLEMENTATION
-#define RRC_LUA_IMPLEMENTATION
-#endif
 #include "nodes.h"
+
+#ifdef RRC_MIRROR
+#error "nodes.c: the tests are to show that a library works without it"
+#endif
 
 #include <stdlib.h>
 #include <string.h>

@@ -29,6 +29,12 @@ else
     cat "$out/output.txt"
 fi
 
+# The functions of rawrefcount.h must be compiled for Lua.
+printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n#include "rrc_lua.h"\n' >"$out/order.c"
+# shellcheck disable=SC2086
+$CC -std=c99 -I. -Ibindings/lua $flags -fsyntax-only "$out/order.c" >"$out/order.txt" 2>&1
+expect "the wrong order of includes is refused" grep -q 'error.*rrc_lua.h: include it before rawrefcount.h' "$out/order.txt"
+
 # Finalizers that use the same counter. What can run finalizers runs all of them here.
 mkdir -p "$out/collecting"
 awk '{ print }

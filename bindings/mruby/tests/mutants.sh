@@ -28,7 +28,7 @@ values-stay       | s/        rrcm_remove(\&state->values, mrb_ptr(value->value)
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/
-made-is-proxy     | s/job->ob, cls, rrc_create_link_pypy)/job->ob, cls, rrc_create_link_pyobj)/
+made-is-proxy     | s/job->ob, cls, RRC_P)/job->ob, cls, RRC_O)/
 no-patience       | s/ || state->cycles >= state->patience;/;/
 no-back-off       | s/state->patience \*= 2;/;/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/

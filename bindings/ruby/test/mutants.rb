@@ -40,7 +40,7 @@ MUTANTS = {
   "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
   "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
-  "the_immortal_get_a_bias" => ["objects.c", "    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)\n", "", "wrappers"],
+  "wrapped_objects_are_light" => ["objects.c", "(rrc_gcref)wrapper, ob, RRC_O)", "(rrc_gcref)wrapper, ob, RRC_O | RRC_LIGHT)", "wrappers"],
   "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:", "process"],
   "the_end_is_one_round" => ["collector.c", "    while (rrb_run_pending(0) > 0 && --rounds > 0);", "    while (0);", "process"],
   "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;", "process"],

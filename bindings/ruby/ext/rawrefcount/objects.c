@@ -132,10 +132,8 @@ void rrb_forget(VALUE p)
 
 static void link_wrapper(VALUE wrapper, rrc_object *ob)
 {
-    if (rrc_create_link_pyobj(rrb.heap, (rrc_gcref)wrapper, ob) != RRC_OK)
+    if (rrc_link(rrb.heap, (rrc_gcref)wrapper, ob, RRC_O) != RRC_OK)
         need_memory(NULL);
-    if (ob->ob_refcnt < RRC_REFCNT_IMMORTAL)
-        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
     RTYPEDDATA_DATA(wrapper) = ob;
 }
 
@@ -385,11 +383,10 @@ rrc_object *rrc_ruby_hold(VALUE value)
     rrb_need_hooks();
     rrb_press();
     ob = new_value_object();
-    if (rrc_create_link_pypy(rrb.heap, (rrc_gcref)value, ob) != RRC_OK) {
+    if (rrc_link(rrb.heap, (rrc_gcref)value, ob, RRC_P | RRC_LIGHT) != RRC_OK) {
         rrc_decref(rrb.heap, ob);
         need_memory(NULL);
     }
-    ob->ob_refcnt += RRC_REFCNT_FROM_PYPY_LIGHT;
     return ob;
 }
 

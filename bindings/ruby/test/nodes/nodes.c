@@ -214,10 +214,10 @@ static VALUE node_claim(VALUE self, VALUE bytes)
     return bytes;
 }
 
-/* C's count of references, without the bias. */
+/* How many references C has. */
 static VALUE node_count(VALUE self)
 {
-    return LL2NUM(self_node(self)->head.ob_refcnt - RRC_REFCNT_FROM_PYPY);
+    return LL2NUM(rrc_refcnt(&self_node(self)->head));
 }
 
 static VALUE made_initialize(VALUE self, VALUE id)
