@@ -235,6 +235,12 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
+ * next   rrc_link puts the bias in by itself; rrc_refcnt. One ABI: RRC_MIRROR concerns the
+ *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
+ *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object:
+ *        what C gets hold of is neither finalized nor cleared, and rrc_run_pending(heap, max)
+ *        looks at what belongs together only. A P link whose maker forgot the bias keeps its
+ *        p in every collection. RRC_DEBUG refuses objects of another heap (RRC_EHEAP).
  * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
