@@ -3388,7 +3388,8 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
     *place = ob;
-    search->delayed += ready == NULL;
+    if (ready == NULL)
+        search->delayed++;
     return ready;
 }
 
