@@ -338,6 +338,7 @@ static void release_slot(vm *v, vm_slot *s)
 int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
 {
     vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob), *s = new_slot(v, o, ob);
+    vm_object *former = o->node;
     int code;
 
     if (node != NULL && node->weak != NULL) {
@@ -345,16 +346,17 @@ int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
         barrier(v, o, o->node);
     }
     code = is_p ? rrc_create_link_pypy(v->heap, s, ob) : rrc_create_link_pyobj(v->heap, s, ob);
-    if (code != RRC_OK)
+    if (code != RRC_OK) {
+        o->node = former;
         release_slot(v, s);
-    else if (!is_p)
+    } else if (!is_p)
         o->has_finalizer = 1;
     return code;
 }
 
 int vm_unlink(vm *v, rrc_object *ob)
 {
-    vm_slot *s = (vm_slot *)rrc_to_obj(v->heap, ob);
+    vm_slot *s = (vm_slot *)RRC_LINK(ob);       /* (rrc_to_obj does not give a p that anchor has found dead) */
     int code = rrc_unlink(v->heap, ob);
 
     if (code == RRC_OK) {

@@ -914,7 +914,11 @@ int world_next_dead(world *w)
     }
     i = number_of(w, ob);
     check_int(w->ob[i].life, ALIVE);
-    check(w->ob[i].queued || w->ob[i].deferred);
+    /* One that was kept, and finalized, may have gone back to wait for its dealloc: its count is the same. */
+    if (w->ob[i].listed && w->ob[i].waiting == W_KEPT && !w->ob[i].weak_pending && !is_finalizable(&w->ob[i]))
+        unlist(&w->ob[i]);
+    else
+        check(w->ob[i].queued || w->ob[i].deferred);
     w->ob[i].queued = w->ob[i].deferred = 0;
     w->ob[i].held++;
     check_int(REFCNT(ob), world_count_of(w, i) + bias_of(&w->ob[i]));
