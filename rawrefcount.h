@@ -235,7 +235,7 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
- * next   rrc_link puts the bias in by itself; rrc_refcnt. One ABI: RRC_MIRROR concerns the
+ * next   rrc_link adds the bias; rrc_refcnt. One ABI: RRC_MIRROR concerns the
  *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
  *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object:
  *        what C gets hold of is neither finalized nor cleared, and rrc_run_pending(heap, max)
@@ -2004,6 +2004,12 @@ static int rrci_is_tracked(rrc_object *ob)
     return rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
+/* Does the list of what waits own a reference to ob? */
+static int rrci_is_listed(rrc_object *ob)
+{
+    return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
+}
+
 /* Is it still to be finalized? */
 static int rrci_is_finalizable(rrc_object *ob)
 {
@@ -2103,6 +2109,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
 static void rrci_defer(rrc_heap *heap, rrc_object *ob);
+static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
@@ -2116,10 +2123,10 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 /* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRC_REFCNT(ob) == 1)
+    if (--RRC_REFCNT(ob) != 0)
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_defer(heap, ob);
-    else
-        rrci_drop(heap, ob);
 }
 
 /* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
@@ -2678,7 +2685,7 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
             && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
-/* Has ob, which is linked in a list, lost its p to a closed host, which nobody has told yet? Then
+/* Is the p of this linked object dead in a closed host, although nobody has reported it yet? Then
    rrc_to_obj says so, and a new link may take the place of the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
@@ -2699,8 +2706,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_EHEAP, function, ob, p, "the link was not made");
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
-    if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob))
+    if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* it must not be freed at once */
+            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrc_unlink(heap, ob);
+    }
     if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
@@ -2751,7 +2761,7 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
         return code;
     if ((which != RRC_P && which != RRC_O) || (kind & ~(RRC_P | RRC_O | RRC_LIGHT | RRC_GIVE)) != 0)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
-    if (ob != NULL && (kind & RRC_GIVE) != 0 && RRC_REFCNT(ob) == 0)
+    if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(ob)))
         return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
     code = rrci_create_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function);
     if (code != RRC_OK)
@@ -2786,8 +2796,8 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 }
 
 /* The rest of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, the link
-   field serves it and is no link. If a p of this heap was found dead since the last step, it may be that
-   of a weak object. */
+   field serves it and is no link. A p was found dead since the last step: then the p of a weak object may
+   be dead, too. Making it strong tells, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
@@ -2795,9 +2805,9 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
         return NULL;
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && !heap->in_sides && rrci_is_p_linked(heap, ob)) {
-        if (!rrci_anchor(heap, ob, 1))
+        rrci_become_strong(heap, ob);
+        if (RRCI_IS_WEAK(ob))
             return NULL;
-        rrci_anchor(heap, ob, 0);
     }
 #endif
     return RRC_LINK(ob);
@@ -3801,6 +3811,15 @@ static void rrci_mark(rrci_search *search)
     } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
 }
 
+/* Has ob a link, although its count does not say so? */
+static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_gcref link = RRC_LINK(ob);
+    size_t index;
+    return link != NULL && !rrci_is_odd(link) && link != heap->marker && heap->state < RRCI_ENDING
+        && rrci_find_link(heap, ob, &index) != NULL;
+}
+
 /* Step 2, and of step 3 what lies ahead: find the objects that are held from
    outside, and visit what is alive. */
 static void rrci_scan(rrci_search *search)
@@ -3817,7 +3836,7 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !rrci_is_linked_ob(ob))
+            if (outside <= 0 && (search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))
                 && !(search->with_host && heap->is_early && rrci_is_finalizable(ob)))
                 continue;
             rrci_color(heap, head);
@@ -6473,7 +6492,8 @@ static void rrci_close_links(rrc_heap *heap)
             ob = record->ob;
             count = RRC_REFCNT(ob);
             if (record->p != NULL) {
-                RRC_LINK(ob) = NULL;
+                if (!rrci_has_tag(ob, RRCI_TAG_RECORD))     /* it has another one, of the queue */
+                    RRC_LINK(ob) = NULL;
                 record->ob = NULL;
                 if (count >= RRC_REFCNT_IMMORTAL)
                     continue;
@@ -7138,12 +7158,6 @@ static void rrci_mark_queued_nodes(rrci_graph *graph)
         rrci_mark_queued_node(graph, ob);
 }
 
-/* The references to ob but for that of the list in which it waits. */
-static intptr_t rrci_references_of_code(rrc_object *ob)
-{
-    return rrc_refcnt(ob) - (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)));
-}
-
 /* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is
    neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
@@ -7180,7 +7194,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
         return RRC_ENOMEM;
     for (i = 0; i < graph->node_count; i++)
         graph->nodes[i].outside = RRC_REFCNT(graph->nodes[i].ob) >= RRC_REFCNT_IMMORTAL
-                                ? 1 : rrci_references_of_code(graph->nodes[i].ob);
+                                ? 1 : rrc_refcnt(graph->nodes[i].ob) - rrci_is_listed(graph->nodes[i].ob);
     for (i = 0; i < graph->edge_count; i++) {
         rrci_edge *edge = &graph->edges[i];
         edge->from = rrci_node_index(graph, edge->from_ob);
@@ -7281,7 +7295,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         return RRC_OK;
     }
     rrci_write(&writer, " (");
-    rrci_write_count(&writer, rrci_references_of_code(ob), "reference");
+    rrci_write_count(&writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
     if (node->p != NULL)
         rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
@@ -7337,7 +7351,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     if (is_static)
         rrci_write(writer, "static");
     else
-        rrci_write_count(writer, rrci_references_of_code(ob), "reference");
+        rrci_write_count(writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
     rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"

@@ -663,7 +663,8 @@ static void a_weak_object_gets_no_second_link(void)
         check_int(rrc_create_link_pypy(h->heap, other, ob), RRC_ELINKED);
         expect_log(h, RRC_ELINKED);
         check_ptr(rrc_to_obj(h->heap, ob), p);
-        check_int(p->anchored, 0);
+        check_int(p->anchored, 1);      /* strong until the next step */
+        step_makes_weak(h, ob, p);
         rrc_decref(h->heap, dead);
         close_hand(h);
     }
@@ -699,7 +700,7 @@ static void p_is_asked_for_in_anchor(void)
         anchors = h->anchors;
         check_ptr(rrc_to_obj(h->heap, ob), p);
         check(h->in_anchor == NULL);
-        check_int(h->anchors, anchors + 2);     /* rooted, and let go again */
+        check_int(h->anchors, anchors + 1);     /* rooted, until the next step */
         rrc_decref(h->heap, dead);
         close_hand(h);
     }
@@ -2110,6 +2111,66 @@ static void light_objects_are_weak_too(void)
     close_hand(h);
 }
 
+/* While a step mirrors, a finalizer of the host finds one p dead, and asks for that of an object whose
+   anchor still stands, as no edge node lists it yet: it lives on. */
+static rrc_object *asked_for, *whose_p_is_dead;
+static place *dead_place;
+
+static void ask_in_the_step(hand *h)
+{
+    dead_place->is_dead = 1;
+    rrc_incref(h->heap, whose_p_is_dead);
+    check(rrc_to_obj(h->heap, asked_for) != NULL);
+    check_int(((place *)rrc_to_obj(h->heap, asked_for))->anchored, 1);
+}
+
+static void asked_for_in_a_step(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+    place *p;
+
+    whose_p_is_dead = new_thing(h, &Bare);
+    dead_place = link_to(h, whose_p_is_dead, 1);
+    rrc_decref(h->heap, whose_p_is_dead);
+    asked_for = new_thing(h, &Bare);
+    p = link_to(h, asked_for, 1);
+    give(owner, 0, asked_for);
+    h->in_mirror = ask_in_the_step;
+    step(h);
+    check(p->anchored || node(h, owner)->list_count == 1);
+    check_ptr(rrc_to_obj(h->heap, asked_for), p);
+    step(h);
+    check_ptr(rrc_to_obj(h->heap, asked_for), p);
+    rrc_decref(h->heap, owner);
+    rrc_decref(h->heap, whose_p_is_dead);
+    p->is_dead = 1;
+    step_and_run(h);
+    close_hand(h);
+}
+
+/* A light object whose p has died gets a new link before a step has told: it is not freed meanwhile. */
+static void a_light_object_is_linked_anew(void)
+{
+    hand *h = open_hand();
+    rrc_object *light = new_thing(h, &Bare), *other = new_thing(h, &Bare);
+    place *p = new_place(h, 0), *q = new_place(h, 0), *next = new_place(h, 0);
+
+    check_int(rrc_link(h->heap, p, light, RRC_P | RRC_LIGHT | RRC_GIVE), RRC_OK);
+    check_int(rrc_link(h->heap, q, other, RRC_P | RRC_GIVE), RRC_OK);
+    p->is_dead = q->is_dead = 1;
+    rrc_incref(h->heap, other);                 /* from now on it is known that some p have died */
+    check_ptr(rrc_to_obj(h->heap, light), NULL);
+    check_int(rrc_link(h->heap, next, light, RRC_P | RRC_LIGHT), RRC_OK);
+    check_ptr(rrc_to_obj(h->heap, light), next);
+    step_and_run(h);
+    check_ptr(rrc_to_obj(h->heap, light), next);
+    rrc_decref(h->heap, other);
+    next->is_dead = 1;
+    step_and_run(h);
+    close_hand(h);
+}
+
 /* The host has found p dead, and no step has been made since: what was p may be other memory by now, so
    that its slot must not be asked for. */
 static void slots_of_the_dead(void)
@@ -2960,7 +3021,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(unlinked_without_a_bias),
     UNIT(finalizers_that_rest_late_or_never),
     UNIT(light_objects_are_weak_too),
-    UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead),
+    UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead), UNIT(asked_for_in_a_step), UNIT(a_light_object_is_linked_anew),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
     UNIT(nodes_are_for_tracked_objects),

@@ -139,6 +139,65 @@ static void collect_and_hold(host *h, rrc_object *ob)
     rrc_incref(h->heap, (rrc_object *)h->test);
 }
 
+/* A search among C objects alone does not take an object for garbage whose link lacks its bias. */
+static void a_link_without_a_bias_is_no_garbage(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotFull };
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        size_t p = host_rooted(h, HOST_OLD);
+        rrc_object *ring[2];
+
+        knot_ring(h, types[i], 2, ring);
+        check_int(rrc_create_link_pypy(h->heap, host_at(h, p), ring[0]), RRC_OK);
+        check_int(rrc_gc_collect(h->heap), 0);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "");
+        check_ptr(rrc_from_obj(h->heap, host_at(h, p)), ring[0]);
+        REFCNT(ring[0]) += BIAS;
+        check_int(rrc_check(h->heap), RRC_OK);
+        host_unroot(h, p);
+        knot_collect(h);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
+/* What nobody but the list refers to cannot be given away. */
+static void the_reference_of_the_list_is_not_given(void)
+{
+    int untracked;
+
+    for (untracked = 0; untracked < 2; untracked++) {
+        host *h = host_open(NULL);
+        size_t p = host_rooted(h, HOST_OLD);
+        rrc_object *ob = knot_ring(h, &Knot, 1, NULL);
+
+        host_major(h);
+        RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+        if (untracked)
+            rrc_gc_untrack(h->heap, ob);
+        check_int(REFCNT(ob), 1);
+        check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O | RRC_GIVE), RRC_EREFCNT);
+        host_expect_log(h, RRC_EREFCNT, "rrc_link");
+        check_ptr(rrc_to_obj(h->heap, ob), NULL);
+        check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O), RRC_OK);     /* it stays with p then */
+        check_int(rrc_refcnt(ob), 0);
+        rrc_run_pending(h->heap, 0);
+        check_int(h->deallocs, 0);
+        host_unroot(h, p);
+        knot_collect(h);
+        check_int(h->deallocs, 1);
+        forget_events(h);
+        host_close(h);
+    }
+}
+
 static void a_collection_makes_the_batch_void(void)
 {
     host *h = host_open(NULL);
@@ -750,6 +809,7 @@ static void wrong_at_the_third_time(void)
 #endif
 
 UNIT_GROUP(gc_waiting,
+    UNIT(a_link_without_a_bias_is_no_garbage), UNIT(the_reference_of_the_list_is_not_given),
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
     UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),

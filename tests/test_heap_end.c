@@ -639,7 +639,31 @@ static void late_del(void)
     host_end(h);
 }
 
+/* An object waits in the queue, and is linked again without a bias, to a young p: when the heap ends, it
+   has two records, and goes once. */
+static void queued_and_linked_without_a_bias(void)
+{
+    int young;
+
+    for (young = 0; young < 2; young++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        rrc_object *ob = ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        size_t p;
+
+        host_major(h);
+        check_int(host_stats(h).pending, 1);
+        p = host_rooted(h, young ? HOST_YOUNG : HOST_OLD);
+        check_int(rrc_create_link_pyobj(h->heap, host_at(h, p), ob), RRC_OK);
+        host_free_heap(h);
+        host_expect_log(h, RRC_EREFCNT, "rrc_heap_free");
+        check_int(h->deallocs, 1);
+        host_end(h);
+    }
+}
+
 UNIT_GROUP(heap_end,
+    UNIT(queued_and_linked_without_a_bias),
     UNIT(dropped_while_cycles_are_looked_for), UNIT(no_link_is_told_while_cycles_are_looked_for),
     UNIT(what_is_put_off_at_the_end_can_be_held),
     UNIT(deallocs_may_delete_what_was_linked),
