@@ -15,7 +15,8 @@ class TestGems < Minitest::Test
   VERSION = File.read("#{PACKAGE}/lib/rawrefcount/version.rb")[/"(.*)"/, 1]
   NEWER = VERSION.succ
   README = File.read("#{PACKAGE}/README.md")
-  OWN = { "RUBYLIB" => nil, "RUBYOPT" => nil, "GEM_PATH" => nil }.freeze
+  OWN = { "RUBYLIB" => nil, "RUBYOPT" => nil, "GEM_PATH" => nil,
+          "MAKEFLAGS" => nil, "MFLAGS" => nil, "MAKELEVEL" => nil }.freeze
 
   def run_in(dir, home, *command)
     env = OWN.merge("GEM_HOME" => home, "GEM_PATH" => home)
@@ -39,6 +40,7 @@ class TestGems < Minitest::Test
     if version != VERSION
       edit("#{dir}/lib/rawrefcount/version.rb", /#{VERSION}/, version)
       edit("#{dir}/ext/rawrefcount/rawrefcount.h", /(#define RRC_VERSION +)".*"/, "\\1\"#{version}\"")
+      edit("#{dir}/ext/rawrefcount/rawrefcount.h", /(#define RRC_ABI +)\d+/, "\\1999")     # so that it does not fit
     end
     system("gem", "build", "--output", file, "rawrefcount.gemspec", chdir: dir, out: File::NULL, err: File::NULL) or abort "cannot pack"
     file
