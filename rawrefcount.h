@@ -3816,7 +3816,7 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
 {
     rrc_gcref link = RRC_LINK(ob);
     size_t index;
-    return link != NULL && !rrci_is_odd(link) && link != heap->marker && heap->state < RRCI_ENDING
+    return link != NULL && !rrci_is_odd(link) && link != heap->marker
         && rrci_find_link(heap, ob, &index) != NULL;
 }
 

@@ -701,6 +701,10 @@ static void p_is_asked_for_in_anchor(void)
         check_ptr(rrc_to_obj(h->heap, ob), p);
         check(h->in_anchor == NULL);
         check_int(h->anchors, anchors + 1);     /* rooted, until the next step */
+        rrc_incref(h->heap, ob);
+        h->in_anchor = ask_for_p;               /* ... or until C lets go of it: it is weak then, too */
+        rrc_decref(h->heap, ob);
+        check(h->in_anchor == NULL);
         rrc_decref(h->heap, dead);
         close_hand(h);
     }

@@ -189,8 +189,8 @@ mutant forgotten_biases_lose_their_p dict "$(in_function rrci_enter_links \
 mutant link_fields_are_not_restored dict "$(in_function rrci_leave_links 's/RRC_LINK(link->ob) = link->p;/;/')"
 mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
 mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
-mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan \
-    's/(search->with_host || !rrci_is_linked_ob(ob))/1/')"
+mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan 's/(search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))/1/')"
+mutant what_lacks_its_bias_is_garbage dict "$(in_function rrci_lacks_bias 's/return link != NULL/return 0 \&\& link != NULL/')"
 mutant what_the_scan_has_passed_is_not_visited dict "$(in_function rrci_make_alive 's/< heap->scan/< 0 * heap->scan/')"
 mutant alive_obs_do_not_reach dict "$(in_function rrci_reach 's/rrci_make_alive(search->heap, ob);/;/')"
 mutant alive_obs_do_not_reach_headerless dict "$(in_function rrci_reach 's/RRC_HOST_TRACE(search->heap, p);/;/')"
@@ -305,7 +305,7 @@ mutant what_waits_stays_when_it_is_linked dict "$(in_function rrci_create_link \
 mutant what_is_linked_keeps_a_reference dict "$(in_function rrci_create_link \
     's/RRC_REFCNT(ob) -= rrci_gc_return(/rrci_gc_return(/')"
 mutant what_is_untracked_keeps_a_reference dict "$(in_function rrc_gc_untrack 's/rrci_drop_or_defer(heap, ob);/;/')"
-mutant what_is_untracked_goes_at_once dict "$(in_function rrci_drop_or_defer 's/RRC_REFCNT(ob) == 1/0/')"
+mutant what_is_untracked_goes_at_once dict "$(in_function rrci_drop_or_defer 's/rrci_defer(heap, ob)/rrci_last_reference(heap, ob)/')"
 mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
@@ -335,7 +335,8 @@ mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT
 mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
 mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
-mutant explain_counts_what_the_list_has dict "$(in_function rrci_references_of_code 's/ - (rrci_is_tracked.*/;/')"
+mutant explain_counts_what_the_list_has dict "$(in_function rrc_explain 's/rrc_refcnt(ob) - rrci_is_listed(ob)/rrc_refcnt(ob)/')"
+mutant the_reference_of_the_list_can_be_given dict "$(in_function rrc_link 's/rrci_is_deferred(ob) || rrci_is_listed(ob)/0/')"
 mutant check_believes_visits_of_tracked_obs dict "$(in_function rrci_check_traverses \
     's/ < (intptr_t)head->is.refs/ < 0 * (intptr_t)head->is.refs/')"
 mutant check_believes_visits_of_linked_obs dict "$(in_function rrci_check_traverses \
@@ -394,9 +395,8 @@ mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/!heap->hooked ||/1 ||/')"
 mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrc_refcnt(ob) > explained/0/')"
 mutant a_dead_node_is_believed mirror "$(in_function rrci_root 's/|| rrci_anchor(heap, ob, 1))/|| (rrci_anchor(heap, ob, 1), 1))/')"
-mutant a_lost_p_is_told mirror "$(in_function rrci_to_obj_otherwise \
-    's/if (!rrci_anchor(heap, ob, 1))/if ((rrci_anchor(heap, ob, 1), 0))/')"
-mutant who_asks_for_p_keeps_it mirror "$(in_function rrci_to_obj_otherwise 's/rrci_anchor(heap, ob, 0);/;/')"
+mutant a_lost_p_is_told mirror "$(in_function rrci_to_obj_otherwise 's/if (RRCI_IS_WEAK(ob))$/if (0)/')"
+mutant light_ones_are_freed_before_their_new_link mirror "$(in_function rrci_create_link 's/RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT/0/')"
 mutant a_lost_p_stays_linked mirror "$(in_function rrci_create_link \
     's/RRC_LINK(ob) != NULL && rrci_has_lost_p/0 \&\& rrci_has_lost_p/')"
 mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_lose_node 's/rrci_push_gray(heap, ob);/return;/')"

@@ -168,6 +168,56 @@ static void a_link_without_a_bias_is_no_garbage(void)
     }
 }
 
+/* Garbage that has markers, of which only the last is known by its value, is garbage all the same. */
+static void garbage_with_markers(void)
+{
+    static short markers[2];
+    host *h = host_open(NULL);
+    rrc_object *ring[2];
+    int i;
+
+    knot_ring(h, &Knot, 2, ring);
+    for (i = 0; i < 2; i++)
+        rrc_mark_deallocating(h->heap, &markers[i], ring[i]);
+    check_int(rrc_gc_collect(h->heap), 2);
+    check_int(h->deallocs, 2);
+    forget_events(h);
+    host_close(h);
+}
+
+/* In a walk, an object that waits is linked without its bias, and untracked after it: it keeps its link. */
+static int link_only(rrc_object *ob, void *arg)
+{
+    host *h = (host *)arg;
+
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, *(size_t *)h->test), ob), RRC_OK);
+    return 0;
+}
+
+static void linked_without_a_bias_in_a_walk(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t p = host_rooted(h, HOST_OLD);
+    rrc_object *ob = knot_ring(h, &Knot, 1, NULL);
+
+    host_major(h);
+    RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+    h->test = &p;
+    rrc_gc_visit_objects(h->heap, link_only, h);
+    rrc_gc_untrack(h->heap, ob);
+    host_expect_log(h, RRC_EREFCNT, NULL);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+    check_int(rrc_refcnt(ob), 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_unroot(h, p);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    forget_events(h);
+    host_close(h);
+}
+
 /* What nobody but the list refers to cannot be given away. */
 static void the_reference_of_the_list_is_not_given(void)
 {
@@ -809,6 +859,7 @@ static void wrong_at_the_third_time(void)
 #endif
 
 UNIT_GROUP(gc_waiting,
+    UNIT(garbage_with_markers), UNIT(linked_without_a_bias_in_a_walk),
     UNIT(a_link_without_a_bias_is_no_garbage), UNIT(the_reference_of_the_list_is_not_given),
     UNIT(a_walk_makes_the_batch_void), UNIT(a_collection_makes_the_batch_void), UNIT(the_batch_stays_the_same),
     UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
