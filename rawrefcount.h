@@ -105,8 +105,8 @@
  * outside for all that the search knows. Minor collections do not search.
  *
  * Garbage is set aside in the collection, in a list that owns a reference to each
- * object, and cleared later. What C gets hold of in between, and all it reaches in C,
- * is left alone: it is not finalized, and keeps its weak references. But the p of a
+ * object, and cleared later. What C gets hold of before rrc_run_pending, and all it reaches
+ * in C, is left alone: it is not finalized, and keeps its weak references. But the p of a
  * link that was dissolved stays lost. An object whose finalizer has not run yet is
  * kept this time, with all it reaches: the next collection takes it.
  *
@@ -700,7 +700,9 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* The p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    p is as good as any unrooted reference: until the next collection.
-   [mutator | no | nothing | O(1)] */
+   In a mirrored heap, where p can have died unnoticed: NULL for a weak object whose p is gone, but only
+   once anchor has said so of some p since the last step. Such an object may become strong by this call.
+   [mutator | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
@@ -818,8 +820,9 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work: drop the queue's references; then, of cyclic garbage, clear weak references, run
-   finalizers, and clear. Before each of these the garbage is looked at again: what C has got hold of,
-   and all that this reaches in C, is left alone. About max objects are dealt with, counting those that
+   finalizers, and clear. Garbage is taken in batches, and before each of these kinds of work a batch is
+   looked at again: what C has got hold of, and all that this reaches in C, is left alone. (What the
+   finalizer or tp_clear of one object gets hold of later in the same batch is not.) About max objects are dealt with, counting those that
    go because of others, and one with weak references or a finalizer once more for each; 0 = all.
    Garbage that C references connect is looked at as a whole, and at least an eighth of it is dealt
    with after that, even if that is more than max. Returns how many.
@@ -4543,7 +4546,7 @@ static int rrci_do_garbage(rrc_heap *heap)
         heap->quota_added += looked / 8 - heap->quota;
         heap->quota = looked / 8;
     }
-    /* Where user code has run, the next look comes first. */
+    /* After each kind of work there is another look, as user code has run. */
     if (heap->batch == 0)
         return 1;
     if ((flags & RRCI_GC_WEAKREFS) != 0) {
