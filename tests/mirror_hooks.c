@@ -185,9 +185,11 @@ static int is_young(void *userdata, rrc_gcref p)
     return 1;
 }
 
+#if !HOST_FRONT
 /* Of types that are static, but counted: the header has not made them. */
 static void free_nothing(rrc_heap *heap, void *self) { (void)heap, (void)self; }
 static const rrc_type Metatype = { .tp_name = "Metatype", .tp_basicsize = sizeof(rrc_type), .tp_free = free_nothing };
+#endif
 
 static int with_generations, with_slots;
 
