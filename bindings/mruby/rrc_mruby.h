@@ -655,6 +655,16 @@ static void rrcm_set_object(rrcm_cell *cell, struct RData *object)
     object->data = cell;
 }
 
+/* While mruby marks, this is called for a new node, and for what is not rooted any more. What is made in that
+   time lives through the sweep, marked or not, and C can get hold of it there: so it must be marked, for what
+   it refers to to live as well. */
+static void rrcm_mark_too(const rrcm_cell *cell)
+{
+    mrb_state *mrb = cell->chunk->state->mrb;
+    if (mrb->gc.state == MRB_GC_STATE_MARK)
+        mrb_gc_mark(mrb, (struct RBasic *)cell->object);
+}
+
 /* The object, if there still is one, is not the cell's any more. */
 static void rrcm_free_cell(rrcm_cell *cell)
 {
@@ -765,6 +775,7 @@ static rrcm_cell *rrcm_need_node(rrcm_state *state, rrc_object *ob)
     else if (cell->object != NULL)
         cell->object->data = NULL;
     rrcm_set_object(cell, object);
+    rrcm_mark_too(cell);
     cell->is.list = list;
     rrcm_set_anchor(cell, mrb_nil_value());             /* that of a dead one */
     rrc_mirror_set_node(state->heap, ob, cell);
@@ -846,6 +857,8 @@ static int rrcm_anchor(void *userdata, rrc_object *ob, int on)
         return 1;
     if (on && !rrcm_is_live(cell))
         return 0;
+    if (!on)
+        rrcm_mark_too(cell);
     rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());
     return 1;
 }
@@ -902,9 +915,12 @@ static void rrcm_begin_native(rrcm_state *state)
 enum { RRCM_LEAST_PATIENCE = 8, RRCM_MOST_PATIENCE = 128 };
 
 /* A cycle of mruby's is over and something has changed, or a quarter of all cells is new. (Nobody
-   knows whether the program will ever call again: what is new by then stays rooted.) */
+   knows whether the program will ever call again: what is new by then stays rooted.) Not while mruby
+   marks: all that the step lets go of would live through this cycle. */
 static int rrcm_is_step_due(rrcm_state *state)
 {
+    if (state->mrb->gc.state == MRB_GC_STATE_MARK)
+        return 0;
     if (state->sentinel != NULL && state->made <= state->cells / 4 + RRCM_CHUNK_CELLS)
         return 0;
     if (state->sentinel == NULL) {

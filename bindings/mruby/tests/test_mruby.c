@@ -265,6 +265,14 @@ static void finalizers_once(void)
                "equal $seen, [7]; equal Nodes.live, 0");
 }
 
+/* Run mruby's collector until it is about to do this. */
+static void collect_until(mrb_gc_state state)
+{
+    do
+        mrb_incremental_gc(mrb);
+    while (mrb->gc.state != state);
+}
+
 /* Also what mruby had marked before C let go of it. */
 static void a_collection_takes_all(void)
 {
@@ -272,11 +280,39 @@ static void a_collection_takes_all(void)
     run("GC.generational_mode = false; GC.step_ratio = 1\n"
         "apart { w, x = Nodes.proxy(1), Nodes.proxy(2); w[0] = x; x[0] = w; Nodes.hold(w) }\n"
         "Rawrefcount.step");
-    while (mrb->gc.state != MRB_GC_STATE_ROOT)
-        mrb_incremental_gc(mrb);
-    while (mrb->gc.state != MRB_GC_STATE_SWEEP)
-        mrb_incremental_gc(mrb);
+    collect_until(MRB_GC_STATE_ROOT);
+    collect_until(MRB_GC_STATE_SWEEP);
     run("Nodes.release; equal Rawrefcount.collect, 2; equal Nodes.live, 0");
+    close_vm();
+}
+
+static int count_dead(mrb_state *vm, struct RBasic *array, void *count)
+{
+    mrb_int i;
+    if (array->tt != MRB_TT_ARRAY || array->c != NULL)
+        return MRB_EACH_OBJ_OK;
+    for (i = 0; i < ARY_LEN((struct RArray *)array); i++) {
+        mrb_value item = ARY_PTR((struct RArray *)array)[i];
+        *(int *)count += !mrb_immediate_p(item) && mrb_object_dead_p(vm, mrb_basic_ptr(item));
+    }
+    return MRB_EACH_OBJ_OK;
+}
+
+/* A node is made while mruby marks, for an object whose proxy and value mruby has not reached: they die in the
+   sweep that follows, and the node does not. */
+static void a_node_made_while_marking(void)
+{
+    int dead = 0;
+    open_vm();
+    run("GC.generational_mode = false; GC.step_ratio = 1\n"
+        "apart { 3000.times { |i| w = Node.new(i); w[0] = mention(w) } }");
+    collect_until(MRB_GC_STATE_ROOT);
+    collect_until(MRB_GC_STATE_MARK);   /* and no farther */
+    rrc_mirror_step(heap);
+    collect_until(MRB_GC_STATE_ROOT);
+    mrb_objspace_each_objects(mrb, count_dead, &dead);  /* hidden arrays: what nodes list, and what is rooted */
+    check_int(dead, 0);
+    run("3.times { Rawrefcount.collect }; equal Nodes.live, 0");
     close_vm();
 }
 
@@ -780,7 +816,8 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(a_dropped_ring_goes), UNIT(a_chain_costs_what_it_is_long), UNIT(finalizers_once),
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
-           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(what_wrap_gives_is_safe),
+           UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
+           UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
