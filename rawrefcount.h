@@ -44,15 +44,16 @@
 
 /* >>caveats
  * ---------------------------------------------------------------------------
- * - rrc_create_link_pypy and rrc_create_link_pyobj leave the bias to you, as in PyPy; rrc_link does not.
- * - rrc_from_obj and rrc_to_obj give borrowed references: take your own, or root p,
+ * - rrc_link puts the bias into the count. rrc_create_link_pypy and rrc_create_link_pyobj leave
+ *   that to you, as in PyPy.
+ * - rrc_from_obj and rrc_to_obj give borrowed references. Take a reference of your own, or root p,
  *   before anything can collect, deallocate or run.
- * - Nothing is deallocated if nobody calls rrc_run_pending.
- * - tp_dealloc can run in any rrc_decref, and can call anything: make your fields
- *   consistent first (RRC_CLEAR does).
- * - The link field belongs to the header. It holds p, a marker, or, while an object
- *   waits or the heap ends, what the header needs there: ask rrc_to_obj.
- * - An object of rrc_gc_new that is never tracked is never collected in a cycle.
+ * - The host must call rrc_run_pending now and then. Without it nothing is deallocated.
+ * - Any rrc_decref can run a tp_dealloc, which can call anything. Make your fields consistent
+ *   first. RRC_CLEAR does.
+ * - The link field belongs to the header. It usually holds p or a marker, but the header also keeps
+ *   words of its own there. Read it with rrc_to_obj.
+ * - An object of rrc_gc_new takes part in the collection of cycles only after rrc_gc_track.
  * - In a mirrored heap a count may be negative, and a bare ++ or -- of a count loses objects.
  *   rrc_refcnt gives the number of C's references in every heap.
  *
@@ -69,14 +70,13 @@
  *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
  *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  nothing for p: it may die, ob can get a new one
  *
- * rrc_from_obj finds ob by a P link only. A proxy keeps the address of its ob in a field
- * of its own, which is good as long as the two are linked.
+ * rrc_from_obj finds ob by a P link only. The proxy of an O link keeps the address of its ob in a
+ * field of its own. That address is good as long as the two are linked.
  *
- * Either way ob stays alive as long as p does. While linked, the count carries
- * a BIAS, RRC_REFCNT_FROM_PYPY; "C holds a reference" is then one comparison.
- * A LIGHT ob (RRC_LIGHT) carries the other bias, RRC_REFCNT_FROM_PYPY_LIGHT: it
- * owns no references and needs no tp_dealloc, so that its memory is freed during
- * the collection itself.
+ * Either way ob stays alive as long as p does. While ob is linked, its count includes a BIAS,
+ * RRC_REFCNT_FROM_PYPY, so that one comparison tells whether C holds a reference.
+ * A LIGHT ob (RRC_LIGHT) has another bias, RRC_REFCNT_FROM_PYPY_LIGHT. It owns no references
+ * and needs no tp_dealloc, so that the collection itself frees its memory.
  *
  * THE RULE of a collection, as PyPy published it (pypy/doc/discussion/rawrefcount.rst;
  * Armin Rigo and others); this header implements it to the letter:
@@ -90,37 +90,36 @@
  *       otherwise                            -> count -= BIAS; if that leaves 0,
  *                                               count = 1 and ob joins the dealloc queue
  *
- * THE QUEUE owns that one reference. An ob that waits there is a normal
- * object: code may incref, decref or link it again. rrc_run_pending drops the
- * queue's reference at a moment the host chooses; tp_dealloc runs there, never
- * in the collection.
+ * THE QUEUE owns that one reference. An ob that waits there is a normal object: code may take
+ * and drop references to it, or link it again. The host calls rrc_run_pending at a moment that
+ * it chooses, which drops the queue's reference. tp_dealloc runs there, never in the collection.
  *
- * CYCLES. A widget owns a callback, a closure of the VM that mentions the widget:
- * garbage that neither heap sees alone. Objects of types with
- * RRC_TPFLAGS_HAVE_GC that are tracked (rrc_gc_track) tell by tp_traverse what
- * they own, and major collections find garbage over both heaps: references that
- * tracked objects explain do not count as held from C. rrc_run_pending then runs
- * tp_clear_weakrefs, tp_finalize and tp_clear on it, as PEP 442 has it. An object
- * that is not tracked, or a reference that its traverse leaves out, is held from
- * outside for all that the search knows. Minor collections do not search.
+ * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure mentions the
+ * widget. When nobody else refers to the two they are garbage, but neither heap can see that
+ * alone. So an object whose type has RRC_TPFLAGS_HAVE_GC is tracked (rrc_gc_track), and its
+ * tp_traverse visits what it owns. A major collection then searches both heaps at once: a
+ * reference that a tracked object explains does not count as held from C. rrc_run_pending calls
+ * tp_clear_weakrefs, tp_finalize and tp_clear for the garbage, as PEP 442 has it. An object that
+ * is not tracked, and a reference that no traverse visits, count as held from outside. Minor
+ * collections do not search.
  *
- * Garbage is set aside in the collection, in a list that owns a reference to each
- * object, and cleared later. What C gets hold of before rrc_run_pending, and all it reaches
- * in C, is left alone: it is not finalized, and keeps its weak references. But the p of a
- * link that was dissolved stays lost. An object whose finalizer has not run yet is
- * kept this time, with all it reaches: the next collection takes it.
+ * The collection moves garbage to a list that owns a reference to each object, and
+ * rrc_run_pending clears it later. If C gets hold of an object before that, the object and all
+ * that it reaches in C are not garbage any more: they are not finalized, and keep their weak
+ * references. A link that was dissolved stays dissolved, though. An object whose finalizer is
+ * still to run is kept in this collection, with all that it reaches. The next one takes it.
  *
- * CLOSED HOSTS, whose collector has no place to call this header from (Lua, mruby, most
- * JavaScript engines), are informed instead of driven: RRC_MIRROR, >>mirror.
+ * CLOSED HOSTS have a collector with no place from which to call this header (Lua, mruby, most
+ * JavaScript engines). Such a collector is not driven. It is told about the C side instead: see
+ * RRC_MIRROR and >>mirror.
  *
  * FOUR BANDS of counts, told apart by one comparison each:
  *
  *   0 ...                            unlinked
  *   RRC_REFCNT_FROM_PYPY ...         linked
  *   RRC_REFCNT_FROM_PYPY_LIGHT ...   linked and light
- *   RRC_REFCNT_IMMORTAL ...          never freed (static types); the count may
- *                                    drift. Put no bias into such a count: it
- *                                    is large enough as it is.
+ *   RRC_REFCNT_IMMORTAL ...          never freed, such as a static type. The count may drift.
+ *                                    Such an object gets no bias when it is linked.
  *
  * >>invariants
  * ---------------------------------------------------------------------------
@@ -167,15 +166,14 @@
  * A host that sets reports_marks calls rrc_marked for each linked p that a major
  * collection marks, from its roots on.
  *
- * A host without generations has only the major one, and leaves is_young NULL.
- * A major collection covers young links too; it may come without a minor before
- * it. A trace call may be repeated before its free call (a host with ephemerons
- * may want to). A p that is never collected (prebuilt) is its own survivor; a
- * young p that does not move (a large object) survives at its own address.
- * Between a trace call and its free call no code of the mutator may run.
+ * A host without generations has only major collections, and leaves is_young NULL. A major
+ * collection covers young links too, and needs no minor one before it. A trace call may be
+ * repeated before its free call, which a host with ephemerons may want. For a p that is never
+ * collected (a prebuilt one), and for a young p that does not move (a large object), survivor
+ * returns p itself. No code of the mutator may run between a trace call and its free call.
  *
- * Some hosts cannot finish their marking from inside a hook: they call an
- * extension once while they mark, and go on afterwards (Ruby). For these:
+ * Some hosts cannot finish their marking from inside a hook. They call an extension once while
+ * they mark, and go on afterwards (Ruby does). For these:
  *
  *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; all is left open
  *           the host goes on marking; for each linked p of a tracked object that
@@ -185,11 +183,12 @@
  *           rrc_major_collection_free(h)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
  *
- * What has a finalizer still to run is then held, as nobody knows in time whether
- * to keep all that it reaches: its cycles are found by collections that finish.
+ * In such a collection an object whose finalizer is still to run counts as held, because the
+ * header learns too late whether all that it reaches must be kept. Its cycles are found by
+ * collections that rrc_major_collection_trace finishes.
  *
- * Weak references of the host to p: clear them when p dies, as usual; a P link
- * held from C keeps its p alive, so that there is nothing special to do.
+ * The host clears its own weak references to p when p dies, as usual. A P link that C holds keeps
+ * its p alive, so that nothing special is to be done.
  *
  * >>names
  * ---------------------------------------------------------------------------
@@ -221,26 +220,26 @@
  *
  * >>errors
  * ---------------------------------------------------------------------------
- * A function that can fail returns RRC_OK (0) or one of the codes of RRC_ERRORS
- * below, which is the one list of codes, names and messages. A call that fails
- * has changed nothing. Each failure that is the caller's mistake is also given
- * to the log hook, with the function, the type's name and the addresses; with
- * RRC_DEBUG and no log hook, to stderr. RRC_ENOMEM is only returned: lack of
- * memory is not a mistake.
+ * A function that can fail returns RRC_OK (0) or one of the codes of RRC_ERRORS below, which is the
+ * one list of codes, names and messages. A call that fails has changed nothing. If the failure is
+ * a mistake of the caller, the log hook gets an item with the function, the type's name and the
+ * addresses. With RRC_DEBUG and without a log hook, it is written to stderr. Lack of memory is not
+ * a mistake, so that RRC_ENOMEM is returned but not logged.
  *
  * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
- * A collection does not stop for an error: it logs it and does the safe thing
- * for that one link, which its item tells.
+ * A collection does not stop for an error. It logs the error, and does the safe thing for that one
+ * link, as the item says.
  *
  * >>changes
  * ---------------------------------------------------------------------------
  * next   rrc_link adds the bias; rrc_refcnt. One ABI: RRC_MIRROR concerns the
  *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
- *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object:
- *        what C gets hold of is neither finalized nor cleared, and rrc_run_pending(heap, max)
- *        looks at what belongs together only. A P link whose maker forgot the bias keeps its
- *        p in every collection. RRC_DEBUG refuses objects of another heap (RRC_EHEAP).
+ *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object.
+ *        An object that C gets hold of there is neither finalized nor cleared, and
+ *        rrc_run_pending(heap, max) looks only at objects that belong together. A P link whose
+ *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
+ *        another heap (RRC_EHEAP).
  * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
@@ -457,25 +456,26 @@ struct rrc_type {
     /* The last reference is gone: drop the references that self owns, release
        what it holds, and end with the type's tp_free (rrc_del, rrc_gc_del).
        Count 0, link NULL, untracked on entry. May call any function of the
-       mutator. What self owns may have lost its p in the same collection as self
-       did: only what a tp_finalize sees is whole. NULL: drop the tp_members, then tp_free. */
+       mutator. An object that self owns can have lost its p in the same collection as self: ask
+       rrc_to_obj before you use p. (In a tp_finalize all p's are still there.)
+       NULL: drops the tp_members, then calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
        light object it is called inside a collection, and may call nothing else then. */
     void (*tp_free)(rrc_heap *heap, void *self);
     /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
-       inside collections, at any time while self is tracked: it must not change
-       anything or call anything else. All it visits must be objects of this heap.
-       A reference that it leaves out counts as held from outside: a cycle through it
-       leaks, but nothing is lost. One that self does not own is found, RRC_ETRAVERSE,
-       unless its target has a reference from elsewhere to match: that may then be
-       cleared while C uses it. (The reference to a heap type is visited for it if it
-       does not do so itself, as it must where a field can refer to that type, too.)
+       inside collections, at any time while self is tracked. It must not change
+       anything or call anything else, and must visit objects of this heap only.
+       If it leaves a reference out, the reference counts as held from outside: a cycle through it
+       leaks, but nothing is lost. If it visits a reference that self does not own, that is
+       reported as RRC_ETRAVERSE, unless C has a reference of its own to that object: then the
+       object may be cleared while C uses it. (The header visits the reference to a heap type if
+       tp_traverse does not. tp_traverse must do so if one of the fields can refer to that type, too.)
        NULL: visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
-    /* Drop references so that cycles through self break: RRC_CLEAR each field.
-       self is held while it runs, as is other garbage that is cleared with it: get
-       rid of an object by rrc_decref only. self must stay fit for tp_dealloc. The
+    /* Drop references so that cycles through self break: RRC_CLEAR each field. The header holds
+       self while it runs, and other garbage that is cleared with it, so that nothing but
+       rrc_decref may get rid of an object here. self must stay fit for tp_dealloc. The
        result is ignored. NULL: clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
     /* Runs before self is cleared or deallocated, with the count above 0: self is
@@ -504,12 +504,12 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* How a heap talks to its host. Zero means the default of each field; the
-   struct is copied. userdata is the first argument of every hook. A hook may call
-   what is tagged `any` below, and rrc_marked; but only inside a collection may it drop
-   the last reference to an object. All else is refused with RRC_EPHASE: inside a
-   collection in every build, elsewhere with RRC_DEBUG. dealloc_trigger and collect are
-   no such hooks: they may do all that the mutator may but rrc_heap_free. */
+/* How a heap talks to its host. Zero means the default of each field. The struct is copied.
+   userdata is the first argument of every hook. A hook may call rrc_marked and the functions
+   tagged `any` below. It may drop the last reference to an object inside a collection only. All
+   other calls are refused with RRC_EPHASE: in every build inside a collection, with RRC_DEBUG
+   elsewhere. dealloc_trigger and collect are not hooks in this sense: they may do all that the
+   mutator may, except call rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
@@ -540,8 +540,8 @@ typedef struct rrc_desc {
 
     /* A field of p that the header owns and reads as "the ob of p's P link"; the
        host makes it NULL when p is born and copies it when p moves. With it no
-       dictionary is needed. Never called inside a collection. NULL: none. Not used in a mirrored heap,
-       where p can have died without anybody knowing. */
+       dictionary is needed. Never called inside a collection, and not at all in a mirrored
+       heap, where p can be dead before the header learns of it. NULL: none. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
     /* Something is pending. Called by rrc_invoke_callback only; may call
@@ -561,7 +561,7 @@ typedef struct rrc_desc {
     /* Not zero: an old p can become young again, by what the mutator does to it. It
        lives on as an old one until the next major collection, which asks is_young
        for each old link too, and makes links young again. (Where memory for that is
-       lacking, minor collections trace old p's, too, and ask is_young for old links.) */
+       lacking, minor collections trace old p's too, and ask is_young for old links.) */
     int demotes;
 
     /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
@@ -575,24 +575,24 @@ typedef struct rrc_desc {
        NULL: silence, or stderr with RRC_DEBUG. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* For a host whose collector is closed: see >>mirror. With these two hooks a
-       heap is mirrored, and needs survivor, but no trace; the implementing unit needs RRC_MIRROR. In such a heap survivor
-       tells whether a p, or an edge node, still exists; rrc_mirror_step calls it
+    /* For a host whose collector is closed: see >>mirror. A heap with these two hooks is
+       mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
+       a heap survivor tells whether a p, or an edge node, still exists. rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
-       final. They may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
+       final. The two hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
 
     /* Make ob's edge node, if it has none (rrc_mirror_node) or its node has died,
-       and tell the header (rrc_mirror_set_node). Make it refer to what stands for
-       each of the targets (rrc_mirror_target), and to nothing else; a target for
+       and tell the header (rrc_mirror_set_node). Make the node refer to what stands for
+       each of the targets (rrc_mirror_target), and to nothing else. A target for
        which nothing stands yet gets an empty edge node now. If ob is linked, make
-       its p refer to the node. targets is NULL: forget ob's edge node and its
-       anchor, and let it refer to nothing, as somebody may still refer to it; that
+       its p refer to the node. If targets is NULL, forget ob's edge node and its
+       anchor, and let the node refer to nothing, as somebody may still refer to it: that
        allocates nothing, and its result is ignored.
-       Called by rrc_mirror_step for what has changed, also when an object with a
-       node goes. May allocate in the host, and so collect and run finalizers;
+       rrc_mirror_step calls this for objects that have changed. It is also called when an object
+       with a node goes. It may allocate in the host, and so collect and run finalizers. It
        must return to its caller. (If such a finalizer unlinks a target that is not
-       tracked, nothing stands for it from then on: leave it out.) Not 0: failed; the
-       node keeps what it referred to, or some of it. */
+       tracked, nothing stands for that target any more: leave it out.) A result other than 0 says
+       that it failed. The node then refers to what it referred to before, or to a part of that. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
     /* on: root what stands for ob (rrc_mirror_target); else let it go. It may be so
@@ -623,6 +623,15 @@ typedef struct rrc_stats {
 
 /* >>api
  * ---------------------------------------------------------------------------
+ * The functions are in five parts: core, generations, cycles, closed hosts, insight. A first port
+ * needs sixteen of them:
+ *
+ *   the VM      rrc_heap_new, rrc_heap_free, rrc_major_collection_trace, rrc_major_collection_free,
+ *               rrc_run_pending
+ *   the glue    rrc_link, rrc_unlink, rrc_from_obj, rrc_to_obj
+ *   C code      rrc_new, rrc_del, rrc_incref, rrc_decref, and for cycles rrc_gc_new, rrc_gc_track
+ *   tests       rrc_check
+ *
  * Each comment has a tag line: [phase | allocates? | calls | cost].
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
@@ -633,6 +642,8 @@ typedef struct rrc_stats {
 extern "C" {
 #endif
 
+/* ==== core ==== */
+
 /* ---- heap ---- */
 
 /* Make a heap. Returns NULL if memory is lacking, if desc lacks a required hook
@@ -641,19 +652,19 @@ extern "C" {
    [mutator | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap: every p counts as dead, so that each link is dissolved by the
-   rule; then all that is pending is run, and cyclic garbage collected (with what finalizers
-   and deallocs add to it, but not for ever: 10000 rounds that leave no less). Returns how
-   many of the obs that were linked or in the queue C still holds; they end unlinked with
-   their true count. (Static objects and uncollectable garbage are left out.) Slots of
+/* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
+   work is done, and cyclic garbage is collected. Finalizers and deallocs can add to it: it is
+   collected again, until nothing is left or 10000 rounds have freed nothing. Returns how
+   many of the obs that were linked or in the queue C still holds. They end unlinked with
+   their true count. (Static objects and uncollectable garbage are not counted.) Slots of
    p's that still exist are left as they are.
-   What is left of the heap lives on until the last object of rrc_new and
-   rrc_gc_new is gone: till then rrc_incref, rrc_decref, and what a late tp_dealloc ends
-   with (rrc_gc_untrack, rrc_del, rrc_gc_del), stay legal; all else does nothing, and is
+   A rest of the heap lives on until the last object of rrc_new and rrc_gc_new is gone. Until then
+   rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
+   with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
    refused with RRC_ECLOSED. No hook but realloc and log is called then. userdata must
-   live as long as those, and the deallocs of late objects, need it.
-   From inside a collection, a dealloc, a hook or a callback it is refused: logged,
-   returns SIZE_MAX, nothing changed. NULL is ignored (returns 0).
+   live as long as these two hooks, and the deallocs of late objects, need it.
+   Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
+   returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
    O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
@@ -661,8 +672,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap);
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
 RRC_API void *rrc_userdata(const rrc_heap *heap);
 
-/* Is this unit built like the implementing unit? rrc_heap_new does this for the
-   unit that calls it; call it from the others once. RRC_OK, RRC_ECONFIG or RRC_ENULL.
+/* Is this unit built like the implementing unit? rrc_heap_new asks this for the unit that calls
+   it. Call it once from each other unit. RRC_OK, RRC_ECONFIG or RRC_ENULL.
    [any | no | calls log | O(1)] */
 RRC_INLINE int rrc_check_config(rrc_heap *heap);
 
@@ -676,9 +687,9 @@ enum {
     RRC_GIVE = 8                /* the caller's reference to ob goes to p */
 };
 
-/* Link p and ob: from now on ob lives as long as p. Puts the bias into ob's count (not into that of
-   an immortal ob); with RRC_GIVE it takes the caller's reference, so that an object which rrc_new has just
-   made is held by p alone. If it fails, nothing has changed, and the reference is still the caller's.
+/* Link p and ob: from now on ob lives as long as p. Puts the bias into ob's count, unless ob is
+   immortal. With RRC_GIVE it takes the caller's reference, so that p alone holds an object that rrc_new
+   has just made. If it fails, nothing has changed, and the reference is still the caller's.
    p must be even: a host with tagged pointers passes them without their tags, as the header
    keeps words of its own in link fields and knows them by bit 0.
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
@@ -687,9 +698,9 @@ enum {
    [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
-/* The same as PyPy has it: a P link, and an O link, whose bias is left to the caller. Add
-   RRC_REFCNT_FROM_PYPY (or .._LIGHT) before or just after; no collection may come in between. An object
-   whose reference is handed over to p thus gets bias - 1. Immortal obs get no bias. */
+/* PyPy's own functions: a P link, and an O link, whose bias is left to the caller. Add
+   RRC_REFCNT_FROM_PYPY (or .._LIGHT) to the count before the call or just after it, with no collection
+   in between. Add the bias - 1 to hand the caller's reference over to p. An immortal ob gets no bias. */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
@@ -699,17 +710,18 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* The p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
-   p is as good as any unrooted reference: until the next collection.
-   In a mirrored heap, where p can have died unnoticed: NULL for a weak object whose p is gone, but only
-   once anchor has said so of some p since the last step. Such an object may become strong by this call.
+   Like any reference that is not rooted, p is good until the next collection.
+   In a mirrored heap p can be dead before the header learns of it. If anchor has said of any p since
+   the last step that it is dead, this function asks anchor: a weak object then becomes strong, or
+   the result is NULL because its p is gone.
    [mutator | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
-   NULL takes that back. Logged and ignored if ob is linked, or waits for its dealloc;
-   ignored in and after rrc_heap_free. An odd marker is refused (RRC_ETAGGED, logged). Use one marker
-   for all: an object with another one than the last is searched for among the links.
+   NULL takes that back. The call is logged and ignored if ob is linked, if ob waits for its dealloc,
+   or if marker is odd (RRC_ETAGGED). In and after rrc_heap_free it is just ignored. Use the same marker
+   for all objects: if ob has an older one, the call searches all links.
    [mutator | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -718,7 +730,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
    [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
-   O(links) for the first O link (P link, with slot) after a major collection] */
+   O(links) for the first O link (with slot: for the first P link, too) after a major collection] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -727,15 +739,15 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
    tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
-/* Drop a reference. When it was the last: tp_finalize with the count held at 1;
-   then, if it still was the last, tp_dealloc. Deallocs nested deeper than
-   RRC_DEALLOC_DEPTH wait until the outermost one returns; inside a collection
+/* Drop a reference. If it was the last one, tp_finalize is called with the count held at 1, and then,
+   if nobody has taken a reference meanwhile, tp_dealloc. Deallocs nested deeper than
+   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection
    or rrc_mirror_step they wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
 /* How many references C has to ob: its count without the bias of a link and the mark of a weak object.
-   (Of a static object: some large number.) [any | no | nothing | O(1)] */
+   For a static object it is some large number. [any | no | nothing | O(1)] */
 RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 
 /* Set a field that owns a reference to NULL, then drop the reference: in this
@@ -750,107 +762,116 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
         } \
     } while (0)
 
-/* ---- collections: see >>protocol ----
-   They return RRC_OK, or RRC_ENULL, RRC_EPHASE, RRC_ECLOSED. They allocate
+/* ---- objects ---- */
+
+/* Make an object of tp_basicsize (+ n * tp_itemsize) bytes. All bytes after its head are 0. It has
+   no link, and one reference, which is the caller's. (n is not stored for you.)
+   NULL: memory is lacking, or an argument is wrong, which is logged. rrc_del frees the memory:
+   every tp_dealloc and tp_free of such a type must end with it.
+   [any but a collection | allocates | calls realloc | O(bytes)] */
+RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
+RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
+
+/* Free the memory of an object made by rrc_new or rrc_new_var. (It also frees an object that the
+   realloc hook's allocator has made, if its type's tp_basicsize is 0. All others need a tp_free of
+   their own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
+   to it, and, in a hook of a collection, while it is tracked.
+   [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
+RRC_API void rrc_del(rrc_heap *heap, void *ob);
+
+/* ---- major collections: see >>protocol ----
+   The functions of collections return RRC_OK, or RRC_ENULL, RRC_EPHASE, RRC_ECLOSED. They allocate
    nothing. None may be called from inside another one (RRC_EPHASE). */
 
-/* [host's minor collection, roots scanned; may be repeated | no | calls trace |
-   O(young P links)] */
-RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
-
-/* [same minor collection, copying done, nothing freed yet | frees only | calls
-   survivor, is_young, tp_free of light obs | O(young links)] */
-RRC_API int rrc_minor_collection_free(rrc_heap *heap);
-
-/* [host's major collection, roots marked; may be repeated | no | calls trace,
+/* Keep the p of each P link that C holds; with tracked objects, search for garbage over both heaps.
+   [host's major collection, roots marked; may be repeated | no | calls trace,
    propagate, survivor, tp_traverse | O(P links), with tracked objects O(links +
    objects + references); see >>cycles for hosts without reports_marks] */
 RRC_API int rrc_major_collection_trace(rrc_heap *heap);
 
-/* For a host with reports_marks: p, which has a link (or had one), was just
-   marked by the major collection that is going on, or is about to call
-   rrc_major_collection_trace. Call it for every linked p, once, also from inside
-   trace and propagate. A p without a link is ignored.
-   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
-   O(1); then also O(what becomes alive by it)] */
-RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
-
-/* The same, for a host whose proxies know their ob: no dictionary is needed for it,
-   and reports_marks may be 0. */
-RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
-
-/* Like rrc_major_collection_trace, for a host that cannot finish its marking now:
-   trace may only queue p, propagate does nothing. Until the free call, each linked
-   p of a tracked object that is marked must be reported, once; what its ob reaches
-   is then traced. (At the free call, one that was marked but not reported is
-   logged, RRC_EHOOK, and no cycle is collected.) What has a finalizer still to run
-   counts as held.
-   [host's major collection; may be repeated | no | calls trace, propagate,
-   survivor, tp_traverse | as rrc_major_collection_trace] */
-RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
-
-/* The host interrupts its marking, and the mutator is about to run. What was traced
-   stays marked, but nothing else is remembered: call a trace function again before
-   the free call. Nothing happens if no major collection is going on.
-   [host's major collection | no | nothing | O(links + tracked objects)] */
-RRC_API int rrc_major_collection_pause(rrc_heap *heap);
-
-/* [same major collection, marking done, new addresses known, nothing freed or
+/* Let each link follow its p, or dissolve it; set garbage aside.
+   [same major collection, marking done, new addresses known, nothing freed or
    moved yet | frees only | calls survivor, is_young, tp_free of light obs |
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
-/* For a host that moves objects by themselves, apart from a collection or after its
-   free call: every link is to follow its p. survivor gives the address where p is now.
-   (Like all of these, not for a mirrored heap: RRC_EPHASE.)
-   [mutator is stopped, old addresses can still be told | frees only | calls
-   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
-RRC_API int rrc_links_moved(rrc_heap *heap);
-
-/* ---- queue ---- */
+/* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
    [mutator | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
-/* Take one ob off the queue, for a host that wants to drop it by itself: count 1
-   and link NULL, unless code touched it while it waited. The caller owns the
-   reference: rrc_decref it. NULL: none. (Cyclic garbage is not in the queue: it needs
+/* Take one ob off the queue, for a host that wants to drop it at a moment of its own. It has count 1
+   and link NULL, unless code used it while it waited. The caller owns the reference, and must
+   rrc_decref it. NULL: the queue is empty. (Cyclic garbage is not in the queue. It needs
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work: drop the queue's references; then, of cyclic garbage, clear weak references, run
-   finalizers, and clear. Garbage is taken in batches, and before each of these kinds of work a batch is
-   looked at again: what C has got hold of, and all that this reaches in C, is left alone. (What the
-   finalizer or tp_clear of one object gets hold of later in the same batch is not.) About max objects are dealt with, counting those that
-   go because of others, and one with weak references or a finalizer once more for each; 0 = all.
-   Garbage that C references connect is looked at as a whole, and at least an eighth of it is dealt
-   with after that, even if that is more than max. Returns how many.
-   0 if called from inside a dealloc or a collection: a host whose deallocs can
+/* Do pending work. First drop the queue's references. Then, for cyclic garbage, clear weak references,
+   run finalizers, and clear. Garbage is taken in batches, and each batch is looked at again before each of
+   these three kinds of work: an object that C has got hold of, and all that it reaches in C, is left
+   alone. (If the finalizer or tp_clear of one object gets hold of another one that comes later in the
+   same batch, that one is still finalized or cleared.)
+   About max objects are dealt with; 0 means all. Objects that go because of others count, and an object
+   with weak references or a finalizer counts once more for each. Garbage that C references connect is
+   looked at as a whole, and at least an eighth of it is dealt with then, even if that is more than
+   max. Returns how many objects were dealt with.
+   Inside a dealloc or a collection it does nothing and returns 0. A host whose deallocs can
    run a collection must look again for pending work when they have returned.
    [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
    O(objects + references of the garbage they are connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
-/* ---- objects ---- */
+/* ==== generations, and hosts that move objects ==== */
 
-/* A new object of tp_basicsize (+ n * tp_itemsize) bytes, zeroed but for its
-   head, unlinked, with one reference, the caller's. (n is not stored for you.)
-   NULL: out of memory; or bad arguments, logged. Its memory is freed by rrc_del,
-   by which every tp_dealloc and tp_free of such a type must end.
-   [any but a collection | allocates | calls realloc | O(bytes)] */
-RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
-RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
+/* Keep the p of each young P link that C holds.
+   [host's minor collection, roots scanned; may be repeated | no | calls trace |
+   O(young P links)] */
+RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 
-/* Free the memory of an object made by rrc_new, rrc_new_var. (Also of one that
-   is laid out as such but was allocated by the realloc hook's allocator, if its
-   type's tp_basicsize is 0. All others need a tp_free of their own.) NULL is
-   ignored. Refused, and logged, while ob is linked, or others refer to it, or, in a
-   hook of a collection, while it is tracked.
-   [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
-RRC_API void rrc_del(rrc_heap *heap, void *ob);
+/* Let each young link follow its p, or dissolve it.
+   [same minor collection, copying done, nothing freed yet | frees only | calls
+   survivor, is_young, tp_free of light obs | O(young links)] */
+RRC_API int rrc_minor_collection_free(rrc_heap *heap);
 
-/* ---- cyclic GC: CPython's protocol for C types with RRC_TPFLAGS_HAVE_GC ---- */
+/* For a host that moves objects apart from a collection, or after its free call: let every link follow
+   its p. survivor gives the address where p is now. (Refused in a mirrored heap with RRC_EPHASE, as are
+   all functions of collections.)
+   [mutator is stopped, old addresses can still be told | frees only | calls
+   survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
+RRC_API int rrc_links_moved(rrc_heap *heap);
+
+/* ==== cycles ==== */
+
+/* ---- hosts that report what they mark, or mark on after the trace function ---- */
+
+/* For a host with reports_marks: a major collection has just marked p. The collection is going on,
+   or is about to call rrc_major_collection_trace. Call it once for every linked p, also from inside
+   trace and propagate. A p without a link is ignored.
+   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
+   O(1); then also O(what becomes alive by it)] */
+RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
+
+/* The same, for a host whose proxies know their ob. It needs no dictionary, and reports_marks may
+   be 0. [as rrc_marked] */
+RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
+
+/* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only
+   queue p, and propagate does nothing. Until the free call, the host must report each linked p of a
+   tracked object once when it marks it. The header then traces what its ob reaches. (If the free call
+   finds one that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) An object
+   whose finalizer is still to run counts as held.
+   [host's major collection; may be repeated | no | calls trace, propagate,
+   survivor, tp_traverse | as rrc_major_collection_trace] */
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
+
+/* The host interrupts its marking, and the mutator is about to run. The header forgets this
+   collection: call a trace function again before the free call. (In the host all stays marked that
+   was traced.) Nothing happens if no major collection is going on.
+   [host's major collection | no | nothing | O(links + tracked objects)] */
+RRC_API int rrc_major_collection_pause(rrc_heap *heap);
+
+/* ---- CPython's protocol for C types with RRC_TPFLAGS_HAVE_GC ---- */
 
 /* For use in a tp_traverse, whose arguments must be named visit and arg. */
 #define RRC_VISIT(o) \
@@ -862,37 +883,36 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob);
         } \
     } while (0)
 
-/* Like rrc_new and rrc_new_var, for a type with RRC_TPFLAGS_HAVE_GC; the object
-   is not tracked yet. with_extra_data: `extra` more bytes at its end, zeroed. */
+/* Like rrc_new and rrc_new_var, for a type with RRC_TPFLAGS_HAVE_GC. The object is not tracked yet.
+   with_extra_data adds `extra` bytes at its end, which are 0. [as rrc_new] */
 RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra);
 
-/* Give an object of rrc_gc_new_var room for n items; new ones are zeroed. The
+/* Give an object of rrc_gc_new_var room for n items. New items are 0. The
    caller must hold the only reference, as the address may change. Returns the
-   object, or NULL with the old one intact: no memory; or logged: it is tracked,
-   linked, referred to by others, or of a type without tp_itemsize; its tp_finalize is running; or
-   rrc_mirror_step is going on.
+   object, or NULL with the old one intact. NULL means that memory is lacking, or, logged, that it is
+   tracked or linked, that others refer to it, that its type has no tp_itemsize, that its tp_finalize is
+   running, or that rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
-/* Free the memory of an object of rrc_gc_new; untracks it. As rrc_del. */
+/* Untrack an object of rrc_gc_new, and free its memory. [as rrc_del] */
 RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 
-/* Let the search for cycles see ob, whose fields must be valid from now on. Fails
-   with RRC_ENULL, RRC_ETYPE, RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
-   RRC_ENOMEM.
+/* Let the search for cycles see ob. Its fields must be valid from now on. Fails with RRC_ENULL, RRC_ETYPE,
+   RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
    [mutator, and a dealloc in rrc_heap_free | allocates | nothing | O(1) amortized] */
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
-/* The opposite, before fields become invalid. It may be tracked again later. An
+/* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
    object that is not tracked is left alone. Refused, and logged, in a hook.
    [any but a hook | no | nothing | O(1)] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
-/* [any | no | nothing | O(1)]; 0 for objects without RRC_TPFLAGS_HAVE_GC.
-   finalized: has its tp_finalize been called? uncollectable: is it garbage that
-   a collection found and could not clear? (The next one tries again.) */
+/* Is ob tracked? Has its tp_finalize been called? Is it garbage that a collection found and could not
+   clear? (The next one tries again.) 0 for an object without RRC_TPFLAGS_HAVE_GC.
+   [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
@@ -905,26 +925,26 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    pending work is going on. [mutator | no | calls collect, dealloc | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
-/* Turn the search for cycles on (as a heap is made) and off, in
-   rrc_major_collection_trace and rrc_gc_collect; links are treated as ever.
-   enable and disable return what is_enabled gave before.
+/* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
+   heap. Links are treated alike in both cases. enable and disable return what is_enabled returned
+   before.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_enable(rrc_heap *heap);
 RRC_API int rrc_gc_disable(rrc_heap *heap);
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
-/* Call callback(ob, arg) for each tracked object, held meanwhile, until it
-   returns 0. It may make, track, untrack and free objects: those tracked
-   meanwhile may be left out. Searches for cycles are off meanwhile.
+/* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
+   callback may make, track, untrack and free objects. Objects that are tracked during the walk may be
+   left out. The search for cycles is off during the walk.
    [mutator | no | calls callback, dealloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
-/* ---- closed hosts: see >>mirror ---- */
+/* ==== closed hosts: see >>mirror ==== */
 
-/* A reference to ob is about to leave the field of a tracked object without an
-   rrc_incref, and not to be dropped: to be moved to another field, or kept by the
-   caller. Without this call a host whose collector is closed may lose what ob
-   stands for. Does nothing in heaps that are not mirrored.
+/* Call this before a reference to ob moves out of a field of a tracked object without an
+   rrc_incref: to another field, or to a variable of the caller. (It is not needed for a reference that
+   is dropped.) Without it the host may lose what stands for ob. It does nothing in a heap that is not
+   mirrored.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
@@ -941,12 +961,11 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
-/* Has enough changed for a step? Yes after changes of about a quarter of what
-   there is, or if something changed and it was asked often; no if nothing changed
-   that the header knows of. (It does not see a reference that is dropped while
-   others are left: rrc_mirror_collect steps in any case.) Where nothing but the host
-   holds a P link, only a step learns that p has died: while there are some it says yes
-   now and then, half as often each time that none has.
+/* Has enough changed for a step? It says yes when about a quarter of all objects and links has changed,
+   or when something has changed and it was asked often. It says no if the header knows of no change.
+   (The header does not see it if a reference is dropped and others are left: call rrc_mirror_step now
+   and then in any case.) Only a step learns of the death of a p whose ob nothing but the host holds.
+   While there are such links it says yes now and then, and half as often each time that none has died.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
@@ -960,8 +979,8 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap);
    the same for such a heap. [mutator | allocates | calls everything | O(all)] */
 RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
 
-/* What stands for ob in the host's heap: the p of its P link, else its edge node;
-   NULL: nothing. [any | no | calls slot | O(1)] */
+/* The object that stands for ob in the host's heap: the p of its P link, else its edge node, else NULL.
+   [any | no | calls slot | O(1)] */
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
 /* The edge node of ob, or NULL. Before you link an object that has one, make p
@@ -974,15 +993,15 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 
 #endif
 
-/* ---- insight ---- */
+/* ==== insight ==== */
 
-/* Walk all invariants that memory can show. RRC_OK, or the first error's code;
-   each is logged. Changes nothing, and is slow. RRC_EPHASE in a collection.
+/* Check all invariants that memory can show. Returns RRC_OK, or the code of the first error. Each error is
+   logged. It changes nothing, and is slow. RRC_EPHASE in a collection.
    [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
-/* [any | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
+/* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
 #ifndef RRC_NO_STDIO
@@ -991,16 +1010,16 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
    header, nor free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
-/* Why is ob alive? Writes, in words, the shortest path of references to it from
-   something that is held from outside, or else from a p, as far as the C side
-   knows; or that ob is garbage. RRC_ENOMEM: nothing was written.
+/* Why is ob alive? Writes, in words, the shortest path of references to it that the C side knows, from
+   an object that is held from outside or else from a p; or that ob is garbage. RRC_ENOMEM: nothing was
+   written.
    [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
    all links and tracked objects] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
-/* Draw the same graph in the language of Graphviz (dot -Tsvg): C objects are boxes
-   (rounded if not tracked), host objects ellipses; links are bold and blue. Orange:
-   held from outside, by as many references as no traverse explains. Gray: garbage.
+/* Draw the same graph in the language of Graphviz (dot -Tsvg). C objects are boxes, with round corners
+   if they are not tracked. Host objects are ellipses. Links are bold and blue. An orange object is held
+   from outside, by as many references as no traverse explains. A gray object is garbage.
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
