@@ -37,8 +37,8 @@
  *     >>config        the configuration macros
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
- *     >>implementation  memory, dictionary, links, collections, >>cycles,
- *                     >>deallocation, >>objects, >>mirror, heaps, insight
+ *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links,
+ *                     collections, >>cycles, pending work, >>mirror, heaps, insight
  *     >>license
  */
 
@@ -1123,8 +1123,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 
 /* >>implementation
  * ===========================================================================
- * In this order: configuration, data, memory and errors, the dictionary, lists,
- * the queue, links, collections, deallocation, objects, heaps, insight.
+ * In this order: configuration, data, errors, memory, lists, the dictionary, the queue, objects,
+ * deallocation, links, collections, the search for cycles, pending work, closed hosts, heaps,
+ * insight. A function stands below those that it calls.
  *
  * Where the time of a collection goes is memory traffic, and the data is laid
  * out for it. A link is a record of two words, {p, ob}, in one of four dense
@@ -2129,40 +2130,6 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
 }
 
-static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);
-static void rrci_defer(rrc_heap *heap, rrc_object *ob);
-static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob);
-
-/* Drop a reference that the header holds. */
-static void rrci_drop(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) == 0)
-        rrci_last_reference(heap, ob);
-    else
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-}
-
-/* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
-static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) != 0)
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-    else if (!rrci_bias_was_forgotten(heap, ob))
-        rrci_defer(heap, ob);
-}
-
-/* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
-   RRCI_WAITING: the reference of that list is the caller's now. */
-static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_is_waiting(head);
-    rrci_whiten(heap, head);
-    rrci_gc_move(heap, RRCI_TRACKED, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
-    return was_waiting;
-}
-
 /* ---- the dictionary ----
    Open addressing by groups: the sixteen entries of a cache line are compared at
    once, and a probe goes on to the next group only from one that is full. So
@@ -2525,61 +2492,6 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
     return ob;
 }
 
-/* ---- freeing and burying ---- */
-
-static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function);
-
-static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    if (type->tp_free != NULL)
-        type->tp_free(heap, ob);
-    else
-        rrci_del(heap, ob, "rrc_del");
-}
-
-static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
-{
-    RRC_REFCNT(ob) = 0;
-    rrci_untrack(heap, ob);
-    rrci_free_object(heap, ob);
-}
-
-static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object *ob, rrc_gcref p)
-{
-    return rrci_error(heap, rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT, function, ob, p,
-                      "the count of a linked object is below the bias");
-}
-
-/* The rule for an ob whose p is gone; its record is gone too. */
-static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
-        /* Whatever the count says, it does not say that nobody uses ob. */
-        rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
-        if (!rrci_is_freed(ob))
-            RRC_LINK(ob) = NULL;
-        return;
-    }
-    RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
-    RRC_LINK(ob) = NULL;
-    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
-        rrci_free_light(heap, ob);
-        return;
-    }
-    if (count < RRC_REFCNT_IMMORTAL) {
-        count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-        RRC_REFCNT(ob) = count != 0 ? count : 1;
-        if (count == 0) {
-            rrci_enqueue(heap, ob);
-            if (heap->searched && rrci_is_tracked(ob))
-                heap->garbage++;
-        }
-    }
-    RRCI_MIRRORED(heap, rrci_root(heap, ob));
-}
-
 /* ---- the link field ----
    The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating: all of these are
    even. An odd word is the header's own, and its low two bits say what it holds. */
@@ -2635,6 +2547,538 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
 static rrci_link *rrci_closing_record(rrc_object *ob)
 {
     return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
+}
+
+/* >>objects
+ * ---------------------------------------------------------------------------
+ * The memory of an object:
+ *
+ *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG][rrci_gc_head, with HAVE_GC]
+ *   [RRC_OBJECT_PREFIX][object]
+ *
+ * The size is kept because the allocator hook is told it when the memory is freed. */
+
+#ifdef RRCI_ADAPTED_LAYOUT
+#define RRCI_SMALLEST_OBJECT ((size_t)1)
+#else
+#define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
+#endif
+
+typedef union rrci_var_head {
+    size_t size;                        /* of the whole block */
+    char   alignment[16];
+} rrci_var_head;
+
+/* What is in front of an object. */
+static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
+{
+    return (is_sized ? sizeof(rrci_var_head) : 0) + (type->tp_basicsize > 0 ? RRCI_DEBUG_HEAD : 0)
+         + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0) + RRC_OBJECT_PREFIX;
+}
+
+static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
+{
+    return type->tp_itemsize > 0
+        || (rrci_is_gc_type(type) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+}
+
+/* before + basic + n * item, or 0 if that is too much. */
+static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
+{
+    if (basic > SIZE_MAX - before || (n > 0 && n > (SIZE_MAX - before - basic) / item))
+        return 0;
+    return before + basic + n * item;
+}
+
+/* n items of `item` bytes at the end; is_sized: the size is kept. */
+static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
+                            const char *function)
+{
+    const char *wrong = NULL;
+    size_t before, size;
+    char *memory;
+    rrc_object *ob;
+    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+        return NULL;
+    if (type == NULL)
+        wrong = "type is NULL";
+    else if (type->tp_basicsize < RRCI_SMALLEST_OBJECT)
+        wrong = "tp_basicsize is smaller than the head of an object";
+    else if (n > 0 && item == 0)
+        wrong = "items are asked for, but tp_itemsize is 0";
+    else if (is_gc && !rrci_is_gc_type(type))
+        wrong = "tp_flags lack RRC_TPFLAGS_HAVE_GC: use rrc_new, or set it";
+    else if (!is_gc && rrci_is_gc_type(type))
+        wrong = "tp_flags have RRC_TPFLAGS_HAVE_GC: use rrc_gc_new";
+    if (wrong != NULL) {
+        rrci_error(heap, RRC_ETYPE, function, NULL, NULL, wrong);
+        return NULL;
+    }
+    before = rrci_bytes_before(type, is_sized);
+    size = rrci_block_size(before, type->tp_basicsize, n, item);
+    memory = size > 0 ? (char *)rrci_heap_realloc(heap, NULL, 0, size) : NULL;
+    if (memory == NULL)
+        return NULL;
+    memset(memory, 0, size);
+    ob = (rrc_object *)(void *)(memory + before);
+    if (is_sized) {
+        ((rrci_var_head *)(void *)memory)->size = size;
+        if (is_gc)
+            rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
+    }
+    RRC_REFCNT(ob) = 1;
+    RRC_LINK(ob) = NULL;
+    RRC_SET_TYPE(ob, type);
+#ifdef RRC_DEBUG
+    rrci_debug_head_of(ob)->is.heap = heap;
+    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
+#endif
+    if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
+        RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
+        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
+    }
+    heap->objects++;
+    return ob;
+}
+
+RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
+{
+    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 0, "rrc_new");
+}
+
+RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
+{
+    size_t item = type != NULL ? type->tp_itemsize : 0;
+    return rrci_new(heap, type, n, item, item > 0, 0, "rrc_new_var");
+}
+
+RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
+{
+    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 1, "rrc_gc_new");
+}
+
+RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
+{
+    size_t item = type != NULL ? type->tp_itemsize : 0;
+    return rrci_new(heap, type, n, item, item > 0, 1, "rrc_gc_new_var");
+}
+
+RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra)
+{
+    return rrci_new(heap, type, extra, 1, 1, 1, "rrc_gc_new_with_extra_data");
+}
+
+RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
+{
+    const char *function = "rrc_gc_resize";
+    const rrc_type *type;
+    size_t before, size, old_size;
+    char *memory;
+    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+        return NULL;
+    if (ob == NULL) {
+        rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+        return NULL;
+    }
+    type = RRC_TYPE(ob);
+    if (!rrci_has_gc_head(ob) || type->tp_itemsize == 0) {
+        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
+        return NULL;
+    }
+    if (rrci_is_tracked(ob) || RRC_LINK(ob) != NULL) {
+        rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
+                   "its address may not change now; it was left alone");
+        return NULL;
+    }
+    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZING) != 0) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "its tp_finalize is running; it was left alone");
+        return NULL;
+    }
+    if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
+        rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
+                   "others refer to it, and its address may change; it was left alone");
+        return NULL;
+    }
+    before = rrci_bytes_before(type, 1);
+    size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
+    memory = (char *)ob - before;
+    old_size = ((rrci_var_head *)(void *)memory)->size;
+    memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
+    if (memory == NULL)
+        return NULL;
+    if (size > old_size)
+        memset(memory + old_size, 0, size - old_size);
+    ((rrci_var_head *)(void *)memory)->size = size;
+    ob = (rrc_object *)(void *)(memory + before);
+#ifdef RRC_DEBUG
+    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
+#endif
+    return ob;
+}
+
+/* When the last object is gone, so is the rest of a closed heap. */
+static void rrci_end_husk(rrc_heap *heap)
+{
+    if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
+        rrc_desc desc = heap->desc;
+        rrci_realloc(&desc, heap, sizeof *heap, 0);
+    }
+}
+
+static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
+
+/* The memory of ob goes; so does its reference to a heap type. */
+static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    const rrc_type *type;
+    rrci_link *record;
+    char *memory;
+    size_t size = 0, index;
+    int is_sized;
+    if (heap == NULL || ob == NULL)
+        return;
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+        return;
+    }
+    if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
+        || (heap->state < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+            && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
+        rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
+        return;
+    }
+    if (RRCI_COUNT(ob) > 1) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
+        return;
+    }
+    if (rrci_is_inside(heap) && rrci_is_tracked(ob)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
+        return;
+    }
+    record = rrci_closing_record(ob);
+    if (record != NULL)
+        record->ob = NULL;
+    type = RRC_TYPE(ob);
+    if (type == NULL) {
+        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
+        return;
+    }
+    rrci_untrack(heap, ob);
+    RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
+    is_sized = rrci_is_sized(ob, type);
+    memory = (char *)ob - rrci_bytes_before(type, is_sized);
+    if (type->tp_basicsize > 0) {
+        heap->objects--;
+        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
+#ifdef RRC_DEBUG
+        memset(memory, RRCI_POISON, size);
+#if RRCI_TAGS_FREED
+        RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)type | 1);
+#endif
+#endif
+    }
+    rrci_heap_realloc(heap, memory, size, 0);
+    if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
+        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
+        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
+            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
+            return;
+        }
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
+    }
+    rrci_end_husk(heap);
+}
+
+RRC_API void rrc_del(rrc_heap *heap, void *ob)
+{
+    rrci_del(heap, (rrc_object *)ob, "rrc_del");
+}
+
+RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
+{
+    rrci_del(heap, (rrc_object *)ob, "rrc_gc_del");
+}
+
+/* >>deallocation
+ * --------------------------------------------------------------------------- */
+
+/* Let ob, whose count is 0, wait. No memory is reserved for it, as it may never
+   have had a link: it waits in a list that is threaded through its link field. */
+static void rrci_defer(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_link *record = rrci_closing_record(ob);
+    RRC_REFCNT(ob) = 1;
+    if (record != NULL) {
+        record->p = heap->again;
+        heap->again = record;
+        return;
+    }
+    RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
+    heap->later = ob;
+    heap->later_count++;
+}
+
+static rrc_object *rrci_take_deferred(rrc_heap *heap)
+{
+    rrc_object *ob = heap->later;
+    heap->later = rrci_next_deferred(ob);
+    heap->later_count--;
+    RRC_LINK(ob) = NULL;
+    return ob;
+}
+
+/* The count of ob dropped to zero: is it linked all the same? Then its maker
+   forgot the bias; it is put in, as p still needs ob. */
+static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
+{
+    const rrci_list *list;
+    size_t index;
+    rrc_gcref link = RRC_LINK(ob);
+    if (link == NULL || heap->state >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
+        return 0;
+    list = rrci_find_link(heap, ob, &index);
+    if (list == NULL)
+        return 0;
+    RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
+    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(list, index)->p,
+               "the count of a linked object dropped to zero; the bias was put in");
+    return 1;
+}
+
+static void rrci_free_object(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    if (type->tp_free != NULL)
+        type->tp_free(heap, ob);
+    else
+        rrci_del(heap, ob, "rrc_del");
+}
+
+static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_member *member = RRC_TYPE(ob)->tp_members;
+    for (; member != NULL && member->name != NULL; member++) {
+        rrc_object **field = (rrc_object **)(void *)((char *)ob + member->offset);
+        RRC_CLEAR(heap, *field);
+    }
+}
+
+/* Finalize and deallocate ob, whose count is 0. */
+static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    rrci_link *record;
+    if (type == NULL) {
+        rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
+        return;
+    }
+    heap->depth++;
+    if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
+        if (rrci_is_gc_type(type)) {
+            if (rrci_is_tracked(ob))
+                heap->finalizable--;
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;
+        }
+        RRC_REFCNT(ob) = 1;
+        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
+        if (rrci_is_gc_type(type))
+            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
+        if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
+            heap->depth--;              /* resurrected */
+            return;
+        }
+    }
+    record = rrci_closing_record(ob);
+    if (record != NULL)
+        record->ob = NULL;
+    RRC_LINK(ob) = NULL;
+    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
+        heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
+    rrci_untrack(heap, ob);
+    if (type->tp_dealloc != NULL) {
+        RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
+    } else {
+        rrci_clear_members(heap, ob);
+        rrci_free_object(heap, ob);
+    }
+    heap->depth--;
+}
+
+/* The count of ob is 0. */
+static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_object *waiting = heap->later;
+    if (rrci_bias_was_forgotten(heap, ob))
+        return;
+    if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
+        || (heap->running && heap->quota == 0)) {
+        rrci_defer(heap, ob);
+        return;
+    }
+    if (heap->running)
+        heap->quota--;
+    rrci_dealloc(heap, ob);
+    if (heap->depth > 0 || heap->running)
+        return;
+    /* The outermost: do what waited for it, but not what was left over by the
+       limit of an earlier rrc_run_pending. */
+    while (heap->later != NULL && heap->later != waiting) {
+        ob = rrci_take_deferred(heap);
+        if (--RRC_REFCNT(ob) == 0)
+            rrci_dealloc(heap, ob);
+    }
+    rrci_end_husk(heap);
+}
+
+/* Drop a reference that the header holds. */
+static void rrci_drop(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_last_reference(heap, ob);
+    else
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+}
+
+/* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) != 0)
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    else if (!rrci_bias_was_forgotten(heap, ob))
+        rrci_defer(heap, ob);
+}
+
+/* The count of a static object has drifted to an end of its band: back to the middle. */
+static void rrci_center(rrc_object *ob)
+{
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+}
+
+/* The rest of rrc_incref and rrc_touch: the count of ob is below 0. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == INTPTR_MIN)
+        rrci_center(ob);
+    else
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (else the count is just wrong) */
+    (void)heap;
+}
+
+static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (count == 0) {
+        if (RRCI_IS_WEAK(ob))           /* what it owns stays until its dealloc has run */
+            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        rrci_last_reference(heap, ob);
+    } else if (count >= RRC_REFCNT_IMMORTAL) {
+        rrci_center(ob);
+    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
+        RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
+    }
+}
+
+/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+{
+    /* A handle comes here each time that C lets go of it: the way out is short. */
+    if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        return;
+    rrci_last_or_bias(heap, ob);
+}
+
+/* For debug builds: may a reference to ob be taken or dropped? */
+RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count;
+    int dropping = strcmp(function, "rrc_decref") == 0;
+    if (heap == NULL || ob == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
+                    heap == NULL ? "heap is NULL" : "ob is NULL");
+        return 0;
+    }
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+        return 0;
+    }
+    if (rrci_is_foreign(heap, ob)) {
+        rrci_error(heap, RRC_EHEAP, function, ob, NULL, "the count was left alone");
+        return 0;
+    }
+    count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
+    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
+        return 0;
+    }
+    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
+        return 0;
+    }
+    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                   "C holds no reference to this linked object that it could drop; the count was left alone");
+        return 0;
+    }
+    return 1;
+}
+
+/* ---- what is dead, and what was garbage ---- */
+
+/* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
+   RRCI_WAITING: the reference of that list is the caller's now. */
+static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int was_waiting = rrci_is_waiting(head);
+    rrci_whiten(heap, head);
+    rrci_gc_move(heap, RRCI_TRACKED, ob);
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
+    return was_waiting;
+}
+
+static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) = 0;
+    rrci_untrack(heap, ob);
+    rrci_free_object(heap, ob);
+}
+
+static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object *ob, rrc_gcref p)
+{
+    return rrci_error(heap, rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT, function, ob, p,
+                      "the count of a linked object is below the bias");
+}
+
+/* The rule for an ob whose p is gone; its record is gone too. */
+static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
+        /* Whatever the count says, it does not say that nobody uses ob. */
+        rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
+        if (!rrci_is_freed(ob))
+            RRC_LINK(ob) = NULL;
+        return;
+    }
+    RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
+    RRC_LINK(ob) = NULL;
+    if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
+        rrci_free_light(heap, ob);
+        return;
+    }
+    if (count < RRC_REFCNT_IMMORTAL) {
+        count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
+        RRC_REFCNT(ob) = count != 0 ? count : 1;
+        if (count == 0) {
+            rrci_enqueue(heap, ob);
+            if (heap->searched && rrci_is_tracked(ob))
+                heap->garbage++;
+        }
+    }
+    RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
 /* ---- links ---- */
@@ -3226,112 +3670,6 @@ static void rrci_demote(rrc_heap *heap)
         if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
             rrci_dict_rebuild(old, old->dict.size);
     }
-}
-
-RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
-{
-    const char *function = "rrc_minor_collection_trace";
-    int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
-    if (code != RRC_OK)
-        return code;
-    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
-    if (heap->crowded_out > 0)
-        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-    heap->state = RRCI_COPYING;
-    return RRC_OK;
-}
-
-RRC_API int rrc_minor_collection_free(rrc_heap *heap)
-{
-    const char *function = "rrc_minor_collection_free";
-    int code = rrci_gate(heap, RRCI_MINOR_FREE, function);
-    if (code != RRC_OK)
-        return code;
-    heap->state = RRCI_MINOR;
-    if (heap->crowded_out > 0)
-        rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    heap->minor_collections++;
-    heap->state = RRCI_MUTATOR;
-    return RRC_OK;
-}
-
-static int rrci_wants_search(const rrc_heap *heap);
-static void rrci_reset_scratch(rrc_heap *heap);
-static int rrci_trace_with_cycles(rrc_heap *heap, const char *function);
-static void rrci_close_search(rrc_heap *heap, const char *function);
-static void rrci_free_with_cycles(rrc_heap *heap, const char *function);
-
-static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
-{
-    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
-    if (code != RRC_OK)
-        return code;
-    rrci_close_search(heap, NULL);
-    heap->is_early = (char)is_early;
-    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
-        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
-        RRC_HOST_PROPAGATE(heap);
-    }
-    heap->state = RRCI_MARKING;
-    return RRC_OK;
-}
-
-RRC_API int rrc_major_collection_trace(rrc_heap *heap)
-{
-    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
-}
-
-RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
-{
-    return rrci_trace_major(heap, 1, "rrc_major_collection_trace_early");
-}
-
-RRC_API int rrc_major_collection_pause(rrc_heap *heap)
-{
-    const char *function = "rrc_major_collection_pause";
-    int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
-    if (code == RRC_OK && RRCI_IN_HOOK(heap))
-        code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
-    rrci_close_search(heap, NULL);
-    if (heap->searched || heap->reported)
-        rrci_reset_scratch(heap);
-    heap->searched = heap->reported = 0;
-    heap->state = RRCI_MUTATOR;
-    return RRC_OK;
-}
-
-RRC_API int rrc_major_collection_free(rrc_heap *heap)
-{
-    const char *function = "rrc_major_collection_free";
-    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
-    if (code != RRC_OK)
-        return code;
-    heap->state = RRCI_MAJOR;
-    rrci_close_search(heap, function);
-    rrci_free_with_cycles(heap, function);
-    rrci_demote(heap);
-    rrci_trim_chunks(heap);
-    heap->major_collections++;
-    heap->state = RRCI_MUTATOR;
-    return RRC_OK;
-}
-
-RRC_API int rrc_links_moved(rrc_heap *heap)
-{
-    const char *function = "rrc_links_moved";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK)
-        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
-    if (code != RRC_OK)
-        return code;
-    rrci_sweep_old(heap, function);
-    rrci_sweep_young(heap, function);
-    heap->state = RRCI_MUTATOR;
-    return RRC_OK;
 }
 
 /* >>cycles
@@ -4244,6 +4582,108 @@ RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p)
     }
 }
 
+/* ---- the functions of collections ---- */
+
+RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
+{
+    const char *function = "rrc_minor_collection_trace";
+    int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    if (heap->crowded_out > 0)
+        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
+    heap->state = RRCI_COPYING;
+    return RRC_OK;
+}
+
+RRC_API int rrc_minor_collection_free(rrc_heap *heap)
+{
+    const char *function = "rrc_minor_collection_free";
+    int code = rrci_gate(heap, RRCI_MINOR_FREE, function);
+    if (code != RRC_OK)
+        return code;
+    heap->state = RRCI_MINOR;
+    if (heap->crowded_out > 0)
+        rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+    heap->minor_collections++;
+    heap->state = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
+{
+    int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_close_search(heap, NULL);
+    heap->is_early = (char)is_early;
+    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
+        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
+        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+        RRC_HOST_PROPAGATE(heap);
+    }
+    heap->state = RRCI_MARKING;
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_trace(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 0, "rrc_major_collection_trace");
+}
+
+RRC_API int rrc_major_collection_trace_early(rrc_heap *heap)
+{
+    return rrci_trace_major(heap, 1, "rrc_major_collection_trace_early");
+}
+
+RRC_API int rrc_major_collection_pause(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_pause";
+    int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
+    if (code == RRC_OK && RRCI_IN_HOOK(heap))
+        code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_close_search(heap, NULL);
+    if (heap->searched || heap->reported)
+        rrci_reset_scratch(heap);
+    heap->searched = heap->reported = 0;
+    heap->state = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_free(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_free";
+    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    if (code != RRC_OK)
+        return code;
+    heap->state = RRCI_MAJOR;
+    rrci_close_search(heap, function);
+    rrci_free_with_cycles(heap, function);
+    rrci_demote(heap);
+    rrci_trim_chunks(heap);
+    heap->major_collections++;
+    heap->state = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
+RRC_API int rrc_links_moved(rrc_heap *heap)
+{
+    const char *function = "rrc_links_moved";
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code == RRC_OK)
+        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+    if (code != RRC_OK)
+        return code;
+    rrci_sweep_old(heap, function);
+    rrci_sweep_young(heap, function);
+    heap->state = RRCI_MUTATOR;
+    return RRC_OK;
+}
+
 /* ---- garbage in rrc_run_pending ----
    Garbage waits in RRCI_WAITING, which owns a reference to each object. Code may get hold of some of
    it meanwhile. So it is looked at before its weak references are cleared, again before its finalizers
@@ -4443,15 +4883,6 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     return looked;
 }
 
-static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
-{
-    const rrc_member *member = RRC_TYPE(ob)->tp_members;
-    for (; member != NULL && member->name != NULL; member++) {
-        rrc_object **field = (rrc_object **)(void *)((char *)ob + member->offset);
-        RRC_CLEAR(heap, *field);
-    }
-}
-
 static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_TYPE(ob)->tp_clear != NULL)
@@ -4607,204 +5038,7 @@ static int rrci_end_clearing(rrc_heap *heap)
     return 1;                           /* (the log hook may have dropped references) */
 }
 
-/* >>deallocation
- * --------------------------------------------------------------------------- */
-
-/* Let ob, whose count is 0, wait. No memory is reserved for it, as it may never
-   have had a link: it waits in a list that is threaded through its link field. */
-static void rrci_defer(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_link *record = rrci_closing_record(ob);
-    RRC_REFCNT(ob) = 1;
-    if (record != NULL) {
-        record->p = heap->again;
-        heap->again = record;
-        return;
-    }
-    RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
-    heap->later = ob;
-    heap->later_count++;
-}
-
-static rrc_object *rrci_take_deferred(rrc_heap *heap)
-{
-    rrc_object *ob = heap->later;
-    heap->later = rrci_next_deferred(ob);
-    heap->later_count--;
-    RRC_LINK(ob) = NULL;
-    return ob;
-}
-
-/* The count of ob dropped to zero: is it linked all the same? Then its maker
-   forgot the bias; it is put in, as p still needs ob. */
-static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
-{
-    const rrci_list *list;
-    size_t index;
-    rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->state >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
-        return 0;
-    list = rrci_find_link(heap, ob, &index);
-    if (list == NULL)
-        return 0;
-    RRC_REFCNT(ob) = RRC_REFCNT_FROM_PYPY;
-    rrci_error(heap, RRC_EREFCNT, "rrc_decref", ob, rrci_at(list, index)->p,
-               "the count of a linked object dropped to zero; the bias was put in");
-    return 1;
-}
-
-/* Finalize and deallocate ob, whose count is 0. */
-static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    rrci_link *record;
-    if (type == NULL) {
-        rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
-        return;
-    }
-    heap->depth++;
-    if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
-        if (rrci_is_gc_type(type)) {
-            if (rrci_is_tracked(ob))
-                heap->finalizable--;
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;
-        }
-        RRC_REFCNT(ob) = 1;
-        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
-        if (rrci_is_gc_type(type))
-            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
-        if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
-            heap->depth--;              /* resurrected */
-            return;
-        }
-    }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
-    RRC_LINK(ob) = NULL;
-    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
-        heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
-    rrci_untrack(heap, ob);
-    if (type->tp_dealloc != NULL) {
-        RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
-    } else {
-        rrci_clear_members(heap, ob);
-        rrci_free_object(heap, ob);
-    }
-    heap->depth--;
-}
-
-/* When the last object is gone, so is the rest of a closed heap. */
-static void rrci_end_husk(rrc_heap *heap)
-{
-    if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
-        rrc_desc desc = heap->desc;
-        rrci_realloc(&desc, heap, sizeof *heap, 0);
-    }
-}
-
-/* The count of ob is 0. */
-static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_object *waiting = heap->later;
-    if (rrci_bias_was_forgotten(heap, ob))
-        return;
-    if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
-        || (heap->running && heap->quota == 0)) {
-        rrci_defer(heap, ob);
-        return;
-    }
-    if (heap->running)
-        heap->quota--;
-    rrci_dealloc(heap, ob);
-    if (heap->depth > 0 || heap->running)
-        return;
-    /* The outermost: do what waited for it, but not what was left over by the
-       limit of an earlier rrc_run_pending. */
-    while (heap->later != NULL && heap->later != waiting) {
-        ob = rrci_take_deferred(heap);
-        if (--RRC_REFCNT(ob) == 0)
-            rrci_dealloc(heap, ob);
-    }
-    rrci_end_husk(heap);
-}
-
-/* The count of a static object has drifted to an end of its band: back to the middle. */
-static void rrci_center(rrc_object *ob)
-{
-    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
-}
-
-/* The rest of rrc_incref and rrc_touch: the count of ob is below 0. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
-{
-    if (RRC_REFCNT(ob) == INTPTR_MIN)
-        rrci_center(ob);
-    else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (else the count is just wrong) */
-    (void)heap;
-}
-
-static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* what it owns stays until its dealloc has run */
-            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-        rrci_last_reference(heap, ob);
-    } else if (count >= RRC_REFCNT_IMMORTAL) {
-        rrci_center(ob);
-    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
-    }
-}
-
-/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
-RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
-{
-    /* A handle comes here each time that C lets go of it: the way out is short. */
-    if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        return;
-    rrci_last_or_bias(heap, ob);
-}
-
-/* For debug builds: may a reference to ob be taken or dropped? */
-RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
-{
-    intptr_t count;
-    int dropping = strcmp(function, "rrc_decref") == 0;
-    if (heap == NULL || ob == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
-                    heap == NULL ? "heap is NULL" : "ob is NULL");
-        return 0;
-    }
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return 0;
-    }
-    if (rrci_is_foreign(heap, ob)) {
-        rrci_error(heap, RRC_EHEAP, function, ob, NULL, "the count was left alone");
-        return 0;
-    }
-    count = RRC_REFCNT(ob);
-    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak */
-    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
-        return 0;
-    }
-    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
-        return 0;
-    }
-    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
-                   "C holds no reference to this linked object that it could drop; the count was left alone");
-        return 0;
-    }
-    return 1;
-}
+/* ---- pending work ---- */
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
@@ -4897,245 +5131,6 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
         || RRCI_IN_STEP(heap))
         return 0;
     return rrci_do_pending(heap, quota);
-}
-
-/* >>objects
- * ---------------------------------------------------------------------------
- * The memory of an object:
- *
- *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG][rrci_gc_head, with HAVE_GC]
- *   [RRC_OBJECT_PREFIX][object]
- *
- * The size is kept because the allocator hook is told it when the memory is freed. */
-
-#ifdef RRCI_ADAPTED_LAYOUT
-#define RRCI_SMALLEST_OBJECT ((size_t)1)
-#else
-#define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
-#endif
-
-typedef union rrci_var_head {
-    size_t size;                        /* of the whole block */
-    char   alignment[16];
-} rrci_var_head;
-
-/* What is in front of an object. */
-static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
-{
-    return (is_sized ? sizeof(rrci_var_head) : 0) + (type->tp_basicsize > 0 ? RRCI_DEBUG_HEAD : 0)
-         + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0) + RRC_OBJECT_PREFIX;
-}
-
-static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
-{
-    return type->tp_itemsize > 0
-        || (rrci_is_gc_type(type) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
-}
-
-/* before + basic + n * item, or 0 if that is too much. */
-static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
-{
-    if (basic > SIZE_MAX - before || (n > 0 && n > (SIZE_MAX - before - basic) / item))
-        return 0;
-    return before + basic + n * item;
-}
-
-/* n items of `item` bytes at the end; is_sized: the size is kept. */
-static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
-                            const char *function)
-{
-    const char *wrong = NULL;
-    size_t before, size;
-    char *memory;
-    rrc_object *ob;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
-        return NULL;
-    if (type == NULL)
-        wrong = "type is NULL";
-    else if (type->tp_basicsize < RRCI_SMALLEST_OBJECT)
-        wrong = "tp_basicsize is smaller than the head of an object";
-    else if (n > 0 && item == 0)
-        wrong = "items are asked for, but tp_itemsize is 0";
-    else if (is_gc && !rrci_is_gc_type(type))
-        wrong = "tp_flags lack RRC_TPFLAGS_HAVE_GC: use rrc_new, or set it";
-    else if (!is_gc && rrci_is_gc_type(type))
-        wrong = "tp_flags have RRC_TPFLAGS_HAVE_GC: use rrc_gc_new";
-    if (wrong != NULL) {
-        rrci_error(heap, RRC_ETYPE, function, NULL, NULL, wrong);
-        return NULL;
-    }
-    before = rrci_bytes_before(type, is_sized);
-    size = rrci_block_size(before, type->tp_basicsize, n, item);
-    memory = size > 0 ? (char *)rrci_heap_realloc(heap, NULL, 0, size) : NULL;
-    if (memory == NULL)
-        return NULL;
-    memset(memory, 0, size);
-    ob = (rrc_object *)(void *)(memory + before);
-    if (is_sized) {
-        ((rrci_var_head *)(void *)memory)->size = size;
-        if (is_gc)
-            rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
-    }
-    RRC_REFCNT(ob) = 1;
-    RRC_LINK(ob) = NULL;
-    RRC_SET_TYPE(ob, type);
-#ifdef RRC_DEBUG
-    rrci_debug_head_of(ob)->is.heap = heap;
-    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
-#endif
-    if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-    }
-    heap->objects++;
-    return ob;
-}
-
-RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type)
-{
-    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 0, "rrc_new");
-}
-
-RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
-{
-    size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, item > 0, 0, "rrc_new_var");
-}
-
-RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type)
-{
-    return rrci_new(heap, type, 0, 0, type != NULL && type->tp_itemsize > 0, 1, "rrc_gc_new");
-}
-
-RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n)
-{
-    size_t item = type != NULL ? type->tp_itemsize : 0;
-    return rrci_new(heap, type, n, item, item > 0, 1, "rrc_gc_new_var");
-}
-
-RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra)
-{
-    return rrci_new(heap, type, extra, 1, 1, 1, "rrc_gc_new_with_extra_data");
-}
-
-RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
-{
-    const char *function = "rrc_gc_resize";
-    const rrc_type *type;
-    size_t before, size, old_size;
-    char *memory;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
-        return NULL;
-    if (ob == NULL) {
-        rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
-        return NULL;
-    }
-    type = RRC_TYPE(ob);
-    if (!rrci_has_gc_head(ob) || type->tp_itemsize == 0) {
-        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
-        return NULL;
-    }
-    if (rrci_is_tracked(ob) || RRC_LINK(ob) != NULL) {
-        rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
-                   "its address may not change now; it was left alone");
-        return NULL;
-    }
-    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZING) != 0) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "its tp_finalize is running; it was left alone");
-        return NULL;
-    }
-    if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
-        rrci_error(heap, RRCI_COUNT(ob) > 1 ? RRC_EREFCNT : RRC_EPHASE, function, ob, NULL,
-                   "others refer to it, and its address may change; it was left alone");
-        return NULL;
-    }
-    before = rrci_bytes_before(type, 1);
-    size = rrci_block_size(before, type->tp_basicsize, n, type->tp_itemsize);
-    memory = (char *)ob - before;
-    old_size = ((rrci_var_head *)(void *)memory)->size;
-    memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
-    if (memory == NULL)
-        return NULL;
-    if (size > old_size)
-        memset(memory + old_size, 0, size - old_size);
-    ((rrci_var_head *)(void *)memory)->size = size;
-    ob = (rrc_object *)(void *)(memory + before);
-#ifdef RRC_DEBUG
-    rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
-#endif
-    return ob;
-}
-
-/* The memory of ob goes; so does its reference to a heap type. */
-static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
-{
-    const rrc_type *type;
-    rrci_link *record;
-    char *memory;
-    size_t size = 0, index;
-    int is_sized;
-    if (heap == NULL || ob == NULL)
-        return;
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return;
-    }
-    if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->state < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
-            && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
-        rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
-        return;
-    }
-    if (RRCI_COUNT(ob) > 1) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
-        return;
-    }
-    if (rrci_is_inside(heap) && rrci_is_tracked(ob)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
-        return;
-    }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
-    type = RRC_TYPE(ob);
-    if (type == NULL) {
-        rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
-        return;
-    }
-    rrci_untrack(heap, ob);
-    RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    is_sized = rrci_is_sized(ob, type);
-    memory = (char *)ob - rrci_bytes_before(type, is_sized);
-    if (type->tp_basicsize > 0) {
-        heap->objects--;
-        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
-#ifdef RRC_DEBUG
-        memset(memory, RRCI_POISON, size);
-#if RRCI_TAGS_FREED
-        RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)type | 1);
-#endif
-#endif
-    }
-    rrci_heap_realloc(heap, memory, size, 0);
-    if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
-            rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
-            return;
-        }
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
-    }
-    rrci_end_husk(heap);
-}
-
-RRC_API void rrc_del(rrc_heap *heap, void *ob)
-{
-    rrci_del(heap, (rrc_object *)ob, "rrc_del");
-}
-
-RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
-{
-    rrci_del(heap, (rrc_object *)ob, "rrc_gc_del");
 }
 
 /* ---- the protocol of the cyclic GC ---- */
