@@ -1273,7 +1273,7 @@ int strcmp(const char *a, const char *b);
 
 /* Passes walk a list by segments, so that the inner loop has plain pointers: to
    the segment at hand, and to the two after it, whose objects are prefetched.
-   That is far ahead, but a miss takes as long as the work on a hundred records. */
+   That is far ahead, but one cache miss takes as long as the work on a hundred records. */
 #define RRCI_SEGMENT ((size_t)64)
 
 /* How many operations are kept in flight where there is no list to look ahead. */
@@ -1289,8 +1289,8 @@ typedef struct rrci_link {
     rrc_object *ob;
 } rrci_link;
 
-/* What the search for cycles knows of a linked object that is not tracked; its
-   link field names this during the search. */
+/* The scratch words of a linked object that is not tracked. Its link field names them during the
+   search for cycles. */
 typedef struct rrci_side {
     rrc_gcref p;                /* to be traced when ob is found alive, or NULL */
     intptr_t  explained;        /* references that tracked objects have to ob */
@@ -1325,8 +1325,8 @@ typedef struct rrci_dict {
     char      by_ob;            /* the key is ob, not p */
 } rrci_dict;
 
-/* A growing array in chunks: the last one is partly filled, and an empty list has
-   none. It holds links, but for those of the cycle search (see >>cycles). */
+/* A growing array in chunks. The last chunk is partly filled, and an empty list has
+   none. It holds links, or objects in the lists of the cycle search (see >>cycles). */
 typedef struct rrci_list {
     rrci_chunk **chunk;         /* the directory */
     size_t       count;
@@ -1350,8 +1350,8 @@ enum {
 };
 #define RRCI_UNTRACKED RRCI_SIDE
 
-/* The directories of some lists: parts of one block, so that they grow all or
-   none. */
+/* The directories of some lists. They are parts of one block, so that either all of them grow or none
+   does. */
 typedef struct rrci_directory {
     rrci_chunk **block;
     size_t       capacity;      /* of each list, in chunks */
@@ -1406,53 +1406,64 @@ enum {
 struct rrc_heap {
     rrc_desc      desc;
     rrci_state    state;
+
+    /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
-    rrci_queue    queue;
-
-    rrci_chunk   *pool;         /* spare chunks */
-    size_t        pool_count;
-    size_t        chunk_count;  /* all of them: in lists, the queue and the pool */
-    rrci_directory directory;   /* of list */
-    size_t        crowded_out;  /* old links whose p is young, for lack of room in the young dictionary */
-
+    rrci_directory directory;       /* of list */
+    rrc_gcref     marker;           /* the last one of rrc_mark_deallocating */
+    size_t        crowded_out;      /* old links whose p is young, for lack of room in the young dictionary */
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
-    uintptr_t     keeping;      /* what is found alive now is so only for this: 0, RRCI_GC_KEPT */
-    uintptr_t     white;        /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
-    size_t        alive;        /* how many objects this search has found alive, but for those kept */
-    size_t        scan;         /* how many tracked objects the scan of a search has passed */
+    rrci_chunk   *pool;             /* spare chunks */
+    size_t        pool_count;
+    size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
+
+    /* The search for cycles. */
+    uintptr_t     white;            /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
+    uintptr_t     keeping;          /* RRCI_GC_KEPT while objects are found alive for finalizers only, else 0 */
+    size_t        alive;            /* how many objects this search has found alive, without those kept */
+    size_t        scan;             /* how many tracked objects the scan of a search has passed */
     size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
-    size_t        batch;        /* the last so many of RRCI_WAITING were looked at and can be worked on now */
-    size_t        finalizable;  /* tracked objects whose tp_finalize was not called */
-    size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
-    size_t        garbage;      /* tracked objects that searches found to be garbage and that were freed */
-    size_t        finalized;    /* finalizers of cyclic garbage that were run */
-    size_t        hopeless;     /* uncollectable objects that collections came across */
-    char          searched;     /* this major collection has looked for cycles; 2: in vain, as reports lacked */
-    char          is_early;     /* ... or does so: the trace function is rrc_major_collection_trace_early */
-    char          is_open;      /* ... and has returned, but the search goes on */
-    char          visiting;     /* what rrc_marked made alive is being visited */
-    char          reported;     /* ... and rrc_marked has made objects alive */
+    char          searched;         /* this major collection has looked for cycles; 2: its result is not used, as
+                                       the host did not report all it marked */
+    char          is_early;         /* ... or does so: the trace function is rrc_major_collection_trace_early */
+    char          is_open;          /* ... and has returned, but the search goes on */
+    char          visiting;         /* what rrc_marked made alive is being visited */
+    char          reported;         /* ... and rrc_marked has made objects alive */
     char          gc_disabled;
-    char          gc_collecting;    /* inside rrc_gc_collect */
-    unsigned      gc_walking;   /* inside rrc_gc_visit_objects: removed objects leave holes */
 
-    rrc_object   *later;        /* wait for their dealloc, with a reference as in the queue;
-                                   threaded through the link field: see rrci_defer */
+    /* Work that waits, and who is doing it. */
+    rrci_queue    queue;
+    rrc_object   *later;            /* objects that wait for their dealloc, with a reference as in the queue;
+                                       threaded through the link field: see rrci_defer */
     size_t        later_count;
-    rrci_link    *again;        /* RRCI_RELEASING: records to release once more, threaded through p */
-    unsigned      depth;        /* nested deallocs */
-    int           running;      /* inside rrci_do_pending */
-    unsigned      triggering;   /* inside dealloc_trigger */
-    size_t        quota;        /* while running: how many objects may still be dealt with */
-    size_t        quota_added;  /* ... and how many more than the caller said may be */
+    rrci_link    *again;            /* RRCI_RELEASING: records to release once more, threaded through p */
+    size_t        batch;            /* the last so many of RRCI_WAITING were looked at and can be worked on now */
+    size_t        quota;            /* while running: how many objects may still be dealt with */
+    size_t        quota_added;      /* ... and how many more than the caller said may be */
+    int           running;          /* inside rrci_do_pending */
+    unsigned      depth;            /* nested deallocs */
+    unsigned      triggering;       /* inside dealloc_trigger */
+    unsigned      gc_walking;       /* inside rrc_gc_visit_objects: removed objects leave holes */
+    char          gc_collecting;    /* inside rrc_gc_collect */
 #ifdef RRC_DEBUG
-    unsigned      in_hook;      /* inside a hook, a tp_traverse or a writeproc, in any phase */
-    char          logging;      /* inside the log hook */
+    char          logging;          /* inside the log hook */
+    unsigned      in_hook;          /* inside a hook, a tp_traverse or a writeproc, in any phase */
 #endif
 
+    /* Counters. */
+    ptrdiff_t     objects;          /* of rrc_new, less those of rrc_del */
+    size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
+    size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
+    size_t        garbage;          /* tracked objects that searches found to be garbage and that were freed */
+    size_t        finalized;        /* finalizers of cyclic garbage that were run */
+    size_t        hopeless;         /* uncollectable objects that collections came across */
+    size_t        memory;           /* bytes of the heap and its tables */
+    size_t        minor_collections, major_collections;
+
 #ifdef RRC_MIRROR
+    /* Closed hosts. */
     size_t        weak_count;   /* objects with the mark */
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
@@ -1476,11 +1487,6 @@ struct rrc_heap {
     char          in_sides;     /* link fields of objects that are not tracked name their sides */
     char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
 #endif
-
-    rrc_gcref     marker;       /* the last one of rrc_mark_deallocating */
-    ptrdiff_t     objects;      /* of rrc_new, less those of rrc_del */
-    size_t        memory;
-    size_t        minor_collections, major_collections;
 };
 
 static int rrci_in_collection(const rrc_heap *heap)
@@ -1500,7 +1506,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
     return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
 }
 
-/* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do.) */
+/* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do so.) */
 #ifdef RRC_DEBUG
 #define RRCI_BEGIN_HOOK(heap) ((void)(heap)->in_hook++)
 #define RRCI_END_HOOK(heap) ((void)(heap)->in_hook--)
@@ -1516,8 +1522,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_COUNT(ob) RRC_REFCNT(ob)
 #endif
 
-/* What the rest of this file knows of >>mirror. RRCI_MIRRORED: a call for mirrored
-   heaps only. */
+/* What the rest of this file uses of >>mirror. RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
@@ -1627,7 +1632,7 @@ static const char *rrci_type_name(rrc_object *ob)
     return type != NULL && type->tp_name != NULL ? type->tp_name : "?";
 }
 
-/* Tell the host about a mistake; returns code. */
+/* Report a mistake to the host. Returns code. */
 static int rrci_report(const rrc_desc *desc, int code, const char *function,
                        rrc_object *ob, rrc_gcref p, const char *detail)
 {
@@ -1671,7 +1676,7 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 #ifdef RRC_DEBUG
     rrc_heap *h = (rrc_heap *)(uintptr_t)heap;
     if (h->logging)
-        return code;                    /* it would log for ever */
+        return code;                    /* it would never end */
     h->logging = 1;
     RRCI_BEGIN_HOOK(h);
     rrci_report(&heap->desc, code, function, ob, p, detail);
@@ -1695,7 +1700,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE, "a major collection is going on" },
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
+                             "a major collection is going on" },
         /* RRCI_CLOSING */   { 0, "rrc_heap_free is running" },
         /* RRCI_ENDING */    { 0, "rrc_heap_free is running" },
         /* RRCI_RELEASING */ { RRCI_ALLOCATES, "rrc_heap_free is running" },
@@ -1712,8 +1718,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     return RRC_OK;
 }
 
-/* Is something of the mutator's going on in which garbage must not be looked for or dealt with: a
-   dealloc, pending work, a walk, or a step? */
+/* Is a dealloc, pending work, a walk or a step going on? Then nobody may look for garbage or clear it. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
     return heap->depth > 0 || heap->running || heap->gc_walking > 0 || RRCI_IN_STEP(heap);
@@ -1857,7 +1862,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
     return RRC_OK;
 }
 
-/* Give back what is far above the need. */
+/* Free the chunks that are far more than can be needed. */
 static void rrci_trim_chunks(rrc_heap *heap)
 {
     size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
@@ -1943,7 +1948,7 @@ typedef union rrci_gc_head {
 #define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link, if any, is a P link: during a search, and in mirrored heaps */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (search, mirrored heaps) */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* that of heap->white: not found alive (so far) */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
@@ -2015,7 +2020,7 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
     return (head->is.word & RRCI_GC_COLOR) != heap->white;
 }
 
-/* The search is over for this object: all that it noted is forgotten. */
+/* The search is over for this object: forget all that the search noted in its head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
     head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) | heap->white;
@@ -2112,7 +2117,7 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
-/* The search for cycles must not see ob any more. */
+/* Take ob out of its list: the search for cycles does not see it any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head;
@@ -2411,9 +2416,9 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
     rrci_remove(heap, list, index);
 }
 
-/* The list is searched by ob rarely, so that the dictionary for it is made when
-   it is missed. Without memory for it, or where a collection is changing things, a
-   plain search will do. */
+/* A list is rarely searched by ob, so that the dictionary by ob is made when a search needs it. If
+   memory for it is lacking, or a collection is changing the list, the list is searched from its
+   beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
@@ -2527,7 +2532,7 @@ static int rrci_is_deferred(rrc_object *ob)
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
 }
 
-/* Code found ob while it waits, and links it: it needs not wait any more. */
+/* Code has found ob while it waits, and is about to link it: ob does not wait any more. */
 static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *before = heap->later;
@@ -2569,7 +2574,7 @@ typedef union rrci_var_head {
     char   alignment[16];
 } rrci_var_head;
 
-/* What is in front of an object. */
+/* The size of all that is in front of an object. */
 static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
 {
     return (is_sized ? sizeof(rrci_var_head) : 0) + (type->tp_basicsize > 0 ? RRCI_DEBUG_HEAD : 0)
@@ -2802,8 +2807,8 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
 /* >>deallocation
  * --------------------------------------------------------------------------- */
 
-/* Let ob, whose count is 0, wait. No memory is reserved for it, as it may never
-   have had a link: it waits in a list that is threaded through its link field. */
+/* Let ob, whose count is 0, wait for its dealloc. No memory is reserved for it, as it may never
+   have had a link, so that the list of these objects is threaded through their link fields. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
     rrci_link *record = rrci_closing_record(ob);
@@ -2827,8 +2832,8 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     return ob;
 }
 
-/* The count of ob dropped to zero: is it linked all the same? Then its maker
-   forgot the bias; it is put in, as p still needs ob. */
+/* The count of ob has dropped to zero. If ob is linked all the same, its maker forgot the bias. Then the
+   bias is added now, as p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
     const rrci_list *list;
@@ -2892,7 +2897,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (record != NULL)
         record->ob = NULL;
     RRC_LINK(ob) = NULL;
-    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
+    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
+        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
@@ -3027,8 +3033,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 
 /* ---- what is dead, and what was garbage ---- */
 
-/* An object that waits goes back: it is not garbage, or not any more. Returns 1 if it has been in
-   RRCI_WAITING: the reference of that list is the caller's now. */
+/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
+   RRCI_WAITING: the caller now owns the reference of that list. */
 static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -3261,9 +3267,9 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The rest of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, the link
-   field serves it and is no link. A p was found dead since the last step: then the p of a weak object may
-   be dead, too. Making it strong tells, and keeps p if it lives. */
+/* The rest of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link
+   fields are its own. If a p was found dead since the last step, the p of a weak object may
+   be dead, too: to make the object strong tells that, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
@@ -3391,8 +3397,8 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
     }
 }
 
-/* How a sweep keeps the dictionary of its list exact: by single changes, or, once
-   these would cost more than that, by a rebuild when it is done. */
+/* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few, and
+   otherwise rebuilds the dictionary when it is done. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
     char   rebuild;
@@ -3453,8 +3459,8 @@ static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *fun
 }
 
 #ifdef RRC_DEBUG
-/* Hooks that contradict each other, seen at one link; q is what survivor said.
-   Returns what to believe. */
+/* Do the hooks contradict each other at this link? q is what survivor returned. Returns the address to
+   go on with. */
 static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
                                      rrc_gcref q, const char *function)
 {
@@ -3493,7 +3499,7 @@ static void rrci_check_distinct(rrc_heap *heap, const rrci_list *list, const cha
 }
 #endif
 
-/* What a sweep carries from link to link. */
+/* The state of a sweep. */
 typedef struct rrci_sweeper {
     rrc_heap        *heap;
     rrci_list       *list;
@@ -3642,8 +3648,8 @@ static int rrci_has_room(rrci_list *young)
     return dict->used < dict->size - dict->size / 8;
 }
 
-/* Move the links whose p is young again to the young lists. Those that find no room
-   stay, and make minor collections look for them among the old ones. */
+/* Move the links whose p is young again to the young lists. If there is no room for a link it stays, and
+   minor collections then look at the old links, too. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
@@ -3752,8 +3758,8 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, int with_host
         RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
     } while (0)
 
-/* Delay a visited object until its head has been fetched; returns one that was
-   visited some time ago, or NULL. The delayed ones are the last `delayed` of the ring. */
+/* Delay a visited object until its head has been fetched. Returns an object that was
+   visited some time ago, or NULL. The delayed objects are the last `delayed` of the ring. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
 {
     rrc_object **place = &search->ring[search->at++ % RRCI_RING], *ready = *place;
@@ -3789,8 +3795,8 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit what ob refers to. A visitor that sees the type clears search->type_ob: then a tp_traverse has
-   visited it by itself. (A member that names the type is another reference to it.) */
+/* Visit what ob refers to, and its heap type. A visitor that is given the type clears search->type_ob, as
+   the tp_traverse visits it then. (A member that names the type is another reference to it.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
@@ -3834,7 +3840,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
             return;
         }
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
-            return;                     /* it waits, and is alive till then */
+            return;                     /* it waits, and is alive until then */
     }
     if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
         ((rrci_side *)RRC_LINK(ob))->explained++;
@@ -3965,8 +3971,8 @@ static int rrci_visit_blame(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob has more visits than references: name who visits it most, and another one, as the
-   one that is wrong need not be the first. */
+/* ob has more visits than references. Report the object that visits it most often, and another one, as
+   it cannot be told which of them is wrong. */
 static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 {
     rrc_heap *heap = search->heap;
@@ -4088,16 +4094,16 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
     }
 }
 
-/* The visitor of the scan. What ob refers to must be known to be alive before the
-   scan gets there, so that nothing is delayed. */
+/* The visitor of the scan. It delays nothing: an object must be known to be alive before the scan gets
+   there. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
 {
     rrci_reach((rrci_search *)arg, ob);
     return 0;
 }
 
-/* The visitor for gray objects, which come in the order of references: only a
-   delay hides that they are spread over memory. */
+/* The visitor for gray objects. These are spread over memory, so that it delays each of them until its
+   head has been fetched. */
 static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
@@ -4254,8 +4260,7 @@ static void rrci_enter_links(rrc_heap *heap, const char *function)
     }
 }
 
-/* With step 2: trace for the linked objects with records that are held from
-   outside. */
+/* A part of step 2: find the linked objects with sides that are held from outside, and trace their p. */
 static void rrci_find_link_roots(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4316,8 +4321,8 @@ static void rrci_reset_scratch(rrc_heap *heap)
     heap->alive = 0;
 }
 
-/* Before the search is repeated in one collection: what is alive stays so, but
-   what was only kept has to be found anew. */
+/* Before the search is repeated in one collection: objects that are alive stay alive, but those that
+   were only kept have to be found again. */
 static void rrci_prepare_repetition(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4350,8 +4355,8 @@ static void rrci_keep_finalizable(rrci_search *search)
     heap->keeping = 0;
 }
 
-/* Find the garbage among the tracked objects: afterwards what is not alive is.
-   0: a traverse is wrong, and all counts as held. */
+/* Find the garbage among the tracked objects: the white objects are garbage afterwards. Returns 0 if a
+   traverse is wrong: then all objects count as held. */
 static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
 {
     rrci_search search;
@@ -4397,8 +4402,8 @@ static void rrci_visit_reported(rrc_heap *heap)
     heap->state = state;
 }
 
-/* The end of an open search. For the free function, whose name is given, it counts:
-   the host must have reported all it marked. */
+/* End an open search. The free function gives its name: then the host must have reported all that it
+   has marked. */
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4423,14 +4428,14 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
     heap->is_open = 0;
 }
 
-/* Nothing waits, and the search found nothing new? */
+/* Did the search find all tracked objects alive, and does nothing wait? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
     return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
 }
 
-/* Does an object that is garbage, or kept for finalizers, go by its count, as all it has is its bias?
-   Then it needs not wait for anything: the free function frees it if it is light, or queues it. */
+/* Has an object that is garbage, or kept for finalizers, a count of just its bias? Then it need not be set
+   aside: the free function frees it if it is light, and else queues it. */
 static int rrci_goes_by_count(rrc_object *ob, int is_kept)
 {
     if (rrc_refcnt(ob) != 0)
@@ -4438,7 +4443,7 @@ static int rrci_goes_by_count(rrc_object *ob, int is_kept)
     return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* After the search: garbage waits from now on, and so does what is kept for finalizers. */
+/* After the search: move garbage to RRCI_WAITING, and objects that are kept for finalizers as well. */
 static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4468,8 +4473,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     }
 }
 
-/* After the links: the host found some p late, whose ob was taken for garbage. `first` is where
-   the new garbage begins. */
+/* After the sweep of the links: an object that is still linked is no garbage, as the host has found its p
+   alive after the search. `first` is where the new garbage begins. */
 static void rrci_return_late(rrc_heap *heap, size_t first)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4513,8 +4518,8 @@ static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
     return heap->searched;
 }
 
-/* The free function of a major collection: what waits has its references before links are
-   dissolved, so that none of it goes to the dealloc queue as well. */
+/* The free function of a major collection. RRCI_WAITING takes its references before links are
+   dissolved, so that no object of it goes to the dealloc queue as well. */
 static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
@@ -4542,7 +4547,8 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
-    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING) && heap->gc[RRCI_TRACKED].count > 0;
+    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING)
+        && heap->gc[RRCI_TRACKED].count > 0;
 }
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
@@ -4551,7 +4557,7 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
         rrci_marked_ob(heap, ob);
 }
 
-/* What is linked to p in this list, all in one go: a p may have many O links. */
+/* Mark the obs of all links in this list that have this p: it can have many O links. */
 static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
 {
     const rrci_dict *dict = &list->dict;
@@ -4698,7 +4704,7 @@ typedef struct rrci_look {
     uintptr_t flags;            /* of any object taken: is there something to be called at all? */
 } rrci_look;
 
-/* The references to ob that are not its list's. What has got a link meanwhile is held by it. */
+/* The references to ob that are not its list's. A link that it has got meanwhile holds it, too. */
 static intptr_t rrci_count_of_others(rrc_object *ob)
 {
     const rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4811,8 +4817,8 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Some references are not explained: color what is held, and what that reaches. A traverse is wrong:
-   color everything. Scratch words hold what is explained. */
+/* Some references are not explained: color the objects that are held, and those that they reach. If a
+   traverse is wrong, color all objects. The scratch words count the explained references. */
 static void rrci_color_held(rrci_look *look)
 {
     rrc_heap *heap = look->search.heap;
@@ -4840,7 +4846,7 @@ static void rrci_color_held(rrci_look *look)
         rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
 }
 
-/* What was colored goes back. */
+/* Move the colored objects back to RRCI_TRACKED. */
 static void rrci_return_held(rrc_heap *heap)
 {
     size_t i;
@@ -4854,8 +4860,8 @@ static void rrci_return_held(rrc_heap *heap)
         }
 }
 
-/* Form a batch; what C has got hold of goes back instead. Returns how many objects were looked at, and
-   in *flags those of any object of the batch. */
+/* Form a batch. Objects that C has got hold of go back instead. Returns how many objects were looked at.
+   *flags gets all flags that an object of the batch has. */
 static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
 {
     rrci_look look;
@@ -4891,8 +4897,8 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* The waiting object has but its list's reference, and nothing is to be called for it: it goes by its
-   count. 0: that is not so. */
+/* If the waiting object has no reference but its list's, and neither weak references nor a finalizer are
+   left, drop that reference. Returns 0 if this is not so. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4978,8 +4984,8 @@ static void rrci_clear_part(rrc_heap *heap)
     }
 }
 
-/* Look at some of the garbage, and do what comes next for it: weak references, finalizers, clears.
-   Returns 0 if none waits. */
+/* Look at some of the garbage, and do the next kind of work for it: weak references, finalizers, or
+   clears. Returns 0 if no garbage waits. */
 static int rrci_do_garbage(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -5015,8 +5021,8 @@ static int rrci_do_garbage(rrc_heap *heap)
     return 1;
 }
 
-/* All garbage is cleared: what is still there, and not held from outside by
-   now, is uncollectable. (The next search tries it again, but does not log it.)
+/* All garbage is cleared. An object that is still there, and not held from outside
+   by now, is uncollectable. (The next search tries it again, but does not log it.)
    Returns 0 if nothing was cleared. */
 static int rrci_end_clearing(rrc_heap *heap)
 {
@@ -5108,8 +5114,8 @@ static int rrci_do_again(rrc_heap *heap)
     return 1;
 }
 
-/* Do what is pending, in this order, until it is done or the quota is spent. Returns how much was
-   done. */
+/* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
+   dealt with. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     heap->running = 1;
@@ -6422,7 +6428,7 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
                         : rrci_gate(heap, RRCI_MUTATES, "rrc_check_config");
 }
 
-/* What is wrong with the hooks, or NULL. */
+/* The text for a hook that is missing, or NULL. */
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
@@ -6431,7 +6437,8 @@ static const char *rrci_missing_hook(const rrc_desc *desc)
         return "mirror or anchor is there, but the implementing unit was built without RRC_MIRROR";
 #else
     if ((desc->mirror == NULL) != (desc->anchor == NULL))
-        return desc->mirror == NULL ? "anchor is there, but mirror is missing" : "mirror is there, but anchor is missing";
+        return desc->mirror == NULL ? "anchor is there, but mirror is missing"
+                                    : "mirror is there, but anchor is missing";
     needs_trace = needs_trace && desc->mirror == NULL;
 #endif
 #ifdef RRC_NO_STDLIB
@@ -6532,7 +6539,7 @@ static void rrci_close_links(rrc_heap *heap)
     }
 }
 
-/* Second half: drop these references. */
+/* The end of a heap, second half: drop these references. */
 static void rrci_release_objects(rrc_heap *heap)
 {
     size_t i;
@@ -6551,7 +6558,7 @@ static void rrci_release_objects(rrc_heap *heap)
     }
 }
 
-/* What no dealloc has crossed out is held by C. */
+/* Count the objects whose record no dealloc has crossed out: C holds them. */
 static size_t rrci_count_held(rrc_heap *heap)
 {
     size_t held = 0, i;
@@ -6609,8 +6616,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     heap->state = RRCI_RELEASING;
     rrci_release_objects(heap);
     rrci_do_pending(heap, SIZE_MAX);
-    /* Again for what finalizers kept, and for what only other garbage held from
-       outside; but not for ever, if finalizers or deallocs go on making garbage. */
+    /* Collect again for objects that finalizers kept, or that only other garbage held from outside. The
+       rounds are limited, as finalizers and deallocs can go on making garbage. */
     do {
         objects = heap->objects;
         finalized = heap->finalized;
@@ -6657,10 +6664,10 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     return RRC_OK;
 }
 
-/* What rrc_check carries: the first error. */
+/* The state of rrc_check. */
 typedef struct rrci_checker {
     rrc_heap *heap;
-    int code;
+    int code;                   /* of the first error */
 } rrci_checker;
 
 static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
@@ -6764,7 +6771,8 @@ static void rrci_check_queue(rrci_checker *checker)
     }
     for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
         if (RRC_REFCNT(ob) < 1)
-            rrci_found(checker, RRC_EREFCNT, ob, NULL, "the reference of an object that waits for its dealloc was dropped");
+            rrci_found(checker, RRC_EREFCNT, ob, NULL,
+                       "the reference of an object that waits for its dealloc was dropped");
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 }
