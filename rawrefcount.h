@@ -2476,6 +2476,14 @@ static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     queue->count++;
 }
 
+/* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
+static rrc_object **rrci_queued_at(const rrci_queue *queue, size_t n)
+{
+    size_t index = queue->head_index + n;
+    return index < RRCI_CHUNK_QUEUED ? &queue->head->queue.ob[index]
+                                     : &queue->head->queue.next->queue.ob[index - RRCI_CHUNK_QUEUED];
+}
+
 /* The oldest object, or NULL. */
 static rrc_object *rrci_dequeue(rrc_heap *heap)
 {
@@ -5080,8 +5088,8 @@ static int rrci_do_queued(rrc_heap *heap)
     rrc_object *ob = rrci_dequeue(heap);
     if (ob == NULL)
         return 0;
-    if (queue->count > RRCI_AHEAD && queue->head_index + RRCI_AHEAD < RRCI_CHUNK_QUEUED)
-        RRCI_PREFETCH_HEAD(queue->head->queue.ob[queue->head_index + RRCI_AHEAD]);
+    if (queue->count > RRCI_AHEAD)
+        RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
     if (--RRC_REFCNT(ob) != 0)
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
