@@ -308,28 +308,6 @@
  *   RRC_TYPE(ob)                ob->ob_type       and a const rrc_type *. ob is a rrc_object *: cast it.
  */
 
-#if defined(RRC_IMPLEMENTATION) || defined(RAWREFCOUNT_IMPLEMENT) || defined(RAWREFCOUNT_IMPL)
-#error "rawrefcount.h: the name is RAWREFCOUNT_IMPLEMENTATION"
-#endif
-#if defined(RRC_STATIC)
-#error "rawrefcount.h: the name is RAWREFCOUNT_STATIC"
-#endif
-#if defined(RAWREFCOUNT_DEBUG)
-#error "rawrefcount.h: the name is RRC_DEBUG"
-#endif
-#if defined(RRC_HOST_MOVE) || defined(RRC_HOST_MOVING)
-#error "rawrefcount.h: the name is RRC_HOST_MOVES"
-#endif
-#if defined(RRC_HOST_YOUNG) || defined(RRC_IS_YOUNG)
-#error "rawrefcount.h: the name is RRC_HOST_IS_YOUNG"
-#endif
-#if defined(RRC_HOST_TRIGGER)
-#error "rawrefcount.h: the name is RRC_HOST_DEALLOC_TRIGGER"
-#endif
-#if defined(RRC_MIRRORED) || defined(RAWREFCOUNT_MIRROR)
-#error "rawrefcount.h: the name is RRC_MIRROR"
-#endif
-
 #if defined(RRC_NO_STDLIB) && !defined(RRC_NO_STDIO)
 #define RRC_NO_STDIO
 #endif
