@@ -133,10 +133,9 @@
  *     to where its p is now.
  * I4  No user code but the host's hooks, tp_traverse and the freeing of light
  *     obs runs inside a collection. tp_dealloc, tp_finalize, tp_clear and
- *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect,
- *     rrc_mirror_collect and rrc_heap_free, from rrc_gc_visit_objects for what its
- *     callback drops, and for a heap type from rrc_del of its last instance; all
- *     outside a collection.
+ *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect
+ *     and rrc_heap_free, from rrc_gc_visit_objects for what its callback drops, and
+ *     for a heap type from rrc_del of its last instance; all outside a collection.
  * I5  The collection functions allocate nothing and cannot fail. What they need
  *     is reserved when a link is made or an object is tracked; that call reports
  *     RRC_ENOMEM and changes nothing.
@@ -241,6 +240,7 @@
  *        what C gets hold of is neither finalized nor cleared, and rrc_run_pending(heap, max)
  *        looks at what belongs together only. A P link whose maker forgot the bias keeps its
  *        p in every collection. RRC_DEBUG refuses objects of another heap (RRC_EHEAP).
+ *        rrc_gc_collect is the one collection of a mirrored heap: rrc_mirror_collect goes.
  * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
@@ -878,9 +878,16 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 /* Collect cycles now: the host's full collection through `collect`, or, without
    that hook, a search among C objects that takes whatever is linked as held; then
    all pending work; and, if finalizers ran, the same once more for what they let
-   go. Returns how many tracked objects were found to be unreachable and were
+   go. In a mirrored heap a step comes before `collect`, and what died in the collection is
+   looked for after it; without `collect`, what is garbage of C alone is found. Without
+   rrc_mirror_step a mirrored heap needs no rule for references but that tracked objects
+   own them: counts may be changed directly and references moved in between, and
+   all that C refers to is strong when it returns. (The first reference to a linked
+   object that C has none to must still be taken by rrc_incref.)
+   Returns how many tracked objects were found to be unreachable and were
    freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or
-   pending work is going on. [mutator | no | calls collect, dealloc | O(all)] */
+   pending work is going on.
+   [mutator | a mirrored heap allocates | calls collect, dealloc; if mirrored what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on (as a heap is made) and off, in
@@ -922,21 +929,11 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
 /* Has enough changed for a step? Yes after changes of about a quarter of what
    there is, or if something changed and it was asked often; no if nothing changed
    that the header knows of. (It does not see a reference that is dropped while
-   others are left: rrc_mirror_collect steps in any case.) Where nothing but the host
+   others are left: rrc_gc_collect steps in any case.) Where nothing but the host
    holds a P link, only a step learns that p has died: while there are some it says yes
    now and then, half as often each time that none has.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
-
-/* Collect over both heaps now: a step, the host's full collection through
-   `collect`, what died in it, and all pending work; once more if finalizers ran.
-   Without rrc_mirror_step it needs no rule for references but that tracked objects
-   own them: counts may be changed directly and references moved in between, and
-   all that C refers to is strong when it returns. (The first reference to a linked
-   object that C has none to must still be taken by rrc_incref.) Returns how many
-   tracked objects were freed, or are uncollectable; else as rrc_gc_collect, which does
-   the same for such a heap. [mutator | allocates | calls everything | O(all)] */
-RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
 
 /* What stands for ob in the host's heap: the p of its P link, else its edge node;
    NULL: nothing. [any | no | calls slot | O(1)] */
@@ -6322,10 +6319,10 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
         || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
 }
 
-/* One round of rrc_mirror_collect, without the pending work. */
+/* One round of rrc_gc_collect, without the pending work. */
 static void rrci_mirror_cycle(rrc_heap *heap)
 {
-    const char *function = "rrc_mirror_collect";
+    const char *function = "rrc_gc_collect";
     rrci_step(heap, function);
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
@@ -6334,11 +6331,6 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     if (!heap->hooked)
         rrci_strengthen_all(heap);
     heap->stepping = 0;
-}
-
-RRC_API size_t rrc_mirror_collect(rrc_heap *heap)
-{
-    return rrc_gc_collect(heap);
 }
 
 /* The heap ends: no hook may be called from now on. */

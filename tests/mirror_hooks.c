@@ -712,7 +712,7 @@ static void p_is_asked_for_in_anchor(void)
     }
 }
 
-/* The same in what rrc_mirror_collect does after the host's collection; and a finalizer
+/* The same in what rrc_gc_collect does after the host's collection; and a finalizer
    still finds all that its object owns. */
 static pair collected;
 static int reported;
@@ -746,7 +746,7 @@ static void a_collection_finds_dead_nodes(void)
         other = new_thing(h, &Tracked);
         own(h, other, 0, other);        /* garbage, too, so that there is something to do */
         rrc_decref(h->heap, other);
-        check_int(rrc_mirror_collect(h->heap), reported ? 3 : 1);
+        check_int(rrc_gc_collect(h->heap), reported ? 3 : 1);
         check_int(h->finalized, reported ? 2 : 0);
         check(reported || collected.p->anchored || node(h, collected.y) != NULL);
         if (!reported)
@@ -1302,7 +1302,7 @@ static void step_inside(hand *h)
     inner_code = rrc_mirror_step(h->heap);
 }
 
-/* In rrc_mirror_collect, too, when the host's collection is done. */
+/* In rrc_gc_collect, too, when the host's collection is done. */
 static void step_in_the_next_survivor(void *userdata)
 {
     ((hand *)userdata)->in_survivor = step_inside;
@@ -1314,7 +1314,7 @@ static void no_step_begins_in_a_hook_of_a_collection(void)
     pair t = new_pair(h, &Tracked);
 
     inner_code = RRC_OK;
-    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(rrc_gc_collect(h->heap), 0);
     check_int(inner_code, RRC_EPHASE);
 #ifdef RRC_DEBUG
     expect_log(h, RRC_EPHASE);
@@ -1541,7 +1541,7 @@ static void taken_dead_in_the_explicit_form(void)
     rrc_decref(h->heap, victim);
     own(h, restless_owner, 0, restless_owner);
     h->in_mirror = own_what_has_died;
-    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(rrc_gc_collect(h->heap), 0);
     check_int(h->logged, 0);
     check_ptr(rrc_to_obj(h->heap, victim), NULL);
     check_int(RRC_REFCNT(victim), 1);
@@ -1733,7 +1733,7 @@ static int in_walk(rrc_object *ob, void *arg)
     (void)ob;
     check_int(rrc_check(h->heap), RRC_OK);
     check_int(rrc_mirror_step(h->heap), RRC_EPHASE);
-    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(rrc_gc_collect(h->heap), 0);
     check(rrc_heap_free(h->heap) == SIZE_MAX);
     expect_log(h, RRC_EPHASE);
     return 1;
@@ -1754,7 +1754,7 @@ static void no_step_in_deallocs_and_walks(void)
     own(h, ob, 0, ob);
     h->in_slot = in_a_slot;
     rrc_decref(h->heap, ob);
-    check_int(rrc_mirror_collect(h->heap), 1);          /* its finalizer, then itself */
+    check_int(rrc_gc_collect(h->heap), 1);          /* its finalizer, then itself */
     check_int(h->finalized, 1);
     rrc_decref(h->heap, new_thing(h, &Final));
     check_int(h->deallocs, 2);
@@ -1853,7 +1853,7 @@ static void a_node_of_the_hosts_comes_back(void)
     close_hand(h);
 }
 
-/* What C does not refer to stays weak after rrc_mirror_collect; all else is strong. */
+/* What C does not refer to stays weak after rrc_gc_collect; all else is strong. */
 static void the_explicit_form_roots_what_c_refers_to(void)
 {
     hand *h = open_hand();
@@ -1868,7 +1868,7 @@ static void the_explicit_form_roots_what_c_refers_to(void)
             rrc_decref(h->heap, ob[i]);
     }
     for (round = 0; round < 2; round++) {
-        check_int(rrc_mirror_collect(h->heap), 0);
+        check_int(rrc_gc_collect(h->heap), 0);
         for (i = 0; i < 4; i++) {
             check_int(IS_WEAK(ob[i]) != 0, i >= 2);
             check_int(p[i]->anchored, i < 2);
@@ -2079,7 +2079,7 @@ static void rest_after(int count)
     rounds = rests = 0;
     rounds_left = count;
     h->in_mirror = change_again;
-    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(rrc_gc_collect(h->heap), 0);
     check(count > 8 ? rounds == 8 : rounds == count);
     check(!IS_WEAK(restless[1]) && !IS_WEAK(restless[2]) && !IS_WEAK(restless[3]));
     h->in_mirror = NULL;
@@ -2087,7 +2087,7 @@ static void rest_after(int count)
     rests = 1;
     rrc_decref(h->heap, THING(restless[0])->ref[0] == restless[1] ? restless[2] : restless[1]);
     rrc_decref(h->heap, restless[0]);
-    check_int(rrc_mirror_collect(h->heap), 0);
+    check_int(rrc_gc_collect(h->heap), 0);
     close_hand(h);
 }
 
@@ -2700,7 +2700,7 @@ static void nodes_are_for_tracked_objects(void)
     check_ptr(rrc_mirror_node(h->heap, ob), NULL);
     check_int(rrc_mirror_is_due(NULL), 0);
     check_int(rrc_mirror_step(NULL), RRC_ENULL);
-    check_int(rrc_mirror_collect(NULL), 0);
+    check_int(rrc_gc_collect(NULL), 0);
     rrc_decref(h->heap, bare);
     rrc_decref(h->heap, ob);
     close_hand(h);

@@ -374,7 +374,7 @@ int m_step(m_world *w)
 
 size_t m_collect(m_world *w)
 {
-    return rrc_mirror_collect(w->v->heap);
+    return rrc_gc_collect(w->v->heap);
 }
 
 void m_run(m_world *w, size_t max)
