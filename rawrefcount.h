@@ -881,10 +881,11 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    that hook, a search among C objects that takes whatever is linked as held; then
    all pending work; and, if finalizers ran, the same once more for what they let
    go. In a mirrored heap a step comes before `collect`, and what died in the collection is
-   looked for after it; without `collect`, what is garbage of C alone is found. Returns how many tracked objects were found to be unreachable and were
-   freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or
-   pending work is going on.
-   [mutator | a mirrored heap allocates | calls collect, dealloc; if mirrored what a step calls | O(all)] */
+   looked for after it; without `collect`, what is garbage of C alone is found.
+   Returns how many tracked objects were found to be unreachable and were freed, or are
+   uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or pending
+   work is going on. [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+   mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on (as a heap is made) and off, in
