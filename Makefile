@@ -136,17 +136,12 @@ deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 	@sh tests/sources.sh
 
-$(BUILD)/rawrefcount.3: $(HEADER) .install/man.awk
-	@mkdir -p $(@D)
-	@awk -v version=$(VERSION) -f .install/man.awk $(HEADER) >$@
-
 # Where install puts its files, and uninstall looks for them.
-INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc share/man/man3/rawrefcount.3
+INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc
 
-install: $(BUILD)/rawrefcount.3 ## install the header, its man page and rawrefcount.pc below $(DESTDIR)$(PREFIX)
+install: ## install the header and rawrefcount.pc below $(DESTDIR)$(PREFIX)
 	for file in $(INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
 	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
-	cp $(BUILD)/rawrefcount.3 "$(DESTDIR)$(PREFIX)/share/man/man3/rawrefcount.3"
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
 	    'Name: rawrefcount' \
 	    'Description: Joins a tracing garbage collector with reference-counted C objects' \

@@ -132,10 +132,9 @@
  *     to where its p is now.
  * I4  No user code but the host's hooks, tp_traverse and the freeing of light
  *     obs runs inside a collection. tp_dealloc, tp_finalize, tp_clear and
- *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect,
- *     rrc_mirror_collect and rrc_heap_free, from rrc_gc_visit_objects for what its
- *     callback drops, and for a heap type from rrc_del of its last instance; all
- *     outside a collection.
+ *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect
+ *     and rrc_heap_free, from rrc_gc_visit_objects for what its callback drops, and
+ *     for a heap type from rrc_del of its last instance; all outside a collection.
  * I5  The collection functions allocate nothing and cannot fail. What they need
  *     is reserved when a link is made or an object is tracked; that call reports
  *     RRC_ENOMEM and changes nothing.
@@ -239,7 +238,9 @@
  *        An object that C gets hold of there is neither finalized nor cleared, and
  *        rrc_run_pending(heap, max) looks only at objects that belong together. A P link whose
  *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
- *        another heap (RRC_EHEAP).
+ *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
+ *        references are taken by rrc_incref and dropped by rrc_decref from the beginning, also
+ *        before the first rrc_mirror_step.
  * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
@@ -306,28 +307,6 @@
  *   RRC_LINK(ob)                ob->ob_pypy_link  already: lvalues of type intptr_t and rrc_gcref,
  *   RRC_TYPE(ob)                ob->ob_type       and a const rrc_type *. ob is a rrc_object *: cast it.
  */
-
-#if defined(RRC_IMPLEMENTATION) || defined(RAWREFCOUNT_IMPLEMENT) || defined(RAWREFCOUNT_IMPL)
-#error "rawrefcount.h: the name is RAWREFCOUNT_IMPLEMENTATION"
-#endif
-#if defined(RRC_STATIC)
-#error "rawrefcount.h: the name is RAWREFCOUNT_STATIC"
-#endif
-#if defined(RAWREFCOUNT_DEBUG)
-#error "rawrefcount.h: the name is RRC_DEBUG"
-#endif
-#if defined(RRC_HOST_MOVE) || defined(RRC_HOST_MOVING)
-#error "rawrefcount.h: the name is RRC_HOST_MOVES"
-#endif
-#if defined(RRC_HOST_YOUNG) || defined(RRC_IS_YOUNG)
-#error "rawrefcount.h: the name is RRC_HOST_IS_YOUNG"
-#endif
-#if defined(RRC_HOST_TRIGGER)
-#error "rawrefcount.h: the name is RRC_HOST_DEALLOC_TRIGGER"
-#endif
-#if defined(RRC_MIRRORED) || defined(RAWREFCOUNT_MIRROR)
-#error "rawrefcount.h: the name is RRC_MIRROR"
-#endif
 
 #if defined(RRC_NO_STDLIB) && !defined(RRC_NO_STDIO)
 #define RRC_NO_STDIO
@@ -920,9 +899,12 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 /* Collect cycles now: the host's full collection through `collect`, or, without
    that hook, a search among C objects that takes whatever is linked as held; then
    all pending work; and, if finalizers ran, the same once more for what they let
-   go. Returns how many tracked objects were found to be unreachable and were
-   freed, or are uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or
-   pending work is going on. [mutator | no | calls collect, dealloc | O(all)] */
+   go. In a mirrored heap a step comes before `collect`, and what died in the collection is
+   looked for after it; without `collect`, what is garbage of C alone is found.
+   Returns how many tracked objects were found to be unreachable and were freed, or are
+   uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or pending
+   work is going on. [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+   mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
@@ -952,8 +934,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 #if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
-   garbage over both heaps. From the first call on, every reference in the heap must
-   be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
+   garbage over both heaps. In a mirrored heap every reference must, from the start, be
+   taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now; nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is going on; nothing was done.
@@ -968,16 +950,6 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
    While there are such links it says yes now and then, and half as often each time that none has died.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
-
-/* Collect over both heaps now: a step, the host's full collection through
-   `collect`, what died in it, and all pending work; once more if finalizers ran.
-   Without rrc_mirror_step it needs no rule for references but that tracked objects
-   own them: counts may be changed directly and references moved in between, and
-   all that C refers to is strong when it returns. (The first reference to a linked
-   object that C has none to must still be taken by rrc_incref.) Returns how many
-   tracked objects were freed, or are uncollectable; else as rrc_gc_collect, which does
-   the same for such a heap. [mutator | allocates | calls everything | O(all)] */
-RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
 
 /* The object that stands for ob in the host's heap: the p of its P link, else its edge node, else NULL.
    [any | no | calls slot | O(1)] */
@@ -1483,7 +1455,6 @@ struct rrc_heap {
     char          untracked;    /* rrc_gc_untrack was called */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          anchoring;    /* inside the anchor hook */
-    char          hooked;       /* the hooked form: all references are taken by rrc_incref */
     char          in_sides;     /* link fields of objects that are not tracked name their sides */
     char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
 #endif
@@ -5344,9 +5315,11 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  *               rrc_touch. An rrc_decref that leaves nothing but the bias makes it weak.
  *               Objects for which nothing stands are neither.
  *
- * So the edges of a weak object's owners are all mirrored, and stay so: a new
- * reference needs an incref, and one that moves a touch. What is mirrored but gone by
- * now only leaks until the next step. Static objects are strong for ever.
+ * In a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref,
+ * from the start. One that leaves a field in another way is moved after rrc_touch. So the
+ * edges of a weak object's owners are all mirrored, and stay so: a new reference needs an
+ * incref, and one that moves a touch. What is mirrored but gone by now only leaks until
+ * the next step. Static objects are strong for ever.
  *
  * A step:
  *
@@ -5363,8 +5336,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  *
  * All but 3 run without a chance for the host to collect. If 3 fails, or a traverse
  * is wrong, all objects that C refers to become strong: a leak for a while, never a
- * loss. In the explicit form, where counts change unseen, 2 and 3 are repeated until
- * there is nothing to do in 3, and all is made strong again after a collection.
+ * loss.
  *
  * Deaths: what the host finds dead by itself it reports by rrc_unlink (from a proxy's
  * finalizer; also from inside 3). The rest, P links on whatever the host has, is found
@@ -5900,7 +5872,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
     rrc_object *owner = weighing->search.parent;
     const rrci_gc_head *head = rrci_gc_head_of(owner);
     char detail[200];
-    if (!heap->hooked || (head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
+    if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
         || rrci_has_address(head->is.listed, head->is.listed_count, ob))
         return;
     weighing->is_moved = 1;
@@ -6277,8 +6249,8 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 
 /* ---- 4. let go ---- */
 
-/* What is still weak loses its anchor; or, if the step is given up, is strong again. */
-static void rrci_end_pending(rrc_heap *heap, int let_go)
+/* What is still weak loses its anchor; or is strong again, if its edge node could not be made. */
+static void rrci_end_pending(rrc_heap *heap)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
     size_t i;
@@ -6291,7 +6263,7 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
         head->is.state &= ~RRCI_NODE_PENDING;
         if (!RRCI_IS_WEAK(ob))
             continue;
-        if (let_go && rrc_mirror_target(heap, ob) != NULL)
+        if (rrc_mirror_target(heap, ob) != NULL)
             rrci_anchor(heap, ob, 0);
         else
             rrc_touch(heap, ob);
@@ -6299,21 +6271,13 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
     heap->has_pending = 0;
     for (i = 0; i < untracked->count; i++) {
         rrc_object *ob = rrci_at(untracked, i)->ob;
-        if (RRCI_IS_WEAK(ob)) {
-            if (let_go)
-                rrci_anchor(heap, ob, 0);
-            else
-                rrc_touch(heap, ob);
-        }
+        if (RRCI_IS_WEAK(ob))
+            rrci_anchor(heap, ob, 0);
     }
     rrci_empty(heap, &heap->gc[RRCI_SIDE]);
 }
 
 /* ---- the step ---- */
-
-/* In the explicit form finalizers that the host runs in a step can change anything
-   unseen: it is looked at again, but not for ever. */
-#define RRCI_STEP_ROUNDS 8
 
 /* A step without a change that also found no death: the next one can wait longer. */
 #define RRCI_LEAST_PATIENCE ((size_t)8)
@@ -6322,22 +6286,20 @@ static void rrci_end_pending(rrc_heap *heap, int let_go)
 static int rrci_step(rrc_heap *heap, const char *function)
 {
     size_t changes = heap->changes, links = rrci_count_links(heap);
-    int stale = 0, round, code = RRC_OK;
+    int code = RRC_OK;
     heap->stepping = 1;
     rrci_find_deaths(heap, function);
     if (changes > 0 || rrci_count_links(heap) < links)
         heap->patience = RRCI_LEAST_PATIENCE;
     else if (heap->patience < RRCI_MOST_PATIENCE)
         heap->patience *= 2;
-    for (round = 1; !heap->gc_disabled; round++) {
+    if (!heap->gc_disabled) {
+        int stale;
         code = rrci_weigh(heap, &stale, function);
         if (code == RRC_OK && stale)
             code = rrci_mirror_stale(heap, function);
-        if (code != RRC_OK || !stale || heap->hooked || round == RRCI_STEP_ROUNDS)
-            break;
-        rrci_end_pending(heap, 0);
     }
-    rrci_end_pending(heap, heap->hooked || !stale);
+    rrci_end_pending(heap);
     heap->asked = 0;
     if (code != RRC_OK) {
         rrci_strengthen_all(heap);
@@ -6359,7 +6321,6 @@ RRC_API int rrc_mirror_step(rrc_heap *heap)
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is not mirrored: its rrc_desc lacks mirror");
     if (rrci_is_busy(heap))
         return RRC_EPHASE;
-    heap->hooked = 1;
     return rrci_step(heap, function);
 }
 
@@ -6372,23 +6333,16 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
         || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
 }
 
-/* One round of rrc_mirror_collect, without the pending work. */
+/* One round of rrc_gc_collect, without the pending work. */
 static void rrci_mirror_cycle(rrc_heap *heap)
 {
-    const char *function = "rrc_mirror_collect";
+    const char *function = "rrc_gc_collect";
     rrci_step(heap, function);
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
     heap->stepping = 1;
     rrci_find_deaths(heap, function);
-    if (!heap->hooked)
-        rrci_strengthen_all(heap);
     heap->stepping = 0;
-}
-
-RRC_API size_t rrc_mirror_collect(rrc_heap *heap)
-{
-    return rrc_gc_collect(heap);
 }
 
 /* The heap ends: no hook may be called from now on. */
@@ -6882,9 +6836,9 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t expl
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
-/* In the hooked form weak objects are held by tracked objects alone, and not by garbage
-   that waits; and in debug builds, their owners' edge nodes list them. */
-static void rrci_check_hooked(rrci_checker *checker)
+/* Weak objects are held by tracked objects alone, and not by garbage that waits; and in
+   debug builds, their owners' edge nodes list them. */
+static void rrci_check_owners(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -6942,8 +6896,8 @@ static void rrci_check_mirror(rrci_checker *checker)
     if (headless_o != heap->headless_o
         || (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, edge nodes, or O links are not counted right");
-    if (checker->code == RRC_OK && heap->hooked && !heap->found_dead && heap->depth == 0)
-        rrci_check_hooked(checker);
+    if (checker->code == RRC_OK && !heap->found_dead && heap->depth == 0)
+        rrci_check_owners(checker);
 }
 
 #endif /* RRC_MIRROR */

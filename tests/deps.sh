@@ -3,7 +3,7 @@
 # else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang llvm libcmocka-dev pkg-config graphviz man-db valgrind cppcheck clang-tidy ruby ruby-dev rake ruby-minitest'
+packages='make g++ clang llvm libcmocka-dev pkg-config graphviz valgrind cppcheck clang-tidy ruby ruby-dev rake ruby-minitest'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
 packages="$packages $lua luarocks mruby libmruby-dev"
 packages="$packages libgc-dev libglib2.0-dev python3 gnuplot-nox fonts-dejavu-core"     # the benchmarks
@@ -20,7 +20,7 @@ fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
-    echo "  GNU make, gcc and g++ (also for 32 bits), clang with llvm-cov, cmocka, pkg-config, graphviz, man,"
+    echo "  GNU make, gcc and g++ (also for 32 bits), clang with llvm-cov, cmocka, pkg-config, graphviz,"
     echo "  tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and s390x, cppcheck, clang-tidy,"
     echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind,"
     echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1,"

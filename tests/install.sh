@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh - `make install` puts the header, its .pc file and its man page where they
-# belong, a program finds them through pkg-config, and `make uninstall` leaves no file.
+# install.sh - `make install` puts the header and its .pc file where they belong, a program
+# finds them through pkg-config, and `make uninstall` leaves no file.
 . tests/lib.sh
 MAKE=${MAKE:-make}
 PKG_CONFIG=${PKG_CONFIG:-pkg-config}
@@ -18,22 +18,7 @@ expect "the .pc file names the prefix, not the stage" \
 version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
 expect "the .pc file has the header's version $version" \
     grep -qx "Version: $version" "$stage/opt/rrc/lib/pkgconfig/rawrefcount.pc"
-page=$stage/opt/rrc/share/man/man3/rawrefcount.3
-expect "the man page has the header's version" grep -q "^.TH RAWREFCOUNT 3 .*rawrefcount $version" "$page"
-for name in $(sed -n '/^#ifdef RAWREFCOUNT_IMPLEMENTATION/q
-                      s/^RRC_\(API\|INLINE\) .*[ *]\(rrc_[a-z_]*\)(.*/\2/p' rawrefcount.h | sort -u); do
-    expect "the man page tells of $name" grep -q "^.fB.*$name(" "$page"
-done
-for name in $(sed -n 's/^    X(\(RRC_E[A-Z]*\),.*/\1/p' rawrefcount.h); do
-    expect "the man page tells of $name" grep -q "^.B $name\$" "$page"
-done
-if have man; then
-    expect "man has nothing to say against it" \
-        sh -c "LC_ALL=C.UTF-8 man --warnings -Z -l '$page' 2>&1 >/dev/null | { ! grep .; }"
-else
-    skip "the man page in man: there is none"
-fi
-expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 3
+expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 2
 $MAKE -s --no-print-directory uninstall DESTDIR="$stage" PREFIX=/opt/rrc
 expect "uninstall leaves no file" test "$(find "$stage" -type f | wc -l)" -eq 0
 

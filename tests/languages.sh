@@ -77,10 +77,4 @@ rm -f "$out/a.out.$$"
 printf '#include "rawrefcount.h"\n' >"$out/public.c"
 expect "the public part includes only <stddef.h> and <stdint.h>" sh -c \
     "! $CC -std=c99 -I. -M '$out/public.c' | tr ' ' '\n' | grep -E '/(stdio|stdlib|string|assert)\.h'"
-
-# A macro that is spelt wrongly is refused by name.
-for wrong in RRC_IMPLEMENTATION RRC_STATIC RAWREFCOUNT_DEBUG RRC_HOST_MOVE RRC_HOST_YOUNG; do
-    expect "$wrong is refused" sh -c \
-        "$CC -std=c99 -I. -D$wrong -c '$out/public.c' -o '$out/public.o' 2>&1 | grep -q 'the name is'"
-done
 finish

@@ -5,8 +5,9 @@
  *
  *     mirror graphs FILE...
  *
- * Each file is run in the hooked and in the explicit form, with the host's collector
- * at rest and under stress, then with each call of the mirror hook failing in turn. */
+ * Each file is run by a program that makes steps and by one that only calls
+ * rrc_gc_collect, with the host's collector at rest and under stress, then with each call
+ * of the mirror hook failing in turn. */
 
 #include "mirror_programs.h"
 
@@ -119,7 +120,7 @@ static void collect(reader *r, int and_run)
 {
     let_go_of_nodes(r);
     r->runs = and_run;
-    if (r->w->raw) {
+    if (r->w->v->options.only_collects) {
         m_collect(r->w);
     } else {
         m_step(r->w);
@@ -202,11 +203,11 @@ static void do_names(reader *r)
     }
 }
 
-/* Finalizers that do more than to run are left to the other hosts' tests; and in the
-   explicit form a collection runs what is pending. */
-static int is_for_us(const char *text, int explicit_form)
+/* Finalizers that do more than to run are left to the other hosts' tests; and
+   rrc_gc_collect runs what is pending. */
+static int is_for_us(const char *text, int only_collects)
 {
-    return !(explicit_form && strstr(text, "\nmajor") != NULL) && strstr(text, "resurrects") == NULL && strstr(text, "hands-out") == NULL && strstr(text, "cuts") == NULL;
+    return !(only_collects && strstr(text, "\nmajor") != NULL) && strstr(text, "resurrects") == NULL && strstr(text, "hands-out") == NULL && strstr(text, "cuts") == NULL;
 }
 
 static void do_line(reader *r)
@@ -261,8 +262,8 @@ static int run_file(const char *path, const vm_options *options, size_t fail_at)
     rewind(file);
     r.w = m_open(options, 1);
     r.w->v->fail_mirror_at = fail_at;
-    for (r.line = 1; is_for_us(text, options->explicit_form) && fgets(line, sizeof line, file) != NULL; r.line++) {
-        unit_context("%s:%d, form %d, stress %d, failure %lu", path, r.line, options->explicit_form,
+    for (r.line = 1; is_for_us(text, options->only_collects) && fgets(line, sizeof line, file) != NULL; r.line++) {
+        unit_context("%s:%d, only collects %d, stress %d, failure %lu", path, r.line, options->only_collects,
                      options->stress, (unsigned long)fail_at);
         split(&r, line);
         if (r.word_count > 0)
@@ -282,7 +283,7 @@ static void run_graph(void)
 
     for (n = 0; n < 12; n++) {
         memset(&options, 0, sizeof options);
-        options.explicit_form = n % 2 != 0;
+        options.only_collects = n % 2 != 0;
         options.stress = (int)(n / 2 % 3);
         options.keeps_resurrected = n / 6 != 0;
         run_file(path, &options, 0);

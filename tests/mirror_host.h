@@ -40,7 +40,7 @@ typedef struct vm_options {
     int stress;                 /* 1: may collect whenever an object is made; 2: always, all of it */
     int late_finalizers;        /* they run some time after the collection */
     int keeps_resurrected;      /* weak references to what a finalizer can see are cleared after it */
-    int explicit_form;
+    int only_collects;          /* the program calls rrc_gc_collect, but no step */
 } vm_options;
 
 typedef struct vm_pointers {

@@ -294,7 +294,7 @@ static void operate(m_world *w)
     case 35:
         if (((driver *)w->user)->steps_rarely && choose(w, 25) != 0)
             grow(w);
-        else if (!w->raw && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
+        else if (!w->v->options.only_collects && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
         else if (choose(w, 4) == 0)
             m_collect(w);
@@ -343,7 +343,7 @@ static void settle(m_world *w, int all)
 }
 
 /* The kind of host is told by the seed. */
-static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int careless, int soft)
+static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int soft)
 {
     vm_options options;
     driver d = { 0 };
@@ -355,14 +355,12 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int care
     options.stress = (int)(seed % 3);
     options.late_finalizers = seed / 3 % 2 != 0;
     options.keeps_resurrected = seed / 6 % 2 != 0;
-    options.explicit_form = raw >= 0 ? raw : seed / 12 % 3 == 2;
+    options.only_collects = careless == 0 && seed / 12 % 3 == 2;
     w = m_open(&options, seed);
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
-    if (careless == 1)
-        w->raw = 1;                     /* in the hooked form */
-    w->careless = careless == 2;
+    w->careless = careless;
     w->soft = soft;
     w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;
     for (i = 0; i < steps && w->lost == 0 && choices_are_left(&w->v->from); i++) {
@@ -372,9 +370,9 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int care
         }
         if (careless != 0 && i % 40 == 0)
             rrc_mirror_step(w->v->heap);
-        if (careless == 2 && i % 3 == 0)
+        if (careless == M_NO_TOUCHES && i % 3 == 0)
             move_any(w);
-        else if (careless == 1 && i % 3 == 0)
+        else if (careless == M_NO_INCREFS && i % 3 == 0)
             hold_weak(w);
         else
             operate(w);
@@ -401,7 +399,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int raw, int care
 static void run_bytes(const unsigned char *bytes, size_t size)
 {
     if (size > 1)
-        run(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000, -1, 0, 0);
+        run(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000, 0, 0);
 }
 
 #ifdef RANDOM_FUZZ
@@ -412,7 +410,7 @@ FUZZER_ENTRY(run_bytes)
 
 static void run_seed(unsigned long seed)
 {
-    run(choices_of_seed(seed), seed, 600, -1, 0, 0);
+    run(choices_of_seed(seed), seed, 600, 0, 0);
 }
 
 int mirror_random(int argc, char **argv)
@@ -427,7 +425,7 @@ int mirror_random(int argc, char **argv)
         return soak("mirror random", strtoul(argv[2], NULL, 0), run_seed);
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: mirror random %lu 1 %u", seed + i, steps);
-        run(choices_of_seed(seed + i), seed + i, steps, -1, 0, 0);
+        run(choices_of_seed(seed + i), seed + i, steps, 0, 0);
     }
     printf("%lu passed, 0 failed\n", runs);
     return runs == 0;
@@ -439,12 +437,12 @@ int mirror_control(int argc, char **argv)
     const char *rule = argc > 1 ? argv[1] : "";
     unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
     unsigned long runs = argc > 3 ? strtoul(argv[3], NULL, 0) : 60, i, lost = 0;
-    int careless = strcmp(rule, "increfs") == 0 ? 1 : strcmp(rule, "moves") == 0 ? 2 : 0;
+    int careless = strcmp(rule, "increfs") == 0 ? M_NO_INCREFS : strcmp(rule, "moves") == 0 ? M_NO_TOUCHES : 0;
 
     if (careless == 0)
         return 2;
     for (i = 0; i < runs; i++)
-        lost += run(choices_of_seed(seed + i), seed + i, 2000, 0, careless, 1) > 0;
+        lost += run(choices_of_seed(seed + i), seed + i, 2000, careless, 1) > 0;
     printf("%s: lost or found in %lu of %lu runs\n", rule, lost, runs);
     printf("%d passed, %d failed\n", lost > 0, lost == 0);
     return lost == 0;

@@ -1,5 +1,5 @@
 /* User code calls back, with a closed host: each function of the header is called from
- * each hook of >>mirror, and from the slots that a step or rrc_mirror_collect runs. What
+ * each hook of >>mirror, and from the slots that a step or rrc_gc_collect runs. What
  * must come of it is what the header's comments say, as in test_reentry.c. */
 
 #include "mirror_programs.h"
@@ -258,7 +258,6 @@ static int call_gc_untrack(scene *s, rrc_heap *heap)
 
 static int call_run_pending(scene *s, rrc_heap *heap) { (void)s; check_int(rrc_run_pending(heap, 0), 0); return RRC_OK; }
 static int call_gc_collect(scene *s, rrc_heap *heap) { (void)s; check_int(rrc_gc_collect(heap), 0); return RRC_OK; }
-static int call_mirror_collect(scene *s, rrc_heap *heap) { (void)s; check_int(rrc_mirror_collect(heap), 0); return RRC_OK; }
 static int call_mirror_step(scene *s, rrc_heap *heap) { (void)s; return rrc_mirror_step(heap); }
 
 static int call_mirror_queries(scene *s, rrc_heap *heap)
@@ -307,7 +306,7 @@ static const column columns[] = {
     COLUMN(incref, ANY), COLUMN(incref_weak, ANY), COLUMN(last_decref, MUTATOR),
     COLUMN(create_link_pypy, MUTATOR), COLUMN(create_link_pyobj, MUTATOR), COLUMN(unlink, MUTATOR),
     COLUMN(gc_track, MUTATOR), COLUMN(gc_untrack, MUTATOR), COLUMN(run_pending, WORK),
-    COLUMN(gc_collect, WORK), COLUMN(mirror_collect, WORK), COLUMN(mirror_step, STEP), COLUMN(mirror_queries, ANY),
+    COLUMN(gc_collect, WORK), COLUMN(mirror_step, STEP), COLUMN(mirror_queries, ANY),
     COLUMN(visit_objects, MUTATOR), COLUMN(check, MUTATOR), COLUMN(explain, MUTATOR), COLUMN(dump_dot, MUTATOR),
     COLUMN(heap_free, HEAP_FREE), COLUMN(minor, DRIVEN), COLUMN(major, DRIVEN),
     COLUMN(links_moved, DRIVEN),
@@ -350,7 +349,7 @@ static void call_back(scene *s, const char *from)
 /* ---- from where ---- */
 
 static void do_step(scene *s) { check_int(rrc_mirror_step(s->heap), RRC_OK); }
-static void do_collect(scene *s) { rrc_mirror_collect(s->heap); }
+static void do_collect(scene *s) { rrc_gc_collect(s->heap); }
 
 static void do_first_reference(scene *s)
 {
@@ -403,7 +402,7 @@ static const struct row {
     { "tp_traverse in a step", "tp_traverse", HOOK, do_traverse },
     { "mirror for what loses its node", "mirror, to forget", HOOK, do_forget },
     { "mirror in a step", "mirror", MAKING, do_step },
-    { "mirror in rrc_mirror_collect", "mirror", MAKING, do_collect },
+    { "mirror in rrc_gc_collect", "mirror", MAKING, do_collect },
     { "collect", "collect", COLLECTING, do_collect },
     { "tp_finalize by rrc_decref", "tp_finalize", SLOT, do_dealloc },
     { "tp_dealloc by rrc_decref", "tp_dealloc", SLOT, do_dealloc },

@@ -75,7 +75,7 @@ static void live_on(m_world *w)
     int rounds;
 
     for (rounds = 0; rounds < MOST_NODES + 2; rounds++) {
-        if (w->raw) {
+        if (w->v->options.only_collects) {
             m_collect(w);
         } else {
             check_int(m_step(w), RRC_OK);
@@ -98,7 +98,7 @@ static void live(const family *f, uint64_t number, uint64_t member)
         snprintf(name + strlen(name), sizeof name - strlen(name), " %s", f->node[i]->name);
     unit_context("mirror small 1 %lu 1:%s", (unsigned long)number, name);
     memset(&options, 0, sizeof options);
-    options.explicit_form = number % 3 == 0;
+    options.only_collects = number % 3 == 0;
     options.late_finalizers = number % 5 == 0;
     options.keeps_resurrected = number % 7 < 3;
     options.stress = number % 4 == 1 ? 2 : 0;

@@ -118,7 +118,7 @@ static void take(m_world *w, int ob)
     rrc_object *at = w->ob[ob].ob;
     intptr_t count = COUNT(at);
 
-    if (w->raw && count != 0 && count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT)
+    if (w->careless == M_NO_INCREFS && count != 0 && count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT)
         RRC_REFCNT(at)++;
     else
         rrc_incref(w->v->heap, at);
@@ -324,7 +324,7 @@ void m_hold(m_world *w, int ob)
 void m_drop(m_world *w, int ob)
 {
     w->ob[ob].held--;
-    if (w->raw && w->ob[ob].held + w->ob[ob].inner > 1)
+    if (w->careless == M_NO_INCREFS && w->ob[ob].held + w->ob[ob].inner > 1)
         RRC_REFCNT(w->ob[ob].ob)--;
     else
         rrc_decref(w->v->heap, w->ob[ob].ob);
@@ -356,7 +356,7 @@ void m_move(m_world *w, int from, int n, int to, int k)
     forget_ref(w, to, k);
     what = w->ob[from].ref[n];
     if (what != NOBODY) {
-        if (!w->raw && !w->careless)
+        if (w->careless != M_NO_TOUCHES)
             rrc_touch(w->v->heap, w->ob[what].ob);
         w->ob[to].ref[k] = what;
         w->ob[from].ref[n] = NOBODY;
@@ -374,7 +374,7 @@ int m_step(m_world *w)
 
 size_t m_collect(m_world *w)
 {
-    return rrc_mirror_collect(w->v->heap);
+    return rrc_gc_collect(w->v->heap);
 }
 
 void m_run(m_world *w, size_t max)
@@ -405,8 +405,6 @@ void m_compare(m_world *w)
         if (queued < 0 || queued > 1)
             unit_fail(__FILE__, __LINE__, "counted object %d has %jd references more than it should",
                       (int)i, (intmax_t)queued);
-        if (w->raw && !w->soft && o->held + o->inner > 0 && (o->p == NOBODY || w->p[o->p].at != NULL))
-            check(RRC_REFCNT(o->ob) >= 0);
         if (o->p != NOBODY && w->p[o->p].at != NULL)
             check_ptr(vm_object_of(w->v, o->ob), w->p[o->p].at);
     }
@@ -462,7 +460,6 @@ m_world *m_open(const vm_options *options, uint64_t seed)
     w->v->test = w;
     w->v->on_death = see_death;
     w->v->on_finalizer = see_finalizer;
-    w->raw = w->v->options.explicit_form;
     return w;
 }
 

@@ -15,6 +15,9 @@ enum { M_REFS = 3, NOBODY = -1 };
 /* What kind of counted object; bits to be combined. */
 enum { M_BARE = 0, M_GC = 1, M_FINAL = 2, M_LIGHT = 4 };
 
+/* The rules that a control breaks. */
+enum { M_NO_INCREFS = 1, M_NO_TOUCHES = 2 };
+
 typedef struct m_p {
     vm_object *at;              /* NULL: it was found to be unreachable */
     int rooted, reached;
@@ -35,8 +38,7 @@ typedef struct m_world {
     m_p *p;
     m_ob *ob;
     size_t p_count, p_room, ob_count, ob_room;
-    int raw;                    /* the explicit form: counts are changed directly, references just moved */
-    int careless;               /* a control: moves without rrc_touch though in the hooked form */
+    int careless;               /* a control breaks a rule: M_NO_INCREFS or M_NO_TOUCHES; 0: none */
     int soft;                   /* a control: what is lost is counted, and no failure */
     size_t lost;
     void (*in_finalizer)(struct m_world *w);

@@ -2098,7 +2098,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     rrcl_use(state, L);
     was_running = rrcl_is_running(L);
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
-    result = rrc_mirror_collect(heap);
+    result = rrc_gc_collect(heap);
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
     if (state->must_end)

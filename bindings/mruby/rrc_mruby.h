@@ -976,7 +976,7 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
     /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
     if (state->mrb->gc.state != MRB_GC_STATE_ROOT)
         mrb_full_gc(state->mrb);
-    count = rrc_mirror_collect(heap);
+    count = rrc_gc_collect(heap);
     rrcm_begin_native(state);
     return count;
 }
