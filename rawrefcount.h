@@ -240,7 +240,8 @@
  *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
  *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        references are taken by rrc_incref and dropped by rrc_decref from the beginning, also
- *        before the first rrc_mirror_step.
+ *        before the first rrc_mirror_step. What a host keeps in an edge node stays if it says so
+ *        in the middle of a step.
  * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
  *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
@@ -956,10 +957,12 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
 /* The edge node of ob, or NULL. Before you link an object that has one, make p
-   refer to it. set: for the mirror hook. Called elsewhere, it tells that the host
-   keeps things of its own in the node of this tracked object, which may be the one it
-   has or, if it has none, a new one: a step does not forget it then for lack of
-   anything that ob owns. [any | no | set: calls anchor | O(1)] */
+   refer to it. set: for the mirror hook, to give ob a new node. Called outside of
+   rrc_mirror_step, or with the node that ob has already, it tells that the host keeps
+   things of its own in the node of this tracked object: a step does not forget it then
+   for lack of anything that ob owns. (What the mirror hook allows to run, such as a
+   finalizer of the host, is inside of the step: if it gives ob a new node, it calls set
+   for that twice.) [any | no | set: calls anchor | O(1)] */
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
@@ -5598,10 +5601,14 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         return;
     }
     head = rrci_gc_head_of(ob);
-    if (!heap->stepping) {
+    if (!heap->stepping || head->is.node == node) {
         head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
-        if (head->is.number == 0)
+        if (head->is.number == 0) {
             head->is.number = rrci_new_number(heap);
+            heap->changes++;
+        }
+    }
+    if (!heap->stepping) {
         if (head->is.node == node)
             return;
         heap->changes++;

@@ -1824,6 +1824,78 @@ static void nodes_of_the_hosts_are_listed(void)
     close_hand(h);
 }
 
+/* In the middle of a step, in the mirror hook of another object: the host keeps things of its own
+   in the node that the victim has, or in a first one; or it only gives it a new one. */
+static int times_set;
+static place *victims_node;
+
+static void set_node_of_victim(hand *h)
+{
+    int i;
+
+    for (i = 0; i < times_set; i++)
+        rrc_mirror_set_node(h->heap, victim, victims_node);
+}
+
+static void a_node_is_kept_in_a_step(void)
+{
+    int is_first;
+
+    for (is_first = 0; is_first < 2; is_first++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *changed = new_thing(h, &Tracked);
+
+        victim = new_thing(h, &Tracked);
+        give(owner, 0, victim);
+        if (!is_first)
+            own(h, victim, 0, victim);
+        step(h);
+        victims_node = is_first ? new_place(h, 1) : node(h, victim);
+        own(h, changed, 0, changed);
+        times_set = is_first ? 2 : 1;
+        h->in_mirror = set_node_of_victim;
+        check_int(IS_WEAK(victim), !is_first);
+        step(h);
+        check(h->in_mirror == NULL);
+        check(rrc_mirror_is_due(h->heap) || !is_first);
+        RRC_CLEAR(h->heap, THING(victim)->ref[0]);
+        step_makes_weak(h, victim, victims_node);
+        step(h);
+        check_ptr(node(h, victim), victims_node);
+        check_ptr(node(h, owner)->list[0], victims_node);
+        check_int(h->forgotten, 0);
+        check_int(edge_nodes(h), 3);
+        RRC_CLEAR(h->heap, THING(changed)->ref[0]);
+        rrc_decref(h->heap, changed);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+/* The same in the hook of the object itself. */
+static void a_node_is_kept_in_its_own_hook(void)
+{
+    hand *h = open_hand();
+
+    victim = new_thing(h, &Tracked);
+    own(h, victim, 0, victim);
+    step(h);
+    victims_node = node(h, victim);
+    times_set = 1;
+    own(h, victim, 1, victim);
+    h->in_mirror = set_node_of_victim;
+    step(h);
+    check(h->in_mirror == NULL);
+    RRC_CLEAR(h->heap, THING(victim)->ref[0]);
+    RRC_CLEAR(h->heap, THING(victim)->ref[1]);
+    step(h);
+    step(h);
+    check_ptr(node(h, victim), victims_node);
+    check_int(h->forgotten, 0);
+    rrc_decref(h->heap, victim);
+    close_hand(h);
+}
+
 /* Garbage with such a node comes back, and owns nothing any more. */
 static void come_back(hand *h, rrc_object *self, const char *slot)
 {
@@ -2963,6 +3035,8 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_first_node_of_the_hosts),
     UNIT(a_new_node_outside_a_step),
     UNIT(nodes_of_the_hosts_are_listed),
+    UNIT(a_node_is_kept_in_a_step),
+    UNIT(a_node_is_kept_in_its_own_hook),
     UNIT(a_node_of_the_hosts_comes_back),
     UNIT(collections_alone_root_what_c_holds),
     UNIT(a_host_with_generations),

@@ -383,6 +383,8 @@ mutant pending_handles_are_forgotten mirror "$(in_function rrci_decide_untracked
 mutant a_wrong_traverse_weakens mirror "$(in_function rrci_weigh 's/weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK/RRC_OK/')"
 mutant new_nodes_are_not_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_anchor(heap, ob, 1);/;/')"
 mutant nodes_of_the_host_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/RRCI_NODE_KEPT | //')"
+mutant nodes_kept_in_a_step_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/ || head->is.node == node) {/) {/')"
+mutant a_node_kept_in_a_step_changes_nothing mirror "$(in_function rrc_mirror_set_node '/rrci_new_number/,/}/s/heap->changes++;/;/')"
 mutant a_failure_is_silent mirror "$(in_function rrci_mirror_stale 's/code = RRC_ENOMEM;/code = RRC_OK;/')"
 mutant nothing_is_let_go mirror "$(in_function rrci_end_pending 's/rrci_anchor(heap, ob, 0);/;/')"
 mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));/;/')"

@@ -200,7 +200,8 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
- *   OWNERS    a Lua object that C refers to -> its slot, weakly by key
+ *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
+ *             weakly by key
  *   CLASSES   number of a class -> its metatable
  *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
@@ -726,7 +727,7 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
     return state->slots[slot].ob != NULL && state->slots[slot].generation == number >> 32 ? slot : 0;
 }
 
-/* A value that is being finalized, or reached from what is, has lost its slot but is
+/* A value or node that is being finalized, or reached from what is, has lost its slot but is
    still a key of OWNERS: give all of them their slots back. */
 static void rrcl_revive(rrcl_state *state)
 {
@@ -918,6 +919,16 @@ static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
     return 1;
 }
 
+/* The same, but first the header learns if Lua has taken the node out of its slot. Then it finds
+   the node again (see rrcl_is_noted), or protects what ob refers to until the next step. */
+static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    if (node != NULL && rrcl_is_empty(state, rrcl_slot_of(node)))
+        rrc_touch(state->heap, ob);
+    return rrcl_push_node(L, state, ob);
+}
+
 /* Push the live proxy of ob on L, if there is one. */
 static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
@@ -944,12 +955,10 @@ static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node;
     rrcl_proxy *proxy;
-    if (rrcl_push_node(L, state, ob)) {
+    if (rrcl_push_revived_node(L, state, ob)) {
         lua_replace(L, -2);
         return;
     }
-    if (rrc_mirror_node(state->heap, ob) != NULL)
-        rrc_touch(state->heap, ob);                 /* its node died: the header protects what it listed */
     proxy = rrcl_push_proxy(L, state, ob);
     if (proxy != NULL) {
         if (proxy->has_table) {
@@ -1414,11 +1423,9 @@ RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
    be linked already: then its old proxy is dead, but its __gc has not run yet. */
 static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
 {
-    rrc_gcref p = rrc_to_obj(state->heap, ob), node = rrc_mirror_node(state->heap, ob);
+    rrc_gcref p = rrc_to_obj(state->heap, ob);
     int code = RRC_OK;
-    if (node != NULL && rrcl_is_empty(state, rrcl_slot_of(node)))
-        rrc_touch(state->heap, ob);         /* nothing protects what ob refers to until the next step */
-    else if (rrcl_push_node(L, state, ob)) {
+    if (rrcl_push_revived_node(L, state, ob)) {
         rrcl_give_table(L, proxy);
         lua_pop(L, 1);
     }
@@ -1757,37 +1764,78 @@ static int rrcl_index(lua_State *L)
     return 1;
 }
 
+/* OWNERS has the tables of nodes with fields of scripts. If only a dying proxy refers to such a
+   table, Lua takes it out of its slot. If C takes a reference to the ob before the __gc of that
+   proxy, OWNERS still has the table, and so the fields stay with the ob. Is the node of ob there,
+   with the table of the proxy at 1? */
+static int rrcl_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    rrc_gcref node = rrc_mirror_node(state->heap, ob);
+    int is_noted;
+    rrcl_get_uservalue(L, 1);
+    lua_xmove(L, state->hidden, 1);
+    lua_rawget(state->hidden, RRCL_OWNERS);
+    is_noted = node != NULL && lua_tonumber(state->hidden, -1) == rrcl_owner_number(state, rrcl_slot_of(node));
+    lua_pop(state->hidden, 1);
+    return is_noted;
+}
+
+/* Note the node of ob, whose table is on top. Raises. */
+static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    lua_pushvalue(state->hidden, RRCL_OWNERS);
+    lua_xmove(state->hidden, L, 1);
+    lua_pushvalue(L, -2);
+    lua_pushnumber(L, rrcl_owner_number(state, rrcl_slot_of(rrc_mirror_node(state->heap, ob))));
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+/* Give the proxy at 1 a table with fields: that of the node, if its ob is tracked. Finalizers can
+   close the proxy meanwhile, or set fields. Raises. */
+static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
+{
+    lua_settop(L, 3);
+    lua_newtable(L);                            /* 4: the fields */
+    lua_createtable(L, 0, 1);                   /* 5: the node */
+    rrcl_reserve_slot(L, state);
+    rrcl_need_live(L);
+    if (rrcl_push_fields(L, proxy)) {
+        lua_pushvalue(L, -1);
+        lua_replace(L, 4);
+    }
+    if (proxy->has_table) {
+        lua_settop(L, 6);
+        lua_replace(L, 5);
+    }
+    if (rrc_gc_is_tracked(state->heap, proxy->ob)) {
+        rrcl_attach_node(L, state, proxy->ob);
+        rrcl_note_node(L, state, proxy->ob);
+    }
+    lua_rawgeti(L, 5, RRCL_FIELDS);
+    if (!lua_istable(L, -1)) {
+        lua_pushvalue(L, 4);
+        lua_rawseti(L, 5, RRCL_FIELDS);
+    }
+    lua_settop(L, 5);
+    lua_pushvalue(L, 1);
+    lua_insert(L, 5);
+    rrcl_give_table(L, proxy);
+    lua_settop(L, 3);
+}
+
 /* The fields live in the node's table, so that they stay with the object. (One that is
    not tracked has no node: then they stay with the proxy.) */
 static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
     rrc_heap *heap = state->heap;
-    int is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
     rrcl_use(state, L);
-    if (!rrcl_push_fields(L, proxy) || (is_tracked && rrc_mirror_node(heap, proxy->ob) == NULL)) {
-        lua_settop(L, 3);
-        lua_newtable(L);                        /* 4: the fields */
-        lua_createtable(L, 0, 1);               /* 5: the node */
-        rrcl_reserve_slot(L, state);
-        rrcl_need_live(L);                      /* finalizers may have closed it just now, or set fields */
-        is_tracked = rrc_gc_is_tracked(heap, proxy->ob);
-        if (is_tracked)
-            rrcl_attach_node(L, state, proxy->ob);
-        if (!proxy->has_table) {
-            lua_pushvalue(L, 1);
-            lua_pushvalue(L, 5);
-            rrcl_give_table(L, proxy);
-            lua_settop(L, 5);
-        }
-        if (!rrcl_push_fields(L, proxy)) {
-            lua_pop(L, 1);
-            lua_pushvalue(L, 4);
-            lua_rawseti(L, -2, RRCL_FIELDS);
-            lua_pushvalue(L, 4);
-        }
+    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, proxy->ob) && !rrcl_is_noted(L, state, proxy->ob))) {
+        rrcl_need_fields(L, state, proxy);
+        rrcl_push_fields(L, proxy);
     }
-    if (is_tracked)
+    if (rrc_gc_is_tracked(heap, proxy->ob))
         rrc_mirror_set_node(heap, proxy->ob, rrc_mirror_node(heap, proxy->ob));    /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);

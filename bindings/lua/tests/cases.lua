@@ -55,6 +55,7 @@ local function case(name, f)
   f = nil
   while pcall(nodes.release, 1) do end
   nodes.on_finalize, nodes.on_close = nil, nil
+  if jit then jit.flush() end           -- compiled code refers to what it was compiled for
   rawrefcount.collect() rawrefcount.collect() collectgarbage() rawrefcount.collect()
   if ok then ok, message = pcall(nodes.check) end
   if ok and nodes.live() > 0 then ok, message = false, nodes.live() .. " nodes are left" end
@@ -207,6 +208,199 @@ case("a script's fields stay with the object, before any step and without childr
   rawrefcount.collect()
   equal(nodes.live(), 0)
 end)
+
+-- Makes steps until f has run in the middle of one: as a finalizer, while Lua makes nodes.
+local function in_a_step(f)
+  local pause, stepmul
+  if not everywhere then pause, stepmul = set_pace(0, is_51 and 0 or 1000) end
+  local is_stepping, is_done, owners = false, false, nil
+  local function try()
+    if is_done then return end
+    if not is_stepping then finalizer(try) return end
+    is_done = true
+    f(owners)
+  end
+  try()
+  for _ = 1, 200 do
+    owners = {}
+    for i = 1, many(2000) do
+      owners[i] = new(i)
+      owners[i]:set(1, {})
+    end
+    is_stepping = true
+    rawrefcount.step()
+    is_stepping = false
+    if is_done then break end
+  end
+  if not everywhere then set_pace(pause, stepmul) end
+  assert(is_done, "no finalizer ran in a step")
+end
+
+case("a finalizer sets a field in the middle of a step", function()
+  local owner, w = new(1), new(2)
+  owner:set(1, w)
+  w:set(1, {})
+  rawrefcount.step()                    -- w has a node
+  in_a_step(function() w.note = "a note" end)
+  w:set(1, nil)
+  w = nil
+  rawrefcount.step()                    -- w owns nothing
+  collectgarbage() collectgarbage() collectgarbage()
+  equal(owner:get(1).note, "a note")
+end)
+
+case("a finalizer sets fields of many in the middle of a step: of some that have their nodes now", function()
+  local count
+  in_a_step(function(owners)
+    count = #owners
+    for i = 1, count do owners[i].note = i end
+    for i = 1, count, 50 do
+      nodes.hold(owners[i])
+      owners[i]:set(1, nil)
+    end
+  end)
+  for _ = 1, 3 do
+    rawrefcount.step()
+    collectgarbage()
+  end
+  for i = 1, count, 50 do
+    equal(nodes.held(1).note, i)
+    nodes.release(1)
+  end
+end)
+
+case("a finalizer sets the first field in the middle of a step: of an object without a node", function()
+  local owner, w, garbage = new(1), new(2), new(3)
+  owner:set(1, w)
+  in_a_step(function()
+    w.note = "a note"
+    garbage.me = garbage
+  end)
+  w, garbage = nil, nil
+  for _ = 1, 3 do
+    rawrefcount.step()
+    collectgarbage()
+  end
+  equal(owner:get(1).note, "a note")
+  rawrefcount.collect()
+  equal(nodes.ids()[3], nil)
+end)
+
+-- Lua finds w unreachable, together with an object whose finalizer runs before that of w.
+local function dies_with(f, steps)
+  local function make()
+    local w, owner = new(1), new(2)
+    owner:set(1, w)
+    owner:set(2, { "owned" })
+    w:set(1, owner)
+    f(w, owner, function(g) finalizer(g) end)
+  end
+  make()
+  if steps then rawrefcount.step() end
+  collectgarbage() collectgarbage() collectgarbage()
+end
+
+for _, steps in ipairs { false, true } do
+  local when = steps and ", after a step" or ""
+
+  case("a finalizer has C hold an object that dies with it: its fields stay" .. when, function()
+    dies_with(function(w, owner, finally)
+      w.note = { "a note" }
+      finally(function() nodes.hold(w) end)
+    end, steps)
+    equal(nodes.held(1).note[1], "a note")
+    equal(nodes.held(1):get(1):get(2)[1], "owned")
+    rawrefcount.step()
+    collectgarbage() collectgarbage()
+    equal(nodes.held(1).note[1], "a note")
+    equal(nodes.held(1):get(1):get(1), nodes.held(1))
+  end)
+
+  case("a finalizer puts an object that dies with it into one that lives: its fields stay" .. when, function()
+    local living = new(3)
+    dies_with(function(w, owner, finally)
+      w.note = { "a note" }
+      finally(function() living:set(1, w) end)
+    end, steps)
+    rawrefcount.step()
+    collectgarbage() collectgarbage()
+    equal(living:get(1).note[1], "a note")
+    equal(living:get(1):get(1):get(2)[1], "owned")
+  end)
+
+  case("a finalizer has C hold the owner of an object that dies with it: the fields stay" .. when, function()
+    dies_with(function(w, owner, finally)
+      w.note, owner.note = { "a note" }, { "another" }
+      finally(function() nodes.hold(owner) end)
+    end, steps)
+    equal(nodes.held(1):get(1).note[1], "a note")
+    equal(nodes.held(1).note[1], "another")
+    rawrefcount.step()
+    collectgarbage() collectgarbage()
+    equal(nodes.held(1):get(1).note[1], "a note")
+    equal(nodes.held(1).note[1], "another")
+  end)
+
+  case("a finalizer has C hold the owner of an object without a proxy: the fields stay" .. when, function()
+    local function make()
+      local a, b, c = new(1), new(2), new(3)
+      a:set(1, b) b:set(1, c) c:set(1, a)
+      c.note = { "a note" }
+      nodes.hold(a)
+    end
+    make()
+    collectgarbage() collectgarbage()           -- none has a proxy
+    local function dies()
+      local a = nodes.held(1)
+      nodes.release(1)
+      finalizer(function() nodes.hold(a) end)
+    end
+    dies()
+    if steps then rawrefcount.step() end
+    collectgarbage() collectgarbage()
+    equal(nodes.held(1):get(1):get(1).note[1], "a note")
+    rawrefcount.step()
+    collectgarbage() collectgarbage()
+    equal(nodes.held(1):get(1):get(1).note[1], "a note")
+  end)
+
+  case("a finalizer sets fields of an object that dies with it, and has C hold it" .. when, function()
+    for i = 0, 7 do
+      local has_field, steps_first, steps_then = i % 2 == 1, i % 4 > 1, i > 3
+      dies_with(function(w, owner, finally)
+        if has_field then w.note = "a note" end
+        finally(function()
+          if steps_first then rawrefcount.step() end
+          w.first = { "first" }
+          if steps_then then rawrefcount.step() end
+          nodes.hold(w)
+          w.second = { "second" }
+          equal(w.first[1], "first")
+        end)
+      end, steps)
+      equal(nodes.held(1).first[1], "first")
+      equal(nodes.held(1).second[1], "second")
+      equal(nodes.held(1).note, has_field and "a note" or nil)
+      equal(nodes.held(1):get(1):get(2)[1], "owned")
+      nodes.release(1)
+      rawrefcount.collect() rawrefcount.collect()
+    end
+  end)
+
+  case("a finalizer uses a new proxy of an object that dies with it" .. when, function()
+    dies_with(function(w, owner, finally)
+      w.note = { "a note" }
+      finally(function()
+        local again = owner:get(1)
+        equal(again.note[1], "a note")
+        again.more = { "more" }
+        nodes.hold(again)
+      end)
+    end, steps)
+    equal(nodes.held(1).note[1], "a note")
+    equal(nodes.held(1).more[1], "more")
+  end)
+end
 
 case("T6 C takes a reference after the step, and its owner dies", function()
   local a = new(1)

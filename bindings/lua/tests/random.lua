@@ -119,9 +119,8 @@ local function run(seed)
     if id_of(x) ~= id then error(("%s: %d, not %d"):format(where, id_of(x), id)) end
   end
 
-  -- A proxy that was finalized, or a field of such a one.
+  -- A proxy that was finalized.
   local function is_gone(x)
-    if x == nil then return true end
     if type(x) ~= "userdata" or keepers[x] then return false end
     local ok, message = pcall(function() return x.id end)
     return not ok and message:find("is gone") ~= nil
