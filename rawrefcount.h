@@ -627,6 +627,7 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
+ *   unchecked   elsewhere nothing is refused or changed, but the result means nothing
  * "Calls dealloc" means tp_finalize, tp_dealloc and tp_free, and so any code. */
 
 #ifdef __cplusplus
@@ -638,7 +639,7 @@ extern "C" {
 /* Make a heap. Returns NULL if memory is lacking, if desc lacks a required hook
    (RRC_EDESC, logged) or if this unit's settings are not the implementing
    unit's (RRC_ECONFIG, logged). desc is copied.
-   [mutator | allocates | calls no hook but realloc and log | O(1)] */
+   [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap: every p counts as dead, so that each link is dissolved by the
@@ -650,7 +651,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    What is left of the heap lives on until the last object of rrc_new and
    rrc_gc_new is gone: till then rrc_incref, rrc_decref, and what a late tp_dealloc ends
    with (rrc_gc_untrack, rrc_del, rrc_gc_del), stay legal; all else does nothing, and is
-   refused with RRC_ECLOSED. No hook but realloc and log is called then. userdata must
+   refused with RRC_ECLOSED unless its tag line says something else. No hook but realloc and log is called then. userdata must
    live as long as those, and the deallocs of late objects, need it.
    From inside a collection, a dealloc, a hook or a callback it is refused: logged,
    returns SIZE_MAX, nothing changed. NULL is ignored (returns 0).
@@ -689,28 +690,28 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* The same as PyPy has it: a P link, and an O link, whose bias is left to the caller. Add
    RRC_REFCNT_FROM_PYPY (or .._LIGHT) before or just after; no collection may come in between. An object
-   whose reference is handed over to p thus gets bias - 1. Immortal obs get no bias. */
+   whose reference is handed over to p thus gets bias - 1. Immortal obs get no bias. [as rrc_link] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
 /* The ob of p's P link, or NULL: p is NULL or has none, or a collection is going
    on. A borrowed reference: incref it to keep it.
-   [mutator | no | calls slot | O(1)] */
+   [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* The p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    p is as good as any unrooted reference: until the next collection.
    In a mirrored heap, where p can have died unnoticed: NULL for a weak object whose p is gone, but only
    once anchor has said so of some p since the last step. Such an object may become strong by this call.
-   [mutator | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
+   [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
    NULL takes that back. Logged and ignored if ob is linked, or waits for its dealloc;
-   ignored in and after rrc_heap_free. An odd marker is refused (RRC_ETAGGED, logged). Use one marker
+   ignored in deallocs of rrc_heap_free and after it. An odd marker is refused (RRC_ETAGGED, logged). Use one marker
    for all: an object with another one than the last is searched for among the links.
-   [mutator | no | calls log | O(1)] */
+   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
 /* Dissolve ob's link as if p had died: the bias comes off; if nothing else holds
@@ -771,12 +772,12 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    marked by the major collection that is going on, or is about to call
    rrc_major_collection_trace. Call it for every linked p, once, also from inside
    trace and propagate. A p without a link is ignored.
-   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
+   [host's major collection and its hooks, else ignored | no | nothing; after _trace_early also trace, tp_traverse |
    O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
 /* The same, for a host whose proxies know their ob: no dictionary is needed for it,
-   and reports_marks may be 0. */
+   and reports_marks may be 0. [as rrc_marked] */
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 
 /* Like rrc_major_collection_trace, for a host that cannot finish its marking now:
@@ -792,7 +793,7 @@ RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 /* The host interrupts its marking, and the mutator is about to run. What was traced
    stays marked, but nothing else is remembered: call a trace function again before
    the free call. Nothing happens if no major collection is going on.
-   [host's major collection | no | nothing | O(links + tracked objects)] */
+   [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
 /* [same major collection, marking done, new addresses known, nothing freed or
@@ -863,7 +864,7 @@ RRC_API void rrc_del(rrc_heap *heap, void *ob);
     } while (0)
 
 /* Like rrc_new and rrc_new_var, for a type with RRC_TPFLAGS_HAVE_GC; the object
-   is not tracked yet. with_extra_data: `extra` more bytes at its end, zeroed. */
+   is not tracked yet. with_extra_data: `extra` more bytes at its end, zeroed. [as rrc_new] */
 RRC_API rrc_object *rrc_gc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_gc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *type, size_t extra);
@@ -876,7 +877,7 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
-/* Free the memory of an object of rrc_gc_new; untracks it. As rrc_del. */
+/* Free the memory of an object of rrc_gc_new; untracks it. [as rrc_del] */
 RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 
 /* Let the search for cycles see ob, whose fields must be valid from now on. Fails
@@ -982,7 +983,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
-/* [any | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
+/* [any until rrc_heap_free is done | no | nothing | O(1)] Fails with RRC_ENULL, RRC_ECLOSED. */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
 #ifndef RRC_NO_STDIO
@@ -1348,7 +1349,7 @@ typedef struct rrci_queue {
    RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation, no scratch word is in
-                   use (but see heap->reported), and link fields name p.
+                   use (but see heap->reported), and link fields name p (but see heap->in_sides).
    RRCI_MINOR      A function of a minor collection is running. It alone changes links.
    RRCI_COPYING    The trace call of a minor collection has returned: the p of each young P link that C
                    holds is traced. No code of the mutator runs until the free call.
