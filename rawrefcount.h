@@ -962,15 +962,18 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 RRC_API size_t rrc_mirror_collect(rrc_heap *heap);
 
 /* What stands for ob in the host's heap: the p of its P link, else its edge node;
-   NULL: nothing. [any | no | calls slot | O(1)] */
+   NULL: nothing, or the heap is not mirrored. [mutator and its hooks, unchecked | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
 /* The edge node of ob, or NULL. Before you link an object that has one, make p
-   refer to it. set: for the mirror hook. Called elsewhere, it tells that the host
+   refer to it. [any | no | nothing | O(1)] */
+RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
+
+/* ob gets this edge node: for the mirror hook. Called elsewhere, it tells that the host
    keeps things of its own in the node of this tracked object, which may be the one it
    has or, if it has none, a new one: a step does not forget it then for lack of
-   anything that ob owns. [any | no | set: calls anchor | O(1)] */
-RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
+   anything that ob owns. Refused, and logged, for other objects, and in other heaps.
+   [mutator and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
 #endif
@@ -5380,7 +5383,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL)
+    if (heap == NULL || ob == NULL || !RRCI_IS_MIRRORED(heap))
         return NULL;
     return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
 }
@@ -5594,6 +5597,8 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+        return;
     if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
         return;
