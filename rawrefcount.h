@@ -616,6 +616,7 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
+ *   unchecked   elsewhere nothing is refused or changed, but the result means nothing
  * "Calls dealloc" means tp_finalize, tp_dealloc and tp_free, and so any code. */
 
 #ifdef __cplusplus
@@ -629,7 +630,7 @@ extern "C" {
 /* Make a heap. Returns NULL if memory is lacking, if desc lacks a required hook
    (RRC_EDESC, logged) or if this unit's settings are not the implementing
    unit's (RRC_ECONFIG, logged). desc is copied.
-   [mutator | allocates | calls no hook but realloc and log | O(1)] */
+   [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
@@ -641,7 +642,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    A rest of the heap lives on until the last object of rrc_new and rrc_gc_new is gone. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
-   refused with RRC_ECLOSED. No hook but realloc and log is called then. userdata must
+   refused with RRC_ECLOSED, unless their tag line says something else. No hook but realloc and log is called then. userdata must
    live as long as these two hooks, and the deallocs of late objects, need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
@@ -680,13 +681,14 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* PyPy's own functions: a P link, and an O link, whose bias is left to the caller. Add
    RRC_REFCNT_FROM_PYPY (or .._LIGHT) to the count before the call or just after it, with no collection
-   in between. Add the bias - 1 to hand the caller's reference over to p. An immortal ob gets no bias. */
+   in between. Add the bias - 1 to hand the caller's reference over to p. An immortal ob gets no bias.
+   [as rrc_link] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
 /* The ob of p's P link, or NULL: p is NULL or has none, or a collection is going
    on. A borrowed reference: incref it to keep it.
-   [mutator | no | calls slot | O(1)] */
+   [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
 /* The p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
@@ -694,15 +696,15 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
    In a mirrored heap p can be dead before the header learns of it. If anchor has said of any p since
    the last step that it is dead, this function asks anchor: a weak object then becomes strong, or
    the result is NULL because its p is gone.
-   [mutator | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
+   [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
 /* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
    linked itself), so that code which still comes across ob can tell. marker
    NULL takes that back. The call is logged and ignored if ob is linked, if ob waits for its dealloc,
-   or if marker is odd (RRC_ETAGGED). In and after rrc_heap_free it is just ignored. Use the same marker
-   for all objects: if ob has an older one, the call searches all links.
-   [mutator | no | calls log | O(1)] */
+   or if marker is odd (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, it is just ignored. Use the
+   same marker for all objects: if ob has an older one, the call searches all links.
+   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
 /* Dissolve ob's link as if p had died: the bias comes off; if nothing else holds
@@ -828,8 +830,8 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
 /* For a host with reports_marks: a major collection has just marked p. The collection is going on,
    or is about to call rrc_major_collection_trace. Call it once for every linked p, also from inside
    trace and propagate. A p without a link is ignored.
-   [host's major collection | no | nothing; after _trace_early also trace, tp_traverse |
-   O(1); then also O(what becomes alive by it)] */
+   [host's major collection and its hooks, else ignored | no | nothing; after _trace_early also trace,
+   tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
 /* The same, for a host whose proxies know their ob. It needs no dictionary, and reports_marks may
@@ -848,7 +850,7 @@ RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
    collection: call a trace function again before the free call. (In the host all stays marked that
    was traced.) Nothing happens if no major collection is going on.
-   [host's major collection | no | nothing | O(links + tracked objects)] */
+   [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
 /* ---- CPython's protocol for C types with RRC_TPFLAGS_HAVE_GC ---- */
@@ -953,17 +955,19 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
 /* The object that stands for ob in the host's heap: the p of its P link, else its edge node, else NULL.
-   [any | no | calls slot | O(1)] */
+   [mutator and its hooks, unchecked | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
-/* The edge node of ob, or NULL. Before you link an object that has one, make p
-   refer to it. set: for the mirror hook, to give ob a new node. Called outside of
-   rrc_mirror_step, or with the node that ob has already, it tells that the host keeps
-   things of its own in the node of this tracked object: a step does not forget it then
-   for lack of anything that ob owns. (What the mirror hook allows to run, such as a
-   finalizer of the host, is inside of the step: if it gives ob a new node, it calls set
-   for that twice.) [any | no | set: calls anchor | O(1)] */
+/* The edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
+   [any | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
+
+/* Give ob a new edge node: this is for the mirror hook. Outside of rrc_mirror_step, or with the node that ob
+   has already, the call says that the host keeps things of its own in the node of this tracked object: a step
+   then does not forget the node, even if ob owns nothing. (The mirror hook can let a finalizer of the host
+   run, which is then inside of the step. To give ob a new node of its own there, call this function twice
+   with it.) Refused, and logged, for other objects, and in other heaps.
+   [mutator and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
 #endif
@@ -976,7 +980,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
-/* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any | no | nothing | O(1)] */
+/* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
 #ifndef RRC_NO_STDIO
@@ -1343,7 +1347,7 @@ typedef struct rrci_queue {
    RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation, no scratch word is in
-                   use (but see heap->reported), and link fields name p.
+                   use (but see heap->reported), and link fields name p (but see heap->in_sides).
    RRCI_MINOR      A function of a minor collection is running. It alone changes links.
    RRCI_COPYING    The trace call of a minor collection has returned: the p of each young P link that C
                    holds is traced. No code of the mutator runs until the free call.
@@ -5382,7 +5386,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL)
+    if (heap == NULL || ob == NULL || !RRCI_IS_MIRRORED(heap))
         return NULL;
     return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
 }
@@ -5596,6 +5600,8 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+        return;
     if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
         return;

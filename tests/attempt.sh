@@ -31,14 +31,14 @@ if [ "$command" = build ]; then
     kind=$3
     case $kind in
     dict | slot)
-        sources="unit host objects random suite other_debug other_layout static_plain static_adapted
+        sources="unit states host objects random suite other_debug other_layout static_plain static_adapted
             knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
-    *) sources="unit $(sources 'mirror*.c')" ;;
+    *) sources="unit states $(sources 'mirror*.c')" ;;
     esac
-    mkdir -p "$out" || exit 2
+    mkdir -p "$out/$kind" && sh tests/states.sh >"$out/$kind/states.inc" || exit 2
     for source in $sources; do
         # shellcheck disable=SC2046,SC2086
-        $CC $FLAGS -O1 $(defines_of "$kind") -c "tests/$source.c" -o "$out/$kind-$source.o" || exit 2
+        $CC $FLAGS -I"$out/$kind" -O1 $(defines_of "$kind") -c "tests/$source.c" -o "$out/$kind-$source.o" || exit 2
     done
     exit 0
 fi
@@ -86,8 +86,8 @@ link_all() {
     dict | slot)
         link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" $host
         link random "$o-random.o" $host
-        link suite "$o-suite.o" "$o-knots.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
-    *) link mirror "$o"-mirror*.o "$o-unit.o" ;;
+        link suite "$o-suite.o" "$o-knots.o" "$o-states.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
+    *) link mirror "$o"-mirror*.o "$o-states.o" "$o-unit.o" ;;
     esac
 }
 run_quick() {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unit_group mirror_hook_calls, mirror_reentry;
+extern const unit_group mirror_hook_calls, mirror_reentry, mirror_states;
 
 #define COUNT(w, n) (RRC_REFCNT((w)->ob[n].ob) & INTPTR_MAX)
 
@@ -830,7 +830,7 @@ UNIT_GROUP(closed_hosts,
 
 int mirror_cases(int argc, char **argv)
 {
-    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls, &mirror_reentry };
+    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls, &mirror_reentry, &mirror_states };
 
-    return unit_main(argc, argv, groups, 3);
+    return unit_main(argc, argv, groups, 4);
 }

@@ -1989,7 +1989,7 @@ static void tell_a_node(hand *h, rrc_object *self, const char *slot)
     check_int(edge_nodes(h), 0);
     check(rrc_gc_is_tracked(h->heap, self));
     rrc_mirror_set_node(h->heap, self, &h->places[0]);
-    expect_log(h, RRC_ETYPE);
+    expect_log(h, RRC_EPHASE);
 }
 
 /* No hook is called any more, and nothing stands for what is left. */

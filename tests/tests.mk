@@ -11,12 +11,13 @@
 
 TEST_HEADERS := $(HEADER) $(wildcard tests/*.h) tests/variant.sh
 HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c
-SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/other_debug.c tests/other_layout.c \
+STATES       := $(BUILD)/tests/states.inc
+SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/unit.c tests/impl.c
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/states.c tests/unit.c tests/impl.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -24,8 +25,13 @@ BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAG
 $(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/impl.c
 
+# What the header's comments promise of each function in each state.
+$(STATES): tests/states.sh $(HEADER)
+	@mkdir -p $(@D)
+	@sh tests/states.sh $(HEADER) >$@
+
 # (-O1, as to optimize these tests takes longer than to run them.)
-$(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(TEST_HEADERS)
+$(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(STATES) $(TEST_HEADERS)
 	$(call BUILD_VARIANT,-O1) $@ $* $< $(SUITE_SRCS)
 
 $(BUILD)/tests/random-%: $(BUILD)/tests/impl-%.o $(RANDOM_SRCS) $(TEST_HEADERS)
@@ -34,7 +40,7 @@ $(BUILD)/tests/random-%: $(BUILD)/tests/impl-%.o $(RANDOM_SRCS) $(TEST_HEADERS)
 $(BUILD)/tests/cycles-%: $(BUILD)/tests/impl-%.o $(CYCLES_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $< $(CYCLES_SRCS)
 
-$(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(TEST_HEADERS)
+$(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ mirror-$* $(MIRROR_SRCS)
 
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
@@ -65,6 +71,10 @@ $(foreach variant,$(TEST_VARIANTS),\
     $(eval $(call run,random-$(variant),$(BUILD)/tests/random-$(variant),\
         $(BUILD)/tests/random-$(variant) 1 $(if $(QUICK)$(filter %-asan %-tsan,$(variant)),100,200))))
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),suite-$(variant) random-$(variant))
+
+$(eval $(call run,state_errors,$(BUILD)/tests/impl-dict-desc-moves.o,\
+    sh tests/state_errors.sh $(BUILD)/tests/impl-dict-desc-moves.o))
+CHECK_RUNS += state_errors
 
 # Cycles. Each of the common variants takes its share of the small graphs: together
 # all. The others, and the quick subset, take a sample; and so do all of the graphs of
@@ -126,7 +136,7 @@ $(eval $(call run,units,,sh tests/units.sh))
 CHECK_RUNS += units
 
 # What tries a changed header, for each kind of host: the header as it is passes.
-$(BUILD)/tests/attempt/%.passed: tests/attempt.sh $(wildcard tests/*.c) $(TEST_HEADERS)
+$(BUILD)/tests/attempt/%.passed: tests/attempt.sh tests/states.sh $(wildcard tests/*.c) $(TEST_HEADERS)
 	@mkdir -p $(@D)/$*
 	@sh tests/attempt.sh build $(@D) $*
 	@cp $(HEADER) $(@D)/$*

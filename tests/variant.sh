@@ -157,7 +157,7 @@ if [ -n "$runner" ]; then
     rm -f "$output"
 fi
 # shellcheck disable=SC2086
-$cc -std=c99 $warnings -I. -Itests \
+$cc -std=c99 $warnings -I. -Itests -I"${BUILD:-build}/tests" \
     ${CPPFLAGS:-} $flags $defines "$@" ${LDFLAGS:-} $libraries -o "$program" || exit
 if [ -n "$runner" ]; then
     printf '#!/bin/sh\nexec %s "$0.bin" "$@"\n' "$runner" >"$output"

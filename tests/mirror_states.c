@@ -1,0 +1,276 @@
+/* Each function in each state of a heap whose host is closed: states.h. What only a host that
+ * drives its heap can bring about is missing: minor collections, and the time between the trace
+ * and the free function of a major one. */
+
+#include "mirror_programs.h"
+#include "states.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SPOTS = 40 };
+
+/* The host: nothing dies. */
+typedef struct spots {
+    states_cast *c;
+    int used;
+    short spot[SPOTS];
+    const char *wanted;             /* the hook that calls */
+    size_t triggers, logged;
+    states_item last;
+} spots;
+
+#define SPOTS_OF(c) ((spots *)(c)->host)
+
+static rrc_gcref new_spot(spots *s)
+{
+    check(s->used < SPOTS);
+    return &s->spot[s->used++];
+}
+
+static void hook(spots *s, const char *name)
+{
+    if (s->wanted != NULL && strcmp(s->wanted, name) == 0)
+        states_call(s->c);
+}
+
+static rrc_gcref survivor(void *userdata, rrc_gcref p)
+{
+    hook((spots *)userdata, "survivor");
+    return p;
+}
+
+static int anchor(void *userdata, rrc_object *ob, int on)
+{
+    (void)ob, (void)on;
+    hook((spots *)userdata, "anchor");
+    return 1;
+}
+
+static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    spots *s = (spots *)userdata;
+    rrc_heap *heap = s->c->heap;
+    size_t i;
+
+    if (targets == NULL) {
+        hook(s, "mirror, to forget");
+        return 0;
+    }
+    if (rrc_mirror_node(heap, ob) == NULL)
+        rrc_mirror_set_node(heap, ob, new_spot(s));
+    for (i = 0; i < n; i++)
+        if (rrc_mirror_target(heap, targets[i]) == NULL)
+            rrc_mirror_set_node(heap, targets[i], new_spot(s));
+    return 0;
+}
+
+static void trigger(void *userdata) { ((spots *)userdata)->triggers++; }
+
+static void write_log(void *userdata, const rrc_log_item *item)
+{
+    spots *s = (spots *)userdata;
+
+    s->logged++;
+    s->last.code = item->code;
+    snprintf(s->last.function, sizeof s->last.function, "%s", item->function);
+    snprintf(s->last.detail, sizeof s->last.detail, "%s", item->detail);
+    hook(s, "log");
+}
+
+static size_t triggers(states_cast *c) { return SPOTS_OF(c)->triggers; }
+
+static size_t logged(states_cast *c, states_item *last)
+{
+    *last = SPOTS_OF(c)->last;
+    return SPOTS_OF(c)->logged;
+}
+
+/* The function of a collection that this host may call: it does nothing. */
+static int collect(states_cast *c) { return rrc_major_collection_pause(c->heap); }
+
+/* ---- how a heap comes into each state ---- */
+
+static void step(states_cast *c) { check_int(rrc_mirror_step(c->heap), RRC_OK); }
+
+static void after_a_step(states_cast *c)
+{
+    step(c);
+    states_call(c);
+}
+
+static void call_in(states_cast *c, const char *name, void (*function)(states_cast *c))
+{
+    SPOTS_OF(c)->wanted = name;
+    function(c);
+    SPOTS_OF(c)->wanted = NULL;
+}
+
+static void in_survivor(states_cast *c) { call_in(c, "survivor", step); }
+
+/* A view that only the host's graph keeps becomes strong. */
+static void take_a_reference(states_cast *c)
+{
+    rrc_incref(c->heap, c->linked);
+    rrc_decref(c->heap, c->linked);
+}
+
+static void in_anchor(states_cast *c)
+{
+    rrc_decref(c->heap, c->linked);
+    step(c);
+    check(RRC_REFCNT(c->linked) < 0);
+    call_in(c, "anchor", take_a_reference);
+    rrc_incref(c->heap, c->linked);
+}
+
+static void untrack(states_cast *c) { rrc_gc_untrack(c->heap, c->knot); }
+
+static void in_forgetting(states_cast *c)
+{
+    call_in(c, "mirror, to forget", untrack);
+    check_int(rrc_gc_track(c->heap, c->knot), RRC_OK);
+}
+
+static void unlink_plain(states_cast *c) { check_int(rrc_unlink(c->heap, c->plain), RRC_EUNLINKED); }
+
+static void in_log(states_cast *c)
+{
+    c->in_log = 1;
+    call_in(c, "log", unlink_plain);
+}
+
+static void in_slot(states_cast *c, void (*function)(states_cast *c))
+{
+    rrc_object *ob = states_probe(c);
+
+    c->slot = "tp_traverse";
+    function(c);
+    c->slot = NULL;
+    rrc_decref(c->heap, ob);
+}
+
+static void do_check(states_cast *c) { check_int(rrc_check(c->heap), RRC_OK); }
+/* A ring that a step has found to be garbage is looked at again. */
+static void do_run_pending(states_cast *c)
+{
+    c->slot = NULL;
+    states_probe_ring(c);
+    step(c);
+    c->slot = "tp_traverse";
+    rrc_run_pending(c->heap, 0);
+}
+
+static void in_traverse_of_what_waits(states_cast *c) { in_slot(c, do_run_pending); }
+static void in_traverse_of_check(states_cast *c) { in_slot(c, do_check); }
+static void in_traverse_of_step(states_cast *c) { in_slot(c, step); }
+
+/* The end of the heap follows. */
+static void in_free_of_light_at_the_end(states_cast *c)
+{
+    check_int(rrc_link(c->heap, new_spot(SPOTS_OF(c)), states_probe(c), RRC_O | RRC_GIVE | RRC_LIGHT), RRC_OK);
+    c->slot = "tp_free";
+}
+
+static void at_the_end(states_cast *c, const char *slot)
+{
+    step(c);
+    states_probe_ring(c);
+    c->slot = slot;
+}
+
+static void in_traverse_at_the_end(states_cast *c) { at_the_end(c, "tp_traverse"); }
+static void in_finalize_at_the_end(states_cast *c) { at_the_end(c, "tp_finalize"); }
+static void in_dealloc_at_the_end(states_cast *c) { at_the_end(c, "tp_dealloc"); }
+
+static void in_husk(states_cast *c)
+{
+    c->state = STATE_MUTATOR;           /* to begin with */
+    step(c);
+    check_int(rrc_heap_free(c->heap), 2);
+    c->state = STATE_HUSK;
+    states_call(c);
+}
+
+static const struct row {
+    const char *name;
+    states_state state;
+    void (*bring)(states_cast *c);
+} rows[] = {
+    { "before the first step", STATE_MUTATOR, states_call },
+    { "after a step", STATE_MUTATOR, after_a_step },
+    { "survivor in a step", STATE_HOOK, in_survivor },
+    { "anchor in rrc_incref", STATE_HOOK, in_anchor },
+    { "mirror in rrc_gc_untrack", STATE_HOOK, in_forgetting },
+    { "the log hook", STATE_HOOK, in_log },
+    { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check },
+    { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step },
+    { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits },
+    { "a tp_free in rrc_heap_free", STATE_CLOSING, in_free_of_light_at_the_end },
+    { "a tp_traverse in rrc_heap_free", STATE_ENDING, in_traverse_at_the_end },
+    { "a tp_finalize in rrc_heap_free", STATE_RELEASING, in_finalize_at_the_end },
+    { "a tp_dealloc in rrc_heap_free", STATE_RELEASING, in_dealloc_at_the_end },
+    { "after rrc_heap_free", STATE_HUSK, in_husk },
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static void call_from(const struct row *from, const states_function *function)
+{
+    spots s;
+    states_cast c;
+    rrc_desc desc;
+
+    memset(&s, 0, sizeof s);
+    memset(&c, 0, sizeof c);
+    memset(&desc, 0, sizeof desc);
+    s.c = &c;
+    desc.userdata = &s;
+    desc.survivor = survivor;
+    desc.mirror = mirror;
+    desc.anchor = anchor;
+    desc.dealloc_trigger = trigger;
+    desc.log = write_log;
+    c.heap = rrc_heap_new(&desc);
+    check(c.heap != NULL);
+    c.is_mirrored = 1;
+    c.host = &s;
+    c.function = function;
+    c.state = STATE_MUTATOR;
+    c.collect = collect;
+    c.triggers = triggers;
+    c.logged = logged;
+    c.linked_p = new_spot(&s);
+    c.knot_p = new_spot(&s);
+    c.free_p = new_spot(&s);
+    states_set(&c);
+    c.knot_node = new_spot(&s);
+    rrc_mirror_set_node(c.heap, c.knot, c.knot_node);
+    states_probed = &c;
+    c.state = from->state;
+    c.place = from->name;
+    unit_context("%s from %s", function->name, from->name);
+    from->bring(&c);
+    if (from->state < STATE_CLOSING && c.state != STATE_HUSK) {
+        rrc_run_pending(c.heap, 0);
+        step(&c);
+        check_int(rrc_check(c.heap), RRC_OK);
+    }
+    if (c.state != STATE_HUSK)
+        rrc_heap_free(c.heap);
+    check(c.calls > 0);
+    c.state = STATE_HUSK;
+    c.slot = NULL;
+    states_let_go(&c);
+    states_probed = NULL;
+}
+
+static void each_function_in_each_state(void)
+{
+    int from, what;
+
+    for (from = 0; from < ROWS; from++)
+        for (what = 0; what < states_function_count; what++)
+            call_from(&rows[from], &states_functions[what]);
+}
+
+UNIT_GROUP(mirror_states, UNIT(each_function_in_each_state));

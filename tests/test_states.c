@@ -1,0 +1,375 @@
+/* Each function in each state of a heap whose host drives it: states.h. */
+
+#include "objects.h"
+#include "states.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HOST_OF(c) ((host *)(c)->host)
+
+static states_cast *hooked;             /* whose host's hooks call */
+static const char *hooked_in;           /* ... in this one, */
+static host_phase hooked_phase;         /* ... in this phase */
+
+static void in_hook(host *h, const char *name)
+{
+    if (strcmp(name, hooked_in) == 0 && h->phase == hooked_phase)
+        states_call(hooked);
+}
+
+static void in_host(host *h) { (void)h, states_call(hooked); }
+
+static void call_in(states_cast *c, const char *hook, host_phase phase)
+{
+    hooked = c;
+    hooked_in = hook;
+    hooked_phase = phase;
+    HOST_OF(c)->on_hook = in_hook;
+}
+
+/* ---- the host's part of the functions of collections ---- */
+
+static int is_function(const states_cast *c, const char *name) { return strcmp(c->function->name, name) == 0; }
+
+/* Begun again, in the middle of a collection. */
+static int trace_again(host *h, host_phase phase, int (*function)(rrc_heap *heap))
+{
+    host_phase was = h->phase;
+    int code;
+
+    h->phase = phase;
+    code = function(h->heap);
+    h->phase = was;
+    return code;
+}
+
+static int collect(states_cast *c)
+{
+    host *h = HOST_OF(c);
+    size_t minor = host_stats(h).minor_collections, major = host_stats(h).major_collections;
+
+    if (is_function(c, "rrc_links_moved")) {
+        host_move(h);
+    } else if (is_function(c, "rrc_major_collection_pause")) {
+        host_phase was = h->phase;
+
+        check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+        h->phase = HOST_MUTATOR;
+        check_int(rrc_check(h->heap), RRC_OK);
+        h->phase = was;
+        if (c->state == STATE_MARKING)
+            return trace_again(h, HOST_MAJOR_TRACE, rrc_major_collection_trace);
+    } else if (is_function(c, "rrc_minor_collection_trace")) {
+        if (c->state == STATE_COPYING)
+            return trace_again(h, HOST_MINOR_TRACE, rrc_minor_collection_trace);
+        host_minor(h);
+        check_int(host_stats(h).minor_collections, minor + 1);
+    } else if (is_function(c, "rrc_minor_collection_free")) {
+        host_minor_end(h);
+        check_int(host_stats(h).minor_collections, minor + 1);
+    } else if (is_function(c, "rrc_major_collection_free")) {
+        host_major_end(h);
+        check_int(host_stats(h).major_collections, major + 1);
+    } else {
+        int early = is_function(c, "rrc_major_collection_trace_early");
+
+        if (c->state == STATE_MARKING)
+            return trace_again(h, HOST_MAJOR_TRACE, early ? rrc_major_collection_trace_early : rrc_major_collection_trace);
+        h->options.early = early;
+        host_major(h);
+        check_int(host_stats(h).major_collections, major + 1);
+    }
+    return RRC_OK;
+}
+
+static size_t triggers(states_cast *c) { return HOST_OF(c)->calls.trigger; }
+
+static size_t logged(states_cast *c, states_item *last)
+{
+    host *h = HOST_OF(c);
+    const host_log *log = &h->log[(h->log_count + 31) % (sizeof h->log / sizeof h->log[0])];
+
+    last->code = log->code;
+    snprintf(last->function, sizeof last->function, "%s", log->function);
+    snprintf(last->detail, sizeof last->detail, "%s", log->detail);
+    return h->log_count;
+}
+
+/* ---- how a heap comes into each state ---- */
+
+static void in_trace_of_minor(states_cast *c)
+{
+    call_in(c, "trace", HOST_MINOR_TRACE);
+    host_minor(HOST_OF(c));
+}
+
+static void in_free_of_minor(states_cast *c)
+{
+    call_in(c, "survivor", HOST_MINOR_FREE);
+    host_minor(HOST_OF(c));
+}
+
+static void in_a_minor(states_cast *c)
+{
+    host_minor_begin(HOST_OF(c));
+    states_call(c);
+    if (HOST_OF(c)->phase != HOST_MUTATOR)
+        host_minor_end(HOST_OF(c));
+}
+
+static void in_trace_of_major(states_cast *c)
+{
+    call_in(c, "trace", HOST_MAJOR_TRACE);
+    host_major(HOST_OF(c));
+}
+
+static void in_free_of_major(states_cast *c)
+{
+    call_in(c, "survivor", HOST_MAJOR_FREE);
+    host_major(HOST_OF(c));
+}
+
+static void in_links_moved(states_cast *c)
+{
+    call_in(c, "survivor", HOST_MAJOR_FREE);
+    host_move(HOST_OF(c));
+}
+
+static void in_a_major(states_cast *c)
+{
+    host_major_begin(HOST_OF(c));
+    states_call(c);
+    if (HOST_OF(c)->phase != HOST_MUTATOR)
+        host_major_end(HOST_OF(c));
+}
+
+static void in_an_early_major(states_cast *c)
+{
+    HOST_OF(c)->options.early = 1;
+    in_a_major(c);
+}
+
+/* A slot of an object calls while `function` runs. */
+static void in_slot(states_cast *c, const char *slot, void (*function)(states_cast *c))
+{
+    rrc_object *ob = states_probe(c);
+
+    c->slot = slot;
+    function(c);
+    c->slot = NULL;
+    rrc_decref(c->heap, ob);
+}
+
+static void do_major(states_cast *c) { host_major(HOST_OF(c)); }
+static void do_collect(states_cast *c) { rrc_gc_collect(c->heap); }
+static void do_check(states_cast *c) { check_int(rrc_check(c->heap), RRC_OK); }
+static void in_traverse(states_cast *c) { in_slot(c, "tp_traverse", do_major); }
+static void in_traverse_without_host(states_cast *c) { in_slot(c, "tp_traverse", do_collect); }
+static void in_traverse_of_check(states_cast *c) { in_slot(c, "tp_traverse", do_check); }
+
+static void do_run_pending(states_cast *c)
+{
+    states_probe_ring(c);
+    c->slot = NULL;
+    host_major(HOST_OF(c));
+    c->slot = "tp_traverse";
+    rrc_run_pending(c->heap, 0);
+}
+
+static void in_traverse_of_what_waits(states_cast *c) { in_slot(c, "tp_traverse", do_run_pending); }
+
+/* An object that is freed as soon as its p dies. */
+static void give_light(states_cast *c)
+{
+    rrc_object *ob = states_probe(c);
+
+    check_int(rrc_link(c->heap, host_at(HOST_OF(c), host_new(HOST_OF(c), HOST_LARGE)), ob, RRC_O | RRC_GIVE | RRC_LIGHT),
+              RRC_OK);
+    c->slot = "tp_free";
+}
+
+static void in_free_of_light_in_minor(states_cast *c)
+{
+    give_light(c);
+    host_minor(HOST_OF(c));
+}
+
+static void in_free_of_light_in_major(states_cast *c)
+{
+    give_light(c);
+    host_major(HOST_OF(c));
+}
+
+static void do_link(states_cast *c)
+{
+    check_int(rrc_link(c->heap, c->free_p, c->fresh, RRC_O), RRC_OK);
+    check_int(rrc_unlink(c->heap, c->fresh), RRC_OK);
+}
+
+static void in_is_young(states_cast *c)
+{
+    call_in(c, "is_young", HOST_MUTATOR);
+    do_link(c);
+}
+
+static void in_realloc(states_cast *c)
+{
+    rrc_object *ob;
+
+    hooked = c;
+    HOST_OF(c)->on_realloc = in_host;
+    ob = rrc_gc_new(c->heap, &StatesProbe);
+    HOST_OF(c)->on_realloc = NULL;
+    rrc_decref(c->heap, ob);
+}
+
+static void in_log(states_cast *c)
+{
+    host *h = HOST_OF(c);
+
+    hooked = c;
+    c->in_log = 1;
+    h->on_log = in_host;
+    check_int(rrc_unlink(c->heap, c->plain), RRC_EUNLINKED);
+    h->on_log = NULL;
+}
+
+static void write_text(void *arg, const char *text, size_t size)
+{
+    (void)text, (void)size;
+    states_call((states_cast *)arg);
+}
+
+static void in_writeproc(states_cast *c) { check_int(rrc_explain(c->heap, c->linked, write_text, c), RRC_OK); }
+
+/* The end of the heap follows. */
+static void in_free_of_light_at_the_end(states_cast *c) { give_light(c); }
+
+static void in_slot_at_the_end(states_cast *c, const char *slot)
+{
+    states_probe_ring(c);
+    c->slot = slot;
+}
+
+static void in_traverse_at_the_end(states_cast *c) { in_slot_at_the_end(c, "tp_traverse"); }
+static void in_finalize_at_the_end(states_cast *c) { in_slot_at_the_end(c, "tp_finalize"); }
+static void in_clear_at_the_end(states_cast *c) { in_slot_at_the_end(c, "tp_clear"); }
+static void in_dealloc_at_the_end(states_cast *c) { in_slot_at_the_end(c, "tp_dealloc"); }
+
+static void in_dealloc_of_linked(states_cast *c)
+{
+    rrc_object *ob = states_probe(c);
+
+    check_int(rrc_link(c->heap, host_at(HOST_OF(c), host_new(HOST_OF(c), HOST_OLD)), ob, RRC_O | RRC_GIVE), RRC_OK);
+    c->slot = "tp_dealloc";
+}
+
+static void in_husk(states_cast *c)
+{
+    c->state = STATE_MUTATOR;           /* to begin with */
+    check_int(host_free_heap(HOST_OF(c)), 2);
+    c->state = STATE_HUSK;
+    states_call(c);
+}
+
+static const struct row {
+    const char *name;
+    states_state state;
+    void (*bring)(states_cast *c);
+} rows[] = {
+    { "the mutator", STATE_MUTATOR, states_call },
+    { "is_young for a new link", STATE_HOOK, in_is_young },
+    { "realloc", STATE_HOOK, in_realloc },
+    { "the log hook", STATE_HOOK, in_log },
+    { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check },
+    { "a writeproc", STATE_LOOK, in_writeproc },
+    { "trace in a minor collection", STATE_MINOR, in_trace_of_minor },
+    { "survivor in a minor collection", STATE_MINOR, in_free_of_minor },
+    { "a tp_free in a minor collection", STATE_MINOR, in_free_of_light_in_minor },
+    { "between trace and free of a minor collection", STATE_COPYING, in_a_minor },
+    { "trace in a major collection", STATE_MAJOR, in_trace_of_major },
+    { "survivor in a major collection", STATE_MAJOR, in_free_of_major },
+    { "survivor in rrc_links_moved", STATE_MAJOR, in_links_moved },
+    { "a tp_traverse in a major collection", STATE_MAJOR, in_traverse },
+    { "a tp_traverse in rrc_gc_collect", STATE_MAJOR, in_traverse_without_host },
+    { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits },
+    { "a tp_free in a major collection", STATE_MAJOR, in_free_of_light_in_major },
+    { "between trace and free of a major collection", STATE_MARKING, in_a_major },
+    { "between trace and free of an early major collection", STATE_MARKING, in_an_early_major },
+    { "a tp_free in rrc_heap_free", STATE_CLOSING, in_free_of_light_at_the_end },
+    { "a tp_traverse in rrc_heap_free", STATE_ENDING, in_traverse_at_the_end },
+    { "a tp_finalize in rrc_heap_free", STATE_RELEASING, in_finalize_at_the_end },
+    { "a tp_clear in rrc_heap_free", STATE_RELEASING, in_clear_at_the_end },
+    { "a tp_dealloc in rrc_heap_free", STATE_RELEASING, in_dealloc_at_the_end },
+    { "the tp_dealloc of a linked object in rrc_heap_free", STATE_RELEASING, in_dealloc_of_linked },
+    { "after rrc_heap_free", STATE_HUSK, in_husk },
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static void each_state_is_reached(void)
+{
+    int state, i;
+
+    for (state = 0; state < STATE_COUNT; state++) {
+        for (i = 0; i < ROWS && (int)rows[i].state != state; i++)
+            ;
+        if (i == ROWS)
+            unit_fail(__FILE__, __LINE__, "no row is about %s", states_names[state]);
+    }
+}
+
+static void call_from(const struct row *from, const states_function *function)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    states_cast c;
+    size_t id;
+
+    memset(&c, 0, sizeof c);
+    c.host = h;
+    c.heap = h->heap;
+    c.function = function;
+    c.state = STATE_MUTATOR;
+    c.collect = collect;
+    c.triggers = triggers;
+    c.logged = logged;
+    id = host_rooted(h, HOST_LARGE);
+    c.linked_p = host_at(h, id);
+    host_note_link(h, id);
+    id = host_rooted(h, HOST_OLD);
+    c.knot_p = host_at(h, id);
+    host_note_link(h, id);
+    c.free_p = host_at(h, host_rooted(h, HOST_OLD));
+    states_set(&c);
+    states_probed = &c;
+    c.state = from->state;
+    c.place = from->name;
+    from->bring(&c);
+    h->on_hook = NULL;
+    if (from->state < STATE_CLOSING && c.state != STATE_HUSK) {
+        rrc_run_pending(c.heap, 0);
+        check_int(rrc_check(c.heap), RRC_OK);
+    }
+    if (c.state != STATE_HUSK)
+        host_free_heap(h);
+    check(c.calls > 0);
+    c.state = STATE_HUSK;
+    c.slot = NULL;
+    h->closed = 1;
+    states_let_go(&c);
+    states_probed = NULL;
+    h->log_read = h->log_count;
+    host_end(h);
+}
+
+static void each_function_in_each_state(void)
+{
+    int from, what;
+
+    for (from = 0; from < ROWS; from++)
+        for (what = 0; what < states_function_count; what++)
+            call_from(&rows[from], &states_functions[what]);
+}
+
+UNIT_GROUP(states, UNIT(each_state_is_reached), UNIT(each_function_in_each_state));
