@@ -642,8 +642,9 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    A rest of the heap lives on until the last object of rrc_new and rrc_gc_new is gone. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
-   refused with RRC_ECLOSED, unless their tag line says something else. No hook but realloc and log is called then. userdata must
-   live as long as these two hooks, and the deallocs of late objects, need it.
+   refused with RRC_ECLOSED, unless their tag line says something else. No hook but realloc and
+   log is called then. userdata must live as long as these two hooks, and the deallocs of late objects,
+   need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
@@ -5375,7 +5376,7 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
         return 0;
     if (rrci_has_gc_head(ob))
         return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also in the search for garbage of C) */
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
 }
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
@@ -5692,7 +5693,7 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrc_touch(heap, ob);
-            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* if it comes back: links made meanwhile are not told apart */
+            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (if it comes back, links may be new) */
         }
 }
 
@@ -6331,7 +6332,8 @@ RRC_API int rrc_mirror_step(rrc_heap *heap)
     if (code != RRC_OK)
         return code;
     if (!RRCI_IS_MIRRORED(heap))
-        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is not mirrored: its rrc_desc lacks mirror");
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
+                          "this heap is not mirrored: its rrc_desc lacks mirror");
     if (rrci_is_busy(heap))
         return RRC_EPHASE;
     return rrci_step(heap, function);

@@ -72,7 +72,7 @@ mistake lost_state 'RRCI_ENDING is not in the enum' 's/^    RRCI_CLOSING, RRCI_E
 mistake no_invariant 'RRCI_HUSK has no invariant' '/^   RRCI_HUSK  /s/RRCI_HUSK/         /'
 mistake no_row 'RRCI_ENDING is not in the table' '/^ *\/\* RRCI_ENDING \*\//d'
 mistake one_bit_more 'RRCI_RELEASING of rrci_gate has RRCI_MUTATES' 's/{ RRCI_ALLOCATES, "rrc_heap_free/{ RRCI_MUTATES | RRCI_ALLOCATES, "rrc_heap_free/'
-mistake one_bit_less 'RRCI_MARKING of rrci_gate lacks RRCI_MAJOR_PAUSE' 's/{ \(RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE\) | RRCI_MAJOR_PAUSE, /{ \1, /'
+mistake one_bit_less 'RRCI_MARKING of rrci_gate lacks RRCI_MAJOR_PAUSE' 's/{ \(RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE\) | RRCI_MAJOR_PAUSE,/{ \1,/'
 mistake new_group 'what phase is for RRCI_LOOKS?' 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE, /{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE | RRCI_LOOKS, /'
 
 untrue check_at_any_time 'rrc_check [any] in' 's/\[mutator | no | calls is_young, slot, tp_traverse, log/[any | no | calls is_young, slot, tp_traverse, log/'
