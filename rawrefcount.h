@@ -5385,11 +5385,15 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
     return ob != NULL && rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.node : NULL;
 }
 
+/* The rest of rrc_mirror_target. */
+static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
+{
+    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+}
+
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || !RRCI_IS_MIRRORED(heap))
-        return NULL;
-    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
 }
 
 static uintptr_t rrci_new_number(rrc_heap *heap)
@@ -5474,7 +5478,7 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
    next step dissolves, ob is left weak. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrc_mirror_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
+    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
         return;
     if (rrci_is_p_linked(heap, ob)) {
         rrci_set_weak(heap, ob);
@@ -5511,7 +5515,7 @@ static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
 /* A strong object that C has no reference to becomes weak. */
 static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrc_mirror_target(heap, ob) == NULL)
+    if (rrci_target(heap, ob) == NULL)
         return;
     rrci_set_weak(heap, ob);
     rrci_anchor(heap, ob, 0);
@@ -6277,7 +6281,7 @@ static void rrci_end_pending(rrc_heap *heap)
         head->is.state &= ~RRCI_NODE_PENDING;
         if (!RRCI_IS_WEAK(ob))
             continue;
-        if (rrc_mirror_target(heap, ob) != NULL)
+        if (rrci_target(heap, ob) != NULL)
             rrci_anchor(heap, ob, 0);
         else
             rrc_touch(heap, ob);
@@ -6905,7 +6909,7 @@ static void rrci_check_mirror(rrci_checker *checker)
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             weak += RRCI_IS_WEAK(ob);
             nodes += rrc_mirror_node(heap, ob) != NULL;
-            if (RRCI_IS_WEAK(ob) && rrc_mirror_target(heap, ob) == NULL)
+            if (RRCI_IS_WEAK(ob) && rrci_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
     if (headless_o != heap->headless_o
