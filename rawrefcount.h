@@ -5307,57 +5307,58 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* >>mirror
  * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps where the host's collector is closed: it has no
- * hook in its marking, but strong roots, weak references that tell when something has
- * died, and fields that it follows. It is not driven then, but informed: what C
- * objects own is mirrored in the host's heap, and its own collector, incremental or
- * generational as it may be, finds what is unreachable over both.
+ * Garbage cycles over both heaps, where the host's collector is closed. It has no
+ * hook in its marking, but it has strong roots, weak references that tell when an object has
+ * died, and fields that it follows. Such a collector cannot be driven. Instead, edges between C
+ * objects are mirrored by edges in the host's heap. The host's own collector, incremental or
+ * generational as it may be, then finds what is unreachable over both heaps.
  *
- *   edge node   an object of the host for a tracked ob that owns others. It refers to
- *               what stands for each of them: the p of a P link, else their edge node.
+ *   edge node   an object of the host for a tracked ob that owns others. It refers to the
+ *               object that stands for each of them: the p of a P link, else their edge node.
  *               The p of a linked ob, of either kind, refers to ob's edge node.
- *   strong      what stands for ob is rooted: C holds ob, as far as is known.
- *   weak        it is not, because all references to ob are mirrored. The sign bit of
+ *   strong      the object that stands for ob is rooted: C holds ob, as far as is known.
+ *   weak        it is not rooted, because all references to ob are mirrored. The sign bit of
  *               the count says so, whatever its band. An rrc_incref of a weak object
- *               makes it strong (one test of the result it has anyway), as does
+ *               makes it strong (it tests the result, which it has anyway), and so does
  *               rrc_touch. An rrc_decref that leaves nothing but the bias makes it weak.
- *               Objects for which nothing stands are neither.
+ *               An object for which nothing stands is neither.
  *
  * In a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref,
- * from the start. One that leaves a field in another way is moved after rrc_touch. So the
- * edges of a weak object's owners are all mirrored, and stay so: a new reference needs an
- * incref, and one that moves a touch. What is mirrored but gone by now only leaks until
- * the next step. Static objects are strong for ever.
+ * from the start. A reference that leaves a field in another way is moved after rrc_touch.
+ * Therefore all edges to a weak object are mirrored, and stay so: a new reference needs an
+ * incref, and one that moves needs a touch. An edge that is mirrored but gone by now leaks until
+ * the next step. Static objects are always strong.
  *
  * A step:
  *
- *   1. deaths   Links whose p has died are dissolved by the rule; edge nodes that
+ *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that
  *               died are forgotten. Garbage of C alone is set aside for rrc_run_pending.
- *               It can only be among the tracked objects without links: if these are
- *               few, all are searched only if a look at them does not exclude it.
- *   2. weigh    Trial deletion: an object all of whose references tracked objects
- *               explain becomes weak, but its anchor stays.
+ *               It can only be among the tracked objects without links: if there are
+ *               few of these, they are looked at first, and the search is left out if it can find
+ *               nothing.
+ *   2. weigh    Trial deletion: if tracked objects explain all references to an object, it
+ *               becomes weak, but its anchor stays.
  *   3. mirror   Edge nodes are made and brought up to date. Only this allocates in the
- *               host, which may collect, and run finalizers with any code, which may
+ *               host, which may collect, and run finalizers with any code. These may
  *               take references: then objects become strong again.
- *   4. let go   The anchors of those that are still weak are dropped.
+ *   4. let go   The anchors of the objects that are still weak are dropped.
  *
- * All but 3 run without a chance for the host to collect. If 3 fails, or a traverse
- * is wrong, all objects that C refers to become strong: a leak for a while, never a
- * loss.
+ * The host cannot collect in 1, 2 and 4. If 3 fails, or a traverse
+ * is wrong, all objects that C refers to become strong. That leaks for a while, but loses
+ * nothing.
  *
- * Deaths: what the host finds dead by itself it reports by rrc_unlink (from a proxy's
- * finalizer; also from inside 3). The rest, P links on whatever the host has, is found
- * by asking survivor. When all links of a garbage cycle are dissolved, what is
- * left of it are C objects that hold each other, and the search among C objects
- * finds them, with finalizers and clears as ever. An object that loses its link, or
- * waits to be cleared or deallocated, is strong, so that what it refers to stays
- * whole, as far as the host has not found it dead before.
+ * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
+ * finalizer, also in the middle of 3). The header finds the others by asking survivor: those of
+ * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved,
+ * C objects that hold each other are left. The search among C objects
+ * finds these, and finalizes and clears them. An object that loses its link, or
+ * waits to be cleared or deallocated, is strong. So all that it refers to stays whole, as far
+ * as the host has not found it dead before.
  *
- * What an edge node refers to is remembered as a sum over the numbers of what stands
- * for each target. A number is given once, so that an object which took over the
- * address of another one is seen. Linked objects without a GC head have none: an edge
- * to one counts as changed unless it is weak already, or no link was made since the
+ * The header remembers what an edge node refers to as a sum over the numbers of the objects that
+ * stand for the targets. A number is given once, so that an object which took over the
+ * address of another one is noticed. A linked object without a GC head has no number. An edge
+ * to it counts as changed unless it is weak already, or no link was made since the
  * last step. */
 #ifdef RRC_MIRROR
 
@@ -5365,7 +5366,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did; not yet made again */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did, and is not made again yet */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
 
 /* ---- what stands for an object ---- */
@@ -5536,7 +5537,7 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
         rrci_no_reference(heap, ob);
 }
 
-/* All that C refers to becomes strong. */
+/* Make all objects strong that C refers to. */
 static void rrci_strengthen_all(rrc_heap *heap)
 {
     size_t i;
@@ -5676,7 +5677,7 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* ob's references are not mirrored any more. */
+/* ob is about to be untracked: its references are not mirrored any more. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
@@ -5688,7 +5689,7 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 
 /* ---- 1. deaths ---- */
 
-/* What waits to be cleared must stay whole until then. */
+/* Make the objects strong that wait to be cleared: they must stay whole until then. */
 static void rrci_anchor_waiting(rrc_heap *heap)
 {
     size_t i;
@@ -5780,7 +5781,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
 
 /* ---- 2. weigh ---- */
 
-/* What a pass over the tracked objects carries. */
+/* The state of a pass over the tracked objects. */
 typedef struct rrci_weighing {
     rrci_search search;         /* first, as visitors are given its address */
     int         owns;           /* of the object being traversed: has it a child at all? */
@@ -5792,7 +5793,7 @@ typedef struct rrci_weighing {
     int         is_moved;       /* a reference was moved without rrc_touch */
 } rrci_weighing;
 
-/* Does something stand for ob, or could? Then it is a child of who refers to it. */
+/* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
 static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
