@@ -1800,12 +1800,8 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     lua_createtable(L, 0, 1);                   /* 5: the node */
     rrcl_reserve_slot(L, state);
     rrcl_need_live(L);
-    if (rrcl_push_fields(L, proxy)) {
-        lua_pushvalue(L, -1);
-        lua_replace(L, 4);
-    }
     if (proxy->has_table) {
-        lua_settop(L, 6);
+        rrcl_get_uservalue(L, 1);
         lua_replace(L, 5);
     }
     if (rrc_gc_is_tracked(state->heap, proxy->ob)) {
@@ -1818,9 +1814,12 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
         lua_rawseti(L, 5, RRCL_FIELDS);
     }
     lua_settop(L, 5);
-    lua_pushvalue(L, 1);
-    lua_insert(L, 5);
-    rrcl_give_table(L, proxy);
+    rrcl_get_uservalue(L, 1);
+    if (!proxy->has_table || !lua_rawequal(L, 5, 6)) {
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, 5);
+        rrcl_give_table(L, proxy);
+    }
     lua_settop(L, 3);
 }
 

@@ -365,7 +365,9 @@ for _, steps in ipairs { false, true } do
   end)
 
   case("a finalizer sets fields of an object that dies with it, and has C hold it" .. when, function()
-    for i = 0, 7 do
+    -- An assertion of Lua 5.1 and 5.2 forbids a first user value for what is to be finalized.
+    local is_refused = everywhere and (is_51 or _VERSION == "Lua 5.2")
+    for i = is_refused and 1 or 0, 7, is_refused and 2 or 1 do
       local has_field, steps_first, steps_then = i % 2 == 1, i % 4 > 1, i > 3
       dies_with(function(w, owner, finally)
         if has_field then w.note = "a note" end
