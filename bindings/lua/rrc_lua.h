@@ -948,6 +948,20 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 1;
 }
 
+/* Empty the list of the node on top, from `first` on. */
+static void rrcl_truncate_node(lua_State *L, size_t first)
+{
+    for (;; first++) {
+        lua_rawgeti(L, -1, (int)first);
+        if (lua_isnil(L, -1))
+            break;
+        lua_pop(L, 1);
+        lua_pushnil(L);
+        lua_rawseti(L, -2, (int)first);
+    }
+    lua_pop(L, 1);
+}
+
 /* The table on top becomes ob's node, or gives way to the one that ob has by now. A slot is
    reserved; nothing is allocated. A proxy that has a table already, for fields of scripts,
    shares that one. */
@@ -971,6 +985,7 @@ static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
         }
         lua_pop(L, 1);
     }
+    rrcl_truncate_node(L, 1);           /* the table of a dying proxy can still have a list */
     node = rrc_mirror_node(state->heap, ob);
     if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
@@ -998,20 +1013,6 @@ static void rrcl_lengthen_node(lua_State *L, size_t n)
         lua_pushboolean(L, 0);
         lua_rawseti(L, -2, (int)++length);
     }
-}
-
-/* Empty the list of the node on top, from `first` on. */
-static void rrcl_truncate_node(lua_State *L, size_t first)
-{
-    for (;; first++) {
-        lua_rawgeti(L, -1, (int)first);
-        if (lua_isnil(L, -1))
-            break;
-        lua_pop(L, 1);
-        lua_pushnil(L);
-        lua_rawseti(L, -2, (int)first);
-    }
-    lua_pop(L, 1);
 }
 
 typedef struct rrcl_mirroring {

@@ -389,6 +389,23 @@ for _, steps in ipairs { false, true } do
     end
   end)
 
+  case("a finalizer sets a field of an object that dies with it, and takes away what that owns" .. when, function()
+    local owned = setmetatable({}, { __mode = "k" })
+    dies_with(function(w, owner, finally)
+      local t = {}
+      owned[t] = true
+      w:set(1, t)
+      finally(function()
+        w.note = "a note"
+        w:set(1, nil)
+        nodes.hold(w)
+      end)
+    end, steps)
+    for _ = 1, 3 do rawrefcount.collect() end
+    equal(nodes.held(1).note, "a note")
+    equal(next(owned), nil)
+  end)
+
   case("a finalizer uses a new proxy of an object that dies with it" .. when, function()
     dies_with(function(w, owner, finally)
       w.note = { "a note" }
