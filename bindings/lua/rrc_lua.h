@@ -948,6 +948,20 @@ static void rrcl_give_table(lua_State *L, rrcl_proxy *proxy)
     proxy->has_table = 1;
 }
 
+/* Empty the list of the node on top, from `first` on. */
+static void rrcl_truncate_node(lua_State *L, size_t first)
+{
+    for (;; first++) {
+        lua_rawgeti(L, -1, (int)first);
+        if (lua_isnil(L, -1))
+            break;
+        lua_pop(L, 1);
+        lua_pushnil(L);
+        lua_rawseti(L, -2, (int)first);
+    }
+    lua_pop(L, 1);
+}
+
 /* The table on top becomes ob's node, or gives way to the one that ob has by now. A slot is
    reserved; nothing is allocated. A proxy that has a table already, for fields of scripts,
    shares that one. */
@@ -971,6 +985,7 @@ static void rrcl_attach_node(lua_State *L, rrcl_state *state, rrc_object *ob)
         }
         lua_pop(L, 1);
     }
+    rrcl_truncate_node(L, 1);           /* the table of a dying proxy can still have a list */
     node = rrc_mirror_node(state->heap, ob);
     if (node == NULL)
         node = rrcl_ref_of(rrcl_take_slot(state, ob));
@@ -998,20 +1013,6 @@ static void rrcl_lengthen_node(lua_State *L, size_t n)
         lua_pushboolean(L, 0);
         lua_rawseti(L, -2, (int)++length);
     }
-}
-
-/* Empty the list of the node on top, from `first` on. */
-static void rrcl_truncate_node(lua_State *L, size_t first)
-{
-    for (;; first++) {
-        lua_rawgeti(L, -1, (int)first);
-        if (lua_isnil(L, -1))
-            break;
-        lua_pop(L, 1);
-        lua_pushnil(L);
-        lua_rawseti(L, -2, (int)first);
-    }
-    lua_pop(L, 1);
 }
 
 typedef struct rrcl_mirroring {
@@ -1800,12 +1801,8 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     lua_createtable(L, 0, 1);                   /* 5: the node */
     rrcl_reserve_slot(L, state);
     rrcl_need_live(L);
-    if (rrcl_push_fields(L, proxy)) {
-        lua_pushvalue(L, -1);
-        lua_replace(L, 4);
-    }
     if (proxy->has_table) {
-        lua_settop(L, 6);
+        rrcl_get_uservalue(L, 1);
         lua_replace(L, 5);
     }
     if (rrc_gc_is_tracked(state->heap, proxy->ob)) {
@@ -1818,9 +1815,12 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
         lua_rawseti(L, 5, RRCL_FIELDS);
     }
     lua_settop(L, 5);
-    lua_pushvalue(L, 1);
-    lua_insert(L, 5);
-    rrcl_give_table(L, proxy);
+    rrcl_get_uservalue(L, 1);
+    if (!proxy->has_table || !lua_rawequal(L, 5, 6)) {
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, 5);
+        rrcl_give_table(L, proxy);
+    }
     lua_settop(L, 3);
 }
 
