@@ -44,6 +44,12 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     return 0;
 }
 
+static void thing_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    thing_clear(heap, self);
+    rrc_gc_del(heap, self);
+}
+
 static int probe_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     probe("tp_traverse");
@@ -75,7 +81,7 @@ static const rrc_type Bare = { .tp_name = "Bare", .tp_basicsize = sizeof(thing) 
 static const rrc_type Var = { .tp_name = "Var", .tp_basicsize = sizeof(thing), .tp_itemsize = 8 };
 static const rrc_type Thing = {
     .tp_name = "Thing", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
-    .tp_traverse = thing_traverse, .tp_clear = thing_clear,
+    .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_dealloc = thing_dealloc,
 };
 static const rrc_type GcVar = {
     .tp_name = "GcVar", .tp_basicsize = sizeof(thing), .tp_itemsize = 8, .tp_flags = RRC_TPFLAGS_HAVE_GC,
@@ -104,6 +110,8 @@ static void tie(states_cast *c, const rrc_type *type)
 }
 
 rrc_object *states_probe(states_cast *c) { return tracked(c, &StatesProbe); }
+rrc_object *states_thing(states_cast *c) { return tracked(c, &Thing); }
+void states_own(rrc_object *owner, rrc_object *ob) { THING(owner)->ref[0] = ob; }
 void states_probe_ring(states_cast *c) { tie(c, &StatesProbe); }
 
 void states_set(states_cast *c)
@@ -211,8 +219,18 @@ static states_answer linked(states_cast *c, int code, intptr_t bias)
 }
 
 CALL(rrc_link) { (void)works; return linked(c, rrc_link(c->heap, c->free_p, c->fresh, RRC_P), 0); }
-CALL(rrc_create_link_pypy) { (void)works; return linked(c, rrc_create_link_pypy(c->heap, c->free_p, c->fresh), RRC_REFCNT_FROM_PYPY); }
-CALL(rrc_create_link_pyobj) { (void)works; return linked(c, rrc_create_link_pyobj(c->heap, c->free_p, c->fresh), RRC_REFCNT_FROM_PYPY); }
+
+CALL(rrc_create_link_pypy)
+{
+    (void)works;
+    return linked(c, rrc_create_link_pypy(c->heap, c->free_p, c->fresh), RRC_REFCNT_FROM_PYPY);
+}
+
+CALL(rrc_create_link_pyobj)
+{
+    (void)works;
+    return linked(c, rrc_create_link_pyobj(c->heap, c->free_p, c->fresh), RRC_REFCNT_FROM_PYPY);
+}
 
 CALL(rrc_from_obj)
 {
@@ -537,7 +555,8 @@ static notes note(states_cast *c)
 static int other_host(const states_cast *c)
 {
     static const char *const driven[] = {
-        "rrc_minor_collection_trace", "rrc_major_collection_trace", "rrc_major_collection_trace_early", "rrc_links_moved",
+        "rrc_minor_collection_trace", "rrc_major_collection_trace", "rrc_major_collection_trace_early",
+        "rrc_links_moved",
     };
     size_t i;
 
@@ -551,7 +570,6 @@ static int other_host(const states_cast *c)
     return RRC_OK;
 }
 
-/* (A mirrored heap of a program that always says why.) */
 static void check_refused(states_cast *c, states_answer given, size_t logged, int code, const char *words)
 {
     states_item item;
@@ -565,7 +583,6 @@ static void check_refused(states_cast *c, states_answer given, size_t logged, in
     }
     check_int(now, logged + 1);
     check_str(rrc_error_name(item.code), rrc_error_name(code));
-    /* (One is the other by another name.) */
     check_str(item.function, c->function->name);
     if (words != NULL)
         check_str(item.detail, words);

@@ -80,4 +80,8 @@ extern states_cast *states_probed;
 rrc_object *states_probe(states_cast *c);
 void states_probe_ring(states_cast *c);
 
+/* The same of a type without a finalizer; and let one own another, whose reference it takes over. */
+rrc_object *states_thing(states_cast *c);
+void states_own(rrc_object *owner, rrc_object *ob);
+
 #endif

@@ -75,7 +75,8 @@ static int collect(states_cast *c)
         int early = is_function(c, "rrc_major_collection_trace_early");
 
         if (c->state == STATE_MARKING)
-            return trace_again(h, HOST_MAJOR_TRACE, early ? rrc_major_collection_trace_early : rrc_major_collection_trace);
+            return trace_again(h, HOST_MAJOR_TRACE,
+                               early ? rrc_major_collection_trace_early : rrc_major_collection_trace);
         h->options.early = early;
         host_major(h);
         check_int(host_stats(h).major_collections, major + 1);
@@ -110,6 +111,12 @@ static void in_free_of_minor(states_cast *c)
     host_minor(HOST_OF(c));
 }
 
+static void in_is_young_of_minor(states_cast *c)
+{
+    call_in(c, "is_young", HOST_MINOR_FREE);
+    host_minor(HOST_OF(c));
+}
+
 static void in_a_minor(states_cast *c)
 {
     host_minor_begin(HOST_OF(c));
@@ -128,6 +135,55 @@ static void in_free_of_major(states_cast *c)
 {
     call_in(c, "survivor", HOST_MAJOR_FREE);
     host_major(HOST_OF(c));
+}
+
+static void in_is_young_of_major(states_cast *c)
+{
+    call_in(c, "is_young", HOST_MAJOR_FREE);
+    host_major(HOST_OF(c));
+}
+
+static void in_propagate(states_cast *c)
+{
+    call_in(c, "propagate", HOST_MAJOR_TRACE);
+    host_major(HOST_OF(c));
+}
+
+static void link_to(states_cast *c, size_t id, rrc_object *ob, int kind)
+{
+    check_int(rrc_link(c->heap, host_at(HOST_OF(c), id), ob, kind), RRC_OK);
+    host_note_link(HOST_OF(c), id);
+}
+
+/* The search asks whether a proxy that nobody but the host holds is alive. */
+static void in_survivor_of_trace(states_cast *c)
+{
+    host *h = HOST_OF(c);
+
+    link_to(c, host_rooted(h, HOST_OLD), states_probe(c), RRC_O | RRC_GIVE);
+    h->options.reports_marks = 0;
+    call_in(c, "survivor", HOST_MAJOR_TRACE);
+    host_major(h);
+}
+
+/* A host that marks on after its trace call reports a proxy: what its ob owns is traced. */
+static void in_trace_of_report(states_cast *c)
+{
+    host *h = HOST_OF(c);
+    size_t p = host_new(h, HOST_OLD), view = host_new(h, HOST_OLD), root = host_rooted(h, HOST_OLD);
+    rrc_object *ob = states_thing(c), *owned = states_thing(c);
+
+    host_point(h, root, 0, p);
+    link_to(c, view, owned, RRC_P);
+    states_own(ob, owned);
+    link_to(c, p, ob, RRC_O | RRC_GIVE);
+    h->options.early = 3;
+    host_major_begin(h);
+    h->phase = HOST_MAJOR_TRACE;
+    call_in(c, "trace", HOST_MAJOR_TRACE);
+    rrc_marked_ob(h->heap, ob);
+    h->phase = HOST_MAJOR_PLAN;
+    host_major_end(h);
 }
 
 static void in_links_moved(states_cast *c)
@@ -184,8 +240,7 @@ static void give_light(states_cast *c)
 {
     rrc_object *ob = states_probe(c);
 
-    check_int(rrc_link(c->heap, host_at(HOST_OF(c), host_new(HOST_OF(c), HOST_LARGE)), ob, RRC_O | RRC_GIVE | RRC_LIGHT),
-              RRC_OK);
+    link_to(c, host_new(HOST_OF(c), HOST_LARGE), ob, RRC_O | RRC_GIVE | RRC_LIGHT);
     c->slot = "tp_free";
 }
 
@@ -211,6 +266,27 @@ static void in_is_young(states_cast *c)
 {
     call_in(c, "is_young", HOST_MUTATOR);
     do_link(c);
+}
+
+#if HOST_SLOT
+static void in_the_slot_hook(states_cast *c)
+{
+    rrc_object *ob = states_probe(c);
+
+    call_in(c, "slot", HOST_MUTATOR);
+    link_to(c, host_new(HOST_OF(c), HOST_OLD), ob, RRC_P | RRC_GIVE);
+}
+#endif
+
+static void in_realloc_in_a_major(states_cast *c)
+{
+    give_light(c);
+    c->slot = NULL;
+    host_major_begin(HOST_OF(c));
+    hooked = c;
+    HOST_OF(c)->on_realloc = in_host;
+    host_major_end(HOST_OF(c));
+    HOST_OF(c)->on_realloc = NULL;
 }
 
 static void in_realloc(states_cast *c)
@@ -261,7 +337,7 @@ static void in_dealloc_of_linked(states_cast *c)
 {
     rrc_object *ob = states_probe(c);
 
-    check_int(rrc_link(c->heap, host_at(HOST_OF(c), host_new(HOST_OF(c), HOST_OLD)), ob, RRC_O | RRC_GIVE), RRC_OK);
+    link_to(c, host_new(HOST_OF(c), HOST_OLD), ob, RRC_O | RRC_GIVE);
     c->slot = "tp_dealloc";
 }
 
@@ -280,16 +356,25 @@ static const struct row {
 } rows[] = {
     { "the mutator", STATE_MUTATOR, states_call },
     { "is_young for a new link", STATE_HOOK, in_is_young },
+#if HOST_SLOT
+    { "slot for a new link", STATE_HOOK, in_the_slot_hook },
+#endif
     { "realloc", STATE_HOOK, in_realloc },
     { "the log hook", STATE_HOOK, in_log },
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check },
     { "a writeproc", STATE_LOOK, in_writeproc },
     { "trace in a minor collection", STATE_MINOR, in_trace_of_minor },
     { "survivor in a minor collection", STATE_MINOR, in_free_of_minor },
+    { "is_young in a minor collection", STATE_MINOR, in_is_young_of_minor },
     { "a tp_free in a minor collection", STATE_MINOR, in_free_of_light_in_minor },
     { "between trace and free of a minor collection", STATE_COPYING, in_a_minor },
     { "trace in a major collection", STATE_MAJOR, in_trace_of_major },
     { "survivor in a major collection", STATE_MAJOR, in_free_of_major },
+    { "is_young in a major collection", STATE_MAJOR, in_is_young_of_major },
+    { "propagate", STATE_MAJOR, in_propagate },
+    { "survivor in the marking", STATE_MAJOR, in_survivor_of_trace },
+    { "trace after a report", STATE_MAJOR, in_trace_of_report },
+    { "realloc in a major collection", STATE_MAJOR, in_realloc_in_a_major },
     { "survivor in rrc_links_moved", STATE_MAJOR, in_links_moved },
     { "a tp_traverse in a major collection", STATE_MAJOR, in_traverse },
     { "a tp_traverse in rrc_gc_collect", STATE_MAJOR, in_traverse_without_host },
@@ -345,6 +430,7 @@ static void call_from(const struct row *from, const states_function *function)
     states_probed = &c;
     c.state = from->state;
     c.place = from->name;
+    unit_context("%s from %s", function->name, from->name);
     from->bring(&c);
     h->on_hook = NULL;
     if (from->state < STATE_CLOSING && c.state != STATE_HUSK) {
