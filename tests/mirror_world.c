@@ -405,7 +405,6 @@ void m_compare(m_world *w)
         if (queued < 0 || queued > 1)
             unit_fail(__FILE__, __LINE__, "counted object %d has %jd references more than it should",
                       (int)i, (intmax_t)queued);
-        weak += RRC_REFCNT(o->ob) < 0;
         if (o->p != NOBODY && w->p[o->p].at != NULL)
             check_ptr(vm_object_of(w->v, o->ob), w->p[o->p].at);
     }
@@ -416,6 +415,8 @@ void m_compare(m_world *w)
     for (i = 0; i < w->ob_count; i++)
         if (w->ob[i].reached && w->ob[i].ob == NULL)
             lose(w, "counted object", (int)i);
+    for (i = 0; i < w->ob_count; i++)       /* (only now: to ask for a p that has died can make objects strong) */
+        weak += w->ob[i].ob != NULL && RRC_REFCNT(w->ob[i].ob) < 0;
     check_int(rrc_get_stats(w->v->heap, &stats), RRC_OK);
     check_int(stats.weak, weak);
     if (!w->soft && !w->v->in_collection)
