@@ -1,7 +1,7 @@
 /* rawrefcount.h - version 0.3.0
- * One C header that joins a tracing garbage collector with reference-counted
- * C objects: stable proxies, deallocation at the right time, and no leaks, not
- * even of garbage cycles that run through both heaps.
+ * This C header joins a tracing garbage collector with reference-counted C objects.
+ * Proxies are stable, objects are deallocated at the right time, and nothing leaks,
+ * not even garbage cycles that run through both heaps.
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one C or C++ file
  *     #include "rawrefcount.h"
@@ -15,7 +15,7 @@
  *
  *     rrc_heap *h = rrc_heap_new(&(rrc_desc){ .userdata = vm, .trace = trace, .survivor = survivor });
  *     rrc_object *ob = rrc_new(h, &File);              // one reference, ours
- *     rrc_link(h, p, ob, RRC_O | RRC_GIVE);            // the VM's object p is now ob's proxy, and holds ob
+ *     rrc_link(h, p, ob, RRC_O | RRC_GIVE);            // the VM's object p is now ob's proxy and holds ob
  *
  *     vm_mark_roots(vm);                               // the VM's full collection:
  *     rrc_major_collection_trace(h);                   //   keep what C holds
@@ -23,8 +23,8 @@
  *     vm_sweep(vm);
  *     rrc_run_pending(h, 0);                           // p died: file_dealloc(ob) runs here
  *
- * It does NOT collect anything by itself, start threads, hold global state,
- * move objects, or allocate during a collection. License at the end.
+ * It does NOT start collections or threads, hold global state, move objects, or
+ * allocate during a collection. The license is at the end.
  *
  * CONTENTS (search for the tag)
  *     >>caveats       what to know before the first crash
@@ -44,45 +44,46 @@
 
 /* >>caveats
  * ---------------------------------------------------------------------------
- * - rrc_link puts the bias into the count. rrc_create_link_pypy and rrc_create_link_pyobj leave
- *   that to you, as in PyPy.
- * - rrc_from_obj and rrc_to_obj give borrowed references. Take a reference of your own, or root p,
- *   before anything can collect, deallocate or run.
- * - The host must call rrc_run_pending now and then. Without it nothing is deallocated.
- * - Any rrc_decref can run a tp_dealloc, which can call anything. Make your fields consistent
- *   first. RRC_CLEAR does.
- * - The link field belongs to the header. It usually holds p or a marker, but the header also keeps
- *   words of its own there. Read it with rrc_to_obj.
- * - An object of rrc_gc_new takes part in the collection of cycles only after rrc_gc_track.
+ * - rrc_link adds the bias to the count. rrc_create_link_pypy and rrc_create_link_pyobj leave that
+ *   to the caller, as in PyPy.
+ * - rrc_from_obj and rrc_to_obj return borrowed references. Take a reference to ob, or root p,
+ *   before any other code runs, as it may collect or deallocate.
+ * - The host must call rrc_run_pending now and then. Only that call deallocates the objects in
+ *   the queue and the cyclic garbage.
+ * - Any rrc_decref can run a tp_dealloc, which can call any code. Make your fields consistent
+ *   first, as RRC_CLEAR does.
+ * - The link field belongs to the header. It usually holds p or a marker, but the header also
+ *   stores words of its own there. Read it with rrc_to_obj.
+ * - The search for cycles sees an object of rrc_gc_new only after rrc_gc_track.
  * - In a mirrored heap a count may be negative, and a bare ++ or -- of a count loses objects.
- *   rrc_refcnt gives the number of C's references in every heap.
+ *   In every heap rrc_refcnt gives the number of references that C has.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
- * Two heaps in one process:
+ * There are two heaps in one process:
  *
- *   p    an object of the host VM: found by reachability, perhaps moved.
- *   ob   an object of a C library: freed when its reference count drops to zero.
+ *   p    an object of the host VM. The VM frees it when it is unreachable, and may move it.
+ *   ob   an object of a C library. It is freed when its reference count drops to zero.
  *
  * A LINK ties one p to one ob.
  *
- *   link    made by                      the data is in     held from C means
+ *   link    made by                      the data is in     while C holds a reference to ob
  *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
- *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  nothing for p: it may die, ob can get a new one
+ *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  p may still die; ob can then get a new p
  *
- * rrc_from_obj finds ob by a P link only. The proxy of an O link keeps the address of its ob in a
- * field of its own. That address is good as long as the two are linked.
+ * rrc_from_obj finds ob by a P link only. The host stores the address of ob in the proxy of an
+ * O link. That address is valid as long as the two are linked.
  *
- * Either way ob stays alive as long as p does. While ob is linked, its count includes a BIAS,
- * RRC_REFCNT_FROM_PYPY, so that one comparison tells whether C holds a reference.
+ * With either kind of link, ob stays alive as long as p does. While ob is linked, its count
+ * includes a BIAS, RRC_REFCNT_FROM_PYPY, so that one comparison tells whether C holds a reference.
  * A LIGHT ob (RRC_LIGHT) has another bias, RRC_REFCNT_FROM_PYPY_LIGHT. It owns no references
  * and needs no tp_dealloc, so that the collection itself frees its memory.
  *
- * THE RULE of a collection, as PyPy published it (pypy/doc/discussion/rawrefcount.rst;
- * Armin Rigo and others); this header implements it to the letter:
+ * PyPy published THE RULE of a collection (pypy/doc/discussion/rawrefcount.rst; Armin Rigo and
+ * others). This header implements it exactly:
  *
  *   while marking, for each P link:
- *       count is neither bias exactly        -> p survives, with all it reaches
+ *       count equals neither bias            -> p survives, with all it reaches
  *   after marking, for each link whose p did not survive, even if ob does:
  *       unlink p and ob
  *       count == LIGHT                       -> free ob
@@ -90,30 +91,31 @@
  *       otherwise                            -> count -= BIAS; if that leaves 0,
  *                                               count = 1 and ob joins the dealloc queue
  *
- * THE QUEUE owns that one reference. An ob that waits there is a normal object: code may take
- * and drop references to it, or link it again. The host calls rrc_run_pending at a moment that
- * it chooses, which drops the queue's reference. tp_dealloc runs there, never in the collection.
+ * THE QUEUE owns that one reference. An ob in the queue is a normal object: code may take and
+ * drop references to it, or link it again. The host calls rrc_run_pending at a moment that it
+ * chooses. That call drops the queue's reference. tp_dealloc runs there, never in the collection.
  *
- * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure mentions the
- * widget. When nobody else refers to the two they are garbage, but neither heap can see that
- * alone. So an object whose type has RRC_TPFLAGS_HAVE_GC is tracked (rrc_gc_track), and its
- * tp_traverse visits what it owns. A major collection then searches both heaps at once: a
- * reference that a tracked object explains does not count as held from C. rrc_run_pending calls
- * tp_clear_weakrefs, tp_finalize and tp_clear for the garbage, as PEP 442 has it. An object that
- * is not tracked, and a reference that no traverse visits, count as held from outside. Minor
- * collections do not search.
+ * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure refers to the
+ * widget. When nothing else refers to either of them, both are garbage, but neither heap can
+ * detect that alone. Therefore a major collection searches both heaps at once. An object whose
+ * type has RRC_TPFLAGS_HAVE_GC takes part after rrc_gc_track: it is TRACKED, and its tp_traverse
+ * visits each reference that it owns. Such a reference is EXPLAINED. All other references, such as
+ * those of an object that is not tracked, count as held from C ("from outside"). For the garbage,
+ * rrc_run_pending calls tp_clear_weakrefs, tp_finalize and tp_clear, in the order of PEP 442.
+ * Minor collections do not search.
  *
  * The collection moves garbage to a list that owns a reference to each object, and
- * rrc_run_pending clears it later. If C gets hold of an object before that, the object and all
- * that it reaches in C are not garbage any more: they are not finalized, and keep their weak
- * references. A link that was dissolved stays dissolved, though. An object whose finalizer is
- * still to run is kept in this collection, with all that it reaches. The next one takes it.
+ * rrc_run_pending clears it later. If C takes a reference to an object before that, the object
+ * and all that it reaches in C are no longer garbage: they are not finalized, and keep their weak
+ * references. However, a link that was dissolved stays dissolved. If the finalizer of an object
+ * has not run yet, this collection keeps the object and all that it reaches. The next one takes
+ * them.
  *
- * CLOSED HOSTS have a collector with no place from which to call this header (Lua, mruby, most
- * JavaScript engines). Such a collector is not driven. It is told about the C side instead: see
- * RRC_MIRROR and >>mirror.
+ * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
+ * engines). In their heap, the host mirrors the references between C objects: see RRC_MIRROR
+ * and >>mirror.
  *
- * FOUR BANDS of counts, told apart by one comparison each:
+ * There are FOUR BANDS of counts. One comparison tells whether a count is in a band:
  *
  *   0 ...                            unlinked
  *   RRC_REFCNT_FROM_PYPY ...         linked
@@ -123,28 +125,26 @@
  *
  * >>invariants
  * ---------------------------------------------------------------------------
- * I1  A linked ob has ob_refcnt >= RRC_REFCNT_FROM_PYPY and its ob_pypy_link is
- *     the current address of its p. The link of an unlinked ob is NULL, or the
- *     marker of rrc_mark_deallocating.
+ * I1  The count of a linked ob is at least RRC_REFCNT_FROM_PYPY (in a mirrored heap, without its
+ *     sign bit), and its ob_pypy_link is the current address of its p. The link of an unlinked
+ *     ob is NULL, the marker of rrc_mark_deallocating, or an odd word of the header's own.
  * I2  An ob has at most one link. A p has at most one P link.
  *     rrc_from_obj(heap, p) == ob exactly for P links.
  * I3  After a collection no link refers to a p that died, and every link refers
- *     to where its p is now.
- * I4  No user code but the host's hooks, tp_traverse and the freeing of light
- *     obs runs inside a collection. tp_dealloc, tp_finalize, tp_clear and
- *     tp_clear_weakrefs run only from rrc_run_pending, rrc_decref, rrc_gc_collect
- *     and rrc_heap_free, from rrc_gc_visit_objects for what its callback drops, and
- *     for a heap type from rrc_del of its last instance; all outside a collection.
- * I5  The collection functions allocate nothing and cannot fail. What they need
- *     is reserved when a link is made or an object is tracked; that call reports
- *     RRC_ENOMEM and changes nothing.
+ *     to the current address of its p.
+ * I4  Inside a collection no user code runs except the host's hooks, tp_traverse and the tp_free
+ *     of light obs. tp_dealloc, tp_finalize, tp_clear and tp_clear_weakrefs run only outside a
+ *     collection: from rrc_run_pending, rrc_decref, rrc_gc_collect and rrc_heap_free, from
+ *     rrc_gc_visit_objects for an object that its callback drops, and for a heap type from
+ *     rrc_del or rrc_gc_del of its last instance.
+ * I5  The collection functions allocate nothing and cannot fail. The call that makes a link or
+ *     tracks an object reserves their memory, or returns RRC_ENOMEM and changes nothing.
  * I6  The cost of a minor collection depends on the number of young links, not
  *     on that of old ones. Without tracked objects cycle support costs nothing.
- * I7  No global state: any number of heaps in a process, each used by one thread
+ * I7  There is no global state. A process may have any number of heaps, each used by one thread
  *     at a time.
  *
- * rrc_check walks all of them that memory can show (I1, I2, and what I3, I5 and
- * I6 leave behind).
+ * rrc_check verifies all that memory can show: I1, I2, and parts of I3, I5 and I6.
  *
  * >>protocol
  * ---------------------------------------------------------------------------
@@ -163,18 +163,18 @@
  *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
  *
  * A host that sets reports_marks calls rrc_marked for each linked p that a major
- * collection marks, from its roots on.
+ * collection marks, beginning with the roots.
  *
  * A host without generations has only major collections, and leaves is_young NULL. A major
- * collection covers young links too, and needs no minor one before it. A trace call may be
- * repeated before its free call, which a host with ephemerons may want. For a p that is never
- * collected (a prebuilt one), and for a young p that does not move (a large object), survivor
- * returns p itself. No code of the mutator may run between a trace call and its free call.
+ * collection covers young links too, and needs no minor one before it. The host may repeat a trace
+ * call before its free call, for example because it has ephemerons. survivor returns p itself for
+ * a p that is never collected (a prebuilt one), and for a young p that does not move (a large
+ * object). No code of the mutator may run between a trace call and its free call.
  *
- * Some hosts cannot finish their marking from inside a hook. They call an extension once while
- * they mark, and go on afterwards (Ruby does). For these:
+ * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension
+ * once while they mark, and then go on marking. Such a host does this:
  *
- *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; all is left open
+ *   major:  rrc_major_collection_trace_early(h) -> trace(p) only queues p; the search stays open
  *           the host goes on marking; for each linked p of a tracked object that
  *             it marks: rrc_marked(h, p), or rrc_marked_ob(h, ob)   -> trace(p) of what ob reaches
  *           [rrc_major_collection_pause(h)      if the mutator runs before marking is complete:
@@ -182,19 +182,19 @@
  *           rrc_major_collection_free(h)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
  *
- * In such a collection an object whose finalizer is still to run counts as held, because the
- * header learns too late whether all that it reaches must be kept. Its cycles are found by
+ * In such a collection an object whose finalizer has not run yet counts as held, because the
+ * header learns too late whether it must keep all that the object reaches. Its cycles are found by
  * collections that rrc_major_collection_trace finishes.
  *
- * The host clears its own weak references to p when p dies, as usual. A P link that C holds keeps
- * its p alive, so that nothing special is to be done.
+ * The host clears its own weak references to p when p dies, as usual. If C holds the ob of a
+ * P link, p stays alive, so that the host need not do anything special.
  *
  * >>names
  * ---------------------------------------------------------------------------
  *   PyPy (rpython.rlib.rawrefcount)            here
  *   init(dealloc_trigger_callback)             rrc_heap_new, hook dealloc_trigger
  *   create_link_pypy, create_link_pyobj        rrc_create_link_pypy, rrc_create_link_pyobj; or rrc_link,
- *                                              which puts in the bias as well
+ *                                              which adds the bias
  *   from_obj, to_obj                           rrc_from_obj, rrc_to_obj
  *   mark_deallocating                          rrc_mark_deallocating
  *   next_dead                                  rrc_next_dead, or rrc_run_pending
@@ -219,11 +219,11 @@
  *
  * >>errors
  * ---------------------------------------------------------------------------
- * A function that can fail returns RRC_OK (0) or one of the codes of RRC_ERRORS below, which is the
- * one list of codes, names and messages. A call that fails has changed nothing. If the failure is
- * a mistake of the caller, the log hook gets an item with the function, the type's name and the
- * addresses. With RRC_DEBUG and without a log hook, it is written to stderr. Lack of memory is not
- * a mistake, so that RRC_ENOMEM is returned but not logged.
+ * A function that can fail returns RRC_OK (0) or a code of RRC_ERRORS below, which is the only
+ * list of codes, names and messages. A call that fails has changed nothing. If the failure is
+ * a mistake of the caller, the header passes an item to the log hook, with the function, the
+ * type's name and the addresses. With RRC_DEBUG and without a log hook, it writes the item to
+ * stderr. Lack of memory is not a mistake, so that RRC_ENOMEM is returned but not logged.
  *
  * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
@@ -232,22 +232,22 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
- * next   rrc_link adds the bias; rrc_refcnt. One ABI: RRC_MIRROR concerns the
+ * next   rrc_link adds the bias; rrc_refcnt is new. There is one ABI: RRC_MIRROR concerns the
  *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
  *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object.
- *        An object that C gets hold of there is neither finalized nor cleared, and
- *        rrc_run_pending(heap, max) looks only at objects that belong together. A P link whose
+ *        If C takes a reference to an object there, the object is neither finalized nor cleared.
+ *        rrc_run_pending(heap, max) looks only at objects that are connected. A P link whose
  *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
  *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
- *        references are taken by rrc_incref and dropped by rrc_decref from the beginning, also
- *        before the first rrc_mirror_step. What a host keeps in an edge node stays if it says so
- *        in the middle of a step.
- * 0.3.0  Hosts that mark on after the trace call (rrc_major_collection_trace_early, _pause,
- *        rrc_marked_ob), that move apart from collections (rrc_links_moved), whose
- *        old objects become young again (demotes), whose errors are jumps (RRC_HOST_GUARD).
- *        RRC_MIRROR: garbage over both heaps where the host's collector is closed.
- *        A search that finds no garbage is two passes; garbage is cleared in batches.
- *        RRC_NO_STDLIB: without a C library. RRC_DEBUG refuses what hooks may not call.
+ *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
+ *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
+ *        its own in an edge node.
+ * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
+ *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
+ *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
+ *        RRC_MIRROR finds garbage over both heaps where the host's collector is closed.
+ *        A search that finds no garbage makes two passes; garbage is cleared in batches.
+ *        RRC_NO_STDLIB needs no C library. RRC_DEBUG refuses calls that hooks may not make.
  * 0.2.0  Garbage cycles over both heaps; the cyclic GC protocol for C types;
  *        tp_members; rrc_explain, rrc_dump_dot.
  * 0.1.0  Links, minor and major collections, movement, the dealloc queue,
@@ -265,7 +265,7 @@
 #define RRC_VERSION_PATCH 0
 #define RRC_VERSION "0.3.0"
 
-/* Changes when units built with an older header no longer fit: see rrc_check_config. */
+/* It changes when units built with an older header no longer fit: see rrc_check_config. */
 #define RRC_ABI 4
 
 /* >>config
@@ -274,39 +274,41 @@
  *
  * In the implementing unit only:
  *   RAWREFCOUNT_IMPLEMENTATION  off            this unit holds the functions
- *   RAWREFCOUNT_STATIC          off            ... and they are static: a private copy for this unit
- *   RRC_HOST_TRACE(heap, p)     desc.trace     fixes a hook at compile time: no call through a
- *   RRC_HOST_SURVIVOR(heap, p)  desc.survivor  pointer. rrc_userdata(heap) gives the userdata.
+ *   RAWREFCOUNT_STATIC          off            the functions are static: this unit has a private copy
+ *   RRC_HOST_TRACE(heap, p)     desc.trace     These fix a hook at compile time, so that no pointer
+ *   RRC_HOST_SURVIVOR(heap, p)  desc.survivor  is called. rrc_userdata(heap) gives the userdata.
  *   RRC_HOST_PROPAGATE(heap)    desc.propagate The field of rrc_desc is then ignored.
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
- *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  how tp_dealloc, tp_finalize, tp_clear and
- *                                              tp_clear_weakrefs are called: a host whose errors leave
- *                                              functions by longjmp catches them here. It must return,
- *                                              as must every hook and callback, and tp_free.
- *   RRC_HOST_MOVES              1              0: no p ever moves: survivor gives p itself, or NULL
+ *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  calls tp_dealloc, tp_finalize, tp_clear and
+ *                                              tp_clear_weakrefs. A host whose errors leave functions
+ *                                              by longjmp catches them here. It must return, as must
+ *                                              every hook and callback, and tp_free.
+ *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
- *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
- *                                              of the strictest alignment): rrc_new allocates them too
- *   RRC_DEALLOC_DEPTH           50             deallocs nested deeper wait for the outermost
- *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
- *                                              takes 6 blocks for its first link, 7 more to track objects
+ *   RRC_OBJECT_PREFIX           0              bytes in front of the address of an object (a multiple of
+ *                                              the strictest alignment); rrc_new allocates them, too
+ *   RRC_DEALLOC_DEPTH           50             deallocs that are nested deeper wait for the outermost one
+ *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64.
+ *                                              A heap takes 6 blocks for its first link, and 7 more when
+ *                                              it first tracks an object
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
- *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked objects
- *                                              take 32 bytes more
+ *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
+ *                                              objects take 32 more bytes
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
- *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding): desc.realloc is
- *                                              required, and RRC_NO_STDIO implied. All that is called is memcpy,
- *                                              memset and strcmp. There is no assert: define RRC_ASSERT
+ *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
+ *                                              RRC_NO_STDIO, and requires desc.realloc. The header calls
+ *                                              memcpy, memset and strcmp only, and no assert: define
+ *                                              RRC_ASSERT
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
- *   (All units must have the same RRC_ABI; versions that share it can be mixed.)
+ *   (All units must have the same RRC_ABI. Versions that share it can be mixed.)
  *   RRC_DEBUG                   off            the expensive checks, poisoned memory
- *   RRC_REFCNT(ob)              ob->ob_refcnt     adapt the header to an object layout that exists
- *   RRC_LINK(ob)                ob->ob_pypy_link  already: lvalues of type intptr_t and rrc_gcref,
- *   RRC_TYPE(ob)                ob->ob_type       and a const rrc_type *. ob is a rrc_object *: cast it.
+ *   RRC_REFCNT(ob)              ob->ob_refcnt     These adapt the header to an existing object
+ *   RRC_LINK(ob)                ob->ob_pypy_link  layout. They are lvalues of type intptr_t, rrc_gcref
+ *   RRC_TYPE(ob)                ob->ob_type       and const rrc_type *. ob is a rrc_object *: cast it.
  */
 
 #if defined(RRC_NO_STDLIB) && !defined(RRC_NO_STDIO)
@@ -351,10 +353,10 @@
 #define RRC_REFCNT_FROM_PYPY_LIGHT (RRC_REFCNT_FROM_PYPY + (INTPTR_MAX / 2 + 1))
 #define RRC_REFCNT_IMMORTAL        (RRC_REFCNT_FROM_PYPY_LIGHT + (INTPTR_MAX / 8 + 1))
 
-/* The count of ob without the mark of weak objects, which is its sign: see >>mirror. */
+/* The count of ob without its sign, which is the mark of weak objects: see >>mirror. */
 #define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
 
-/* code, its message: what was wrong, and what to do. */
+/* Each code, and its message, which says what is wrong and what to do. */
 #define RRC_ERRORS(X) \
     X(RRC_OK, "no error") \
     X(RRC_ENOMEM, "out of memory; nothing was changed: free something and call again") \
@@ -394,7 +396,7 @@
 enum { RRC_ERRORS(RRCI_ERROR_CODE) RRCI_ERROR_END };
 #undef RRCI_ERROR_CODE
 
-typedef void *rrc_gcref;                /* p, an object of the host; NULL = none */
+typedef void *rrc_gcref;                /* p, an object of the host; NULL: none */
 typedef struct rrc_heap rrc_heap;       /* one for each heap of a host */
 typedef struct rrc_type rrc_type;
 
@@ -405,15 +407,15 @@ typedef struct rrc_object {
     const rrc_type *ob_type;
 } rrc_object;
 
-/* The head of a static object, such as a static type: never freed. Its count
-   starts in the middle of the immortal band, so that it can drift either way. */
+/* The head of a static object, such as a static type. Such an object is never freed. Its
+   count starts in the middle of the immortal band, so that it can drift either way. */
 #define RRC_OBJECT_HEAD_INIT(type) \
     { RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16, NULL, (type) }
 
 typedef int (*rrc_visitproc)(rrc_object *ob, void *arg);
 
-/* A field of an object that owns a reference: a rrc_object *, or a pointer to a
-   struct that begins with one. A table of them ends with a NULL name. */
+/* A field that owns a reference. It holds a rrc_object *, or a pointer to a struct
+   that begins with one. A table of members ends with a NULL name. */
 typedef struct rrc_member {
     const char *name;
     size_t      offset;
@@ -423,162 +425,161 @@ typedef struct rrc_member {
 #define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 
-/* What the objects of one kind have in common: CPython's slots, by their names.
-   Zero is a fine value for every field but tp_basicsize. A type must outlive
-   its objects. */
+/* The type of an object, with CPython's slots under their names. Every field but
+   tp_basicsize may be zero. A type must outlive its objects. */
 struct rrc_type {
     rrc_object    ob_base;
     const char   *tp_name;
     size_t        tp_basicsize;         /* bytes of an object, with its head */
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
     unsigned long tp_flags;             /* RRC_TPFLAGS_..; with an adapted layout no HEAPTYPE, and
-                                           types are not visited: they have the layout above */
-    /* The last reference is gone: drop the references that self owns, release
-       what it holds, and end with the type's tp_free (rrc_del, rrc_gc_del).
-       Count 0, link NULL, untracked on entry. May call any function of the
-       mutator. An object that self owns can have lost its p in the same collection as self: ask
-       rrc_to_obj before you use p. (In a tp_finalize all p's are still there.)
-       NULL: drops the tp_members, then calls tp_free. */
+                                           types are not visited, as they have the layout above */
+    /* The last reference is gone. Drop the references that self owns, release all else that it
+       holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
+       count 0 and no link, and is not tracked. The slot may call any function of the
+       mutator. An object that self owns may have lost its p in the same collection as self: ask
+       rrc_to_obj before you use p. (In a tp_finalize no p has been lost yet.)
+       NULL: the header drops the tp_members and calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
-    /* Gives the memory back. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a
-       light object it is called inside a collection, and may call nothing else then. */
+    /* Free the memory. For a light object it is called inside a collection, and may then call nothing
+       but the function that it replaces. NULL: rrc_gc_del with HAVE_GC, else rrc_del. */
     void (*tp_free)(rrc_heap *heap, void *self);
-    /* Visit each reference that self owns, once: RRC_VISIT(field) does it. Called
+    /* Visit each reference that self owns once, with RRC_VISIT(field). It is called
        inside collections, at any time while self is tracked. It must not change
        anything or call anything else, and must visit objects of this heap only.
-       If it leaves a reference out, the reference counts as held from outside: a cycle through it
-       leaks, but nothing is lost. If it visits a reference that self does not own, that is
-       reported as RRC_ETRAVERSE, unless C has a reference of its own to that object: then the
+       A reference that it leaves out counts as held from C: a cycle through it leaks,
+       but nothing is lost. If it visits a reference that self does not own, the header reports
+       RRC_ETRAVERSE, unless C holds a reference to that object: then the
        object may be cleared while C uses it. (The header visits the reference to a heap type if
-       tp_traverse does not. tp_traverse must do so if one of the fields can refer to that type, too.)
-       NULL: visits the tp_members. */
+       tp_traverse does not. If a field can refer to that type, tp_traverse must visit both.)
+       NULL: the header visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
-    /* Drop references so that cycles through self break: RRC_CLEAR each field. The header holds
-       self while it runs, and other garbage that is cleared with it, so that nothing but
-       rrc_decref may get rid of an object here. self must stay fit for tp_dealloc. The
-       result is ignored. NULL: clears the tp_members. */
+    /* Break the cycles through self: RRC_CLEAR each field. The header holds self meanwhile, and
+       other garbage that it clears in the same batch, so that only rrc_decref may free an object
+       here. self must stay fit for tp_dealloc. The result is ignored.
+       NULL: the header clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
-    /* Runs before self is cleared or deallocated, with the count above 0: self is
-       whole. It may resurrect self by an incref. Once per object with HAVE_GC
-       (PEP 442); without, as in CPython, each time the count drops to zero. */
+    /* It runs before self is cleared or deallocated. The count is above 0, and self is intact.
+       It may resurrect self by an incref. It runs once for an object with HAVE_GC (PEP 442),
+       and for any other object each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
-       Runs before any finalizer of the garbage does. */
+       It runs before any finalizer of the garbage. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
-    /* The fields that own references, or NULL: gives traverse, clear, dealloc and
-       the names of edges. A slot that is written by hand wins. */
+    /* The fields that own references, or NULL. The header uses them in place of a traverse, clear
+       or dealloc slot that is NULL, and to name references. */
     const rrc_member *tp_members;
 };
 
-/* One message for the log hook. The strings live during the call only, but for
+/* One message for the log hook. The strings are valid during the call only, except
    name, function and message, which are constants. */
 typedef struct rrc_log_item {
     int         code;                   /* RRC_E... */
     const char *name;                   /* its name: "RRC_EREFCNT" */
     const char *message;                /* its message, from RRC_ERRORS */
     const char *function;               /* who noticed: "rrc_minor_collection_free" */
-    const char *detail;                 /* this case: what was found and what was done about it */
+    const char *detail;                 /* this case: what was found, and how it was treated */
     const char *text;                   /* all of it in one line, for printing */
     rrc_object *ob;                     /* the objects concerned, or NULL; do not change them */
     rrc_gcref   p;
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* How a heap talks to its host. Zero means the default of each field. The struct is copied.
-   userdata is the first argument of every hook. A hook may call rrc_marked and the functions
-   tagged `any` below. It may drop the last reference to an object inside a collection only. All
-   other calls are refused with RRC_EPHASE: in every build inside a collection, with RRC_DEBUG
-   elsewhere. dealloc_trigger and collect are not hooks in this sense: they may do all that the
-   mutator may, except call rrc_heap_free. */
+/* The hooks by which a heap calls its host. Each field has a default, which is zero. The struct is
+   copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
+   tagged `any` below. It may drop the last reference to an object only inside a collection. All
+   other calls are refused with RRC_EPHASE: inside a collection in every build, elsewhere with
+   RRC_DEBUG. dealloc_trigger and collect are not hooks in this sense: they may call all that the
+   mutator may, except rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
-    /* Keep p and all it reaches; it may be kept already. Called by the trace
-       functions, at least once for each P link that C holds (with tracked objects:
-       whose ob is found alive). May mark at once or only queue p for propagate; in a
+    /* Keep p and all it reaches. p may be kept already. The trace functions call
+       this hook at least once for each P link that C holds (with tracked objects: whose
+       ob is found alive). It may mark at once, or only queue p for propagate. In a
        minor collection it may move p at once. Required. */
     void (*trace)(void *userdata, rrc_gcref p);
 
-    /* The address of p after this collection; NULL: p was not reached (so far).
-       Called once per link by the free functions: from the free call on, the answer
+    /* Return the address of p after this collection, or NULL if p was not reached (so far).
+       The free functions call this hook once per link: from the free call on, the answer
        is final. With tracked objects rrc_major_collection_trace calls it as well, after
-       propagate, and looks only at whether it is NULL: new addresses need not be known
+       propagate, but only tests for NULL: the host need not know new addresses
        yet. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
-    /* Finish the marking that trace queued. Called by rrc_major_collection_trace,
-       after calls of trace; with tracked objects, after each round of them. (In a minor
-       collection the host does that by itself after rrc_minor_collection_trace.)
-       NULL: trace does it all. */
+    /* Finish the marking that trace queued. rrc_major_collection_trace calls this hook
+       after calls of trace; with tracked objects, after each round of them. (After
+       rrc_minor_collection_trace the host finishes its own copying.)
+       NULL: trace marks at once. */
     void (*propagate)(void *userdata);
 
-    /* Is p in the young generation? Called when a link is made, and by the free
-       functions with the new address of each young survivor: where it still
-       says yes, the link stays young. Between collections the answer for a
+    /* Is p in the young generation? The header asks when a link is made. The free
+       functions ask with the new address of each young survivor: if p is still
+       young, so is the link. Between collections the answer for a
        linked p must not change (but see demotes). NULL: no generations. */
     int (*is_young)(void *userdata, rrc_gcref p);
 
-    /* A field of p that the header owns and reads as "the ob of p's P link"; the
-       host makes it NULL when p is born and copies it when p moves. With it no
+    /* Return the address of a field of p that the header owns: "the ob of p's P link". The
+       host sets the field to NULL when p is born, and copies it when p moves. With it no
        dictionary is needed. Never called inside a collection, and not at all in a mirrored
-       heap, where p can be dead before the header learns of it. NULL: none. */
+       heap, where p can be dead before the header learns of it. NULL: no such field. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
-    /* Something is pending. Called by rrc_invoke_callback only; may call
+    /* Something is pending. Only rrc_invoke_callback calls this hook, which may call
        rrc_run_pending at once, or remember to do so at a safe point. */
     void (*dealloc_trigger)(void *userdata);
 
-    /* A full collection of the host, for rrc_gc_collect. NULL: that function
+    /* Do a full collection of the host, for rrc_gc_collect. NULL: that function
        looks for cycles among C objects alone. */
     void (*collect)(void *userdata);
 
     /* Not zero: the host calls rrc_marked for each linked p that it marks in a
        major collection. Cycles are then found in linear time, and links cost 8
        bytes more where there would be no dictionary. (One p should then not be the
-       proxy of very many objects at a time: they are searched one by one.) */
+       proxy of very many objects at a time, as the header searches them one by one.) */
     int reports_marks;
 
-    /* Not zero: an old p can become young again, by what the mutator does to it. It
-       lives on as an old one until the next major collection, which asks is_young
-       for each old link too, and makes links young again. (Where memory for that is
+    /* Not zero: the mutator can make an old p young again. The link of p stays
+       old until the next major collection, which asks is_young for each old
+       link too, and makes links young again. (If memory for that is
        lacking, minor collections trace old p's too, and ask is_young for old links.) */
     int demotes;
 
-    /* All memory comes from here: new_size 0 frees, old_size 0 (with ptr NULL)
+    /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
-       as malloc's. Freeing happens inside a collection, allocating never does.
-       old_size is 0 too when an object of tp_basicsize 0 is freed. NULL: the C
-       library's; required with RRC_NO_STDLIB. */
+       as malloc's. Inside a collection the header may free, but never allocates.
+       old_size is also 0 when an object of tp_basicsize 0 is freed. NULL: the C
+       library's functions. Required with RRC_NO_STDLIB. */
     void *(*realloc)(void *userdata, void *ptr, size_t old_size, size_t new_size);
 
-    /* A mistake was found. May come from any function, also inside a collection.
-       NULL: silence, or stderr with RRC_DEBUG. */
+    /* A mistake was found. Any function may call this, also inside a collection.
+       NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* For a host whose collector is closed: see >>mirror. A heap with these two hooks is
+    /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
-       a heap survivor tells whether a p, or an edge node, still exists. rrc_mirror_step calls it
+       a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
        final. The two hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
 
-    /* Make ob's edge node, if it has none (rrc_mirror_node) or its node has died,
-       and tell the header (rrc_mirror_set_node). Make the node refer to what stands for
-       each of the targets (rrc_mirror_target), and to nothing else. A target for
-       which nothing stands yet gets an empty edge node now. If ob is linked, make
+    /* If ob has no edge node (rrc_mirror_node), or its node has died, make one and
+       pass it to rrc_mirror_set_node. Make the node refer to the object that stands for
+       each of the targets (rrc_mirror_target), and to nothing else. If nothing stands for a
+       target yet, give the target an empty edge node now. If ob is linked, make
        its p refer to the node. If targets is NULL, forget ob's edge node and its
-       anchor, and let the node refer to nothing, as somebody may still refer to it: that
+       anchor, and make the node refer to nothing, as something may still refer to it. This
        allocates nothing, and its result is ignored.
-       rrc_mirror_step calls this for objects that have changed. It is also called when an object
-       with a node goes. It may allocate in the host, and so collect and run finalizers. It
-       must return to its caller. (If such a finalizer unlinks a target that is not
-       tracked, nothing stands for that target any more: leave it out.) A result other than 0 says
-       that it failed. The node then refers to what it referred to before, or to a part of that. */
+       rrc_mirror_step calls this hook for objects that have changed. It is also called when an
+       object with a node is untracked or freed. It may allocate in the host, and so collect and
+       run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
+       tracked, nothing stands for that target any more: leave it out.) A result other than 0
+       reports failure. The node then refers to its former targets, or to some of them. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
-    /* on: root what stands for ob (rrc_mirror_target); else let it go. It may be so
+    /* If on, root the object that stands for ob (rrc_mirror_target), else unroot it. It may be so
        already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
        and the link functions. Allocates nothing and cannot
-       fail. Returns 0 if what it should root has died and cannot be got back. */
+       fail. Returns 0 if the object to be rooted has died and cannot be recovered. */
     int (*anchor)(void *userdata, rrc_object *ob, int on);
 } rrc_desc;
 
@@ -596,7 +597,7 @@ typedef struct rrc_stats {
     size_t memory;                              /* bytes of the heap and its tables, without objects */
     /* Mirrored heaps: */
     size_t weak;                                /* objects that only the host's graph keeps */
-    size_t edge_nodes;                          /* that the host has made */
+    size_t edge_nodes;                          /* edge nodes that the host has made */
     size_t mirrored;                            /* calls of mirror for changed objects, since rrc_heap_new */
     size_t mirror_steps;                        /* finished since rrc_heap_new */
 } rrc_stats;
@@ -616,8 +617,8 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
- *   unchecked   elsewhere nothing is refused or changed, but the result means nothing
- * "Calls dealloc" means tp_finalize, tp_dealloc and tp_free, and so any code. */
+ *   unchecked   in other phases nothing is refused or changed, but the result is meaningless
+ * "Calls dealloc" means that tp_finalize, tp_dealloc and tp_free are called, and so any code. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -634,17 +635,17 @@ extern "C" {
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
-   work is done, and cyclic garbage is collected. Finalizers and deallocs can add to it: it is
-   collected again, until nothing is left or 10000 rounds have freed nothing. Returns how
-   many of the obs that were linked or in the queue C still holds. They end unlinked with
-   their true count. (Static objects and uncollectable garbage are not counted.) Slots of
-   p's that still exist are left as they are.
-   A rest of the heap lives on until the last object of rrc_new and rrc_gc_new is gone. Until then
+   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage, so
+   that this is repeated until none is left, or until 10000 rounds have not reduced the number of
+   objects. Returns how many of the obs that were linked or in the queue C still holds. They end
+   unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
+   Slots of p's that still exist do not change.
+   A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
-   refused with RRC_ECLOSED, unless their tag line says something else. No hook but realloc and
-   log is called then. userdata must live as long as these two hooks, and the deallocs of late objects,
-   need it.
+   refused with RRC_ECLOSED, unless their tag line says something else. The heap then calls no hook
+   but realloc and log. userdata must be valid as long as these two hooks, and the deallocs of late
+   objects, need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
@@ -654,14 +655,14 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap);
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
 RRC_API void *rrc_userdata(const rrc_heap *heap);
 
-/* Is this unit built like the implementing unit? rrc_heap_new asks this for the unit that calls
-   it. Call it once from each other unit. RRC_OK, RRC_ECONFIG or RRC_ENULL.
+/* Is this unit built like the implementing unit? rrc_heap_new checks this for the unit that calls
+   it. Call this function once from each other unit. Returns RRC_OK, RRC_ECONFIG or RRC_ENULL.
    [any | no | calls log | O(1)] */
 RRC_INLINE int rrc_check_config(rrc_heap *heap);
 
 /* ---- links ---- */
 
-/* The kinds of a link: RRC_P or RRC_O, to which the others can be added. */
+/* The kind of a link is RRC_P or RRC_O, to which the other two can be added. */
 enum {
     RRC_P = 1,                  /* p has the data, ob is its view: C's references to ob keep p alive */
     RRC_O = 2,                  /* ob has the data, p is its proxy */
@@ -669,47 +670,47 @@ enum {
     RRC_GIVE = 8                /* the caller's reference to ob goes to p */
 };
 
-/* Link p and ob: from now on ob lives as long as p. Puts the bias into ob's count, unless ob is
-   immortal. With RRC_GIVE it takes the caller's reference, so that p alone holds an object that rrc_new
-   has just made. If it fails, nothing has changed, and the reference is still the caller's.
+/* Link p and ob. From now on ob lives as long as p. The bias is added to ob's count, unless ob is
+   immortal. With RRC_GIVE the caller's reference goes to p, so that p alone holds an object that
+   rrc_new has just made. If the call fails, nothing has changed, and the reference is still the caller's.
    p must be even: a host with tagged pointers passes them without their tags, as the header
-   keeps words of its own in link fields and knows them by bit 0.
+   stores words of its own in link fields and knows them by bit 0.
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
    only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
    [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
-/* PyPy's own functions: a P link, and an O link, whose bias is left to the caller. Add
-   RRC_REFCNT_FROM_PYPY (or .._LIGHT) to the count before the call or just after it, with no collection
-   in between. Add the bias - 1 to hand the caller's reference over to p. An immortal ob gets no bias.
+/* PyPy's own functions make a P link, and an O link. The caller adds the bias to the count:
+   RRC_REFCNT_FROM_PYPY (or .._LIGHT), before the call or just after it, with no collection
+   in between. Add the bias - 1 to give the caller's reference to p. An immortal ob gets no bias.
    [as rrc_link] */
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob);
 
-/* The ob of p's P link, or NULL: p is NULL or has none, or a collection is going
-   on. A borrowed reference: incref it to keep it.
+/* Return the ob of p's P link. NULL: p is NULL or has no P link, or a collection is
+   going on. The reference is borrowed: incref ob to keep it.
    [mutator, else NULL | no | calls slot | O(1)] */
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 
-/* The p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
-   Like any reference that is not rooted, p is good until the next collection.
-   In a mirrored heap p can be dead before the header learns of it. If anchor has said of any p since
-   the last step that it is dead, this function asks anchor: a weak object then becomes strong, or
-   the result is NULL because its p is gone.
+/* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
+   Like any reference that is not rooted, p is valid until the next collection.
+   In a mirrored heap p can be dead before the header learns of it. If anchor has reported any p as
+   dead since the last step, this function calls anchor for a weak ob: then ob becomes strong, or
+   the result is NULL because its p is dead.
    [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
-/* From a tp_dealloc: make rrc_to_obj(ob) return marker (a p of your own, never
-   linked itself), so that code which still comes across ob can tell. marker
-   NULL takes that back. The call is logged and ignored if ob is linked, if ob waits for its dealloc,
-   or if marker is odd (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, it is just ignored. Use the
-   same marker for all objects: if ob has an older one, the call searches all links.
+/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still comes across ob
+   can tell. The marker is a p of your own that is never linked. NULL takes the marker back. The
+   call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
+   (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
+   marker for all objects: if ob has an older one, the call searches all links.
    [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log | O(1)] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
-/* Dissolve ob's link as if p had died: the bias comes off; if nothing else holds
-   ob, it is queued (a light one freed at once). To dispose of it at once:
+/* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
+   ob, ob joins the queue (a light one is freed at once). To deallocate it at once:
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
    [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
@@ -722,20 +723,19 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
    tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
-/* Drop a reference. If it was the last one, tp_finalize is called with the count held at 1, and then,
-   if nobody has taken a reference meanwhile, tp_dealloc. Deallocs nested deeper than
-   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection
-   or rrc_mirror_step they wait for rrc_run_pending.
+/* Drop a reference. After the last one, tp_finalize is called with the count held at 1. Then
+   tp_dealloc is called, unless somebody has taken a reference meanwhile. Deallocs that are nested
+   deeper than RRC_DEALLOC_DEPTH wait until the outermost one returns. Deallocs inside a collection
+   or rrc_mirror_step wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
-/* How many references C has to ob: its count without the bias of a link and the mark of a weak object.
-   For a static object it is some large number. [any | no | nothing | O(1)] */
+/* Return the number of references that C has to ob: its count without the bias and the mark of a
+   weak object. For a static object it is some large number. [any | no | nothing | O(1)] */
 RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 
-/* Set a field that owns a reference to NULL, then drop the reference: in this
-   order, so that code called by the dealloc does not find it. `field` is evaluated
-   twice. */
+/* Set a field that owns a reference to NULL, and then drop the reference, so that code
+   which the dealloc calls does not find it. `field` is evaluated twice. */
 #define RRC_CLEAR(heap, field) \
     do { \
         rrc_object *rrci_old = (rrc_object *)(field); \
@@ -748,22 +748,22 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 /* ---- objects ---- */
 
 /* Make an object of tp_basicsize (+ n * tp_itemsize) bytes. All bytes after its head are 0. It has
-   no link, and one reference, which is the caller's. (n is not stored for you.)
+   no link, and one reference, which is the caller's. (The object does not record n.)
    NULL: memory is lacking, or an argument is wrong, which is logged. rrc_del frees the memory:
    every tp_dealloc and tp_free of such a type must end with it.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
-/* Free the memory of an object made by rrc_new or rrc_new_var. (It also frees an object that the
-   realloc hook's allocator has made, if its type's tp_basicsize is 0. All others need a tp_free of
+/* Free the memory of an object made by rrc_new or rrc_new_var. (If tp_basicsize is 0, it also frees
+   an object that the allocator of the realloc hook has made. All others need a tp_free of
    their own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
    to it, and, in a hook of a collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
 /* ---- major collections: see >>protocol ----
-   The functions of collections return RRC_OK, or RRC_ENULL, RRC_EPHASE, RRC_ECLOSED. They allocate
+   The functions of collections return RRC_OK, RRC_ENULL, RRC_EPHASE or RRC_ECLOSED. They allocate
    nothing. None may be called from inside another one (RRC_EPHASE). */
 
 /* Keep the p of each P link that C holds; with tracked objects, search for garbage over both heaps.
@@ -784,23 +784,23 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
    [mutator | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
-/* Take one ob off the queue, for a host that wants to drop it at a moment of its own. It has count 1
+/* Take one ob off the queue, for a host that drops it at a moment of its own. It has count 1
    and link NULL, unless code used it while it waited. The caller owns the reference, and must
    rrc_decref it. NULL: the queue is empty. (Cyclic garbage is not in the queue. It needs
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the queue's references. Then, for cyclic garbage, clear weak references,
-   run finalizers, and clear. Garbage is taken in batches, and each batch is looked at again before each of
-   these three kinds of work: an object that C has got hold of, and all that it reaches in C, is left
-   alone. (If the finalizer or tp_clear of one object gets hold of another one that comes later in the
-   same batch, that one is still finalized or cleared.)
-   About max objects are dealt with; 0 means all. Objects that go because of others count, and an object
+/* Do pending work. First drop the queue's references. Then clear the weak references of cyclic garbage,
+   run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
+   work the batch is checked again: an object to which C has taken a reference is left alone, with all
+   that it reaches in C. (If the finalizer or tp_clear of one object takes a
+   reference to a later one of the same batch, the later one is still finalized or cleared.)
+   About max objects are dealt with; 0 means all. An object that another one frees counts, and an object
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
-   looked at as a whole, and at least an eighth of it is dealt with then, even if that is more than
+   checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
-   Inside a dealloc or a collection it does nothing and returns 0. A host whose deallocs can
-   run a collection must look again for pending work when they have returned.
+   Inside a dealloc, a collection, a step or itself it does nothing and returns 0. A host whose deallocs
+   can run a collection must look again for pending work when they have returned.
    [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
    O(objects + references of the garbage they are connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
@@ -817,9 +817,9 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
    survivor, is_young, tp_free of light obs | O(young links)] */
 RRC_API int rrc_minor_collection_free(rrc_heap *heap);
 
-/* For a host that moves objects apart from a collection, or after its free call: let every link follow
-   its p. survivor gives the address where p is now. (Refused in a mirrored heap with RRC_EPHASE, as are
-   all functions of collections.)
+/* Let every link follow its p, for a host that moves objects outside a collection, or after its free
+   call. survivor gives the current address of p. (In a mirrored heap the call is refused with
+   RRC_EPHASE, like all functions of collections.)
    [mutator is stopped, old addresses can still be told | frees only | calls
    survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
 RRC_API int rrc_links_moved(rrc_heap *heap);
@@ -828,29 +828,29 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ---- hosts that report what they mark, or mark on after the trace function ---- */
 
-/* For a host with reports_marks: a major collection has just marked p. The collection is going on,
-   or is about to call rrc_major_collection_trace. Call it once for every linked p, also from inside
+/* For a host with reports_marks: a major collection has just marked p. It is going on, or the host
+   is about to call rrc_major_collection_trace. Call this once for every linked p, also from inside
    trace and propagate. A p without a link is ignored.
    [host's major collection and its hooks, else ignored | no | nothing; after _trace_early also trace,
    tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
 
-/* The same, for a host whose proxies know their ob. It needs no dictionary, and reports_marks may
+/* The same, for a host whose proxies refer to their ob. It needs no dictionary, and reports_marks may
    be 0. [as rrc_marked] */
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
 
 /* Like rrc_major_collection_trace, for a host that cannot finish its marking now. Here trace may only
    queue p, and propagate does nothing. Until the free call, the host must report each linked p of a
-   tracked object once when it marks it. The header then traces what its ob reaches. (If the free call
-   finds one that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) An object
-   whose finalizer is still to run counts as held.
+   tracked object once when it marks it. The header then traces all that the ob of p reaches. (If the
+   free call finds a p that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) An
+   object whose finalizer has not run yet counts as held.
    [host's major collection; may be repeated | no | calls trace, propagate,
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
 
 /* The host interrupts its marking, and the mutator is about to run. The header forgets this
-   collection: call a trace function again before the free call. (In the host all stays marked that
-   was traced.) Nothing happens if no major collection is going on.
+   collection: call a trace function again before the free call. (In the host all that was traced
+   stays marked.) Nothing happens if no major collection is going on.
    [host's major collection, marking interrupted | no | nothing | O(links + tracked objects)] */
 RRC_API int rrc_major_collection_pause(rrc_heap *heap);
 
@@ -874,9 +874,9 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
 
 /* Give an object of rrc_gc_new_var room for n items. New items are 0. The
    caller must hold the only reference, as the address may change. Returns the
-   object, or NULL with the old one intact. NULL means that memory is lacking, or, logged, that it is
-   tracked or linked, that others refer to it, that its type has no tp_itemsize, that its tp_finalize is
-   running, or that rrc_mirror_step is going on.
+   object, or NULL with the old one intact. NULL means that memory is lacking, or (this is logged) that
+   ob is tracked or linked, that others refer to it, that its type has no tp_itemsize, that its
+   tp_finalize is running, or that rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -889,31 +889,30 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
-   object that is not tracked is left alone. Refused, and logged, in a hook.
+   object that is not tracked is ignored. In a hook the call is refused, and logged.
    [any but a hook | no | nothing | O(1)] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
 /* Is ob tracked? Has its tp_finalize been called? Is it garbage that a collection found and could not
-   clear? (The next one tries again.) 0 for an object without RRC_TPFLAGS_HAVE_GC.
+   clear? (The next one tries again.) Returns 0 for an object without RRC_TPFLAGS_HAVE_GC.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 
-/* Collect cycles now: the host's full collection through `collect`, or, without
-   that hook, a search among C objects that takes whatever is linked as held; then
-   all pending work; and, if finalizers ran, the same once more for what they let
-   go. In a mirrored heap a step comes before `collect`, and what died in the collection is
-   looked for after it; without `collect`, what is garbage of C alone is found.
-   Returns how many tracked objects were found to be unreachable and were freed, or are
-   uncollectable. 0 at once if disabled, or if a collection, a dealloc, a walk or pending
-   work is going on. [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+/* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
+   among C objects alone, and take every linked object as held. Then do all pending work. If
+   finalizers ran, do all of this once more, for the objects that they released. In a mirrored heap
+   a step comes before `collect`, and a search for what died comes after it. Without `collect` only
+   garbage of C is found there. Returns how many tracked objects were found to be unreachable and
+   were freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection,
+   a dealloc, a walk, a step or pending work is going on.
+   [mutator | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
-   heap. Links are treated alike in both cases. enable and disable return what is_enabled returned
-   before.
+   heap. Links are treated alike in both cases. enable and disable return the former is_enabled.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_enable(rrc_heap *heap);
 RRC_API int rrc_gc_disable(rrc_heap *heap);
@@ -927,10 +926,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* ==== closed hosts: see >>mirror ==== */
 
-/* Call this before a reference to ob moves out of a field of a tracked object without an
-   rrc_incref: to another field, or to a variable of the caller. (It is not needed for a reference that
-   is dropped.) Without it the host may lose what stands for ob. It does nothing in a heap that is not
-   mirrored.
+/* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
+   variable, without an rrc_incref. (A reference that is dropped does not need it.) Without this call
+   the host may free the object that stands for ob. It does nothing in a heap that is not mirrored.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
@@ -941,33 +939,34 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    garbage over both heaps. In a mirrored heap every reference must, from the start, be
    taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
-   for now; nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
-   walk or another step is going on; nothing was done.
+   for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
+   walk or another step is going on, and nothing was done.
    [mutator | allocates | calls survivor, mirror, anchor, tp_traverse | O(links + tracked
    objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
-/* Has enough changed for a step? It says yes when about a quarter of all objects and links has changed,
-   or when something has changed and it was asked often. It says no if the header knows of no change.
-   (The header does not see it if a reference is dropped and others are left: call rrc_mirror_step now
-   and then in any case.) Only a step learns of the death of a p whose ob nothing but the host holds.
-   While there are such links it says yes now and then, and half as often each time that none has died.
+/* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
+   changed, or when something has changed and this function was called often. It is no if the header knows
+   of no change. (The header does not see it if a reference is dropped and others are left: call
+   rrc_mirror_step now and then in any case.) If only the host holds the ob of a link, only a step detects
+   the death of p. While there are such links the answer is yes now and then, and half as often after
+   each step that detects no death.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
-/* The object that stands for ob in the host's heap: the p of its P link, else its edge node, else NULL.
+/* Return the object of the host that stands for ob: the p of its P link, else its edge node, else NULL.
    [mutator and its hooks, unchecked | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
 
-/* The edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
+/* Return the edge node of ob, or NULL. Before you link an object that has one, make p refer to it.
    [any | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
 
-/* Give ob a new edge node: this is for the mirror hook. Outside of rrc_mirror_step, or with the node that ob
-   has already, the call says that the host keeps things of its own in the node of this tracked object: a step
-   then does not forget the node, even if ob owns nothing. (The mirror hook can let a finalizer of the host
-   run, which is then inside of the step. To give ob a new node of its own there, call this function twice
-   with it.) Refused, and logged, for other objects, and in other heaps.
+/* Give ob a new edge node: this is for the mirror hook. Outside rrc_mirror_step, or with the present node
+   of ob, the call says that the host keeps things of its own in the node of this tracked object. A step
+   then does not forget the node, even if ob owns nothing. (The mirror hook can make the host run a
+   finalizer, which is then inside the step. To give ob a new node of its own there, the finalizer calls
+   this function twice with it.) The call is refused, and logged, for other objects, and in other heaps.
    [mutator and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
@@ -975,8 +974,8 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 
 /* ==== insight ==== */
 
-/* Check all invariants that memory can show. Returns RRC_OK, or the code of the first error. Each error is
-   logged. It changes nothing, and is slow. RRC_EPHASE in a collection.
+/* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
+   Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
    [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
@@ -986,26 +985,25 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
 #ifndef RRC_NO_STDIO
 
-/* Receives text: size bytes, with a 0 after them. It must not call back into the
-   header, nor free objects. */
+/* Receives text of size bytes, followed by a 0. It must not call the header or free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
-/* Why is ob alive? Writes, in words, the shortest path of references to it that the C side knows, from
-   an object that is held from outside or else from a p; or that ob is garbage. RRC_ENOMEM: nothing was
-   written.
+/* Why is ob alive? Write, in words, the shortest path of references to ob that the C side knows. The path
+   begins at an object that is held from outside, or else at a p. Or write that ob is garbage. RRC_ENOMEM:
+   nothing was written.
    [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
    all links and tracked objects] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
-/* Draw the same graph in the language of Graphviz (dot -Tsvg). C objects are boxes, with round corners
-   if they are not tracked. Host objects are ellipses. Links are bold and blue. An orange object is held
-   from outside, by as many references as no traverse explains. A gray object is garbage.
+/* Draw the same graph in the language of Graphviz (dot -Tsvg). Boxes are C objects; their corners are
+   round if they are not tracked. Ellipses are host objects. Bold blue edges are links. An orange object
+   is held from outside, by as many references as are not explained. A gray object is garbage.
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
 #endif /* RRC_NO_STDIO */
 
-/* The version of the implementation (RRC_VERSION is that of this text), and the
+/* Return the version of the implementation (RRC_VERSION is that of this file), and the
    name and message of a code, for any int. [any | no | nothing | O(1)] */
 RRC_API const char *rrc_version(void);
 RRC_API const char *rrc_error_name(int code);
@@ -1024,7 +1022,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 }
 #endif
 
-/* Everything that units must agree on, as text. */
+/* The settings that units must agree on, as text. */
 #define RRCI_TEXT(x) RRCI_TEXT_(x)
 #define RRCI_TEXT_(x) #x
 #ifdef RRC_DEBUG
@@ -1068,14 +1066,14 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob)
     if (!rrci_count_is_sound(heap, ob, "rrc_incref"))
         return;
 #endif
-    /* (Unsigned, as the count of a static object may overflow on small machines.) */
+    /* (It is unsigned, as the count of a static object may overflow on small machines.) */
     RRC_REFCNT(ob) = (intptr_t)((uintptr_t)RRC_REFCNT(ob) + 1);
     if (RRC_REFCNT(ob) < 0)
         rrci_strengthen(heap, ob);
 }
 
-/* Is a count, weak or not, 0 without its bias? A cheap test with false positives; rrci_no_reference
-   checks exactly. */
+/* Is a count, weak or not, 0 without its bias? This is a cheap test with false positives.
+   rrci_no_reference checks exactly. */
 #if INTPTR_MAX > 0x7fffffff
 #define RRCI_MAY_BE_BIAS(count) ((uint32_t)(count) == 0)
 #else
