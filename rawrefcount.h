@@ -45,11 +45,10 @@
 /* >>caveats
  * ---------------------------------------------------------------------------
  * - rrc_link adds the bias to the count. rrc_create_link_pypy and rrc_create_link_pyobj leave that
- *   to the caller, as in PyPy.
+ *   to you, as in PyPy.
  * - rrc_from_obj and rrc_to_obj return borrowed references. Take a reference to ob, or root p,
- *   before any other code runs, as it may collect or deallocate.
- * - The host must call rrc_run_pending now and then. Only that call deallocates the objects in
- *   the queue and the cyclic garbage.
+ *   before any code runs that can collect or deallocate.
+ * - The host must call rrc_run_pending now and then, to deallocate the queue and cyclic garbage.
  * - Any rrc_decref can run a tp_dealloc, which can call any code. Make your fields consistent
  *   first, as RRC_CLEAR does.
  * - The link field belongs to the header. It usually holds p or a marker, but the header also
@@ -62,8 +61,8 @@
  * ---------------------------------------------------------------------------
  * There are two heaps in one process:
  *
- *   p    an object of the host VM. The VM frees it when it is unreachable, and may move it.
- *   ob   an object of a C library. It is freed when its reference count drops to zero.
+ *   p    an object of the host VM, which frees it when it is unreachable, and may move it.
+ *   ob   an object of a C library, which is freed when its reference count drops to zero.
  *
  * A LINK ties one p to one ob.
  *
@@ -96,8 +95,8 @@
  * chooses. That call drops the queue's reference. tp_dealloc runs there, never in the collection.
  *
  * CYCLES. A widget owns a callback, which is a closure of the VM, and the closure refers to the
- * widget. When nothing else refers to either of them, both are garbage, but neither heap can
- * detect that alone. Therefore a major collection searches both heaps at once. An object whose
+ * widget. When nothing else refers to the two, they are garbage, but neither heap can detect
+ * that alone. Therefore a major collection searches both heaps at once. An object whose
  * type has RRC_TPFLAGS_HAVE_GC takes part after rrc_gc_track: it is TRACKED, and its tp_traverse
  * visits each reference that it owns. Such a reference is EXPLAINED. All other references, such as
  * those of an object that is not tracked, count as held from C ("from outside"). For the garbage,
@@ -108,14 +107,13 @@
  * rrc_run_pending clears it later. If C takes a reference to an object before that, the object
  * and all that it reaches in C are no longer garbage: they are not finalized, and keep their weak
  * references. However, a link that was dissolved stays dissolved. If the finalizer of an object
- * has not run yet, this collection keeps the object and all that it reaches. The next one takes
- * them.
+ * has not run yet, the collection leaves the object, and all that it reaches, to the next one.
  *
  * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
  * engines). In their heap, the host mirrors the references between C objects: see RRC_MIRROR
  * and >>mirror.
  *
- * There are FOUR BANDS of counts. One comparison tells whether a count is in a band:
+ * One comparison each tells FOUR BANDS of counts apart:
  *
  *   0 ...                            unlinked
  *   RRC_REFCNT_FROM_PYPY ...         linked
@@ -141,8 +139,8 @@
  *     tracks an object reserves their memory, or returns RRC_ENOMEM and changes nothing.
  * I6  The cost of a minor collection depends on the number of young links, not
  *     on that of old ones. Without tracked objects cycle support costs nothing.
- * I7  There is no global state. A process may have any number of heaps, each used by one thread
- *     at a time.
+ * I7  No state is global. A process may have any number of heaps, each used by one thread at a
+ *     time.
  *
  * rrc_check verifies all that memory can show: I1, I2, and parts of I3, I5 and I6.
  *
@@ -163,13 +161,13 @@
  *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
  *
  * A host that sets reports_marks calls rrc_marked for each linked p that a major
- * collection marks, beginning with the roots.
+ * collection marks, from the roots on.
  *
  * A host without generations has only major collections, and leaves is_young NULL. A major
- * collection covers young links too, and needs no minor one before it. The host may repeat a trace
- * call before its free call, for example because it has ephemerons. survivor returns p itself for
- * a p that is never collected (a prebuilt one), and for a young p that does not move (a large
- * object). No code of the mutator may run between a trace call and its free call.
+ * collection covers young links too, and needs no minor one before it. A host, such as one with
+ * ephemerons, may repeat a trace call before its free call. survivor returns p itself for a p that
+ * is never collected (a prebuilt one), and for a young p that does not move (a large object).
+ * No code of the mutator may run between a trace call and its free call.
  *
  * Some hosts, such as Ruby, cannot finish their marking from inside a hook. They call an extension
  * once while they mark, and then go on marking. Such a host does this:
@@ -186,8 +184,8 @@
  * header learns too late whether it must keep all that the object reaches. Its cycles are found by
  * collections that rrc_major_collection_trace finishes.
  *
- * The host clears its own weak references to p when p dies, as usual. If C holds the ob of a
- * P link, p stays alive, so that the host need not do anything special.
+ * The host clears its own weak references to p when p dies, as usual. It need not do anything
+ * special for a P link that C holds, as p then stays alive.
  *
  * >>names
  * ---------------------------------------------------------------------------
@@ -219,11 +217,11 @@
  *
  * >>errors
  * ---------------------------------------------------------------------------
- * A function that can fail returns RRC_OK (0) or a code of RRC_ERRORS below, which is the only
- * list of codes, names and messages. A call that fails has changed nothing. If the failure is
- * a mistake of the caller, the header passes an item to the log hook, with the function, the
- * type's name and the addresses. With RRC_DEBUG and without a log hook, it writes the item to
- * stderr. Lack of memory is not a mistake, so that RRC_ENOMEM is returned but not logged.
+ * A function that can fail returns RRC_OK (0) or a code of RRC_ERRORS below, which lists all codes,
+ * names and messages. A call that fails has changed nothing. If the caller made a mistake, the
+ * log hook gets an item with the function, the type's name and the addresses. With RRC_DEBUG and
+ * without a log hook, the header writes it to stderr. Lack of memory is not a mistake:
+ * RRC_ENOMEM is returned but not logged.
  *
  * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
@@ -235,8 +233,8 @@
  * next   rrc_link adds the bias; rrc_refcnt is new. There is one ABI: RRC_MIRROR concerns the
  *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
  *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object.
- *        If C takes a reference to an object there, the object is neither finalized nor cleared.
- *        rrc_run_pending(heap, max) looks only at objects that are connected. A P link whose
+ *        An object there to which C takes a reference is neither finalized nor cleared.
+ *        rrc_run_pending(heap, max) looks only at connected objects. A P link whose
  *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
  *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
@@ -287,21 +285,19 @@
  *                                              every hook and callback, and tp_free.
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
- *   RRC_OBJECT_PREFIX           0              bytes in front of the address of an object (a multiple of
- *                                              the strictest alignment); rrc_new allocates them, too
+ *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
+ *                                              of the strictest alignment); rrc_new allocates them
  *   RRC_DEALLOC_DEPTH           50             deallocs that are nested deeper wait for the outermost one
- *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64.
- *                                              A heap takes 6 blocks for its first link, and 7 more when
- *                                              it first tracks an object
+ *   RRC_CHUNK_LINKS             256            links in one block of memory; a power of two, at least 64. A heap
+ *                                              takes 6 blocks for its first link, 7 more to track objects
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
- *                                              RRC_NO_STDIO, and requires desc.realloc. The header calls
- *                                              memcpy, memset and strcmp only, and no assert: define
- *                                              RRC_ASSERT
+ *                                              RRC_NO_STDIO and requires desc.realloc. The header calls only
+ *                                              memcpy, memset and strcmp. There is no assert: define RRC_ASSERT
  *
  * In every unit alike (rrc_heap_new compares the units; see rrc_check_config):
  *   (All units must have the same RRC_ABI. Versions that share it can be mixed.)
@@ -356,7 +352,7 @@
 /* The count of ob without its sign, which is the mark of weak objects: see >>mirror. */
 #define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
 
-/* Each code, and its message, which says what is wrong and what to do. */
+/* Each code, with a message that names the mistake and its cure. */
 #define RRC_ERRORS(X) \
     X(RRC_OK, "no error") \
     X(RRC_ENOMEM, "out of memory; nothing was changed: free something and call again") \
@@ -407,8 +403,8 @@ typedef struct rrc_object {
     const rrc_type *ob_type;
 } rrc_object;
 
-/* The head of a static object, such as a static type. Such an object is never freed. Its
-   count starts in the middle of the immortal band, so that it can drift either way. */
+/* The head of a static object, such as a static type, which is never freed. Its count
+   starts in the middle of the immortal band, so that it can drift either way. */
 #define RRC_OBJECT_HEAD_INIT(type) \
     { RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16, NULL, (type) }
 
@@ -436,13 +432,13 @@ struct rrc_type {
                                            types are not visited, as they have the layout above */
     /* The last reference is gone. Drop the references that self owns, release all else that it
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
-       count 0 and no link, and is not tracked. The slot may call any function of the
+       count 0 and no link, and is not tracked. It may call any function of the
        mutator. An object that self owns may have lost its p in the same collection as self: ask
        rrc_to_obj before you use p. (In a tp_finalize no p has been lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
-    /* Free the memory. For a light object it is called inside a collection, and may then call nothing
-       but the function that it replaces. NULL: rrc_gc_del with HAVE_GC, else rrc_del. */
+    /* Free the memory. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a light object it is called
+       inside a collection, and may then call only the one of these two that it replaces. */
     void (*tp_free)(rrc_heap *heap, void *self);
     /* Visit each reference that self owns once, with RRC_VISIT(field). It is called
        inside collections, at any time while self is tracked. It must not change
@@ -455,19 +451,19 @@ struct rrc_type {
        NULL: the header visits the tp_members. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Break the cycles through self: RRC_CLEAR each field. The header holds self meanwhile, and
-       other garbage that it clears in the same batch, so that only rrc_decref may free an object
+       other garbage that it clears in the same batch: only rrc_decref may free an object
        here. self must stay fit for tp_dealloc. The result is ignored.
        NULL: the header clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
-    /* It runs before self is cleared or deallocated. The count is above 0, and self is intact.
-       It may resurrect self by an incref. It runs once for an object with HAVE_GC (PEP 442),
-       and for any other object each time the count drops to zero, as in CPython. */
+    /* Runs before self is cleared or deallocated. The count is above 0, and self is intact.
+       It may resurrect self by an incref. It runs once per object with HAVE_GC (PEP 442),
+       else each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
        It runs before any finalizer of the garbage. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
-    /* The fields that own references, or NULL. The header uses them in place of a traverse, clear
-       or dealloc slot that is NULL, and to name references. */
+    /* The fields that own references, or NULL. The header uses them where traverse, clear or
+       dealloc is NULL, and to name references. */
     const rrc_member *tp_members;
 };
 
@@ -485,7 +481,7 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* The hooks by which a heap calls its host. Each field has a default, which is zero. The struct is
+/* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
    other calls are refused with RRC_EPHASE: inside a collection in every build, elsewhere with
@@ -495,15 +491,15 @@ typedef struct rrc_desc {
     void *userdata;
 
     /* Keep p and all it reaches. p may be kept already. The trace functions call
-       this hook at least once for each P link that C holds (with tracked objects: whose
+       this at least once for each P link that C holds (with tracked objects: whose
        ob is found alive). It may mark at once, or only queue p for propagate. In a
        minor collection it may move p at once. Required. */
     void (*trace)(void *userdata, rrc_gcref p);
 
     /* Return the address of p after this collection, or NULL if p was not reached (so far).
-       The free functions call this hook once per link: from the free call on, the answer
+       The free functions call this once per link: from the free call on, the answer
        is final. With tracked objects rrc_major_collection_trace calls it as well, after
-       propagate, but only tests for NULL: the host need not know new addresses
+       propagate, but only tests for NULL: new addresses need not be known
        yet. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
@@ -525,7 +521,7 @@ typedef struct rrc_desc {
        heap, where p can be dead before the header learns of it. NULL: no such field. */
     rrc_object **(*slot)(void *userdata, rrc_gcref p);
 
-    /* Something is pending. Only rrc_invoke_callback calls this hook, which may call
+    /* Something is pending. Only rrc_invoke_callback calls this. It may call
        rrc_run_pending at once, or remember to do so at a safe point. */
     void (*dealloc_trigger)(void *userdata);
 
@@ -560,14 +556,14 @@ typedef struct rrc_desc {
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
        a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
-       final. The two hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
+       final. Both hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
 
     /* If ob has no edge node (rrc_mirror_node), or its node has died, make one and
        pass it to rrc_mirror_set_node. Make the node refer to the object that stands for
        each of the targets (rrc_mirror_target), and to nothing else. If nothing stands for a
        target yet, give the target an empty edge node now. If ob is linked, make
        its p refer to the node. If targets is NULL, forget ob's edge node and its
-       anchor, and make the node refer to nothing, as something may still refer to it. This
+       anchor, and make the node, to which something may still refer, refer to nothing. This
        allocates nothing, and its result is ignored.
        rrc_mirror_step calls this hook for objects that have changed. It is also called when an
        object with a node is untracked or freed. It may allocate in the host, and so collect and
@@ -635,17 +631,16 @@ extern "C" {
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
-   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage, so
-   that this is repeated until none is left, or until 10000 rounds have not reduced the number of
-   objects. Returns how many of the obs that were linked or in the queue C still holds. They end
+   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage. It is
+   collected until none is left, or 10000 rounds have not reduced the number of objects. Of the obs
+   that were linked or in the queue, C may still hold some: the call returns their number. They end
    unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
    Slots of p's that still exist do not change.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
    refused with RRC_ECLOSED, unless their tag line says something else. The heap then calls no hook
-   but realloc and log. userdata must be valid as long as these two hooks, and the deallocs of late
-   objects, need it.
+   but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
@@ -655,8 +650,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap);
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
 RRC_API void *rrc_userdata(const rrc_heap *heap);
 
-/* Is this unit built like the implementing unit? rrc_heap_new checks this for the unit that calls
-   it. Call this function once from each other unit. Returns RRC_OK, RRC_ECONFIG or RRC_ENULL.
+/* Is this unit built like the implementing unit? rrc_heap_new checks its caller's unit. Call this
+   once from each other unit. Returns RRC_OK, RRC_ECONFIG or RRC_ENULL.
    [any | no | calls log | O(1)] */
 RRC_INLINE int rrc_check_config(rrc_heap *heap);
 
@@ -681,7 +676,7 @@ enum {
    [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
-/* PyPy's own functions make a P link, and an O link. The caller adds the bias to the count:
+/* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
    RRC_REFCNT_FROM_PYPY (or .._LIGHT), before the call or just after it, with no collection
    in between. Add the bias - 1 to give the caller's reference to p. An immortal ob gets no bias.
    [as rrc_link] */
@@ -696,13 +691,13 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 /* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    Like any reference that is not rooted, p is valid until the next collection.
    In a mirrored heap p can be dead before the header learns of it. If anchor has reported any p as
-   dead since the last step, this function calls anchor for a weak ob: then ob becomes strong, or
+   dead since the last step, this calls anchor for a weak ob: then ob becomes strong, or
    the result is NULL because its p is dead.
    [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
-/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still comes across ob
-   can tell. The marker is a p of your own that is never linked. NULL takes the marker back. The
+/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can test
+   for it. The marker is a p of your own that is never linked. NULL takes the marker back. The
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
    (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
@@ -723,10 +718,10 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
    tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
-/* Drop a reference. After the last one, tp_finalize is called with the count held at 1. Then
-   tp_dealloc is called, unless somebody has taken a reference meanwhile. Deallocs that are nested
-   deeper than RRC_DEALLOC_DEPTH wait until the outermost one returns. Deallocs inside a collection
-   or rrc_mirror_step wait for rrc_run_pending.
+/* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then
+   tp_dealloc, unless code has taken a reference meanwhile. Deallocs nested deeper than
+   RRC_DEALLOC_DEPTH wait until the outermost one returns. Inside a collection or rrc_mirror_step
+   they wait for rrc_run_pending.
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
@@ -793,8 +788,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 /* Do pending work. First drop the queue's references. Then clear the weak references of cyclic garbage,
    run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
    work the batch is checked again: an object to which C has taken a reference is left alone, with all
-   that it reaches in C. (If the finalizer or tp_clear of one object takes a
-   reference to a later one of the same batch, the later one is still finalized or cleared.)
+   that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
+   of the same batch, the later one is still finalized or cleared.)
    About max objects are dealt with; 0 means all. An object that another one frees counts, and an object
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
@@ -874,9 +869,9 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
 
 /* Give an object of rrc_gc_new_var room for n items. New items are 0. The
    caller must hold the only reference, as the address may change. Returns the
-   object, or NULL with the old one intact. NULL means that memory is lacking, or (this is logged) that
-   ob is tracked or linked, that others refer to it, that its type has no tp_itemsize, that its
-   tp_finalize is running, or that rrc_mirror_step is going on.
+   object. On failure it returns NULL, and ob is intact: memory is lacking; or, which is logged, ob is
+   tracked or linked, others refer to it, its type has no tp_itemsize, its tp_finalize is running, or
+   rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -902,11 +897,11 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
-   finalizers ran, do all of this once more, for the objects that they released. In a mirrored heap
-   a step comes before `collect`, and a search for what died comes after it. Without `collect` only
-   garbage of C is found there. Returns how many tracked objects were found to be unreachable and
-   were freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection,
-   a dealloc, a walk, a step or pending work is going on.
+   finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
+   comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
+   C is found there. Returns how many tracked objects were found unreachable and freed, or are
+   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step or
+   pending work is going on.
    [mutator | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
@@ -946,11 +941,11 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
-   changed, or when something has changed and this function was called often. It is no if the header knows
-   of no change. (The header does not see it if a reference is dropped and others are left: call
-   rrc_mirror_step now and then in any case.) If only the host holds the ob of a link, only a step detects
-   the death of p. While there are such links the answer is yes now and then, and half as often after
-   each step that detects no death.
+   changed, or when something has changed and this was called often. (The header does not see it if a
+   reference is dropped and others are left: call rrc_mirror_step now and then in any case.) If only the
+   host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
+   changes, the answer is yes now and then, and half as often after each step that detects no death.
+   Otherwise it is no.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
 
@@ -988,8 +983,8 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 /* Receives text of size bytes, followed by a 0. It must not call the header or free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
-/* Why is ob alive? Write, in words, the shortest path of references to ob that the C side knows. The path
-   begins at an object that is held from outside, or else at a p. Or write that ob is garbage. RRC_ENOMEM:
+/* Why is ob alive? Write, in words, the shortest path of references to ob that the C side knows, from
+   an object that is held from outside or else from a p. Or write that ob is garbage. RRC_ENOMEM:
    nothing was written.
    [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
    all links and tracked objects] */
