@@ -1118,8 +1118,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * that does not change costs just these reads.
  *
  * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
- * never moves its records when it grows, so that there is no pause for copying. A collection
- * needs only a number of chunks, which is reserved beforehand. */
+ * never moves its records when it grows, so that there is no pause for copying. All that
+ * a collection can need is a number of chunks, which is reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1255,10 +1255,10 @@ int strcmp(const char *a, const char *b);
    miss takes as long as the work on a hundred records. */
 #define RRCI_SEGMENT ((size_t)64)
 
-/* The number of operations that are kept in flight where there is no list to look ahead in. */
+/* The number of operations kept in flight where there is no list to look ahead in. */
 #define RRCI_AHEAD ((size_t)64)
 
-/* The number of queues for the gray objects of a search: see rrci_push_gray. */
+/* The number of queues for gray objects: see rrci_push_gray. */
 #define RRCI_STRIPES ((size_t)64)
 
 /* ---- data ---- */
@@ -1268,8 +1268,8 @@ typedef struct rrci_link {
     rrc_object *ob;
 } rrci_link;
 
-/* The scratch words of a linked object that is not tracked. During the search for cycles the
-   object's link field points to them. */
+/* The scratch words of a linked object that is not tracked. Its link field points to them during the
+   search for cycles. */
 typedef struct rrci_side {
     rrc_gcref p;                /* traced when ob is found alive; or NULL */
     intptr_t  explained;        /* number of references from tracked objects to ob */
@@ -1290,8 +1290,8 @@ typedef union rrci_chunk {
 } rrci_chunk;
 
 /* A hash table that maps a key of a record (p, or ob) to the record's index in its list. An entry
-   has four bytes. Its low `bits` bits hold index + 2. The others hold bits of the key's hash, so
-   that a probe rarely has to look at a record. */
+   has four bytes. Its low `bits` bits hold index + 2, the others bits of the key's hash, so that a
+   probe rarely has to look at a record. */
 typedef struct rrci_dict {
     void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
@@ -1304,7 +1304,7 @@ typedef struct rrci_dict {
     char      by_ob;            /* the key is ob, not p */
 } rrci_dict;
 
-/* An array in chunks, which can grow. The last chunk is partly filled, and an empty list has no
+/* An array in chunks, which can grow. Its last chunk is partly filled. An empty list has no
    chunk. A list holds links, or objects in the lists of the cycle search (see >>cycles). */
 typedef struct rrci_list {
     rrci_chunk **chunk;         /* the directory */
@@ -1320,11 +1320,11 @@ enum { RRCI_O = 1, RRCI_YOUNG = 2 };
    RRCI_WAITING and RRCI_CLEARED. Its GC head says in which. */
 enum {
     RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
-    RRCI_TRACKED,               /* tracked objects that are not in the next two lists */
+    RRCI_TRACKED,               /* those that are not in the next two lists */
     RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
                                    list owns a reference to each object */
     RRCI_CLEARED,               /* garbage whose tp_clear has run, but whose count is not 0 yet */
-    RRCI_ASKED,                 /* links of tracked objects whose p was not found marked so far */
+    RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked */
     RRCI_GC_LISTS
 };
 #define RRCI_UNTRACKED RRCI_SIDE
@@ -1399,13 +1399,13 @@ struct rrc_heap {
     /* The search for cycles. */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
     uintptr_t     keeping;          /* RRCI_GC_KEPT while objects are found alive for finalizers only, else 0 */
-    size_t        alive;            /* number of objects that this search has found alive, without those kept */
-    size_t        scan;             /* number of tracked objects that the scan of this search has passed */
-    size_t        gray_in, gray_out;    /* numbers of gray objects put into the queues, and taken out */
+    size_t        alive;            /* number of objects found alive by this search, without those kept */
+    size_t        scan;             /* number of tracked objects passed by the scan of this search */
+    size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
-    char          searched;         /* this major collection has searched for cycles; 2: the result is not used,
-                                       because the host did not report all that it marked */
-    char          is_early;         /* the trace function is rrc_major_collection_trace_early */
+    char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
+                                       the host did not report all it marked */
+    char          is_early;         /* the last trace function was rrc_major_collection_trace_early */
     char          is_open;          /* ... and has returned, but the search goes on */
     char          visiting;         /* inside rrci_visit_reported */
     char          reported;         /* rrc_marked or rrc_marked_ob has made objects alive */
@@ -1423,7 +1423,7 @@ struct rrc_heap {
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
-    unsigned      gc_walking;       /* from rrci_begin_walk to rrci_end_walk: removed objects leave holes */
+    unsigned      gc_walking;       /* during walks: removed objects leave holes */
     char          gc_collecting;    /* inside rrc_gc_collect */
 #ifdef RRC_DEBUG
     char          logging;          /* inside the log hook */
@@ -1451,13 +1451,13 @@ struct rrc_heap {
     size_t        asked;        /* calls of rrc_mirror_is_due since then that found changes or idle links */
     size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
-    uintptr_t     last_number;  /* the last number given to what stands for an object */
+    uintptr_t     last_number;  /* the last number of what stands for an object */
     rrc_object  **targets;      /* a buffer for the mirror hook */
     size_t        targets_room;
-    rrc_object   *linking;      /* its P link is being made or dissolved */
+    rrc_object   *linking;      /* its P link is just made or dissolved */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          has_pending;  /* tracked objects with RRCI_NODE_PENDING */
-    char          spreading;    /* inside rrci_spread_strength, or before it */
+    char          spreading;    /* rrci_spread_strength is running, or put off */
     char          untracked;    /* rrc_gc_untrack was called during the mirror hook */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          anchoring;    /* inside the anchor hook */
@@ -1483,7 +1483,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
     return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
 }
 
-/* Debug builds refuse the calls that a hook makes outside a collection. (Inside one all builds do so.) */
+/* Debug builds refuse calls from a hook outside a collection. (Inside one all builds do so.) */
 #ifdef RRC_DEBUG
 #define RRCI_BEGIN_HOOK(heap) ((void)(heap)->in_hook++)
 #define RRCI_END_HOOK(heap) ((void)(heap)->in_hook--)
@@ -1499,7 +1499,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_COUNT(ob) RRC_REFCNT(ob)
 #endif
 
-/* The parts of >>mirror that the rest of this file uses. RRCI_MIRRORED makes a call in mirrored heaps only. */
+/* Parts of >>mirror that are used elsewhere. RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
@@ -1549,8 +1549,8 @@ RRC_API const char *rrc_version(void)
     return RRC_VERSION;
 }
 
-/* Debug builds keep the type of a freed object in place, with a tag. The allocator overwrites that
-   word less often than the first two. */
+/* Debug builds keep the type of a freed object, with a tag. The allocator overwrites that word less
+   often than the first two. */
 #if defined(RRC_DEBUG) && !defined(RRCI_ADAPTED_TYPE)
 #define RRCI_TAGS_FREED 1
 #else
@@ -1665,7 +1665,7 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 #endif
 }
 
-/* May a function of this group be called now? Returns RRC_OK, or a code that has been logged. */
+/* May a function of this group be called now? Returns RRC_OK, or the logged code. */
 static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 {
     static const struct {
@@ -1695,7 +1695,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     return RRC_OK;
 }
 
-/* Is a dealloc, pending work, a walk or a step running? Then nothing may look for garbage or clear it. */
+/* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
     return heap->depth > 0 || heap->running || heap->gc_walking > 0 || RRCI_IN_STEP(heap);
@@ -1775,8 +1775,8 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
    over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
-   takes half as much room in the queue as its link did.) The cycle search and a step also note one
-   record for each link. */
+   takes half as much room in the queue as its link did.) A search or a step notes one record for
+   each link. */
 static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
@@ -1785,7 +1785,7 @@ static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t trac
     return chunks;
 }
 
-/* The length that each directory needs, because all could be in one list. */
+/* The length that each directory needs: all could be in one list. */
 static size_t rrci_directory_needed(size_t links, size_t tracked)
 {
     size_t for_links = links / RRC_CHUNK_LINKS + 1, for_objects = tracked / RRCI_CHUNK_OBS + 1;
@@ -1816,11 +1816,11 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 }
 
 /* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for so many links and
-   tracked objects, without the dictionaries. */
+   tracked objects, but for dictionaries. */
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = rrci_chunks_needed(heap, links, tracked);
-    /* A step that is running may have noted links that no longer exist. */
+    /* A running step may have noted links that are gone by now. */
     size_t noted = links > heap->gc[RRCI_SIDE].count ? links : heap->gc[RRCI_SIDE].count;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
@@ -1839,7 +1839,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
     return RRC_OK;
 }
 
-/* Free chunks if there are far more of them than can be needed. */
+/* Free chunks if there are far more than can be needed. */
 static void rrci_trim_chunks(rrc_heap *heap)
 {
     size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
@@ -1898,8 +1898,8 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 }
 
 /* ---- GC heads ----
-   In front of each object of rrc_gc_new are a scratch word for the search, and a word with
-   flags and the object's place in its list. Mostly they share a cache line with the object's own head. */
+   In front of each object of rrc_gc_new are a scratch word for the search, and a word with flags and
+   the object's place in its list. Mostly the object's own head is in the same cache line. */
 
 typedef struct rrci_gc_words {
 #ifdef RRC_MIRROR
@@ -1962,7 +1962,7 @@ static uintptr_t rrci_debug_cookie(const rrc_object *ob)
 }
 #endif
 
-/* For debug builds: was ob made by rrc_new or rrc_gc_new with another heap? (Other objects have a tp_free,
+/* For debug builds: did rrc_new or rrc_gc_new make ob with another heap? (Other objects have a tp_free,
    or a tp_basicsize of 0.) */
 static int rrci_is_foreign(const rrc_heap *heap, rrc_object *ob)
 {
@@ -2093,7 +2093,7 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
-/* Take ob out of its list, so that the search for cycles does not see it any more. */
+/* Take ob out of its list: the search for cycles does not see it any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head;
@@ -2128,7 +2128,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_MAX_LINKS ((size_t)1 << 30)
 
-/* A bit for each entry of the group that equals `value` in the bits that are set in `care`. */
+/* A bit for each entry of the group that equals `value` in the bits of `care`. */
 static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
 {
 #ifdef RRCI_SSE2
@@ -2172,8 +2172,8 @@ static uint64_t rrci_hash(const void *key)
     return rrci_hash_word((uintptr_t)key);
 }
 
-/* The group where probing starts: the upper half of the hash, scaled to the number of groups
-   (Lemire's reduction). The number of groups can be any, so that tables need not double. */
+/* The group where probing starts: the upper half of the hash, scaled to the number of groups. (Lemire's
+   reduction takes any number: tables need not double.) */
 static uint32_t *rrci_dict_home(const rrci_dict *dict, uint64_t hash)
 {
     uint64_t groups = dict->size / RRCI_GROUP;
@@ -2186,7 +2186,7 @@ static uint32_t *rrci_dict_next(const rrci_dict *dict, const uint32_t *group)
     return dict->entry + (next == dict->size ? 0 : next);
 }
 
-/* The lower half of the hash, moved to the bits that the index does not use. */
+/* The lower half of the hash, in the bits that the index does not use. */
 static uint32_t rrci_dict_print(const rrci_dict *dict, uint64_t hash)
 {
     return (uint32_t)hash << dict->bits;
@@ -2203,7 +2203,7 @@ static const void *rrci_key(const rrci_list *list, const rrci_link *link)
 }
 
 /* The index of the next record with this key after record `after`, in the order of the search, or
-   RRCI_NONE. If `after` is RRCI_NONE, that of the first one. O lists by p can have several. */
+   RRCI_NONE. If `after` is RRCI_NONE, the first one. An O list by p can have several for one key. */
 static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
 {
     const rrci_dict *dict = &list->dict;
@@ -2278,8 +2278,8 @@ static void rrci_dict_insert(rrci_list *list, size_t index)
     rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
 }
 
-/* A group with an empty entry was never full, and no probe ever went on from it. So only the removal
-   from a full group needs a tombstone. */
+/* A group with an empty entry was never full, and no probe went on from it. So only a removal from a
+   full group needs a tombstone. */
 static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
 {
     uint32_t *group, *entry = rrci_dict_entry(list, index, key, &group);
@@ -2298,8 +2298,8 @@ static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
     *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
 }
 
-/* Insert the records from index `from` on. The place of each is prefetched while those before it
-   are inserted. */
+/* Insert the records from index `from` on, and prefetch the place of each while those before it are
+   inserted. */
 static void rrci_dict_insert_all(rrci_list *list, size_t from)
 {
     uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
@@ -2315,7 +2315,7 @@ static void rrci_dict_insert_all(rrci_list *list, size_t from)
     }
 }
 
-/* Fill the table anew from the list, with `size` of the allocated entries. */
+/* Fill the table anew, with `size` of the allocated entries. */
 static void rrci_dict_rebuild(rrci_list *list, size_t size)
 {
     rrci_dict *dict = &list->dict;
@@ -2335,14 +2335,14 @@ static size_t rrci_dict_bytes(size_t capacity)
     return capacity * sizeof(uint32_t) + RRCI_LINE;     /* with room to align the groups */
 }
 
-/* The share of entries in use is from 0.53 (just grown) to 0.8. That is 5 to 7.5 bytes a link. */
+/* From 0.53 (just grown) to 0.8 of the entries are in use: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
 {
     return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
 }
 
-/* Make sure that the dictionary can take keys until it has `links` of them, without needing memory
-   or a rebuild in between. */
+/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a
+   rebuild in between. */
 static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
 {
     rrci_dict *dict = &list->dict;
@@ -2389,8 +2389,8 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
 }
 
 /* A list is rarely searched by ob, so that only the first search of a long list makes its dictionary by
-   ob. A list is searched from its beginning if it is short, if a collection is changing it, or if memory
-   is lacking. */
+   ob. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
+   beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
     rrci_dict *dict = &list->dict;
@@ -2456,7 +2456,7 @@ static rrc_object **rrci_queued_at(const rrci_queue *queue, size_t n)
                                      : &queue->head->queue.next->queue.ob[index - RRCI_CHUNK_QUEUED];
 }
 
-/* Take out the oldest object. Returns NULL if there is none. */
+/* Take out the oldest object, or return NULL. */
 static rrc_object *rrci_dequeue(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->queue;
@@ -2479,8 +2479,8 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
 
 /* ---- the link field ----
    The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating. All of these are
-   even. An odd word is the header's own, and its low two bits say what it holds. (A search and
-   rrc_check put even addresses there for a while.) */
+   even. (So are the addresses that a search or rrc_check puts there.) An odd word is the header's own,
+   and its low two bits say what it holds. */
 
 #define RRCI_TAG_MASK     ((uintptr_t)3)
 #define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->later: the next object of that list */
@@ -2576,7 +2576,7 @@ static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item
     return before + basic + n * item;
 }
 
-/* Make an object with n items of `item` bytes at its end. is_sized: keep the size. */
+/* Make an object with n items of `item` bytes. is_sized: keep the size. */
 static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
                             const char *function)
 {
@@ -2788,8 +2788,8 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
 /* >>deallocation
  * --------------------------------------------------------------------------- */
 
-/* Put ob, whose count is 0, off to a later dealloc. ob may never have had a link, so that no memory is
-   reserved for it. Therefore the list of these objects is threaded through their link fields. */
+/* Put off the dealloc of ob, whose count is 0. It may never have had a link, so that no memory is reserved
+   for it. Therefore the list of these objects is threaded through their link fields. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
     rrci_link *record = rrci_closing_record(ob);
@@ -2813,8 +2813,8 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     return ob;
 }
 
-/* The count of ob has dropped to zero. If ob is linked nevertheless, whoever made the link forgot the
-   bias. Then add the bias now, because p still needs ob. */
+/* The count of ob has dropped to zero. If ob is linked nevertheless, the maker of the link forgot the
+   bias. Add it now, because p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
     const rrci_list *list;
@@ -2907,8 +2907,8 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrci_dealloc(heap, ob);
     if (heap->depth > 0 || heap->running)
         return;
-    /* This is the outermost dealloc. Do those that were put off meanwhile, but not those that an earlier
-       rrc_run_pending left over because of its limit. */
+    /* This is the outermost dealloc. Do the deallocs that were put off meanwhile, but not those that
+       the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
         if (--RRC_REFCNT(ob) == 0)
@@ -2926,7 +2926,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
 }
 
-/* Drop the reference that RRCI_WAITING owned. If that was the last one, put the dealloc off. */
+/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
     if (--RRC_REFCNT(ob) != 0)
@@ -2935,7 +2935,7 @@ static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
         rrci_defer(heap, ob);
 }
 
-/* The count of a static object has drifted to an end of its band: put it back into the middle. */
+/* The count of a static object has drifted to an end of its band: reset it to the middle. */
 static void rrci_center(rrc_object *ob)
 {
     RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
@@ -2955,7 +2955,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t count = RRCI_COUNT(ob);
     if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* so that what it owns stays until its dealloc has run */
+        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
             RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
@@ -2968,7 +2968,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 /* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
-    /* A handle comes here each time that C lets go of it, so that this case must be fast. */
+    /* A handle comes here each time that C lets go of it: this must be fast. */
     if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         return;
     rrci_last_or_bias(heap, ob);
@@ -3022,7 +3022,7 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     int was_waiting = rrci_is_waiting(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, and a step may make it weak */
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
     return was_waiting;
 }
 
@@ -3070,8 +3070,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 
 /* ---- links ---- */
 
-/* I5: reserve all that collections and rrc_unlink can need from now on, if one more link is made in
-   list `kind`. */
+/* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
+   `kind`. */
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
@@ -3097,7 +3097,7 @@ static int rrci_reserve(rrc_heap *heap, int kind)
 }
 
 /* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
-   processor works on more lookups at a time while they wait for memory. */
+   processor works on more lookups while they wait for memory. */
 static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 {
     const rrci_dict *dict = &list->dict;
@@ -3137,8 +3137,8 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
             && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
-/* In a closed host: has the p of this linked object died, without a report so far? Then rrc_to_obj returns
-   NULL, and a new link may take the place of the old one. */
+/* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
+   returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_IS_WEAK(ob) && rrc_to_obj(heap, ob) == NULL;
@@ -3247,9 +3247,9 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or it is weak. While rrc_heap_free releases objects, link
-   fields belong to it. If a p was found dead since the last step, that of a weak object may be dead too. To
-   make the object strong shows this, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link fields
+   are its own. If a p was found dead since the last step, that of a weak object may be dead too. To make
+   the object strong shows this, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
@@ -3390,7 +3390,7 @@ static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
     upkeep->rebuild = 0;
 }
 
-/* May the caller make one more single change? If not, the dictionary has been switched off. */
+/* May the caller make one more change? If not, the dictionary is off. */
 static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
 {
     if (!list->dict.on)
@@ -3402,8 +3402,8 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
     return 0;
 }
 
-/* Rebuild the dictionary if that was put off, or if removed entries that became tombstones take up the
-   room that was reserved for `promoted` more keys. */
+/* Rebuild the dictionary if that was put off, or if tombstones take up the room that was reserved for
+   `promoted` more keys. */
 static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
     rrci_dict *dict = &list->dict;
@@ -3413,8 +3413,7 @@ static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t pr
     }
 }
 
-/* Objects whose p died. Each is buried some time after it was added, when its head has been
-   fetched. */
+/* Objects whose p died. Each is buried some time later, when its head has been fetched. */
 typedef struct rrci_burial {
     rrc_object *ob[RRCI_SEGMENT];
     size_t added, buried;
@@ -3439,14 +3438,14 @@ static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *fun
 }
 
 #ifdef RRC_DEBUG
-/* Do the hooks contradict each other about this link? q is the result of survivor. Returns the address
-   to go on with. */
+/* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
+   with. */
 static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
                                      rrc_gcref q, const char *function)
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
-    /* (A search traces the p's of what it finds alive. The rest waits by now. Untracked objects have no color.) */
+    /* (A search traces p for objects found alive. The others wait by now. Untracked ones have no color.) */
     int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_is_tracked(link->ob)
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
@@ -3514,9 +3513,8 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
         rrci_dict_insert(list, index);
 }
 
-/* Apply the rule to each link, from the last to the first. The last record replaces one that is
-   removed, and has been visited already. `promoted` is the number of keys for which the dictionary
-   must have room afterwards. */
+/* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
+   visited already. The dictionary must have room for `promoted` keys afterwards. */
 static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
 {
     rrci_sweeper sweeper;
@@ -3559,8 +3557,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
     rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
-/* Move the links whose p is not young any more to the old list. The caller has switched the young
-   dictionary off. */
+/* Move links whose p is not young any more to the old list. The young dictionary must be off. */
 static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
 {
     size_t i = young->count, first = old->count;
@@ -3580,8 +3577,8 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
     }
 }
 
-/* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt rather than kept
-   up to date, because usually few links stay. */
+/* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt, because usually
+   few links stay. */
 static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
@@ -3628,8 +3625,8 @@ static int rrci_has_room(rrci_list *young)
     return dict->used < dict->size - dict->size / 8;
 }
 
-/* Move the links whose p is young again to the young lists. A link for which there is no room stays, and
-   minor collections then look at the old links too. */
+/* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
+   minor collections look at the old links too. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
@@ -3652,7 +3649,7 @@ static void rrci_demote(rrc_heap *heap)
             rrci_drop_link(heap, old, i, rrci_key(old, &link));
             rrci_add_link(heap, young, link);
         }
-        /* The removed entries left tombstones in the room that is reserved for promoted links. */
+        /* Removed entries left tombstones in the room for links that will come back. */
         if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
             rrci_dict_rebuild(old, old->dict.size);
     }
@@ -3684,7 +3681,7 @@ static void rrci_demote(rrc_heap *heap)
  *
  * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
  * time. For other hosts the header calls survivor, after each round of marking, for the links not
- * reached so far. There are as many rounds as the longest path crosses the border. (With
+ * reached so far. There are as many rounds as the longest path has crossings from heap to heap. (With
  * reports_marks, survivor is called when nothing else is left to do. So a missing report costs a
  * round, but loses no object.)
  *
@@ -3700,10 +3697,10 @@ static void rrci_demote(rrc_heap *heap)
 
 typedef struct rrci_search {
     rrc_heap   *heap;
-    int         with_host;      /* over both heaps; if 0, a link holds its object */
-    int         is_wrong;       /* a traverse is wrong, so that the result is not used */
+    int         with_host;      /* over both heaps; else links hold their objects */
+    int         is_wrong;       /* a traverse is wrong: the result is not used */
     const char *function;
-    rrc_object *parent;         /* the object whose traverse is running */
+    rrc_object *parent;         /* the object that is being traversed */
     rrc_object *type_ob;        /* its heap type, until that is visited; or NULL */
     rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
     unsigned    at, delayed;
@@ -3770,8 +3767,8 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit the objects that ob refers to, and its heap type. If tp_traverse visits the type itself, the
-   visitor sets search->type_ob to NULL. (A member that names the type is another reference to it.) */
+/* Visit all that ob refers to, and its heap type. If tp_traverse visits the type itself, the visitor
+   sets search->type_ob to NULL. (A member that names the type is another reference to it.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
@@ -3869,7 +3866,7 @@ static int rrci_visit_to_compare(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Check that two traverses of ob visit the same objects, and change no count. */
+/* Two traverses of ob must be the same, and change no count. */
 static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 {
     uintptr_t sum, counts;
@@ -3946,8 +3943,8 @@ static int rrci_visit_blame(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* There are more visits to ob than references. Report the object that visits it most often, and name
-   another visitor, because either of them can be wrong. */
+/* ob has more visits than references. Report the object that visits it most often, and another one: either
+   can be wrong. */
 static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 {
     rrc_heap *heap = search->heap;
@@ -3993,9 +3990,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 /* ---- 2. roots, 3. mark ---- */
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next address, and each object would be waited for. So there are many queues, and each gets every
-   64th object. When one is taken off, its successor is prefetched, and has the time of 63 others to
-   arrive. */
+   the next address, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
 static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
 {
     size_t stripe = heap->gray_in++ % RRCI_STRIPES;
@@ -4068,8 +4064,8 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
     }
 }
 
-/* The visitor of the scan. It delays nothing, because an object must be known to be alive before the scan
-   gets there. */
+/* The visitor of the scan. It delays nothing: an object must be known to be alive before the scan gets
+   there. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
 {
     rrci_reach((rrci_search *)arg, ob);
@@ -4111,7 +4107,7 @@ static void rrci_drain_gray(rrci_search *search)
     }
 }
 
-/* Ask the host about the links not reached so far. Returns whether it has reached any. */
+/* Ask the host about links not reached so far. Has it reached any? */
 static int rrci_ask_host(rrc_heap *heap)
 {
     rrci_list *asked = &heap->gc[RRCI_ASKED];
@@ -4160,8 +4156,8 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
         && rrci_find_link(heap, ob, &index) != NULL;
 }
 
-/* Step 2, and the part of step 3 that lies ahead of the scan: find the objects that are held from
-   outside, and visit what is alive. */
+/* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
+   what is alive. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4200,8 +4196,8 @@ static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
     RRC_LINK(link->ob) = side;
 }
 
-/* Before step 1: note which tracked objects have P links, and give sides to the other linked objects.
-   A P link whose maker forgot the bias keeps its p. */
+/* Before step 1: note which tracked objects have P links, and give other linked objects their sides. A P
+   link whose maker forgot the bias keeps its p. */
 static void rrci_enter_links(rrc_heap *heap, const char *function)
 {
     size_t i;
@@ -4248,7 +4244,7 @@ static void rrci_find_link_roots(rrci_search *search)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
                 if ((kind & RRCI_O) == 0)
-                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a static object keeps the p of its P link */
+                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a static object keeps its p */
             } else if (!rrci_is_tracked(ob)) {
                 intptr_t external = rrc_refcnt(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
                 if (external < 0)
@@ -4260,7 +4256,7 @@ static void rrci_find_link_roots(rrci_search *search)
     }
 }
 
-/* At the end of a search: make link fields name p again. */
+/* After a search: make link fields name p again. */
 static void rrci_leave_links(rrc_heap *heap)
 {
     size_t i;
@@ -4309,7 +4305,7 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     }
 }
 
-/* Step 4: keep objects whose finalizers are still to run. */
+/* Step 4: keep what has a finalizer still to run. */
 static void rrci_keep_finalizable(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4329,8 +4325,8 @@ static void rrci_keep_finalizable(rrci_search *search)
     heap->keeping = 0;
 }
 
-/* Find the garbage among the tracked objects: those that are white afterwards. Returns 0 if a traverse is
-   wrong. Then all objects count as held. */
+/* Find the garbage: tracked objects that are white afterwards. Returns 0 if a traverse is wrong. Then all
+   objects count as held. */
 static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
 {
     rrci_search search;
@@ -4357,8 +4353,8 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     return !search.is_wrong;
 }
 
-/* While the search is open: visit what rrc_marked made alive. (If the host's trace marks at once, it calls
-   rrc_marked from in here.) */
+/* While the search is open: visit what rrc_marked made alive. (A trace hook that marks at once calls
+   rrc_marked from here.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
     rrci_search search;                 /* only the two fields set here are used: nothing is delayed */
@@ -4376,8 +4372,8 @@ static void rrci_visit_reported(rrc_heap *heap)
     heap->state = state;
 }
 
-/* End an open search. `function` is the name of the free function, or NULL. In it the host must have
-   reported all that it has marked. */
+/* End an open search. `function` names the free function, or is NULL. In the free function the host
+   must have reported all that it marked. */
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4409,7 +4405,7 @@ static int rrci_all_alive(const rrc_heap *heap)
 }
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
-   aside: the free function frees it if it is light, and queues it otherwise. */
+   aside: the free function frees it if it is light, else queues it. */
 static int rrci_goes_by_count(rrc_object *ob, int is_kept)
 {
     if (rrc_refcnt(ob) != 0)
@@ -4447,8 +4443,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     }
 }
 
-/* After the sweep of the links: an object that is still linked is not garbage, because the host found its p
-   alive after the search. `first` is the index of the first new garbage. */
+/* After the sweep of the links: an object that is still linked is not garbage. The host found its p alive
+   after the search. New garbage begins at index `first`. */
 static void rrci_return_late(rrc_heap *heap, size_t first)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4491,8 +4487,8 @@ static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
     return heap->searched;
 }
 
-/* The free function of a major collection. RRCI_WAITING takes its references before links are dissolved,
-   so that none of its objects also joins the dealloc queue. */
+/* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
+   that none of its objects also joins the dealloc queue. */
 static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
@@ -4665,13 +4661,13 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 
 /* ---- garbage in rrc_run_pending ----
    Garbage waits in RRCI_WAITING, which owns a reference to each object. Meanwhile code may get hold of
-   some of it. So the header looks at it before it clears weak references, again before it runs
-   finalizers, and again before it calls tp_clear. An object with references from elsewhere goes back to
-   RRCI_TRACKED, with all that it reaches in C.
+   some. So the header looks at it each time before it clears weak references, runs finalizers or calls
+   tp_clear. An object with references from elsewhere goes back to RRCI_TRACKED, with all that it
+   reaches in C.
 
    A look takes objects from the end of the list, each with all that it refers to, until they explain
-   all references to each other. These objects are the batch. So the size of a batch depends on what C
-   references connect, and not on the amount of all garbage. */
+   all references to each other. These objects are the batch. Its size depends on what C references
+   connect, and not on the amount of garbage. */
 
 typedef struct rrci_look {
     rrci_search search;         /* first, because visitors get its address */
@@ -4744,8 +4740,8 @@ static void rrci_look_at(rrci_look *look, rrc_object *ob)
     rrci_traverse(&look->search, ob, rrci_visit_waiting);
 }
 
-/* Take objects into the batch until all references to them are explained: at least `least` objects, if
-   there are so many. */
+/* Take objects into the batch, at least `least` if there are so many, until all references to them are
+   explained. */
 static void rrci_take_batch(rrci_look *look, size_t least)
 {
     rrc_heap *heap = look->search.heap;
@@ -4792,8 +4788,8 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Some references are not explained: color the objects that are held, and those that they reach. If a
-   traverse is wrong, color all objects. The scratch words hold the numbers of explained references. */
+/* Some references are not explained: color objects that are held, and those that they reach. If a traverse
+   is wrong, color all objects. The scratch words hold numbers of explained references. */
 static void rrci_color_held(rrci_look *look)
 {
     rrc_heap *heap = look->search.heap;
@@ -4835,8 +4831,8 @@ static void rrci_return_held(rrc_heap *heap)
         }
 }
 
-/* Form a batch. If C has got hold of any of the objects, move those back instead. Returns the number of
-   objects looked at. *flags gets all flags that an object of the batch has. */
+/* Form a batch. Objects that C has got hold of go back instead. Returns the number of objects looked at.
+   *flags gets all flags that objects of the batch have. */
 static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
 {
     rrci_look look;
@@ -4872,8 +4868,8 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object has no reference but that of RRCI_WAITING, and neither its weak references nor a
-   finalizer are still to be handled, drop that reference. Otherwise return 0. */
+/* If the waiting object has only its list's reference, no weak references to be cleared and no finalizer to
+   be run, drop that reference. Otherwise return 0. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4884,7 +4880,7 @@ static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
     return 1;
 }
 
-/* For each object of the batch, clear its weak references or run its finalizer, if that is still to be
+/* Clear the weak references of each object of the batch, or run its finalizer, if that is still to be
    done. A collection or a walk in between ends the batch. */
 static void rrci_call_batch(rrc_heap *heap, int weakrefs)
 {
@@ -4917,8 +4913,8 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
     }
 }
 
-/* All finalizers of the batch have run. The objects that were kept for them go back to RRCI_TRACKED: the
-   next collection decides. */
+/* All finalizers of the batch have run. The objects kept for them go back to RRCI_TRACKED: the next
+   collection decides. */
 static void rrci_return_kept(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4933,8 +4929,8 @@ static void rrci_return_kept(rrc_heap *heap)
     }
 }
 
-/* Clear a part of the batch. The header holds all objects of the part meanwhile. So they go one after the
-   other, in the order in which they lie in memory, and not one inside the dealloc of another. */
+/* Clear a part of the batch. The header holds all of the part meanwhile. So the objects go one after the
+   other, as they lie in memory, and not one inside the dealloc of another. */
 static void rrci_clear_part(rrc_heap *heap)
 {
     rrc_object *part[RRCI_SEGMENT];
@@ -4959,8 +4955,8 @@ static void rrci_clear_part(rrc_heap *heap)
     }
 }
 
-/* Look at some of the garbage, and do the next kind of work for it: clear weak references, run finalizers,
-   or call tp_clear. Returns 0 if no garbage waits. */
+/* Look at some garbage, and do the next kind of work for it: clear weak references, run finalizers, or call
+   tp_clear. Returns 0 if no garbage waits. */
 static int rrci_do_garbage(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4972,12 +4968,12 @@ static int rrci_do_garbage(rrc_heap *heap)
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
         return 1;
     looked = rrci_look_at_waiting(heap, heap->quota < RRCI_SEGMENT ? heap->quota : RRCI_SEGMENT, &flags);
-    /* A small quota is raised, so that a large batch is not looked at too often. */
+    /* Raise a small quota: it must not look at much again and again. */
     if (heap->quota < looked / 8) {
         heap->quota_added += looked / 8 - heap->quota;
         heap->quota = looked / 8;
     }
-    /* User code has run after each kind of work, so that another look is needed. */
+    /* User code has run after each kind of work: another look is needed. */
     if (heap->batch == 0)
         return 1;
     if ((flags & RRCI_GC_WEAKREFS) != 0) {
@@ -5088,8 +5084,8 @@ static int rrci_do_again(rrc_heap *heap)
     return 1;
 }
 
-/* Do pending work in the order below, until none is left or the quota is spent. Returns the number of
-   objects that were handled. */
+/* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
+   handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     heap->running = 1;
@@ -5250,7 +5246,7 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         rrci_drop_last_ob(heap, list);
 }
 
-/* From rrci_begin_walk to rrci_end_walk, removed objects leave holes in their lists. */
+/* From here to rrci_end_walk, removed objects leave holes. */
 static void rrci_begin_walk(rrc_heap *heap)
 {
     heap->gc_walking++;
@@ -5297,8 +5293,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * Garbage cycles over both heaps are also found where the host's collector is closed. Such a
  * collector has no hook in its marking and cannot be driven. But it has strong roots, weak
  * references that tell when an object has died, and fields that it follows. So the header mirrors
- * edges between C objects by edges in the host's heap. The host's own collector, which may be
- * incremental or generational, then finds what is unreachable over both heaps.
+ * edges between C objects by edges in the host's heap. The host's own collector, be it incremental
+ * or generational, then finds all that is unreachable over both heaps.
  *
  *   edge node   an object of the host for a tracked ob that owns others. It refers to the
  *               object that stands for each of them: the p of a P link, else their edge node.
@@ -5306,8 +5302,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  *   strong      The object that stands for ob is rooted, because C may hold ob.
  *   weak        The object that stands for ob is not rooted, because all references to ob are
  *               mirrored. The sign bit of the count marks ob as weak, in any band. An rrc_incref of
- *               a weak object makes it strong (it need only test its result), and so does
- *               rrc_touch. An rrc_decref that leaves nothing but the bias makes an object weak.
+ *               a weak object makes it strong (it tests its result), and so does rrc_touch. An
+ *               rrc_decref that leaves just the bias makes an object weak.
  *
  * An object for which nothing stands is neither strong nor weak. A static object is always strong.
  *
@@ -5322,7 +5318,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
  *               forgotten. Garbage of C alone is set aside for rrc_run_pending. It can only be
  *               among the tracked objects without links. If there are few of these, the header
- *               looks at them first, and leaves the search out if it can find nothing.
+ *               looks at them first, and skips the search if it can find nothing.
  *   2. weigh    Trial deletion: if tracked objects explain all references to an object, it
  *               becomes weak, but its anchor stays.
  *   3. mirror   Edge nodes are made and brought up to date. Only this part allocates in the host,
@@ -5349,7 +5345,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* rrci_gc_words.state */
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must be called to make, change or forget the node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
 #define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
@@ -5415,7 +5411,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     return is_there;
 }
 
-/* Anchor the p of ob's P link, or let it go. The bias may not be there yet, or may have been forgotten. */
+/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
 static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
 {
     heap->linking = ob;
@@ -5425,7 +5421,7 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (a second touch of a heap type does no harm) */
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
     return 0;
 }
 
@@ -5507,7 +5503,7 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
     rrci_anchor(heap, ob, 0);
 }
 
-/* C has dropped its last reference to an object that is, or was, linked. */
+/* C has dropped its last reference to an object that is or was linked. */
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;                    /* only a step can tell whether p is garbage now */
@@ -5522,7 +5518,7 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
         rrci_no_reference(heap, ob);
 }
 
-/* Make all objects strong to which C refers. */
+/* Make all objects strong that C refers to. */
 static void rrci_strengthen_all(rrc_heap *heap)
 {
     size_t i;
@@ -5662,19 +5658,19 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* ob is about to be untracked, and its references will not be mirrored any more. */
+/* ob is about to be untracked: its references will not be mirrored. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
     heap->untracked = 1;
-    rrc_touch(heap, ob);                /* (a step does not see pending objects that are untracked) */
+    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
     rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
 
 /* ---- 1. deaths ---- */
 
-/* Make the objects strong that wait to be cleared, so that they stay whole until then. */
+/* Make the objects strong that wait to be cleared: they must stay whole until then. */
 static void rrci_anchor_waiting(rrc_heap *heap)
 {
     size_t i;
@@ -5683,11 +5679,11 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrc_touch(heap, ob);
-            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (if it comes back, its targets may have new links) */
+            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (links may be new when it comes back) */
         }
 }
 
-/* Only tracked objects without links can be garbage of C alone, because a link holds its object. */
+/* Garbage of C alone is among the tracked objects without links, because a link holds its object. */
 typedef struct rrci_loners {
     rrci_search search;         /* first, because visitors get its address */
     uintptr_t   change;         /* of the explained references (a heap type may get two, and then does not look held) */
@@ -5739,7 +5735,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links, at most one chunk of them */
     size_t i, without_links = 0;
     int is_garbage;
-    heap->spreading = 1;                /* rrci_lose_node must not spread in a sweep */
+    heap->spreading = 1;                /* no spreading during a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
@@ -5778,7 +5774,7 @@ typedef struct rrci_weighing {
     int         is_moved;       /* a reference was moved without rrc_touch */
 } rrci_weighing;
 
-/* Is ob a child of the objects that refer to it? It is one if something stands for it, or could. */
+/* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
 static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
@@ -5802,7 +5798,7 @@ static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t num
     weighing->edges += (uintptr_t)rrci_hash_word((uintptr_t)ob + number * (uintptr_t)0x9E3779B1u);
 }
 
-/* Visitors begin with this. Returns 0 if ob is not a child. */
+/* Visitors begin with this. 0: ob is not a child. */
 static int rrci_begin_visit(rrci_weighing *weighing, rrc_object *ob)
 {
     if (ob == weighing->search.type_ob)
@@ -5850,7 +5846,7 @@ static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_objec
     return 0;
 }
 
-/* Remember the n targets of ob's edge node, which are in heap->targets. */
+/* Remember the targets of ob's edge node: heap->targets. */
 static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5868,8 +5864,8 @@ static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
     return 1;
 }
 
-/* ob has been weak since an earlier step, so that the edge nodes of all its owners list it. If that of
-   search.parent does not, a reference was moved there without rrc_touch. */
+/* The edge nodes of all its owners list ob, which has been weak since an earlier step. If one does not, a
+   reference was moved there without rrc_touch. */
 static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 {
     rrc_heap *heap = weighing->search.heap;
@@ -5901,8 +5897,8 @@ static void rrci_explain_child(rrc_object *ob)
         ((rrci_side *)RRC_LINK(ob))->explained++;
 }
 
-/* Add an edge to a child to the sum, and note whether the edge node may lack it. Nothing has become weak
-   in this step so far. */
+/* Add an edge to a child to the sum. Is it one that the edge node may lack? Nothing has become weak in
+   this step so far. */
 static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
 {
     uintptr_t number = rrci_number_of(ob);
@@ -5942,7 +5938,7 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
     rrci_traverse(&weighing->search, ob, visit);
 }
 
-/* After rrci_compare_edges: must the edge node of ob be made, changed or forgotten? */
+/* After this comparison: must ob's edge node be made, changed or forgotten? */
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5954,8 +5950,8 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* Explain all references, and find the tracked objects that must have an edge node, and the stale ones
-   among these. Returns whether any is stale. */
+/* Explain all references, and find the tracked objects that must have an edge node, and which of these are
+   stale. Returns whether any is. */
 static int rrci_explain_edges(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
@@ -6002,7 +5998,7 @@ static int rrci_find_stale(rrci_weighing *weighing)
     return stale;
 }
 
-/* Decide whether ob is weak: `explained` of its references are mirrored, or will be. Returns 1 if it has
+/* Decide whether ob is weak. `explained` of its references are mirrored, or will be. Returns 1 if it has
    just become weak. */
 static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explained, int can_be_weak)
 {
@@ -6022,7 +6018,7 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
 }
 
 /* Does this linked ob get a side? With an O link it needs one only to show that the link is no P link. A GC
-   head shows that too: if all have one, O links are skipped. */
+   head shows that too. If all have one, O links are skipped. */
 static int rrci_needs_side(int kind, rrc_object *ob)
 {
     return (kind & RRCI_O) != 0 ? !rrci_is_gc_type(RRC_TYPE(ob)) : !rrci_is_tracked(ob);
@@ -6034,7 +6030,7 @@ static int rrci_list_needs_sides(const rrc_heap *heap, int kind)
 }
 
 /* Decide about linked objects that are not tracked, and make their link fields name p again. The list of
-   sides then becomes a list of the pending objects. Each side has been read before it is overwritten. */
+   sides becomes one of pending objects. Each side is read before it is overwritten. */
 static void rrci_decide_untracked(rrci_weighing *weighing)
 {
     rrc_heap *heap = weighing->search.heap;
@@ -6125,8 +6121,8 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     }
 }
 
-/* Link fields name p again. If a hook has taken or dropped a reference to an object with a side meanwhile,
-   make all objects strong to which C refers. The next step then looks again. */
+/* Link fields name p again. If a hook has taken or dropped a reference to an object with a side, make all
+   objects strong to which C refers. The next step looks again. */
 static void rrci_leave_sides(rrc_heap *heap)
 {
     heap->in_sides = 0;
@@ -6137,7 +6133,7 @@ static void rrci_leave_sides(rrc_heap *heap)
     heap->links_made = heap->changes = 1;
 }
 
-/* Returns a code. *stale tells whether any edge node is not up to date. */
+/* Returns a code. *stale: is any edge node not up to date? */
 static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
 {
     rrci_weighing weighing;
@@ -6185,7 +6181,7 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Bring the edge node of ob up to date. Returns 0 if that failed. */
+/* Bring the edge node of ob up to date. 0: that has failed. */
 static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 {
     static rrc_object *const none[1] = { NULL };
@@ -6222,8 +6218,8 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* The host may run any code meanwhile. So removed objects leave holes, and no object is deallocated before
-   the step ends. */
+/* The host may run any code meanwhile. So removed objects leave holes, and deallocs wait until the step
+   ends. */
 static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -6244,7 +6240,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
         else if (!rrci_mirror_one(&weighing, ob))
             code = RRC_ENOMEM;
         if (code == RRC_OK)
-            head->is.state &= ~RRCI_NODE_STALE;     /* if not, the next step tries again */
+            head->is.state &= ~RRCI_NODE_STALE;     /* or the next step tries again */
     }
     rrci_end_walk(heap);
     return code;
@@ -6252,7 +6248,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 
 /* ---- 4. let go ---- */
 
-/* Drop the anchors of objects that are still weak. If the edge node of one was not made, make it strong. */
+/* Drop the anchors of what is still weak. If an edge node was not made, make its object strong. */
 static void rrci_end_pending(rrc_heap *heap)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
@@ -6282,7 +6278,7 @@ static void rrci_end_pending(rrc_heap *heap)
 
 /* ---- the step ---- */
 
-/* Limits of heap->patience, which doubles with each step that finds neither a change nor a death. */
+/* Limits of heap->patience. A step that finds neither a change nor a death doubles it. */
 #define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
 
@@ -6453,7 +6449,7 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
 
 /* The end of a heap, first half: dissolve the links. Each record whose ob is not freed at once gets a
    reference of its own (an ob from the queue has one), so that no ob goes before the second half gets
-   there. The link field of ob points to the record, so that a dealloc can cross it out. C holds the obs
+   to it. The link field of ob points to the record, so that a dealloc can cross it out. C holds the obs
    of the records that are left. */
 static void rrci_close_links(rrc_heap *heap)
 {
@@ -6505,7 +6501,7 @@ static void rrci_close_links(rrc_heap *heap)
     }
 }
 
-/* The end of a heap, second half: drop the references of the records. */
+/* The end of a heap, second half: drop these references. */
 static void rrci_release_objects(rrc_heap *heap)
 {
     size_t i;
@@ -6583,7 +6579,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_release_objects(heap);
     rrci_do_pending(heap, SIZE_MAX);
     /* Collect again for objects that finalizers kept, or that only other garbage held from outside. The
-       rounds are limited, because finalizers and deallocs can go on making garbage. */
+       rounds are limited: finalizers and deallocs can go on making garbage. */
     do {
         objects = heap->objects;
         finalized = heap->finalized;
@@ -6679,7 +6675,7 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     RRCI_END_HOOK(heap);
 }
 
-/* Check I2: no ob has two links. For a while link fields point to records. The last record of an ob wins,
+/* Check I2: no ob has two links. Link fields point to records for a while: the last record of an ob wins,
    and the others are found. */
 static void rrci_check_single_links(rrci_checker *checker)
 {
@@ -6762,8 +6758,8 @@ static int rrci_visit_to_check(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Check that no object is visited more often than there are references to it: tracked objects, and linked
-   ones, which get sides for that. */
+/* Check that no tracked or linked object is visited more often than it has references. Linked ones get
+   sides for that. */
 static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6808,7 +6804,7 @@ static void rrci_check_traverses(rrci_checker *checker)
         checker->code = RRC_ETRAVERSE;
 }
 
-/* Check the places of tracked objects, and that traverses do not visit objects too often. */
+/* Check the places of tracked objects, and the number of visits to each. */
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6840,8 +6836,8 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t expl
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
-/* Check that only tracked objects hold weak objects, and not garbage that waits. In debug builds, check
-   that their owners' edge nodes list them. */
+/* Check that only tracked objects hold weak objects, and not waiting garbage. In debug builds, check that
+   their owners' edge nodes list them. */
 static void rrci_check_owners(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6873,7 +6869,7 @@ static void rrci_check_owners(rrci_checker *checker)
         checker->code = RRC_ETOUCH;
 }
 
-/* Check that something stands for each weak object, and that all are counted. */
+/* Check that something stands for each weak object, and the counters. */
 static void rrci_check_mirror(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6958,8 +6954,8 @@ RRC_API int rrc_check(rrc_heap *heap)
 #ifndef RRC_NO_STDIO
 
 /* ---- the graph, for rrc_explain and rrc_dump_dot ----
-   A picture of the C side, in memory of its own: the tracked and the linked objects, the references that
-   the tracked ones own, and how each count is explained. */
+   A picture of the C side, in memory of its own: tracked and linked objects, the references that the
+   former own, and how each count is explained. */
 
 typedef struct rrci_node {
     rrc_object *ob;
@@ -6968,14 +6964,14 @@ typedef struct rrci_node {
     int         is_reached;     /* 1: from a root; 2: only from an object that is dying */
     int         is_queued;      /* waits in the dealloc queue or in heap->later */
     intptr_t    outside;        /* references that no traverse explains */
-    size_t      first_edge;     /* this node's edges end where those of the next node begin */
-    size_t      by;             /* the edge by which it was reached first; RRCI_NONE for a root */
+    size_t      first_edge;     /* its edges end where those of the next node begin */
+    size_t      by;             /* the edge by which it was reached; RRCI_NONE for a root */
 } rrci_node;
 
 typedef struct rrci_edge {
     rrc_object *from_ob, *to_ob;
     size_t      from, to;
-    size_t      number;         /* its position among the references of `from` */
+    size_t      number;         /* among the references of `from` */
 } rrci_edge;
 
 typedef struct rrci_graph {
@@ -7148,8 +7144,7 @@ static void rrci_mark_queued_nodes(rrci_graph *graph)
         rrci_mark_queued_node(graph, ob);
 }
 
-/* Returns RRC_OK or RRC_ENOMEM. Free the graph in either case. `extra` may be an object that is neither
-   tracked nor linked. */
+/* Returns RRC_OK or RRC_ENOMEM. Free it in either case. `extra` need be neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
 {
     size_t i, known;
@@ -7193,7 +7188,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
             graph->nodes[edge->to].outside--;
     }
     rrci_mark_queued_nodes(graph);
-    /* Edges are in the order of the nodes that own them. */
+    /* Edges are in the order of their nodes. */
     for (i = graph->node_count, known = graph->edge_count; i-- > 0;) {
         while (known > 0 && graph->edges[known - 1].from >= i)
             known--;
@@ -7211,7 +7206,7 @@ typedef struct rrci_writer {
 
 static void rrci_write(const rrci_writer *writer, const char *format, ...)
 {
-    char text[400];                     /* the formats limit each string, so that it is never too long */
+    char text[400];                     /* the formats limit strings, so that all fits */
     va_list arguments;
     int size;
     va_start(arguments, format);
@@ -7223,8 +7218,8 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     RRCI_END_HOOK(writer->heap);
 }
 
-/* The name of a reference: that of the member which holds it, else its number. (If several members have
-   the same target, their order tells them apart.) */
+/* The name of a reference: that of the member which holds it, else its number. (Members with the same
+   target are told apart by their order.) */
 static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char *name, size_t size)
 {
     const rrc_type *type = RRC_TYPE(edge->from_ob);
@@ -7318,7 +7313,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     return RRC_OK;
 }
 
-/* Write text inside a quoted string of the dot language. */
+/* Write text into a quoted string of the dot language. */
 static void rrci_write_quoted(const rrci_writer *writer, const char *text)
 {
     for (; *text != '\0'; text++)
