@@ -1096,24 +1096,23 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 
 /* >>implementation
  * ===========================================================================
- * In this order: configuration, data, errors, memory, lists, the dictionary, the queue, objects,
+ * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, objects,
  * deallocation, links, collections, the search for cycles, pending work, closed hosts, heaps,
  * insight. A function stands below those that it calls.
  *
- * Where the time of a collection goes is memory traffic, and the data is laid
- * out for it. A link is a record of two words, {p, ob}, in one of four dense
- * lists: P or O, young or old.
+ * A collection spends its time on memory accesses, and the data is laid out for that. A link is a
+ * record of two words, {p, ob}, in one of four dense lists: P or O, young or old.
  *
  *   pass               reads                        writes, for links that change only
  *   minor/major trace  records in order, ob's head  -
  *   minor/major free   records in order, p's head   record, ob's head, dictionary entry
  *
- * The two heads are the only random accesses, and both are prefetched some
- * records ahead. A link of which nothing changes costs just these reads.
+ * Only the two heads are accessed at random, and both are prefetched some records ahead. A link
+ * that does not change costs just these reads.
  *
- * Records live in chunks of fixed size, which lists and the queue share through
- * one pool. A list never moves its records to grow: no pause for copying, and
- * what a collection can need is one number of chunks, reserved beforehand. */
+ * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
+ * never moves its records when it grows, so that there is no pause for copying. All that
+ * a collection can need is a number of chunks, which is reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1236,7 +1235,7 @@ int strcmp(const char *a, const char *b);
 #define RRCI_NOINLINE
 #endif
 
-/* The head of an object, which can straddle two cache lines. */
+/* Prefetch the head of an object, which can straddle two cache lines. */
 #define RRCI_PREFETCH_HEAD(ob) \
     do { \
         const char *rrci_head = (const char *)(ob); \
@@ -1244,15 +1243,15 @@ int strcmp(const char *a, const char *b);
         RRCI_PREFETCH_TO_WRITE(rrci_head + sizeof(rrc_object) - 1); \
     } while (0)
 
-/* Passes walk a list by segments, so that the inner loop has plain pointers: to
-   the segment at hand, and to the two after it, whose objects are prefetched.
-   That is far ahead, but one cache miss takes as long as the work on a hundred records. */
+/* A pass walks a list by segments, so that its inner loop has plain pointers: to the current
+   segment, and to the next two, whose objects it prefetches. That is far ahead, but one cache
+   miss takes as long as the work on a hundred records. */
 #define RRCI_SEGMENT ((size_t)64)
 
-/* How many operations are kept in flight where there is no list to look ahead. */
+/* The number of operations kept in flight where there is no list to look ahead in. */
 #define RRCI_AHEAD ((size_t)64)
 
-/* How many queues the gray objects of a search are dealt out to. */
+/* The number of queues for gray objects: see rrci_push_gray. */
 #define RRCI_STRIPES ((size_t)64)
 
 /* ---- data ---- */
@@ -1262,11 +1261,11 @@ typedef struct rrci_link {
     rrc_object *ob;
 } rrci_link;
 
-/* The scratch words of a linked object that is not tracked. Its link field names them during the
+/* The scratch words of a linked object that is not tracked. Its link field points to them during the
    search for cycles. */
 typedef struct rrci_side {
-    rrc_gcref p;                /* to be traced when ob is found alive, or NULL */
-    intptr_t  explained;        /* references that tracked objects have to ob */
+    rrc_gcref p;                /* traced when ob is found alive; or NULL */
+    intptr_t  explained;        /* number of references from tracked objects to ob */
 } rrci_side;
 
 #define RRCI_CHUNK_OBS ((size_t)2 * RRC_CHUNK_LINKS)
@@ -1283,9 +1282,9 @@ typedef union rrci_chunk {
     } queue;                                    /* in the queue */
 } rrci_chunk;
 
-/* A hash table from a key of a record (p, or ob) to the record's index in its
-   list. An entry is four bytes: the low `bits` bits hold index + 2, the others
-   bits of the key's hash, so that a probe rarely has to look at a record. */
+/* A hash table that maps a key of a record (p, or ob) to the record's index in its list. An entry
+   has four bytes. Its low `bits` bits hold index + 2, the others bits of the key's hash, so that a
+   probe rarely has to look at a record. */
 typedef struct rrci_dict {
     void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
@@ -1294,12 +1293,12 @@ typedef struct rrci_dict {
     size_t    used;             /* entries that are not RRCI_EMPTY */
     size_t    peak;             /* young lists: links before the last collection */
     unsigned  bits;
-    char      on;               /* maintained? (else its contents mean nothing) */
+    char      on;               /* kept up to date? (If not, its contents mean nothing.) */
     char      by_ob;            /* the key is ob, not p */
 } rrci_dict;
 
-/* A growing array in chunks. The last chunk is partly filled, and an empty list has
-   none. It holds links, or objects in the lists of the cycle search (see >>cycles). */
+/* An array in chunks, which can grow. Its last chunk is partly filled. An empty list has no
+   chunk. A list holds links, or objects in the lists of the cycle search (see >>cycles). */
 typedef struct rrci_list {
     rrci_chunk **chunk;         /* the directory */
     size_t       count;
@@ -1311,50 +1310,49 @@ enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 
 /* The lists of the cycle search. A tracked object is in exactly one of RRCI_TRACKED,
-   RRCI_WAITING and RRCI_CLEARED, which its head names. */
+   RRCI_WAITING and RRCI_CLEARED. Its GC head says in which. */
 enum {
     RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
-    RRCI_TRACKED,               /* objects: all but those below */
-    RRCI_WAITING,               /* garbage that rrc_run_pending has to deal with, and what its finalizers
-                                   may see; the list owns a reference to each */
-    RRCI_CLEARED,               /* garbage whose tp_clear has run: waiting to see whether the count reaches 0 */
-    RRCI_ASKED,                 /* links of tracked objects: has p survived? */
+    RRCI_TRACKED,               /* those that are not in the next two lists */
+    RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
+                                   list owns a reference to each object */
+    RRCI_CLEARED,               /* garbage whose tp_clear has run, but whose count is not 0 yet */
+    RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked */
     RRCI_GC_LISTS
 };
 #define RRCI_UNTRACKED RRCI_SIDE
 
-/* The directories of some lists. They are parts of one block, so that either all of them grow or none
-   does. */
+/* The directories of some lists. They are parts of one block, so that all of them grow or none does. */
 typedef struct rrci_directory {
     rrci_chunk **block;
     size_t       capacity;      /* of each list, in chunks */
 } rrci_directory;
 
-/* First in, first out: deallocation keeps the order in which objects died. */
+/* First in, first out: objects are deallocated in the order in which they died. */
 typedef struct rrci_queue {
     rrci_chunk *head, *tail;
     size_t      head_index, tail_index;     /* next to take, next to fill */
     size_t      count;
 } rrci_queue;
 
-/* The state of a heap, and the invariant that holds in each. Between two calls of the host it is one of
-   RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
+/* The state of a heap, and the invariant that holds in each. Between two calls from the host it is one
+   of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation, no scratch word is in
                    use (but see heap->reported), and link fields name p (but see heap->in_sides).
-   RRCI_MINOR      A function of a minor collection is running. It alone changes links.
-   RRCI_COPYING    The trace call of a minor collection has returned: the p of each young P link that C
-                   holds is traced. No code of the mutator runs until the free call.
-   RRCI_MAJOR      A function of a major collection is running, or a search among C objects alone, or a
-                   look at garbage that waits. Link fields of linked objects that are not tracked may name
-                   their sides.
-   RRCI_MARKING    The trace call of a major collection has returned: all that C holds is traced, and what
-                   the search found alive is colored. If the search is open, link fields name sides.
-   RRCI_CLOSING    rrc_heap_free dissolves the links: those that it has passed are records, whose objects'
-                   link fields name them.
+   RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
+   RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
+                   No code of the mutator runs until the free call.
+   RRCI_MAJOR      The header runs a function of a major collection, searches among C objects alone, or looks
+                   at waiting garbage. The link field of a linked object that is not tracked may point to its
+                   side.
+   RRCI_MARKING    The trace call of a major collection has traced all that C holds, and colored what the
+                   search found alive. If the search is open, link fields point to sides.
+   RRCI_CLOSING    rrc_heap_free dissolves the links. Those that it has passed are records to which the link
+                   fields of their objects point.
    RRCI_ENDING     rrc_heap_free looks for cycles. There are no links any more.
-   RRCI_RELEASING  rrc_heap_free drops references: finalizers and deallocs run.
-   RRCI_HUSK       rrc_heap_free is done. There are no tables, only objects that C still holds. */
+   RRCI_RELEASING  rrc_heap_free drops references, and finalizers and deallocs run.
+   RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
     RRCI_MUTATOR,
     RRCI_MINOR, RRCI_COPYING,
@@ -1365,10 +1363,10 @@ typedef enum rrci_state {
     RRCI_STATES
 } rrci_state;
 
-/* Which functions may be called in a state: the groups of rrci_gate. */
+/* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
     RRCI_MUTATES     = 1,       /* the functions of the mutator */
-    RRCI_ALLOCATES   = 2,       /* those that make objects, or track them, which deallocs of the end may */
+    RRCI_ALLOCATES   = 2,       /* those that make or track objects; deallocs in rrc_heap_free may too */
     RRCI_MINOR_TRACE = 4,
     RRCI_MINOR_FREE  = 8,
     RRCI_MAJOR_TRACE = 16,
@@ -1383,8 +1381,8 @@ struct rrc_heap {
     /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
     rrci_directory directory;       /* of list */
-    rrc_gcref     marker;           /* the last one of rrc_mark_deallocating */
-    size_t        crowded_out;      /* old links whose p is young, for lack of room in the young dictionary */
+    rrc_gcref     marker;           /* the last one that rrc_mark_deallocating got */
+    size_t        crowded_out;      /* old links whose p is young: the young dictionary had no room */
     rrci_list     gc[RRCI_GC_LISTS];
     rrci_directory gc_directory;    /* of gc; its block is NULL until an object is tracked */
     rrci_chunk   *pool;             /* spare chunks */
@@ -1392,33 +1390,33 @@ struct rrc_heap {
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
 
     /* The search for cycles. */
-    uintptr_t     white;            /* the RRCI_GC_COLOR of objects that were not found alive (yet) */
+    uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
     uintptr_t     keeping;          /* RRCI_GC_KEPT while objects are found alive for finalizers only, else 0 */
-    size_t        alive;            /* how many objects this search has found alive, without those kept */
-    size_t        scan;             /* how many tracked objects the scan of a search has passed */
-    size_t        gray_in, gray_out;    /* objects that became gray, and that were taken off, in a search */
+    size_t        alive;            /* number of objects found alive by this search, without those kept */
+    size_t        scan;             /* number of tracked objects passed by the scan of this search */
+    size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
-    char          searched;         /* this major collection has looked for cycles; 2: its result is not used, as
+    char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
-    char          is_early;         /* ... or does so: the trace function is rrc_major_collection_trace_early */
+    char          is_early;         /* the last trace function was rrc_major_collection_trace_early */
     char          is_open;          /* ... and has returned, but the search goes on */
-    char          visiting;         /* what rrc_marked made alive is being visited */
-    char          reported;         /* ... and rrc_marked has made objects alive */
+    char          visiting;         /* inside rrci_visit_reported */
+    char          reported;         /* rrc_marked or rrc_marked_ob has made objects alive */
     char          gc_disabled;
 
-    /* Work that waits, and who is doing it. */
+    /* Work that waits, and the functions that do it. */
     rrci_queue    queue;
-    rrc_object   *later;            /* objects that wait for their dealloc, with a reference as in the queue;
-                                       threaded through the link field: see rrci_defer */
+    rrc_object   *later;            /* objects that wait for their dealloc, each with one reference, as in the
+                                       queue; threaded through their link fields: see rrci_defer */
     size_t        later_count;
-    rrci_link    *again;            /* RRCI_RELEASING: records to release once more, threaded through p */
-    size_t        batch;            /* the last so many of RRCI_WAITING were looked at and can be worked on now */
-    size_t        quota;            /* while running: how many objects may still be dealt with */
-    size_t        quota_added;      /* ... and how many more than the caller said may be */
+    rrci_link    *again;            /* in RRCI_RELEASING: records to be released again, threaded through p */
+    size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
+    size_t        quota;            /* while running: the number of objects that may still be handled */
+    size_t        quota_added;      /* ... and how much was added to the caller's limit */
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
-    unsigned      gc_walking;       /* inside rrc_gc_visit_objects: removed objects leave holes */
+    unsigned      gc_walking;       /* during walks: removed objects leave holes */
     char          gc_collecting;    /* inside rrc_gc_collect */
 #ifdef RRC_DEBUG
     char          logging;          /* inside the log hook */
@@ -1426,38 +1424,38 @@ struct rrc_heap {
 #endif
 
     /* Counters. */
-    ptrdiff_t     objects;          /* of rrc_new, less those of rrc_del */
+    ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
     size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
-    size_t        garbage;          /* tracked objects that searches found to be garbage and that were freed */
-    size_t        finalized;        /* finalizers of cyclic garbage that were run */
-    size_t        hopeless;         /* uncollectable objects that collections came across */
+    size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
+    size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
+    size_t        hopeless;         /* how often a collection found an object uncollectable */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections;
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
-    size_t        weak_count;   /* objects with the mark */
+    size_t        weak_count;   /* weak objects */
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
     size_t        links_made;   /* since the last step */
     size_t        headless_o;   /* O links of objects without a GC head */
-    size_t        idle;         /* P links that nothing but the host held in the last step */
-    size_t        asked;        /* calls of rrc_mirror_is_due that found changes, or idle links, since then */
-    size_t        patience;     /* how many such calls without a change make a step due */
+    size_t        idle;         /* P links that only the host held in the last step */
+    size_t        asked;        /* calls of rrc_mirror_is_due since then that found changes or idle links */
+    size_t        patience;     /* this many such calls make a step due if nothing changed */
     size_t        mirrored, mirror_steps;
-    uintptr_t     last_number;  /* given to what stands for an object */
+    uintptr_t     last_number;  /* the last number of what stands for an object */
     rrc_object  **targets;      /* a buffer for the mirror hook */
     size_t        targets_room;
-    rrc_object   *linking;      /* gets a P link just now */
+    rrc_object   *linking;      /* its P link is just made or dissolved */
     char          stepping;     /* inside rrc_mirror_step: deallocs wait */
     char          has_pending;  /* tracked objects with RRCI_NODE_PENDING */
-    char          spreading;    /* owned objects of what lost its edge node become strong */
-    char          untracked;    /* rrc_gc_untrack was called */
+    char          spreading;    /* rrci_spread_strength is running, or put off */
+    char          untracked;    /* rrc_gc_untrack was called during the mirror hook */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          anchoring;    /* inside the anchor hook */
-    char          in_sides;     /* link fields of objects that are not tracked name their sides */
-    char          disturbed;    /* ... and a hook took or dropped a reference to one of these */
+    char          in_sides;     /* link fields of objects that are not tracked point to their sides */
+    char          disturbed;    /* ... and a hook took or dropped a reference to such an object */
 #endif
 };
 
@@ -1466,19 +1464,19 @@ static int rrci_in_collection(const rrc_heap *heap)
     return heap->state >= RRCI_MINOR && heap->state <= RRCI_ENDING;
 }
 
-/* Is a function of a collection running, so that what calls now is a hook, a slot or a visitor? */
+/* Is a function of a collection running? Then the caller is a hook, a slot of a type or a visitor. */
 static int rrci_is_inside(const rrc_heap *heap)
 {
     return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING;
 }
 
-/* Do link fields name what rrc_heap_free knows of their objects? */
+/* Does rrc_heap_free use the link fields for its own records? */
 static int rrci_is_releasing(const rrc_heap *heap)
 {
     return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
 }
 
-/* Debug builds refuse what a hook calls outside a collection. (Inside one all builds do so.) */
+/* Debug builds refuse calls from a hook outside a collection. (Inside one all builds do so.) */
 #ifdef RRC_DEBUG
 #define RRCI_BEGIN_HOOK(heap) ((void)(heap)->in_hook++)
 #define RRCI_END_HOOK(heap) ((void)(heap)->in_hook--)
@@ -1494,7 +1492,7 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_COUNT(ob) RRC_REFCNT(ob)
 #endif
 
-/* What the rest of this file uses of >>mirror. RRCI_MIRRORED makes a call in mirrored heaps only. */
+/* Parts of >>mirror that are used elsewhere. RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
@@ -1544,8 +1542,8 @@ RRC_API const char *rrc_version(void)
     return RRC_VERSION;
 }
 
-/* Debug builds keep the type of a freed object in place, tagged, because that
-   word outlives the allocator's own bookkeeping more often than the first two. */
+/* Debug builds keep the type of a freed object, with a tag. The allocator overwrites that word less
+   often than the first two. */
 #if defined(RRC_DEBUG) && !defined(RRCI_ADAPTED_TYPE)
 #define RRCI_TAGS_FREED 1
 #else
@@ -1571,7 +1569,7 @@ static int rrci_is_freed(rrc_object *ob)
 #endif
 }
 
-/* In front of each object of a debug build that rrc_new or rrc_gc_new made. */
+/* Debug builds put this in front of each object of rrc_new and rrc_gc_new. */
 #ifdef RRC_DEBUG
 typedef union rrci_debug_head {
     struct {
@@ -1648,7 +1646,7 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 #ifdef RRC_DEBUG
     rrc_heap *h = (rrc_heap *)(uintptr_t)heap;
     if (h->logging)
-        return code;                    /* it would never end */
+        return code;                    /* no endless recursion */
     h->logging = 1;
     RRCI_BEGIN_HOOK(h);
     rrci_report(&heap->desc, code, function, ob, p, detail);
@@ -1660,7 +1658,7 @@ static int rrci_error(const rrc_heap *heap, int code, const char *function,
 #endif
 }
 
-/* The one gate: may a function of this group be called now? RRC_OK, or the logged code. */
+/* May a function of this group be called now? Returns RRC_OK, or the logged code. */
 static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
 {
     static const struct {
@@ -1690,7 +1688,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     return RRC_OK;
 }
 
-/* Is a dealloc, pending work, a walk or a step going on? Then nobody may look for garbage or clear it. */
+/* Is a dealloc, pending work, a walk or a step running? Then garbage is neither searched nor cleared. */
 static int rrci_is_busy(const rrc_heap *heap)
 {
     return heap->depth > 0 || heap->running || heap->gc_walking > 0 || RRCI_IN_STEP(heap);
@@ -1768,10 +1766,10 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
     return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
 }
 
-/* I5: so many chunks hold `links` links and `tracked` objects however they are
-   spread over the lists and the queue. Each list can have one partly filled
-   chunk, the queue two. (An ob in the queue takes half of what it took as a
-   link.) The cycle search, and a step, note one record for each link. */
+/* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
+   over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
+   takes half as much room in the queue as its link did.) A search or a step notes one record for
+   each link. */
 static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
@@ -1780,7 +1778,7 @@ static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t trac
     return chunks;
 }
 
-/* How long each directory must be: all could be in one list. */
+/* The length that each directory needs: all could be in one list. */
 static size_t rrci_directory_needed(size_t links, size_t tracked)
 {
     size_t for_links = links / RRC_CHUNK_LINKS + 1, for_objects = tracked / RRCI_CHUNK_OBS + 1;
@@ -1810,12 +1808,12 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     return RRC_OK;
 }
 
-/* I5: all that collections, rrc_unlink and rrc_run_pending can need for so many
-   links and tracked objects, but for dictionaries. */
+/* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for so many links and
+   tracked objects, but for dictionaries. */
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = rrci_chunks_needed(heap, links, tracked);
-    /* A step that is going on can have noted links that are gone by now. */
+    /* A running step may have noted links that are gone by now. */
     size_t noted = links > heap->gc[RRCI_SIDE].count ? links : heap->gc[RRCI_SIDE].count;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
@@ -1834,7 +1832,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
     return RRC_OK;
 }
 
-/* Free the chunks that are far more than can be needed. */
+/* Free chunks if there are far more than can be needed. */
 static void rrci_trim_chunks(rrc_heap *heap)
 {
     size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
@@ -1893,35 +1891,34 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 }
 
 /* ---- GC heads ----
-   In front of every object of rrc_gc_new: a scratch word for the search, and a
-   word of flags with the object's place in its list. With the object's own head
-   they are in one cache line, mostly. */
+   In front of each object of rrc_gc_new are a scratch word for the search, and a word with flags and
+   the object's place in its list. Mostly the object's own head is in the same cache line. */
 
 typedef struct rrci_gc_words {
 #ifdef RRC_MIRROR
     rrc_gcref node;             /* the edge node, or NULL */
-    uintptr_t edges;            /* what it refers to, in short: see rrci_add_edge */
+    uintptr_t edges;            /* a sum over what it refers to: see rrci_add_edge */
     uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
-    uintptr_t state;            /* RRCI_NODE_ flags */
+    uintptr_t state;            /* RRCI_NODE_... flags */
 #ifdef RRC_DEBUG
     rrc_object **listed;        /* what the edge node refers to, sorted */
     size_t    listed_count;
 #endif
 #endif
-    uintptr_t refs;             /* during a search: explained references, or the next gray object */
+    uintptr_t refs;             /* in a search: number of explained references, or the next gray object */
     uintptr_t word;             /* index in the list << RRCI_GC_SHIFT | flags | list */
 } rrci_gc_words;
 
 typedef union rrci_gc_head {
     rrci_gc_words is;
-    char alignment[(sizeof(rrci_gc_words) + 15) / 16 * 16];  /* keeps the allocator's for the object */
+    char alignment[(sizeof(rrci_gc_words) + 15) / 16 * 16];  /* keeps the object as aligned as the block */
 } rrci_gc_head;
 
 #define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (search, mirrored heaps) */
-#define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* that of heap->white: not found alive (so far) */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
@@ -1934,7 +1931,7 @@ static int rrci_is_gc_type(const rrc_type *type)
     return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
 }
 
-/* Has ob a GC head? Static objects have none, whatever their type says. */
+/* Does ob have a GC head? A static object has none, whatever its type says. */
 static int rrci_has_gc_head(rrc_object *ob)
 {
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob));
@@ -1958,8 +1955,8 @@ static uintptr_t rrci_debug_cookie(const rrc_object *ob)
 }
 #endif
 
-/* For debug builds: was ob made by rrc_new or rrc_gc_new with another heap? (Others have a tp_free, or a
-   tp_basicsize of 0.) */
+/* For debug builds: did rrc_new or rrc_gc_new make ob with another heap? (Other objects have a tp_free,
+   or a tp_basicsize of 0.) */
 static int rrci_is_foreign(const rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
@@ -1986,13 +1983,13 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) == RRCI_WAITING;
 }
 
-/* Was it found alive by the search that is going on? */
+/* Has the current search found the object alive? */
 static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 {
     return (head->is.word & RRCI_GC_COLOR) != heap->white;
 }
 
-/* The search is over for this object: forget all that the search noted in its head. */
+/* The search is over for this object: forget all that it noted in the GC head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
     head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) | heap->white;
@@ -2004,13 +2001,13 @@ static int rrci_is_tracked(rrc_object *ob)
     return rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
-/* Does the list of what waits own a reference to ob? */
+/* Does RRCI_WAITING own a reference to ob? */
 static int rrci_is_listed(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
 }
 
-/* Is it still to be finalized? */
+/* Is ob's finalizer still to run? */
 static int rrci_is_finalizable(rrc_object *ob)
 {
     return RRC_TYPE(ob)->tp_finalize != NULL && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) == 0;
@@ -2029,14 +2026,14 @@ static void rrci_empty(rrc_heap *heap, rrci_list *list)
         rrci_remove(heap, list, list->count - 1);
 }
 
-/* Add an untracked object to one of the lists; there is room. */
+/* Add an untracked object to one of the lists, which has room for it. */
 static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
     rrci_append_ob(heap, &heap->gc[list], ob);
 }
 
-/* Fill the place `to` of a list with the object at `from`. */
+/* Move the object at `from` to the place `to` of its list. */
 static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from)
 {
     rrc_object *ob = *rrci_ob_at(list, from);
@@ -2044,7 +2041,7 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
     rrci_gc_place(rrci_gc_head_of(ob), kind, to);
 }
 
-/* Take an object out of its list. The batch stays at the end of RRCI_WAITING. */
+/* Take an object out of its list. The batch remains at the end of RRCI_WAITING. */
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -2102,21 +2099,20 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     heap->garbage += rrci_gc_list(head) >= RRCI_WAITING && (head->is.word & RRCI_GC_KEPT) == 0;
     if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
         && (head->is.word & RRCI_GC_KEPT) == 0)
-        heap->alive--;                  /* reported by rrc_marked before the collection began */
+        heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
 }
 
 /* ---- the dictionary ----
-   Open addressing by groups: the sixteen entries of a cache line are compared at
-   once, and a probe goes on to the next group only from one that is full. So
-   nearly every lookup is one pass without a branch that depends on the data: its
-   two cache misses (entry, record) overlap with those of the lookups around it.
+   Open addressing by groups. The sixteen entries of a cache line are compared at once, and a
+   probe goes on to the next group only if this one is full. So nearly every lookup is one pass
+   without a branch that depends on the data, and its two cache misses (entry, record) overlap
+   with those of the lookups around it.
 
-   P lists of a host without `slot` have a dictionary by p, and so have all lists
-   of a host that reports marks. A list that cannot be searched by p gets one by
-   ob when rrc_unlink first needs it, and drops it when keeping it up would cost a
-   collection time. */
+   If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
+   lists do. Any other list gets a dictionary by ob when rrc_unlink first needs it, and drops it
+   when a collection would take time to keep it up to date. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -2125,7 +2121,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_MAX_LINKS ((size_t)1 << 30)
 
-/* A bit for each entry of the group that equals `value` where `care` has ones. */
+/* A bit for each entry of the group that equals `value` in the bits of `care`. */
 static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
 {
 #ifdef RRCI_SSE2
@@ -2156,8 +2152,8 @@ static unsigned rrci_lowest_bit(unsigned bits)
 #endif
 }
 
-/* Fibonacci hashing (Knuth). The low half gets the high one mixed in, because
-   the low bits of a product know only the low bits of an address. */
+/* Fibonacci hashing (Knuth). The high half is mixed into the low one, because the low bits of a
+   product depend only on the low bits of the address. */
 static uint64_t rrci_hash_word(uintptr_t word)
 {
     uint64_t x = (uint64_t)word * UINT64_C(0x9E3779B97F4A7C15);
@@ -2169,9 +2165,8 @@ static uint64_t rrci_hash(const void *key)
     return rrci_hash_word((uintptr_t)key);
 }
 
-/* The group where probing starts: the upper half of the hash, scaled to the
-   number of groups (Lemire's reduction: any number will do, so that tables need
-   not double). */
+/* The group where probing starts: the upper half of the hash, scaled to the number of groups. (Lemire's
+   reduction takes any number: tables need not double.) */
 static uint32_t *rrci_dict_home(const rrci_dict *dict, uint64_t hash)
 {
     uint64_t groups = dict->size / RRCI_GROUP;
@@ -2184,7 +2179,7 @@ static uint32_t *rrci_dict_next(const rrci_dict *dict, const uint32_t *group)
     return dict->entry + (next == dict->size ? 0 : next);
 }
 
-/* The lower half of the hash, in the bits that the index leaves free. */
+/* The lower half of the hash, in the bits that the index does not use. */
 static uint32_t rrci_dict_print(const rrci_dict *dict, uint64_t hash)
 {
     return (uint32_t)hash << dict->bits;
@@ -2200,9 +2195,8 @@ static const void *rrci_key(const rrci_list *list, const rrci_link *link)
     return list->dict.by_ob ? (const void *)link->ob : (const void *)link->p;
 }
 
-/* The index of a record with this key that lies after index `after` in the order
-   of the search (RRCI_NONE: of the first), or RRCI_NONE. O lists by p can have
-   several. */
+/* The index of the next record with this key after record `after`, in the order of the search, or
+   RRCI_NONE. If `after` is RRCI_NONE, the first one. An O list by p can have several for one key. */
 static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
 {
     const rrci_dict *dict = &list->dict;
@@ -2244,8 +2238,7 @@ static size_t rrci_dict_find_link(const rrci_list *list, const void *key, const 
     return index;
 }
 
-/* The entry of the record `index`, whose key was `key` when it was inserted. It
-   must be there; no record is read. */
+/* The entry of record `index`, which was inserted with `key`. It must exist. No record is read. */
 static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key, uint32_t **group)
 {
     const rrci_dict *dict = &list->dict;
@@ -2278,8 +2271,8 @@ static void rrci_dict_insert(rrci_list *list, size_t index)
     rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
 }
 
-/* A group that has an empty entry was never full, so that no probe ever went on
-   from it: only a full one must remember by a tombstone that it was. */
+/* A group with an empty entry was never full, and no probe went on from it. So only a removal from a
+   full group needs a tombstone. */
 static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
 {
     uint32_t *group, *entry = rrci_dict_entry(list, index, key, &group);
@@ -2298,8 +2291,8 @@ static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
     *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
 }
 
-/* Insert the records from index `from` on, each one's place prefetched while
-   those before it are inserted. */
+/* Insert the records from index `from` on, and prefetch the place of each while those before it are
+   inserted. */
 static void rrci_dict_insert_all(rrci_list *list, size_t from)
 {
     uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
@@ -2315,7 +2308,7 @@ static void rrci_dict_insert_all(rrci_list *list, size_t from)
     }
 }
 
-/* Make the table exact, with `size` entries of those allocated. */
+/* Fill the table anew, with `size` of the allocated entries. */
 static void rrci_dict_rebuild(rrci_list *list, size_t size)
 {
     rrci_dict *dict = &list->dict;
@@ -2332,17 +2325,17 @@ static void rrci_dict_rebuild(rrci_list *list, size_t size)
 
 static size_t rrci_dict_bytes(size_t capacity)
 {
-    return capacity * sizeof(uint32_t) + RRCI_LINE;     /* room to align the groups */
+    return capacity * sizeof(uint32_t) + RRCI_LINE;     /* with room to align the groups */
 }
 
-/* From 0.53 (just grown) to 0.8 of the entries are taken: 5 to 7.5 bytes a link. */
+/* From 0.53 (just grown) to 0.8 of the entries are in use: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
 {
     return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
 }
 
-/* Make sure that the dictionary can take keys until it has `links` of them,
-   without memory or a rebuild in between. */
+/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a
+   rebuild in between. */
 static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
 {
     rrci_dict *dict = &list->dict;
@@ -2369,7 +2362,7 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
 
 /* ---- a list with its dictionary ---- */
 
-/* Add a link to a list for which there is room. */
+/* Add a link to a list that has room for it. */
 static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     rrci_append(heap, list, link);
@@ -2388,8 +2381,8 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
     rrci_remove(heap, list, index);
 }
 
-/* A list is rarely searched by ob, so that the dictionary by ob is made when a search needs it. If
-   memory for it is lacking, or a collection is changing the list, the list is searched from its
+/* A list is rarely searched by ob, so that only the first search of a long list makes its dictionary by
+   ob. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
    beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
@@ -2398,7 +2391,7 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     size_t i;
     RRC_ASSERT(dict->by_ob || is_plain);
     if (!dict->on && list->count > RRCI_AHEAD && !is_plain) {
-        dict->size = 0;                 /* what it held is out of date */
+        dict->size = 0;                 /* its contents are out of date */
         dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
     }
     if (dict->on && !is_plain)
@@ -2456,7 +2449,7 @@ static rrc_object **rrci_queued_at(const rrci_queue *queue, size_t n)
                                      : &queue->head->queue.next->queue.ob[index - RRCI_CHUNK_QUEUED];
 }
 
-/* The oldest object, or NULL. */
+/* Take out the oldest object, or return NULL. */
 static rrc_object *rrci_dequeue(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->queue;
@@ -2478,12 +2471,13 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
 }
 
 /* ---- the link field ----
-   The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating: all of these are
-   even. An odd word is the header's own, and its low two bits say what it holds. */
+   The link field of an ob is NULL, its p, or the marker of rrc_mark_deallocating. All of these are
+   even. (So are the addresses that a search or rrc_check puts there.) An odd word is the header's own,
+   and its low two bits say what it holds. */
 
 #define RRCI_TAG_MASK     ((uintptr_t)3)
-#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob waits for its dealloc: the object that waits behind it */
-#define RRCI_TAG_RECORD   ((uintptr_t)3)    /* rrc_heap_free releases ob: its record */
+#define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->later: the next object of that list */
+#define RRCI_TAG_RECORD   ((uintptr_t)3)    /* rrc_heap_free releases ob: ob's record */
 
 static int rrci_is_odd(rrc_gcref p)
 {
@@ -2500,7 +2494,7 @@ static int rrci_has_tag(rrc_object *ob, uintptr_t tag)
     return ((uintptr_t)RRC_LINK(ob) & RRCI_TAG_MASK) == tag;
 }
 
-/* The one that waits behind ob. */
+/* The object after ob in heap->later. */
 static rrc_object *rrci_next_deferred(rrc_object *ob)
 {
     return (rrc_object *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK);
@@ -2512,7 +2506,7 @@ static int rrci_is_deferred(rrc_object *ob)
     return rrci_has_tag(ob, RRCI_TAG_DEFERRED);
 }
 
-/* Code has found ob while it waits, and is about to link it: ob does not wait any more. */
+/* Take ob out of heap->later, because code has found it there and is about to link it. */
 static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *before = heap->later;
@@ -2528,7 +2522,7 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
     RRC_REFCNT(ob)--;
 }
 
-/* While rrc_heap_free releases objects: the record of ob, or NULL. */
+/* The record of ob while rrc_heap_free releases objects, else NULL. */
 static rrci_link *rrci_closing_record(rrc_object *ob)
 {
     return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
@@ -2541,7 +2535,7 @@ static rrci_link *rrci_closing_record(rrc_object *ob)
  *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG][rrci_gc_head, with HAVE_GC]
  *   [RRC_OBJECT_PREFIX][object]
  *
- * The size is kept because the allocator hook is told it when the memory is freed. */
+ * The size is kept because the realloc hook gets it when the memory is freed. */
 
 #ifdef RRCI_ADAPTED_LAYOUT
 #define RRCI_SMALLEST_OBJECT ((size_t)1)
@@ -2575,7 +2569,7 @@ static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item
     return before + basic + n * item;
 }
 
-/* n items of `item` bytes at the end; is_sized: the size is kept. */
+/* Make an object with n items of `item` bytes. is_sized: keep the size. */
 static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size_t item, int is_sized, int is_gc,
                             const char *function)
 {
@@ -2701,7 +2695,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     return ob;
 }
 
-/* When the last object is gone, so is the rest of a closed heap. */
+/* When the last object of a closed heap is freed, free the heap itself. */
 static void rrci_end_husk(rrc_heap *heap)
 {
     if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
@@ -2712,7 +2706,7 @@ static void rrci_end_husk(rrc_heap *heap)
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
 
-/* The memory of ob goes; so does its reference to a heap type. */
+/* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrc_type *type;
@@ -2787,8 +2781,8 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
 /* >>deallocation
  * --------------------------------------------------------------------------- */
 
-/* Let ob, whose count is 0, wait for its dealloc. No memory is reserved for it, as it may never
-   have had a link, so that the list of these objects is threaded through their link fields. */
+/* Put off the dealloc of ob, whose count is 0. It may never have had a link, so that no memory is reserved
+   for it. Therefore the list of these objects is threaded through their link fields. */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
     rrci_link *record = rrci_closing_record(ob);
@@ -2812,8 +2806,8 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     return ob;
 }
 
-/* The count of ob has dropped to zero. If ob is linked all the same, its maker forgot the bias. Then the
-   bias is added now, as p still needs ob. */
+/* The count of ob has dropped to zero. If ob is linked nevertheless, the maker of the link forgot the
+   bias. Add it now, because p still needs ob. */
 static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
 {
     const rrci_list *list;
@@ -2879,7 +2873,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = NULL;
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
-        heap->garbage++;                /* (of what was cleared, rrci_untrack keeps count) */
+        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
@@ -2906,8 +2900,8 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrci_dealloc(heap, ob);
     if (heap->depth > 0 || heap->running)
         return;
-    /* The outermost: do what waited for it, but not what was left over by the
-       limit of an earlier rrc_run_pending. */
+    /* This is the outermost dealloc. Do the deallocs that were put off meanwhile, but not those that
+       the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
         if (--RRC_REFCNT(ob) == 0)
@@ -2925,7 +2919,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
 }
 
-/* Drop the reference of RRCI_WAITING, without a dealloc: ob goes to another list if that was the last one. */
+/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
     if (--RRC_REFCNT(ob) != 0)
@@ -2934,19 +2928,19 @@ static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
         rrci_defer(heap, ob);
 }
 
-/* The count of a static object has drifted to an end of its band: back to the middle. */
+/* The count of a static object has drifted to an end of its band: reset it to the middle. */
 static void rrci_center(rrc_object *ob)
 {
     RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
 }
 
-/* The rest of rrc_incref and rrc_touch: the count of ob is below 0. */
+/* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
     else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (else the count is just wrong) */
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
     (void)heap;
 }
 
@@ -2954,7 +2948,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 {
     intptr_t count = RRCI_COUNT(ob);
     if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* what it owns stays until its dealloc has run */
+        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
             RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
@@ -2964,10 +2958,10 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* The rest of rrc_decref: the count of ob is 0 but for its bias, or looks so. */
+/* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
-    /* A handle comes here each time that C lets go of it: the way out is short. */
+    /* A handle comes here each time that C lets go of it: this must be fast. */
     if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         return;
     rrci_last_or_bias(heap, ob);
@@ -3014,14 +3008,14 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 /* ---- what is dead, and what was garbage ---- */
 
 /* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
-   RRCI_WAITING: the caller now owns the reference of that list. */
+   RRCI_WAITING. Then the caller owns the reference of that list. */
 static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int was_waiting = rrci_is_waiting(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now: for how long? */
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
     return was_waiting;
 }
 
@@ -3038,12 +3032,12 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
                       "the count of a linked object is below the bias");
 }
 
-/* The rule for an ob whose p is gone; its record is gone too. */
+/* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
-        /* Whatever the count says, it does not say that nobody uses ob. */
+        /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
         if (!rrci_is_freed(ob))
             RRC_LINK(ob) = NULL;
@@ -3069,8 +3063,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 
 /* ---- links ---- */
 
-/* I5: all that collections and rrc_unlink can need from now on, if one more link
-   is made in `list`. */
+/* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
+   `kind`. */
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
@@ -3095,9 +3089,8 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     return RRC_OK;
 }
 
-/* The ob of p in a P list, or NULL. The usual cases are written out, in few
-   instructions: the processor then works on more lookups at a time, while they
-   wait for memory. */
+/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
+   processor works on more lookups while they wait for memory. */
 static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 {
     const rrci_dict *dict = &list->dict;
@@ -3122,7 +3115,7 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
     return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
 }
 
-/* Has p a P link? `kind` is the list where it would be: that of its generation. */
+/* Has p a P link? `kind` is the P list of p's generation. */
 static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
 {
     if (RRCI_HAS_SLOT(heap)) {
@@ -3137,8 +3130,8 @@ static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
             && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
 }
 
-/* Is the p of this linked object dead in a closed host, although nobody has reported it yet? Then
-   rrc_to_obj says so, and a new link may take the place of the old one. */
+/* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
+   returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_IS_WEAK(ob) && rrc_to_obj(heap, ob) == NULL;
@@ -3159,7 +3152,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
     if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* it must not be freed at once */
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrc_unlink(heap, ob);
     }
@@ -3181,7 +3174,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (RRC_LINK(ob) != NULL)
         rrci_take_back_deferred(heap, ob);
     if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)) && heap->gc_walking == 0)
-        RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds it) */
+        RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
     link.ob = ob;
@@ -3247,9 +3240,9 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The rest of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link
-   fields are its own. If a p was found dead since the last step, the p of a weak object may
-   be dead, too: to make the object strong tells that, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link fields
+   are its own. If a p was found dead since the last step, that of a weak object may be dead too. To make
+   the object strong shows this, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
@@ -3270,7 +3263,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
     const char *function = "rrc_mark_deallocating";
     size_t index;
     if (heap != NULL && heap->state >= RRCI_RELEASING)
-        return;                         /* rrc_to_obj would not tell anyway */
+        return;                         /* rrc_to_obj would not return the marker */
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return;
     if (ob == NULL) {
@@ -3323,7 +3316,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 
 /* ---- collections ---- */
 
-/* Begin a trace function, if it may be called; the code says why not. */
+/* Begin a trace function, if it may be called. Returns a code. */
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
@@ -3336,7 +3329,7 @@ static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, co
     return code;
 }
 
-/* How many records there are from index `first` on, at most a segment. */
+/* The number of records from index `first` on, at most a segment. */
 static size_t rrci_segment_count(const rrci_list *list, size_t first)
 {
     size_t left = first < list->count ? list->count - first : 0;
@@ -3349,8 +3342,8 @@ static int rrci_is_held(const rrc_object *ob)
     return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
 }
 
-/* Trace the p of every P link that C holds. The counts of the next segment are
-   looked at early: to prefetch the p that will be traced, but not the others. */
+/* Trace the p of every P link that C holds. The counts of the next segment are read early, so that
+   only the p's that will be traced are prefetched. */
 static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *function)
 {
     size_t first, i;
@@ -3377,8 +3370,8 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
     }
 }
 
-/* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few, and
-   otherwise rebuilds the dictionary when it is done. */
+/* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few.
+   If there are more, it rebuilds the dictionary at the end. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
     char   rebuild;
@@ -3390,7 +3383,7 @@ static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
     upkeep->rebuild = 0;
 }
 
-/* May the caller make one more single change? If not, the dictionary is off. */
+/* May the caller make one more change? If not, the dictionary is off. */
 static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
 {
     if (!list->dict.on)
@@ -3402,8 +3395,8 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
     return 0;
 }
 
-/* Also when entries that fell free could not be used again: the table must keep
-   the room that was reserved for `promoted` more keys. */
+/* Rebuild the dictionary if that was put off, or if tombstones take up the room that was reserved for
+   `promoted` more keys. */
 static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
     rrci_dict *dict = &list->dict;
@@ -3413,8 +3406,7 @@ static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t pr
     }
 }
 
-/* Objects whose p died. Each is buried some time after it came here, when its
-   head has been fetched. */
+/* Objects whose p died. Each is buried some time later, when its head has been fetched. */
 typedef struct rrci_burial {
     rrc_object *ob[RRCI_SEGMENT];
     size_t added, buried;
@@ -3439,17 +3431,17 @@ static void rrci_end_burial(rrc_heap *heap, rrci_burial *burial, const char *fun
 }
 
 #ifdef RRC_DEBUG
-/* Do the hooks contradict each other at this link? q is what survivor returned. Returns the address to
-   go on with. */
+/* Do the hooks contradict each other here? q is the result of survivor. Returns the address to go on
+   with. */
 static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, const rrci_link *link,
                                      rrc_gcref q, const char *function)
 {
     int is_p = list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG];
     intptr_t refcount = RRCI_COUNT(link->ob);
-    /* (A search traces those that it finds alive; the others wait by now. It does not color untracked ones.) */
+    /* (A search traces p for objects found alive. The others wait by now. Untracked ones have no color.) */
     int was_traced = heap->searched == 0 || (heap->searched == 1 && rrci_is_tracked(link->ob)
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
-    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (of P links, the trace call has said so) */
+    if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
     if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
@@ -3514,9 +3506,8 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
         rrci_dict_insert(list, index);
 }
 
-/* Apply the rule to each link, from last to first: a removed record is replaced
-   by the last one, which was looked at already. `promoted` is the number of keys
-   that the dictionary must have room for afterwards. */
+/* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
+   visited already. The dictionary must have room for `promoted` keys afterwards. */
 static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
 {
     rrci_sweeper sweeper;
@@ -3559,8 +3550,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
     rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
-/* Move the links whose p is not young any more to the old list. The young
-   dictionary must be off. */
+/* Move links whose p is not young any more to the old list. The young dictionary must be off. */
 static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
 {
     size_t i = young->count, first = old->count;
@@ -3580,8 +3570,8 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
     }
 }
 
-/* Sweep and promote the two young lists. Their dictionaries are made anew
-   rather than kept up: usually nothing stays. */
+/* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt, because usually
+   few links stay. */
 static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
@@ -3613,7 +3603,7 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 #endif
 }
 
-/* Can the young list take one more link, without memory? */
+/* Can the young list take one more link without more memory? */
 static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
@@ -3628,8 +3618,8 @@ static int rrci_has_room(rrci_list *young)
     return dict->used < dict->size - dict->size / 8;
 }
 
-/* Move the links whose p is young again to the young lists. If there is no room for a link it stays, and
-   minor collections then look at the old links, too. */
+/* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
+   minor collections look at the old links too. */
 static void rrci_demote(rrc_heap *heap)
 {
     int kind;
@@ -3652,7 +3642,7 @@ static void rrci_demote(rrc_heap *heap)
             rrci_drop_link(heap, old, i, rrci_key(old, &link));
             rrci_add_link(heap, young, link);
         }
-        /* Those that went left tombstones in the room of those that will come back. */
+        /* Removed entries left tombstones in the room for links that will come back. */
         if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
             rrci_dict_rebuild(old, old->dict.size);
     }
@@ -3660,56 +3650,52 @@ static void rrci_demote(rrc_heap *heap)
 
 /* >>cycles
  * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps, found by trial deletion on the C side
- * (Christopher 1984; CPython's gc by Schemenauer, Tismer and Gaufin) joined to
- * the host's marking:
+ * Garbage cycles over both heaps are found by trial deletion on the C side (Christopher 1984;
+ * CPython's gc by Schemenauer, Tismer and Gaufin), joined to the host's marking:
  *
- *   1. explain   Each tracked object's traverse visits what it refers to; the
- *                objects there count these references as explained.
- *   2. roots     A count that is not explained, less the bias, is held from
- *                outside: its object is alive.
- *   3. mark      To the fixpoint: an alive object makes alive what it visits, and
- *                the p of its P link; a p that the host marks makes its ob alive.
- *   4. keep      Of what is left, what has a finalizer still to run is kept this
- *                time, with all it reaches.
+ *   1. explain   The traverse of each tracked object visits what it refers to. Each visit explains
+ *                one reference to the visited object.
+ *   2. roots     If the count of an object, less the bias, is not all explained, the object is
+ *                held from outside. It is alive.
+ *   3. mark      An alive object makes alive the objects that it visits, and the p of its P link.
+ *                A p that the host marks makes its ob alive. This goes on until nothing changes.
+ *   4. keep      Of the other objects, those with a finalizer still to run are kept this time,
+ *                with all that they reach.
  *
- * The rest is garbage. rrc_major_collection_free sets it aside before it dissolves
- * links: the list of what waits owns a reference to each object, so that none is in
- * the dealloc queue as well, and none goes by another path. rrc_run_pending clears
- * it. As long as garbage waits, later searches take it as alive: its references are
- * not explained, and its P links hold.
+ * The rest is garbage. rrc_major_collection_free moves it to RRCI_WAITING before it dissolves
+ * links. That list owns a reference to each object, so that none of them also joins the dealloc
+ * queue or goes in another way. (An object that only its link holds is left to the rule: see
+ * rrci_goes_by_count.) rrc_run_pending clears the list. Until then searches take it as alive: its
+ * references are not explained, and its P links hold.
  *
- * A tracked object's scratch is in its GC head. A linked object without one gets
- * a record of its own, which its link field names during the search, so that no
- * count is changed: a traverse that is not the same twice cannot spoil one.
+ * A tracked object has a scratch word in its GC head. A linked object that is not tracked gets a
+ * record of its own, its side, to which its link field points during the search. So no count is
+ * changed, and a traverse that visits other objects the second time cannot spoil one.
  *
- * How "the host marks p" gets known: a host with reports_marks tells (rrc_marked),
- * and the whole is linear. Others are asked (survivor) for the links not yet
- * reached, after each round of marking: as many rounds as the longest path
- * crosses the border, each over what is left. (The first kind is asked as well,
- * when nothing seems to be left to do: a report that is missing costs a round,
- * and loses no object.)
+ * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
+ * time. For other hosts the header calls survivor, after each round of marking, for the links not
+ * reached so far. There are as many rounds as the longest path has crossings from heap to heap. (With
+ * reports_marks, survivor is called when nothing else is left to do. So a missing report costs a
+ * round, but loses no object.)
  *
- * A host that marks on after the trace function (rrc_major_collection_trace_early)
- * leaves the search open: link fields keep naming records, and what rrc_marked
- * makes alive is visited at once. There is no step 4: what has a finalizer counts
- * as held from outside.
+ * If the host goes on marking after the trace function (rrc_major_collection_trace_early), the
+ * search stays open. Link fields still point to sides, and what rrc_marked makes alive is visited
+ * at once. There is no step 4: an object with a finalizer still to run counts as held from outside.
  *
- * Steps 2 and 3 are one scan over the tracked objects, in order, as memory likes
- * it: what is found alive ahead of the scan is visited when the scan gets there;
- * what lies behind it is gray, and is visited after it. No recursion: gray objects
- * are threaded through their scratch word. */
+ * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
+ * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
+ * later. There is no recursion: gray objects are threaded through their scratch words. */
 
 #define RRCI_RING 64
 
 typedef struct rrci_search {
     rrc_heap   *heap;
     int         with_host;      /* over both heaps; else links hold their objects */
-    int         is_wrong;       /* a traverse is: nothing found counts */
+    int         is_wrong;       /* a traverse is wrong: the result is not used */
     const char *function;
-    rrc_object *parent;         /* whose traverse is running */
-    rrc_object *type_ob;        /* its heap type, until visited; or NULL */
-    rrc_object *ring[RRCI_RING];    /* visited objects, whose heads are on the way to the cache */
+    rrc_object *parent;         /* the object that is being traversed */
+    rrc_object *type_ob;        /* its heap type, until that is visited; or NULL */
+    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
     unsigned    at, delayed;
 #ifdef RRC_DEBUG
     uintptr_t   sum, counts;    /* of one traverse */
@@ -3724,9 +3710,8 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, int with_host
     search->function = function;
 }
 
-/* What is read of a visited object, its two heads; and what is read when it is
-   traversed: the first fields too. These may lie in two cache lines. (Macros: gcc
-   drops calls of functions that do nothing but prefetch.) */
+/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
+   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
 #define RRCI_PREFETCH_HEADS(ob) \
     do { \
         RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
@@ -3775,8 +3760,8 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit what ob refers to, and its heap type. A visitor that is given the type clears search->type_ob, as
-   the tp_traverse visits it then. (A member that names the type is another reference to it.) */
+/* Visit all that ob refers to, and its heap type. If tp_traverse visits the type itself, the visitor
+   sets search->type_ob to NULL. (A member that names the type is another reference to it.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
@@ -3820,7 +3805,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
             return;
         }
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
-            return;                     /* it waits, and is alive until then */
+            return;                     /* waiting garbage counts as alive */
     }
     if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
         ((rrci_side *)RRC_LINK(ob))->explained++;
@@ -3832,7 +3817,7 @@ static int rrci_is_aligned(const rrc_object *ob)
     return ob != NULL && (uintptr_t)ob % sizeof(void *) == 0;
 }
 
-/* Is that an object at all? Looks at as little as it can. */
+/* Is ob an object? Reads as little of it as possible. */
 static int rrci_looks_like_object(rrc_object *ob)
 {
     const rrc_type *type;
@@ -3874,7 +3859,7 @@ static int rrci_visit_to_compare(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Two walks over one object must be the same, and change no count. */
+/* Two traverses of ob must be the same, and change no count. */
 static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 {
     uintptr_t sum, counts;
@@ -3907,7 +3892,7 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Prefetch the object a segment after index, and its GC head. */
+/* Prefetch the object one segment after `index`, and its GC head. */
 #define RRCI_PREFETCH_OBJECT(list, index) \
     do { \
         if ((index) + RRCI_SEGMENT < (list)->count) { \
@@ -3935,7 +3920,7 @@ static void rrci_explain_all(rrci_search *search)
         rrci_explain_one(search, ob);
 }
 
-/* Who visits `search->parent` most often? For the report. */
+/* Counts how often search.parent visits `target`, for the report. */
 typedef struct rrci_blame {
     rrci_search search;
     rrc_object *target;
@@ -3951,8 +3936,8 @@ static int rrci_visit_blame(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob has more visits than references. Report the object that visits it most often, and another one, as
-   it cannot be told which of them is wrong. */
+/* ob has more visits than references. Report the object that visits it most often, and another one: either
+   can be wrong. */
 static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 {
     rrc_heap *heap = search->heap;
@@ -3997,10 +3982,9 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-/* Gray objects are threaded through their scratch words, first in, first out. With one
-   such queue only the next address would be known, and each object would be waited
-   for. So there are many queues, and each gets every 64th object: when one is taken
-   off, its successor is prefetched, and has the time of 63 others to arrive. */
+/* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
+   the next address, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
 static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
 {
     size_t stripe = heap->gray_in++ % RRCI_STRIPES;
@@ -4032,15 +4016,14 @@ static void rrci_forget_gray(rrc_heap *heap)
     heap->gray_out = heap->gray_in;
 }
 
-/* A white object turns out to be alive (or to be kept). */
+/* A white object has turned out to be alive, or to be kept. */
 RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
 {
     head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
     heap->alive += heap->keeping == 0;
 }
 
-/* ob was found alive: visit what it refers to, when the scan gets there or, if it
-   has passed ob, after it. */
+/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
 RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4082,8 +4065,8 @@ static int rrci_visit_reach(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* The visitor for gray objects. These are spread over memory, so that it delays each of them until its
-   head has been fetched. */
+/* The visitor for gray objects. It delays each visited object until its head has been fetched, because
+   these objects are spread over memory. */
 static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
@@ -4094,7 +4077,7 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob is alive: so is what it refers to, and the p of its P link. */
+/* ob is alive: trace the p of its P link, and visit what it refers to. */
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
@@ -4117,7 +4100,7 @@ static void rrci_drain_gray(rrci_search *search)
     }
 }
 
-/* Ask the host about the links not reached so far. Did it reach any? */
+/* Ask the host about links not reached so far. Has it reached any? */
 static int rrci_ask_host(rrc_heap *heap)
 {
     rrci_list *asked = &heap->gc[RRCI_ASKED];
@@ -4133,7 +4116,7 @@ static int rrci_ask_host(rrc_heap *heap)
         head = rrci_gc_head_of(link.ob);
         if (rrci_is_alive(heap, head))
             continue;
-        /* (What an earlier trace call kept has its p marked for that alone.) */
+        /* (If an earlier trace call kept ob, its p may be marked for that alone.) */
         if ((head->is.word & RRCI_GC_KEPT) <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
             rrci_make_alive(heap, link.ob);
             reached = 1;
@@ -4157,7 +4140,7 @@ static void rrci_mark(rrci_search *search)
     } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
 }
 
-/* Has ob a link, although its count does not say so? */
+/* Has ob a link although its count lacks the bias? */
 static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
 {
     rrc_gcref link = RRC_LINK(ob);
@@ -4166,8 +4149,8 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
         && rrci_find_link(heap, ob, &index) != NULL;
 }
 
-/* Step 2, and of step 3 what lies ahead: find the objects that are held from
-   outside, and visit what is alive. */
+/* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
+   what is alive. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4195,7 +4178,7 @@ static void rrci_scan(rrci_search *search)
 
 /* ---- linked objects ---- */
 
-/* Give the linked object, which is not tracked, its record. */
+/* Give a linked object that is not tracked its side. */
 static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
 {
     rrci_side *side;
@@ -4206,8 +4189,8 @@ static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
     RRC_LINK(link->ob) = side;
 }
 
-/* Before step 1: see which tracked objects have links, and give the other linked
-   objects their records. A P link whose maker forgot the bias keeps its p. */
+/* Before step 1: note which tracked objects have P links, and give other linked objects their sides. A P
+   link whose maker forgot the bias keeps its p. */
 static void rrci_enter_links(rrc_heap *heap, const char *function)
 {
     size_t i;
@@ -4240,7 +4223,7 @@ static void rrci_enter_links(rrc_heap *heap, const char *function)
     }
 }
 
-/* A part of step 2: find the linked objects with sides that are held from outside, and trace their p. */
+/* A part of step 2: find the objects with sides that are held from outside, and trace their p. */
 static void rrci_find_link_roots(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4254,7 +4237,7 @@ static void rrci_find_link_roots(rrci_search *search)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
             if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
                 if ((kind & RRCI_O) == 0)
-                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a P link on it keeps its p */
+                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a static object keeps its p */
             } else if (!rrci_is_tracked(ob)) {
                 intptr_t external = rrc_refcnt(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
                 if (external < 0)
@@ -4266,7 +4249,7 @@ static void rrci_find_link_roots(rrci_search *search)
     }
 }
 
-/* At the end: link fields name p again. */
+/* After a search: make link fields name p again. */
 static void rrci_leave_links(rrc_heap *heap)
 {
     size_t i;
@@ -4295,14 +4278,14 @@ static void rrci_reset_scratch(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         if (ob == NULL)
-            continue;                   /* a hole of rrc_gc_visit_objects */
+            continue;                   /* a hole: see rrci_begin_walk */
         rrci_whiten(heap, rrci_gc_head_of(ob));
     }
     heap->alive = 0;
 }
 
 /* Before the search is repeated in one collection: objects that are alive stay alive, but those that
-   were only kept have to be found again. */
+   were only kept must be found again. */
 static void rrci_prepare_repetition(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4315,7 +4298,7 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     }
 }
 
-/* Step 4. */
+/* Step 4: keep what has a finalizer still to run. */
 static void rrci_keep_finalizable(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -4335,8 +4318,8 @@ static void rrci_keep_finalizable(rrci_search *search)
     heap->keeping = 0;
 }
 
-/* Find the garbage among the tracked objects: the white objects are garbage afterwards. Returns 0 if a
-   traverse is wrong: then all objects count as held. */
+/* Find the garbage: tracked objects that are white afterwards. Returns 0 if a traverse is wrong. Then all
+   objects count as held. */
 static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
 {
     rrci_search search;
@@ -4363,11 +4346,11 @@ static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function
     return !search.is_wrong;
 }
 
-/* While the search is open: visit what rrc_marked made alive. (A host whose trace
-   marks at once calls rrc_marked from in here.) */
+/* While the search is open: visit what rrc_marked made alive. (A trace hook that marks at once calls
+   rrc_marked from here.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
-    rrci_search search;                 /* only what is set here is used: nothing is delayed, nothing can be wrong */
+    rrci_search search;                 /* only the two fields set here are used: nothing is delayed */
     rrc_object *ob;
     rrci_state state = heap->state;
     if (heap->visiting)
@@ -4382,8 +4365,8 @@ static void rrci_visit_reported(rrc_heap *heap)
     heap->state = state;
 }
 
-/* End an open search. The free function gives its name: then the host must have reported all that it
-   has marked. */
+/* End an open search. `function` names the free function, or is NULL. In the free function the host
+   must have reported all that it marked. */
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4408,14 +4391,14 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
     heap->is_open = 0;
 }
 
-/* Did the search find all tracked objects alive, and does nothing wait? */
+/* Did the search find all tracked objects alive, and does no garbage wait? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
     return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
 }
 
-/* Has an object that is garbage, or kept for finalizers, a count of just its bias? Then it need not be set
-   aside: the free function frees it if it is light, and else queues it. */
+/* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
+   aside: the free function frees it if it is light, else queues it. */
 static int rrci_goes_by_count(rrc_object *ob, int is_kept)
 {
     if (rrc_refcnt(ob) != 0)
@@ -4423,7 +4406,7 @@ static int rrci_goes_by_count(rrc_object *ob, int is_kept)
     return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* After the search: move garbage to RRCI_WAITING, and objects that are kept for finalizers as well. */
+/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. */
 static void rrci_set_garbage_aside(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -4453,8 +4436,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     }
 }
 
-/* After the sweep of the links: an object that is still linked is no garbage, as the host has found its p
-   alive after the search. `first` is where the new garbage begins. */
+/* After the sweep of the links: an object that is still linked is not garbage. The host found its p alive
+   after the search. New garbage begins at index `first`. */
 static void rrci_return_late(rrc_heap *heap, size_t first)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4475,7 +4458,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     rrci_state state = heap->state;
     heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
     if (heap->reported)
-        rrci_reset_scratch(heap);       /* reports are of no use here: no p is asked for */
+        rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
     heap->reported = 0;
     if (rrci_find_garbage(heap, 0, function))
         rrci_set_garbage_aside(heap);
@@ -4488,8 +4471,7 @@ static int rrci_wants_search(const rrc_heap *heap)
     return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
 }
 
-/* The trace function of a major collection with tracked objects. 0: the search
-   was given up. */
+/* The trace function of a major collection with tracked objects. Returns 0 if the search was given up. */
 static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
 {
     if (heap->searched)
@@ -4498,8 +4480,8 @@ static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
     return heap->searched;
 }
 
-/* The free function of a major collection. RRCI_WAITING takes its references before links are
-   dissolved, so that no object of it goes to the dealloc queue as well. */
+/* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
+   that none of its objects also joins the dealloc queue. */
 static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
@@ -4513,7 +4495,7 @@ static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
     heap->searched = heap->reported = 0;
 }
 
-/* The p of ob was marked. */
+/* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
@@ -4537,7 +4519,7 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
         rrci_marked_ob(heap, ob);
 }
 
-/* Mark the obs of all links in this list that have this p: it can have many O links. */
+/* Report the obs of all links in this list that have this p. (A p can have many O links.) */
 static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
 {
     const rrci_dict *dict = &list->dict;
@@ -4671,27 +4653,29 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 }
 
 /* ---- garbage in rrc_run_pending ----
-   Garbage waits in RRCI_WAITING, which owns a reference to each object. Code may get hold of some of
-   it meanwhile. So it is looked at before its weak references are cleared, again before its finalizers
-   run, and again before it is cleared: what has references from elsewhere goes back, with all that it
-   reaches in C. A look takes objects from the end of the list, each with all that it refers to, until
-   no object taken has a reference that they do not explain: the batch. Its size is thus that of what
-   C references connect, and not that of all garbage. */
+   Garbage waits in RRCI_WAITING, which owns a reference to each object. Meanwhile code may get hold of
+   some. So the header looks at it each time before it clears weak references, runs finalizers or calls
+   tp_clear. An object with references from elsewhere goes back to RRCI_TRACKED, with all that it
+   reaches in C.
+
+   A look takes objects from the end of the list, each with all that it refers to, until they explain
+   all references to each other. These objects are the batch. Its size depends on what C references
+   connect, and not on the amount of garbage. */
 
 typedef struct rrci_look {
-    rrci_search search;         /* first, as visitors are given its address */
-    size_t unexplained;         /* objects taken whose references are not all explained yet */
-    uintptr_t flags;            /* of any object taken: is there something to be called at all? */
+    rrci_search search;         /* first, because visitors get its address */
+    size_t unexplained;         /* objects taken whose references are not all explained so far */
+    uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
 } rrci_look;
 
-/* The references to ob that are not its list's. A link that it has got meanwhile holds it, too. */
+/* The number of references to ob that are not its list's. A link that ob has got meanwhile also counts. */
 static intptr_t rrci_count_of_others(rrc_object *ob)
 {
     const rrci_gc_head *head = rrci_gc_head_of(ob);
     return rrc_refcnt(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
 }
 
-/* The waiting object at `index` joins the batch. */
+/* Let the waiting object at `index` join the batch. */
 static void rrci_join(rrci_look *look, size_t index)
 {
     rrc_heap *heap = look->search.heap;
@@ -4749,7 +4733,7 @@ static void rrci_look_at(rrci_look *look, rrc_object *ob)
     rrci_traverse(&look->search, ob, rrci_visit_waiting);
 }
 
-/* Take objects into the batch, `least` or more if there are so many, until all their references are
+/* Take objects into the batch, at least `least` if there are so many, until all references to them are
    explained. */
 static void rrci_take_batch(rrci_look *look, size_t least)
 {
@@ -4774,7 +4758,7 @@ static void rrci_take_batch(rrci_look *look, size_t least)
         } else if (heap->batch == waiting->count || look->unexplained == 0) {
             return;
         } else {
-            least = heap->batch + 1;    /* somebody who is not in it refers to it */
+            least = heap->batch + 1;    /* something outside the batch refers to it */
         }
     }
 }
@@ -4797,8 +4781,8 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Some references are not explained: color the objects that are held, and those that they reach. If a
-   traverse is wrong, color all objects. The scratch words count the explained references. */
+/* Some references are not explained: color objects that are held, and those that they reach. If a traverse
+   is wrong, color all objects. The scratch words hold numbers of explained references. */
 static void rrci_color_held(rrci_look *look)
 {
     rrc_heap *heap = look->search.heap;
@@ -4840,8 +4824,8 @@ static void rrci_return_held(rrc_heap *heap)
         }
 }
 
-/* Form a batch. Objects that C has got hold of go back instead. Returns how many objects were looked at.
-   *flags gets all flags that an object of the batch has. */
+/* Form a batch. Objects that C has got hold of go back instead. Returns the number of objects looked at.
+   *flags gets all flags that objects of the batch have. */
 static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
 {
     rrci_look look;
@@ -4877,8 +4861,8 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object has no reference but its list's, and neither weak references nor a finalizer are
-   left, drop that reference. Returns 0 if this is not so. */
+/* If the waiting object has only its list's reference, no weak references to be cleared and no finalizer to
+   be run, drop that reference. Otherwise return 0. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4890,7 +4874,7 @@ static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Clear the weak references of each object of the batch, or run its finalizer, if that is still to be
-   done. The batch is void if a collection or a walk comes in between. */
+   done. A collection or a walk in between ends the batch. */
 static void rrci_call_batch(rrc_heap *heap, int weakrefs)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4899,7 +4883,7 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
         rrc_object *ob;
         rrci_gc_head *head;
         if (i >= list->count)
-            continue;                   /* user code has taken others out */
+            continue;                   /* user code has shortened the list */
         ob = *rrci_ob_at(list, i);
         head = rrci_gc_head_of(ob);
         if (i >= RRCI_SEGMENT)
@@ -4907,7 +4891,7 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
         if (weakrefs ? (head->is.word & RRCI_GC_WEAKREFS) == 0 : !rrci_is_finalizable(ob))
             continue;
         heap->quota--;
-        RRC_REFCNT(ob)++;               /* the list does not hold what user code untracks */
+        RRC_REFCNT(ob)++;               /* because user code may untrack ob */
         if (weakrefs) {
             head->is.word &= ~RRCI_GC_WEAKREFS;
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
@@ -4922,8 +4906,8 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
     }
 }
 
-/* All finalizers of the batch have run: what was kept for them goes back, for the next collection to
-   judge. */
+/* All finalizers of the batch have run. The objects kept for them go back to RRCI_TRACKED: the next
+   collection decides. */
 static void rrci_return_kept(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4938,8 +4922,8 @@ static void rrci_return_kept(rrc_heap *heap)
     }
 }
 
-/* Clear a part of the batch. All of the part is held meanwhile, so that its objects go one after the
-   other, in the order in which they lie in memory, and not one from inside the other. */
+/* Clear a part of the batch. The header holds all of the part meanwhile. So the objects go one after the
+   other, as they lie in memory, and not one inside the dealloc of another. */
 static void rrci_clear_part(rrc_heap *heap)
 {
     rrc_object *part[RRCI_SEGMENT];
@@ -4951,11 +4935,11 @@ static void rrci_clear_part(rrc_heap *heap)
         part[i] = *rrci_ob_at(list, list->count - 1);
         if (list->count > RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
-        rrci_gc_move(heap, RRCI_CLEARED, part[i]);      /* its list's reference is ours now */
+        rrci_gc_move(heap, RRCI_CLEARED, part[i]);      /* the list's reference is ours now */
     }
-    heap->quota -= count;               /* each counts once, however it goes */
+    heap->quota -= count;               /* each object counts once */
     for (i = 0; i < count; i++) {
-        if (rrci_is_tracked(part[i]))   /* not untracked meanwhile */
+        if (rrci_is_tracked(part[i]))   /* user code may have untracked it */
             RRC_HOST_GUARD(heap, rrci_call_clear, part[i]);
     }
     for (i = 0; i < count; i++) {
@@ -4964,8 +4948,8 @@ static void rrci_clear_part(rrc_heap *heap)
     }
 }
 
-/* Look at some of the garbage, and do the next kind of work for it: weak references, finalizers, or
-   clears. Returns 0 if no garbage waits. */
+/* Look at some garbage, and do the next kind of work for it: clear weak references, run finalizers, or call
+   tp_clear. Returns 0 if no garbage waits. */
 static int rrci_do_garbage(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_WAITING];
@@ -4977,12 +4961,12 @@ static int rrci_do_garbage(rrc_heap *heap)
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
         return 1;
     looked = rrci_look_at_waiting(heap, heap->quota < RRCI_SEGMENT ? heap->quota : RRCI_SEGMENT, &flags);
-    /* A small quota must not look at much again and again. */
+    /* Raise a small quota: it must not look at much again and again. */
     if (heap->quota < looked / 8) {
         heap->quota_added += looked / 8 - heap->quota;
         heap->quota = looked / 8;
     }
-    /* After each kind of work there is another look, as user code has run. */
+    /* User code has run after each kind of work: another look is needed. */
     if (heap->batch == 0)
         return 1;
     if ((flags & RRCI_GC_WEAKREFS) != 0) {
@@ -5001,9 +4985,8 @@ static int rrci_do_garbage(rrc_heap *heap)
     return 1;
 }
 
-/* All garbage is cleared. An object that is still there, and not held from outside
-   by now, is uncollectable. (The next search tries it again, but does not log it.)
-   Returns 0 if nothing was cleared. */
+/* All garbage is cleared. An object that is left, and is not held from outside now, is uncollectable.
+   (The next search tries it again, but does not log it.) Returns 0 if nothing was cleared. */
 static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
@@ -5053,7 +5036,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     return ob;
 }
 
-/* Drop the reference of the oldest object in the queue. 0: the queue is empty. */
+/* Drop the queue's reference to its oldest object. Returns 0 if the queue is empty. */
 static int rrci_do_queued(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->queue;
@@ -5082,7 +5065,7 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* While rrc_heap_free releases objects: those that were nested too deep. */
+/* While rrc_heap_free releases objects: deallocate one that was nested too deep. */
 static int rrci_do_again(rrc_heap *heap)
 {
     rrci_link *record = heap->again;
@@ -5095,7 +5078,7 @@ static int rrci_do_again(rrc_heap *heap)
 }
 
 /* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
-   dealt with. */
+   handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
     heap->running = 1;
@@ -5241,7 +5224,7 @@ RRC_API int rrc_gc_disable(rrc_heap *heap)
     return rrci_gc_switch(heap, 0);
 }
 
-/* After the walks: fill the holes. */
+/* After the last walk: close the holes. */
 static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
 {
     size_t i, to = 0, count = list->count;
@@ -5256,7 +5239,7 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         rrci_drop_last_ob(heap, list);
 }
 
-/* Removed objects leave holes from rrci_begin_walk to rrci_end_walk. */
+/* From here to rrci_end_walk, removed objects leave holes. */
 static void rrci_begin_walk(rrc_heap *heap)
 {
     heap->gc_walking++;
@@ -5267,7 +5250,7 @@ static void rrci_end_walk(rrc_heap *heap)
     int kind;
     if (--heap->gc_walking > 0)
         return;
-    heap->batch = 0;                    /* its objects may have other places now */
+    heap->batch = 0;                    /* its objects may have moved in the list */
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
@@ -5300,67 +5283,65 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* >>mirror
  * ---------------------------------------------------------------------------
- * Garbage cycles over both heaps, where the host's collector is closed. It has no
- * hook in its marking, but it has strong roots, weak references that tell when an object has
- * died, and fields that it follows. Such a collector cannot be driven. Instead, edges between C
- * objects are mirrored by edges in the host's heap. The host's own collector, incremental or
- * generational as it may be, then finds what is unreachable over both heaps.
+ * Garbage cycles over both heaps are also found where the host's collector is closed. Such a
+ * collector has no hook in its marking and cannot be driven. But it has strong roots, weak
+ * references that tell when an object has died, and fields that it follows. So the header mirrors
+ * edges between C objects by edges in the host's heap. The host's own collector, be it incremental
+ * or generational, then finds all that is unreachable over both heaps.
  *
  *   edge node   an object of the host for a tracked ob that owns others. It refers to the
  *               object that stands for each of them: the p of a P link, else their edge node.
  *               The p of a linked ob, of either kind, refers to ob's edge node.
- *   strong      the object that stands for ob is rooted: C holds ob, as far as is known.
- *   weak        it is not rooted, because all references to ob are mirrored. The sign bit of
- *               the count says so, whatever its band. An rrc_incref of a weak object
- *               makes it strong (it tests the result, which it has anyway), and so does
- *               rrc_touch. An rrc_decref that leaves nothing but the bias makes it weak.
- *               An object for which nothing stands is neither.
+ *   strong      The object that stands for ob is rooted, because C may hold ob.
+ *   weak        The object that stands for ob is not rooted, because all references to ob are
+ *               mirrored. The sign bit of the count marks ob as weak, in any band. An rrc_incref of
+ *               a weak object makes it strong (it tests its result), and so does rrc_touch. An
+ *               rrc_decref that leaves just the bias makes an object weak.
  *
- * In a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref,
- * from the start. A reference that leaves a field in another way is moved after rrc_touch.
- * Therefore all edges to a weak object are mirrored, and stay so: a new reference needs an
- * incref, and one that moves needs a touch. An edge that is mirrored but gone by now leaks until
- * the next step. Static objects are always strong.
+ * An object for which nothing stands is neither strong nor weak. A static object is always strong.
+ *
+ * In a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref, from the
+ * start. A reference that leaves a field in another way is moved after rrc_touch. Therefore all
+ * edges to a weak object are mirrored, and stay so: a new reference needs an incref, and one that
+ * moves needs a touch. An edge in the host's heap whose reference is gone leaks until the next
+ * step.
  *
  * A step:
  *
- *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that
- *               died are forgotten. Garbage of C alone is set aside for rrc_run_pending.
- *               It can only be among the tracked objects without links: if there are
- *               few of these, they are looked at first, and the search is left out if it can find
- *               nothing.
+ *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
+ *               forgotten. Garbage of C alone is set aside for rrc_run_pending. It can only be
+ *               among the tracked objects without links. If there are few of these, the header
+ *               looks at them first, and skips the search if it can find nothing.
  *   2. weigh    Trial deletion: if tracked objects explain all references to an object, it
  *               becomes weak, but its anchor stays.
- *   3. mirror   Edge nodes are made and brought up to date. Only this allocates in the
- *               host, which may collect, and run finalizers with any code. These may
- *               take references: then objects become strong again.
+ *   3. mirror   Edge nodes are made and brought up to date. Only this part allocates in the host,
+ *               which may collect, and run finalizers with any code. This code may take
+ *               references, which makes objects strong again.
  *   4. let go   The anchors of the objects that are still weak are dropped.
  *
- * The host cannot collect in 1, 2 and 4. If 3 fails, or a traverse
- * is wrong, all objects that C refers to become strong. That leaks for a while, but loses
- * nothing.
+ * The host cannot collect in 1, 2 and 4. If 3 fails, or a traverse is wrong, all objects that C
+ * refers to become strong. That leaks for a while, but loses nothing.
  *
  * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
- * finalizer, also in the middle of 3). The header finds the others by asking survivor: those of
- * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved,
- * C objects that hold each other are left. The search among C objects
- * finds these, and finalizes and clears them. An object that loses its link, or
- * waits to be cleared or deallocated, is strong. So all that it refers to stays whole, as far
- * as the host has not found it dead before.
+ * finalizer, also in the middle of 3). The header finds the others by calling survivor: those of
+ * P links on host objects without a finalizer. When all links of a garbage cycle are dissolved, C
+ * objects that hold each other are left. The search among C objects finds these, and
+ * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
+ * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
+ * found it dead.
  *
- * The header remembers what an edge node refers to as a sum over the numbers of the objects that
- * stand for the targets. A number is given once, so that an object which took over the
- * address of another one is noticed. A linked object without a GC head has no number. An edge
- * to it counts as changed unless it is weak already, or no link was made since the
- * last step. */
+ * The header remembers the targets of an edge node as a sum over the numbers of the objects that
+ * stand for them. A number is given once, so that the header notices if another object has taken
+ * over an address. A linked object without a GC head has no number. An edge to it counts as
+ * changed unless the object is weak already, or no link was made since the last step. */
 #ifdef RRC_MIRROR
 
 /* rrci_gc_words.state */
-#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something: an edge node is to be there */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook is to be called, to make, change or forget it */
-#define RRCI_NODE_PENDING ((uintptr_t)4)        /* weak since this step began: the anchor is still there */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* it died before ob did, and is not made again yet */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in it */
+#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
+#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
 
 /* ---- what stands for an object ---- */
 
@@ -5379,7 +5360,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
     return ob != NULL && rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.node : NULL;
 }
 
-/* The rest of rrc_mirror_target. */
+/* rrc_mirror_target without its checks. */
 static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
 {
     return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
@@ -5423,7 +5404,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     return is_there;
 }
 
-/* The same for the p of ob's P link. The bias may not be there yet, or may never have been. */
+/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
 static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
 {
     heap->linking = ob;
@@ -5433,11 +5414,11 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (a heap type twice: no harm) */
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
     return 0;
 }
 
-/* All that ob owns becomes strong. */
+/* Make all objects strong that ob owns. */
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
@@ -5445,8 +5426,8 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
     rrci_traverse(&search, ob, rrci_visit_touch);
 }
 
-/* What objects that lost their edge nodes own becomes strong in place of these; and so
-   it goes on where the edge node of an owned object has died, too. */
+/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
+   object has died too, go on with what that object owns. */
 static void rrci_spread_strength(rrc_heap *heap)
 {
     rrc_object *ob;
@@ -5468,8 +5449,8 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
         rrci_spread_strength(heap);
 }
 
-/* Root what stands for a strong object. If that is a p that has died, whose link the
-   next step dissolves, ob is left weak. */
+/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
+   dissolves its link. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
@@ -5482,8 +5463,8 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
     rrci_lose_node(heap, ob);
 }
 
-/* A hook takes or drops a reference to ob in the middle of a weighing. Can its link field
-   name a side? Then nothing is done about ob now: see rrci_leave_sides. */
+/* A hook takes or drops a reference to ob in the middle of a weighing. May ob's link field point to a side?
+   Then nothing is done about ob now: see rrci_leave_sides. */
 static int rrci_disturbs(rrc_heap *heap, rrc_object *ob)
 {
     if (!heap->in_sides || rrci_is_tracked(ob))
@@ -5515,15 +5496,15 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
     rrci_anchor(heap, ob, 0);
 }
 
-/* C's last reference to an object that is linked, or was, is gone. */
+/* C has dropped its last reference to an object that is or was linked. */
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
-    heap->changes++;                    /* p may now be garbage; only a step can tell */
+    heap->changes++;                    /* only a step can tell whether p is garbage now */
     if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
         rrci_weaken(heap, ob);
 }
 
-/* The header itself has dropped a reference to ob, and not the last one. */
+/* The header itself has dropped a reference to ob, but not the last one. */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_is_linked_ob(ob))
@@ -5561,7 +5542,7 @@ static void rrci_forget_listed(rrc_heap *heap, rrci_gc_head *head)
 #endif
 }
 
-/* ob has no edge node from now on. */
+/* Forget ob's edge node, if it has one. */
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head;
@@ -5590,7 +5571,7 @@ static void rrci_set_pending(rrc_heap *heap, rrci_gc_head *head)
     heap->has_pending = 1;
 }
 
-/* A new node is rooted until the step ends, also where it is not to be strong. */
+/* A new node is rooted until the step ends, even if its object is weak. */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 {
     const char *function = "rrc_mirror_set_node";
@@ -5632,7 +5613,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 
 /* ---- links and tracking change ---- */
 
-/* Just before a link is made: p takes the place of the edge node. */
+/* Just before a link is made: the p of a P link replaces the edge node. */
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
 {
     if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
@@ -5657,8 +5638,8 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     }
 }
 
-/* Just before ob's link field is cleared, and after its count is right again. What
-   stood for it is gone if that was its p; else its edge node may live on without p. */
+/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
+   so now, under a new number, if it is to have one. */
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
 {
     rrci_clear_weak(heap, ob);
@@ -5670,13 +5651,13 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
     }
 }
 
-/* ob is about to be untracked: its references are not mirrored any more. */
+/* ob is about to be untracked: its references will not be mirrored. */
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
     heap->untracked = 1;
-    rrc_touch(heap, ob);                /* (a step will not see that it is pending) */
-    rrci_touch_owned(heap, ob);         /* (without a node too: a step may be about to make one) */
+    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
+    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
     rrci_forget_node(heap, ob);
 }
 
@@ -5691,14 +5672,14 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrc_touch(heap, ob);
-            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (if it comes back, links may be new) */
+            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (links may be new when it comes back) */
         }
 }
 
-/* Garbage of C alone is among the tracked objects without links, as others are held. */
+/* Garbage of C alone is among the tracked objects without links, because a link holds its object. */
 typedef struct rrci_loners {
-    rrci_search search;         /* first, as visitors are given its address */
-    uintptr_t   change;         /* of the explained references (two for a heap type: its object does not look held) */
+    rrci_search search;         /* first, because visitors get its address */
+    uintptr_t   change;         /* of the explained references (a heap type may get two, and then does not look held) */
 } rrci_loners;
 
 static int rrci_visit_loner(rrc_object *ob, void *arg)
@@ -5706,16 +5687,16 @@ static int rrci_visit_loner(rrc_object *ob, void *arg)
     rrci_loners *loners = (rrci_loners *)arg;
 #ifdef RRC_DEBUG
     if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
-        return 0;                       /* the search reports it */
+        return 0;                       /* the search will report it */
 #endif
     if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && !rrci_is_linked_ob(ob))
         rrci_gc_head_of(ob)->is.refs += loners->change;
     return 0;
 }
 
-/* Are all these held from outside, or by one that is? The list has all tracked objects
-   without links. Those found to be held come first in it, and what they refer to is not
-   explained any more. [O(objects), if they come before what they hold; else its square] */
+/* Are all these objects held from outside, or by one that is? The list has all tracked objects without
+   links. Those found to be held move to its front, and what they refer to is not explained any more.
+   [O(objects), if they come before what they hold; else its square] */
 static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *function)
 {
     rrci_loners loners;
@@ -5744,10 +5725,10 @@ static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *func
 static void rrci_find_deaths(rrc_heap *heap, const char *function)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links; it has one chunk */
+    rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links, at most one chunk of them */
     size_t i, without_links = 0;
     int is_garbage;
-    heap->spreading = 1;                /* not in the middle of a sweep */
+    heap->spreading = 1;                /* no spreading during a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
@@ -5776,10 +5757,10 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
 
 /* The state of a pass over the tracked objects. */
 typedef struct rrci_weighing {
-    rrci_search search;         /* first, as visitors are given its address */
-    int         owns;           /* of the object being traversed: has it a child at all? */
-    int         is_fresh;       /* ... and one that is not known to be listed */
-    uintptr_t   edges;          /* ... and the sum over all that is to be listed */
+    rrci_search search;         /* first, because visitors get its address */
+    int         owns;           /* of the object being traversed: has it a child? */
+    int         is_fresh;       /* ... and one that its edge node may not list */
+    uintptr_t   edges;          /* ... and the sum over all that its edge node must list */
     size_t      links_made;     /* before this step */
     size_t      target_count;
     int         failed;
@@ -5799,7 +5780,7 @@ static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
     return rrci_is_p_linked(weighing->search.heap, ob);
 }
 
-/* The number of what stands for a child, or 0: nothing does. */
+/* The number of what stands for a child, or 0 if nothing does. */
 static uintptr_t rrci_number_of(rrc_object *ob)
 {
     return rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.number : 1;
@@ -5810,7 +5791,7 @@ static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t num
     weighing->edges += (uintptr_t)rrci_hash_word((uintptr_t)ob + number * (uintptr_t)0x9E3779B1u);
 }
 
-/* Visitors begin with this: 0 if ob is no child. */
+/* Visitors begin with this. 0: ob is not a child. */
 static int rrci_begin_visit(rrci_weighing *weighing, rrc_object *ob)
 {
     if (ob == weighing->search.type_ob)
@@ -5827,7 +5808,7 @@ static void rrci_sort_addresses(rrc_object **array, size_t n)
         size_t parent, child;
         rrc_object *moving;
         if (start > 0) {
-            moving = array[--start];        /* make it a heap, from the last parent on */
+            moving = array[--start];        /* make the array a heap, from the last parent on */
         } else {
             moving = array[--end];          /* the largest goes to the end */
             array[end] = array[0];
@@ -5858,7 +5839,7 @@ static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_objec
     return 0;
 }
 
-/* Remember what the edge node of ob lists: heap->targets. */
+/* Remember the targets of ob's edge node: heap->targets. */
 static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5876,8 +5857,8 @@ static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
     return 1;
 }
 
-/* ob, which is weak since an earlier step, is listed by the edge nodes of all its
-   owners; unless a reference came to one of them in an illegal way. */
+/* The edge nodes of all its owners list ob, which has been weak since an earlier step. If one does not, a
+   reference was moved there without rrc_touch. */
 static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 {
     rrc_heap *heap = weighing->search.heap;
@@ -5900,17 +5881,17 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 }
 #endif
 
-/* One reference to a child is explained: in its GC head, or its side. */
+/* Explain one reference to a child, in its GC head or its side. */
 static void rrci_explain_child(rrc_object *ob)
 {
     if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED)
-        rrci_gc_head_of(ob)->is.refs += rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;   /* else it waits */
+        rrci_gc_head_of(ob)->is.refs += rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;   /* if not, it waits */
     else
         ((rrci_side *)RRC_LINK(ob))->explained++;
 }
 
-/* Compares an edge to a child with what the edge node lists. Nothing has become weak in
-   this step yet. */
+/* Add an edge to a child to the sum. Is it one that the edge node may lack? Nothing has become weak in
+   this step so far. */
 static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
 {
     uintptr_t number = rrci_number_of(ob);
@@ -5950,7 +5931,7 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
     rrci_traverse(&weighing->search, ob, visit);
 }
 
-/* After that: is the edge node of ob to be made, changed or forgotten? */
+/* After this comparison: must ob's edge node be made, changed or forgotten? */
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5962,8 +5943,8 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* Explains all references, and finds which tracked objects are to have an edge node, and
-   which of these are stale: returns whether any is. */
+/* Explain all references, and find the tracked objects that must have an edge node, and which of these are
+   stale. Returns whether any is. */
 static int rrci_explain_edges(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
@@ -5981,7 +5962,7 @@ static int rrci_explain_edges(rrci_weighing *weighing)
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
             if (!weighing->owns) {
-                stale |= (head->is.state & RRCI_NODE_STALE) != 0;       /* since a step that failed */
+                stale |= (head->is.state & RRCI_NODE_STALE) != 0;       /* left by a step that failed */
                 continue;
             }
             head->is.state |= RRCI_NODE_WANTED;
@@ -5993,7 +5974,7 @@ static int rrci_explain_edges(rrci_weighing *weighing)
     return stale;
 }
 
-/* Compares again, when all that are to have a node have a number. */
+/* Compare again, now that all objects that must have a node have a number. */
 static int rrci_find_stale(rrci_weighing *weighing)
 {
     const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
@@ -6010,7 +5991,7 @@ static int rrci_find_stale(rrci_weighing *weighing)
     return stale;
 }
 
-/* `explained` of ob's references are mirrored, or will be. Returns whether ob has
+/* Decide whether ob is weak. `explained` of its references are mirrored, or will be. Returns 1 if it has
    just become weak. */
 static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explained, int can_be_weak)
 {
@@ -6029,8 +6010,8 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
     return 0;
 }
 
-/* Has the linked ob a side? One with an O link needs it only to be told from one with a P
-   link, which a GC head does, too. If all have GC heads, O links are passed over. */
+/* Does this linked ob get a side? With an O link it needs one only to show that the link is no P link. A GC
+   head shows that too. If all have one, O links are skipped. */
 static int rrci_needs_side(int kind, rrc_object *ob)
 {
     return (kind & RRCI_O) != 0 ? !rrci_is_gc_type(RRC_TYPE(ob)) : !rrci_is_tracked(ob);
@@ -6041,9 +6022,8 @@ static int rrci_list_needs_sides(const rrc_heap *heap, int kind)
     return (kind & RRCI_O) == 0 || heap->headless_o > 0;
 }
 
-/* Decide about linked objects that are not tracked, and make their link fields name p
-   again. The list of sides then notes which of them are pending: it is read faster
-   than it is written. */
+/* Decide about linked objects that are not tracked, and make their link fields name p again. The list of
+   sides becomes one of pending objects. Each side is read before it is overwritten. */
 static void rrci_decide_untracked(rrci_weighing *weighing)
 {
     rrc_heap *heap = weighing->search.heap;
@@ -6092,7 +6072,7 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         intptr_t explained = (intptr_t)head->is.refs;
-        int lacks_bias = RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob);    /* then its p stays rooted */
+        int lacks_bias = RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob);    /* if so, its p stays rooted */
         int stands = !lacks_bias && ((head->is.state & RRCI_NODE_WANTED) != 0
                                      || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)));
         RRCI_PREFETCH_OBJECT(list, i);
@@ -6134,8 +6114,8 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     }
 }
 
-/* All link fields name p again. If references to what had a side were taken or dropped
-   meanwhile, all that C refers to becomes strong, and the next step looks again. */
+/* Link fields name p again. If a hook has taken or dropped a reference to an object with a side, make all
+   objects strong to which C refers. The next step looks again. */
 static void rrci_leave_sides(rrc_heap *heap)
 {
     heap->in_sides = 0;
@@ -6146,7 +6126,7 @@ static void rrci_leave_sides(rrc_heap *heap)
     heap->links_made = heap->changes = 1;
 }
 
-/* Returns a code; *stale: are there edge nodes that are not up to date? */
+/* Returns a code. *stale: is any edge node not up to date? */
 static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
 {
     rrci_weighing weighing;
@@ -6194,7 +6174,7 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* Bring the edge node of ob up to date. 0: that failed. */
+/* Bring the edge node of ob up to date. 0: that has failed. */
 static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 {
     static rrc_object *const none[1] = { NULL };
@@ -6215,7 +6195,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
-    if (heap->untracked) {              /* by finalizers of the host: before it made their nodes? */
+    if (heap->untracked) {              /* by the host's finalizers, perhaps before the hook made nodes */
         size_t i;
         for (i = 0; i < weighing->target_count; i++)
             if (!rrci_is_tracked(heap->targets[i]))
@@ -6231,8 +6211,8 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* Whatever the host may run meanwhile: objects that go leave holes, and are not
-   deallocated before the step ends. */
+/* The host may run any code meanwhile. So removed objects leave holes, and deallocs wait until the step
+   ends. */
 static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -6253,7 +6233,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
         else if (!rrci_mirror_one(&weighing, ob))
             code = RRC_ENOMEM;
         if (code == RRC_OK)
-            head->is.state &= ~RRCI_NODE_STALE;     /* else it is tried again */
+            head->is.state &= ~RRCI_NODE_STALE;     /* or the next step tries again */
     }
     rrci_end_walk(heap);
     return code;
@@ -6261,7 +6241,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 
 /* ---- 4. let go ---- */
 
-/* What is still weak loses its anchor; or is strong again, if its edge node could not be made. */
+/* Drop the anchors of what is still weak. If an edge node was not made, make its object strong. */
 static void rrci_end_pending(rrc_heap *heap)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
@@ -6291,7 +6271,7 @@ static void rrci_end_pending(rrc_heap *heap)
 
 /* ---- the step ---- */
 
-/* A step without a change that also found no death: the next one can wait longer. */
+/* Limits of heap->patience. A step that finds neither a change nor a death doubles it. */
 #define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
 
@@ -6358,7 +6338,7 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     heap->stepping = 0;
 }
 
-/* The heap ends: no hook may be called from now on. */
+/* The heap ends: no mirror hook may be called from now on. */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
@@ -6403,7 +6383,7 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
                         : rrci_gate(heap, RRCI_MUTATES, "rrc_check_config");
 }
 
-/* The text for a hook that is missing, or NULL. */
+/* A text that names a hook which is missing, or NULL. */
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
@@ -6460,10 +6440,10 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
     return heap != NULL ? heap->desc.userdata : NULL;
 }
 
-/* The end of a heap, first half. Each record whose ob is not freed at once gets
-   a reference of its own (what waits in the queue has one), so that no ob goes
-   before its record is visited; and the link field of ob names the record, so
-   that a dealloc can cross it out: what is left in the end is what C holds. */
+/* The end of a heap, first half: dissolve the links. Each record whose ob is not freed at once gets a
+   reference of its own (an ob from the queue has one), so that no ob goes before the second half gets
+   to it. The link field of ob points to the record, so that a dealloc can cross it out. C holds the obs
+   of the records that are left. */
 static void rrci_close_links(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
@@ -6473,7 +6453,7 @@ static void rrci_close_links(rrc_heap *heap)
     while ((ob = rrci_dequeue(heap)) != NULL) {
         rrci_link record;
         if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
-            RRC_REFCNT(ob)--;           /* linked again while it waited: it has a record */
+            RRC_REFCNT(ob)--;           /* it was linked again while it waited, and has a record */
             continue;
         }
         record.p = NULL;
@@ -6491,14 +6471,14 @@ static void rrci_close_links(rrc_heap *heap)
             ob = record->ob;
             count = RRC_REFCNT(ob);
             if (record->p != NULL) {
-                if (!rrci_has_tag(ob, RRCI_TAG_RECORD))     /* it has another one, of the queue */
+                if (!rrci_has_tag(ob, RRCI_TAG_RECORD))     /* it has another one, from the queue */
                     RRC_LINK(ob) = NULL;
                 record->ob = NULL;
                 if (count >= RRC_REFCNT_IMMORTAL)
                     continue;
                 if (count < RRC_REFCNT_FROM_PYPY) {
                     rrci_refcount_error(heap, function, ob, record->p);
-                    continue;           /* leaked: the count cannot be believed */
+                    continue;           /* leaked, because the count is wrong */
                 }
                 if (count == RRC_REFCNT_FROM_PYPY_LIGHT) {
                     rrci_free_light(heap, ob);
@@ -6533,7 +6513,7 @@ static void rrci_release_objects(rrc_heap *heap)
     }
 }
 
-/* Count the objects whose record no dealloc has crossed out: C holds them. */
+/* Count the objects whose record no dealloc has crossed out. C holds them. */
 static size_t rrci_count_held(rrc_heap *heap)
 {
     size_t held = 0, i;
@@ -6545,7 +6525,7 @@ static size_t rrci_count_held(rrc_heap *heap)
             if (ob == NULL)
                 continue;
             RRC_LINK(ob) = NULL;
-            held += !rrc_gc_is_uncollectable(heap, ob);     /* that holds itself */
+            held += !rrc_gc_is_uncollectable(heap, ob);     /* it holds itself */
         }
     }
     return held;
@@ -6592,7 +6572,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     rrci_release_objects(heap);
     rrci_do_pending(heap, SIZE_MAX);
     /* Collect again for objects that finalizers kept, or that only other garbage held from outside. The
-       rounds are limited, as finalizers and deallocs can go on making garbage. */
+       rounds are limited: finalizers and deallocs can go on making garbage. */
     do {
         objects = heap->objects;
         finalized = heap->finalized;
@@ -6652,7 +6632,7 @@ static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcre
         checker->code = code;
 }
 
-/* One link: I1, I2 and its generation. */
+/* Check one link: I1, I2 and its generation. */
 static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
 {
     rrc_heap *heap = checker->heap;
@@ -6688,8 +6668,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     RRCI_END_HOOK(heap);
 }
 
-/* I2: no ob has two links. The link fields are made to name the records for a
-   while: the last record of an ob wins, and the others show. */
+/* Check I2: no ob has two links. Link fields point to records for a while: the last record of an ob wins,
+   and the others are found. */
 static void rrci_check_single_links(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6771,8 +6751,8 @@ static int rrci_visit_to_check(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* No traverse visits an object more often than there are references to it: tracked ones, and linked
-   ones, which get records for that. */
+/* Check that no tracked or linked object is visited more often than it has references. Linked ones get
+   sides for that. */
 static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6817,7 +6797,7 @@ static void rrci_check_traverses(rrci_checker *checker)
         checker->code = RRC_ETRAVERSE;
 }
 
-/* Tracked objects: their places, and that no traverse visits too much. */
+/* Check the places of tracked objects, and the number of visits to each. */
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6849,8 +6829,8 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t expl
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
-/* Weak objects are held by tracked objects alone, and not by garbage that waits; and in
-   debug builds, their owners' edge nodes list them. */
+/* Check that only tracked objects hold weak objects, and not waiting garbage. In debug builds, check that
+   their owners' edge nodes list them. */
 static void rrci_check_owners(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6882,7 +6862,7 @@ static void rrci_check_owners(rrci_checker *checker)
         checker->code = RRC_ETOUCH;
 }
 
-/* What is weak has something to stand for it; and all are counted. */
+/* Check that something stands for each weak object, and the counters. */
 static void rrci_check_mirror(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6915,7 +6895,7 @@ static void rrci_check_mirror(rrci_checker *checker)
 
 #endif /* RRC_MIRROR */
 
-/* I5: the reserves that the next collection relies on. */
+/* Check I5: the reserves on which the next collection relies. */
 static void rrci_check_reserves(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -6967,24 +6947,24 @@ RRC_API int rrc_check(rrc_heap *heap)
 #ifndef RRC_NO_STDIO
 
 /* ---- the graph, for rrc_explain and rrc_dump_dot ----
-   A picture of what the C side knows, in memory of its own: the tracked and the
-   linked objects, what the former refer to, and how each count is explained. */
+   A picture of the C side, in memory of its own: tracked and linked objects, the references that the
+   former own, and how each count is explained. */
 
 typedef struct rrci_node {
     rrc_object *ob;
     rrc_gcref   p;              /* of its link, or NULL */
     int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
-    int         is_reached;     /* from a root; 2: only from what is in the queue */
-    int         is_queued;      /* waits in the dealloc queue, or behind it */
+    int         is_reached;     /* 1: from a root; 2: only from an object that is dying */
+    int         is_queued;      /* waits in the dealloc queue or in heap->later */
     intptr_t    outside;        /* references that no traverse explains */
-    size_t      first_edge;     /* edges of this node: up to the first of the next */
-    size_t      by;             /* the edge by which it was reached first, or RRCI_NONE: a root */
+    size_t      first_edge;     /* its edges end where those of the next node begin */
+    size_t      by;             /* the edge by which it was reached; RRCI_NONE for a root */
 } rrci_node;
 
 typedef struct rrci_edge {
     rrc_object *from_ob, *to_ob;
     size_t      from, to;
-    size_t      number;         /* among the references of from */
+    size_t      number;         /* among the references of `from` */
 } rrci_edge;
 
 typedef struct rrci_graph {
@@ -6998,7 +6978,7 @@ typedef struct rrci_graph {
     size_t     number;
 } rrci_graph;
 
-/* Room for one more element of `size` bytes. */
+/* Make room for one more element of `size` bytes. */
 static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t *capacity, size_t size)
 {
     size_t more = *capacity * 2 + 64;
@@ -7030,7 +7010,7 @@ static void rrci_add_node(rrci_graph *graph, rrc_object *ob, rrc_gcref p, int ki
 
 static int rrci_visit_graph(rrc_object *ob, void *arg)
 {
-    /* search is a member of graph, so that rrci_traverse can hand it over */
+    /* rrci_traverse passes the member `search` of the graph */
     rrci_graph *graph = (rrci_graph *)(void *)((char *)arg - offsetof(rrci_graph, search));
     rrci_edge edge;
     if (ob == graph->search.type_ob)
@@ -7040,7 +7020,7 @@ static int rrci_visit_graph(rrc_object *ob, void *arg)
         return 0;
     edge.from_ob = graph->search.parent;
     edge.to_ob = ob;
-    edge.from = edge.to = RRCI_NONE;    /* until all nodes are there */
+    edge.from = edge.to = RRCI_NONE;    /* set when all nodes are there */
     edge.number = graph->number++;
     graph->edges[graph->edge_count++] = edge;
     return 0;
@@ -7051,7 +7031,7 @@ static int rrci_compare_nodes(const void *a, const void *b)
     const rrci_node *x = (const rrci_node *)a, *y = (const rrci_node *)b;
     if (x->ob != y->ob)
         return (uintptr_t)x->ob < (uintptr_t)y->ob ? -1 : 1;
-    return y->kind - x->kind;           /* one that knows of the link comes first */
+    return y->kind - x->kind;           /* the node with the link comes first */
 }
 
 static void rrci_sort_nodes(rrci_graph *graph)
@@ -7089,8 +7069,8 @@ static void rrci_free_graph(rrci_graph *graph)
         rrci_heap_realloc(heap, graph->queue, graph->node_count * sizeof *graph->queue, 0);
 }
 
-/* Reach everything from the nodes that are reached already, by shortest paths:
-   breadth first. queue[0 .. tail) holds them. */
+/* Find all that can be reached from the nodes reached so far, queue[0 .. tail), by shortest paths:
+   breadth first. */
 static void rrci_spread(rrci_graph *graph, size_t tail)
 {
     size_t head = 0;
@@ -7108,14 +7088,13 @@ static void rrci_spread(rrci_graph *graph, size_t tail)
     }
 }
 
-/* Does nothing hold the object but the queue? */
+/* Does only the queue hold the object? */
 static int rrci_is_dying(const rrci_node *node)
 {
     return node->is_queued && node->outside == 1;
 }
 
-/* First from what is held from outside; then from what only p's keep; then from
-   what is dying. */
+/* Start at what is held from outside, then at what only a p keeps, and then at what is dying. */
 static void rrci_spread_from_roots(rrci_graph *graph)
 {
     int wave;
@@ -7158,8 +7137,7 @@ static void rrci_mark_queued_nodes(rrci_graph *graph)
         rrci_mark_queued_node(graph, ob);
 }
 
-/* RRC_OK or RRC_ENOMEM; free it in either case. `extra` may be an object that is
-   neither tracked nor linked. */
+/* Returns RRC_OK or RRC_ENOMEM. Free it in either case. `extra` need be neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
 {
     size_t i, known;
@@ -7221,7 +7199,7 @@ typedef struct rrci_writer {
 
 static void rrci_write(const rrci_writer *writer, const char *format, ...)
 {
-    char text[400];                     /* formats bound each string, so that all fits */
+    char text[400];                     /* the formats limit strings, so that all fits */
     va_list arguments;
     int size;
     va_start(arguments, format);
@@ -7233,8 +7211,8 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     RRCI_END_HOOK(writer->heap);
 }
 
-/* The name of a reference: that of the member which holds it, else its number.
-   (The same target may be in several members: they are told apart in order.) */
+/* The name of a reference: that of the member which holds it, else its number. (Members with the same
+   target are told apart by their order.) */
 static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char *name, size_t size)
 {
     const rrc_type *type = RRC_TYPE(edge->from_ob);
@@ -7254,7 +7232,7 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
     snprintf(name, size, "[%lu]", (unsigned long)edge->number);
 }
 
-/* "1 reference", "2 references" */
+/* Write "1 reference" or "2 references". */
 static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
 {
     rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
@@ -7328,7 +7306,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     return RRC_OK;
 }
 
-/* Text in a quoted string of the dot language. */
+/* Write text into a quoted string of the dot language. */
 static void rrci_write_quoted(const rrci_writer *writer, const char *text)
 {
     for (; *text != '\0'; text++)
