@@ -701,7 +701,8 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
    (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
-   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log | O(1)] */
+   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log |
+   O(1), O(links) if ob has an older marker] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
 /* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
