@@ -173,8 +173,9 @@ RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
 
 /* ---- collection ---- */
 
-/* Tell Lua's collector what C refers to. Done by itself once in each of Lua's cycles;
-   by hand, garbage goes with the next one. RRC_OK or a code. [O(tracked objects)] */
+/* Tell Lua's collector which objects C refers to. The binding does so at the end of a cycle of Lua's
+   when enough has changed, and every so many cycles otherwise. After a call of this function,
+   garbage goes with the next cycle. RRC_OK or a code. [O(tracked objects)] */
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
 
 /* Collect all garbage of both heaps now. Returns how many objects of C were freed.

@@ -914,9 +914,10 @@ static void rrcm_begin_native(rrcm_state *state)
    time that such a step finds nothing, but never after more than this. */
 enum { RRCM_LEAST_PATIENCE = 8, RRCM_MOST_PATIENCE = 128 };
 
-/* A cycle of mruby's is over and something has changed, or a quarter of all cells is new. (Nobody
-   knows whether the program will ever call again: what is new by then stays rooted.) Not while mruby
-   marks: all that the step lets go of would live through this cycle. */
+/* A step is due at the end of a cycle of mruby's when enough has changed, every so many cycles
+   otherwise, and when a quarter of all cells is new. (Nobody knows whether the program will ever call
+   again: what is new by then stays rooted.) It waits while mruby marks: all that a step lets go of
+   would live through this cycle. */
 static int rrcm_is_step_due(rrcm_state *state)
 {
     if (state->mrb->gc.state == MRB_GC_STATE_MARK)
