@@ -1169,7 +1169,9 @@ int strcmp(const char *a, const char *b);
 #define RRC_HOST_IS_YOUNG(heap, p) ((heap)->desc.is_young((heap)->desc.userdata, (p)))
 #endif
 
-#ifdef RRC_HOST_SLOT
+#if defined(RRC_HOST_SLOT) && !defined(RRC_MIRROR)
+#define RRCI_HAS_SLOT(heap) 1
+#elif defined(RRC_HOST_SLOT)
 #define RRCI_HAS_SLOT(heap) (!RRCI_IS_MIRRORED(heap))
 #else
 #define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_MIRRORED(heap))
