@@ -151,6 +151,7 @@ static void in_slot(states_cast *c, void (*function)(states_cast *c))
 }
 
 static void do_check(states_cast *c) { check_int(rrc_check(c->heap), RRC_OK); }
+
 /* A ring that a step has found to be garbage is looked at again. */
 static void do_run_pending(states_cast *c)
 {

@@ -655,9 +655,9 @@ static void rrcm_set_object(rrcm_cell *cell, struct RData *object)
     object->data = cell;
 }
 
-/* While mruby marks, this is called for a new node, and for what is not rooted any more. What is made in that
-   time lives through the sweep, marked or not, and C can get hold of it there: so it must be marked, for what
-   it refers to to live as well. */
+/* An object that is made while mruby marks lives through the sweep, marked or not, and C can get hold
+   of it there. So mark it when it becomes a node, or when it is not rooted any more: then all that it
+   refers to lives as well. */
 static void rrcm_mark_too(const rrcm_cell *cell)
 {
     mrb_state *mrb = cell->chunk->state->mrb;

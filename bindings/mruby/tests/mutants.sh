@@ -22,6 +22,7 @@ never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 
 doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
 no-node-of-proxy  | s/rrcm_set_node(state, proxy->object, mrb_obj_value(object));/;/
 unmarked-nodes    | s/mrb_gc_mark(mrb, (struct RBasic \*)cell->object);/;/
+unmarked-let-go   | s/^        rrcm_mark_too(cell);/        ;/
 no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
 lists-lack-one    | s/= target != NULL \&\& rrcm_is_live(target) ?/= i + 1 < job->n \&\& target != NULL ?/
 lists-in-place    | s/gc->disabled = TRUE;.*/;/; s/if (rrc_mirror_target(state->heap, job->targets\[i\]) == NULL$/if (0/; s/rrcm_cell \*target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets\[i\]));/rrcm_cell *target = (rrc_gc_is_tracked(state->heap, job->targets[i]) \&\& rrc_mirror_target(state->heap, job->targets[i]) == NULL ? rrcm_need_node(state, job->targets[i]) : 0, rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i])));/

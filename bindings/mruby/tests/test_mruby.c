@@ -316,6 +316,39 @@ static void a_node_made_while_marking(void)
     close_vm();
 }
 
+static int count_dead_texts(mrb_state *vm, struct RBasic *object, void *count)
+{
+    mrb_value text = mrb_nil_value();
+    if (object->tt == MRB_TT_DATA && !mrb_object_dead_p(vm, object))
+        text = mrb_obj_iv_get(vm, (struct RObject *)object, mrb_intern_lit(vm, "@text"));
+    *(int *)count += !mrb_immediate_p(text) && mrb_object_dead_p(vm, mrb_basic_ptr(text));
+    return MRB_EACH_OBJ_OK;
+}
+
+/* A proxy is made while mruby marks, gets a text that only another proxy had, and is let go of with that one:
+   it lives through the sweep, and so must the text. */
+static void a_proxy_let_go_while_marking(void)
+{
+    int dead = 0;
+    open_vm();
+    run("GC.generational_mode = false; GC.step_ratio = 1\n"
+        "apart { 30.times { |i| o = Node.new(i); o[1] = Node.new(100 + i); Nodes.hold(o)\n"
+        "  o.instance_variable_set(:@text, \"a text that is on the heap \" + i.to_s) } }");
+    rrc_mirror_step(heap);
+    collect_until(MRB_GC_STATE_ROOT);
+    collect_until(MRB_GC_STATE_MARK);   /* and no farther */
+    run("apart { 30.times { |i| o = Nodes.held(i); o[0] = w = Node.new(200 + i)\n"
+        "  w.instance_variable_set(:@text, o.instance_variable_get(:@text)) }\n"
+        "Nodes.release }");
+    check_int(mrb->gc.state, MRB_GC_STATE_MARK);
+    rrc_mirror_step(heap);
+    collect_until(MRB_GC_STATE_ROOT);
+    mrb_objspace_each_objects(mrb, count_dead_texts, &dead);
+    check_int(dead, 0);
+    run("3.times { Rawrefcount.collect }; equal Nodes.live, 0");
+    close_vm();
+}
+
 static void without_traverse_held(void)
 {
     open_vm();
@@ -817,7 +850,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(without_traverse_held), UNIT(identity), UNIT(what_a_script_made_stays_whole),
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
-           UNIT(what_wrap_gives_is_safe),
+           UNIT(a_proxy_let_go_while_marking), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
