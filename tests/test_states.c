@@ -99,23 +99,21 @@ static size_t logged(states_cast *c, states_item *last)
 
 /* ---- how a heap comes into each state ---- */
 
-static void in_trace_of_minor(states_cast *c)
+/* A hook of the host calls while the host runs `collection`. */
+static void call_during(states_cast *c, const char *hook, host_phase phase, void (*collection)(host *h))
 {
-    call_in(c, "trace", HOST_MINOR_TRACE);
-    host_minor(HOST_OF(c));
+    call_in(c, hook, phase);
+    collection(HOST_OF(c));
 }
 
-static void in_free_of_minor(states_cast *c)
-{
-    call_in(c, "survivor", HOST_MINOR_FREE);
-    host_minor(HOST_OF(c));
-}
-
-static void in_is_young_of_minor(states_cast *c)
-{
-    call_in(c, "is_young", HOST_MINOR_FREE);
-    host_minor(HOST_OF(c));
-}
+static void in_trace_of_minor(states_cast *c) { call_during(c, "trace", HOST_MINOR_TRACE, host_minor); }
+static void in_free_of_minor(states_cast *c) { call_during(c, "survivor", HOST_MINOR_FREE, host_minor); }
+static void in_is_young_of_minor(states_cast *c) { call_during(c, "is_young", HOST_MINOR_FREE, host_minor); }
+static void in_trace_of_major(states_cast *c) { call_during(c, "trace", HOST_MAJOR_TRACE, host_major); }
+static void in_free_of_major(states_cast *c) { call_during(c, "survivor", HOST_MAJOR_FREE, host_major); }
+static void in_is_young_of_major(states_cast *c) { call_during(c, "is_young", HOST_MAJOR_FREE, host_major); }
+static void in_propagate(states_cast *c) { call_during(c, "propagate", HOST_MAJOR_TRACE, host_major); }
+static void in_links_moved(states_cast *c) { call_during(c, "survivor", HOST_MAJOR_FREE, host_move); }
 
 static void in_a_minor(states_cast *c)
 {
@@ -123,30 +121,6 @@ static void in_a_minor(states_cast *c)
     states_call(c);
     if (HOST_OF(c)->phase != HOST_MUTATOR)
         host_minor_end(HOST_OF(c));
-}
-
-static void in_trace_of_major(states_cast *c)
-{
-    call_in(c, "trace", HOST_MAJOR_TRACE);
-    host_major(HOST_OF(c));
-}
-
-static void in_free_of_major(states_cast *c)
-{
-    call_in(c, "survivor", HOST_MAJOR_FREE);
-    host_major(HOST_OF(c));
-}
-
-static void in_is_young_of_major(states_cast *c)
-{
-    call_in(c, "is_young", HOST_MAJOR_FREE);
-    host_major(HOST_OF(c));
-}
-
-static void in_propagate(states_cast *c)
-{
-    call_in(c, "propagate", HOST_MAJOR_TRACE);
-    host_major(HOST_OF(c));
 }
 
 static void link_to(states_cast *c, size_t id, rrc_object *ob, int kind)
@@ -184,12 +158,6 @@ static void in_trace_of_report(states_cast *c)
     rrc_marked_ob(h->heap, ob);
     h->phase = HOST_MAJOR_PLAN;
     host_major_end(h);
-}
-
-static void in_links_moved(states_cast *c)
-{
-    call_in(c, "survivor", HOST_MAJOR_FREE);
-    host_move(HOST_OF(c));
 }
 
 static void in_a_major(states_cast *c)
