@@ -23,17 +23,23 @@ change() {
     fi
 }
 
+# noticed STATUS NAME WORDS: it is not 0, and the log has WORDS.
+noticed() {
+    if [ "$1" -eq 0 ]; then
+        fail "$2: not noticed"
+    elif grep -qF "$3" "$out/log"; then
+        pass "$2"
+    else
+        fail "$2: not reported as $3"
+        tail -n 3 "$out/log"
+    fi
+}
+
 # mistake NAME WORDS SED_SCRIPT: states.sh must fail, and say WORDS.
 mistake() {
     change "$1" "$3" || return
-    if sh tests/states.sh "$out/$1.h" >"$out/log" 2>&1; then
-        fail "$1: not noticed"
-    elif grep -qF "$2" "$out/log"; then
-        pass "$1"
-    else
-        fail "$1: not reported as $2"
-        tail -n 3 "$out/log"
-    fi
+    sh tests/states.sh "$out/$1.h" >"$out/log" 2>&1
+    noticed $? "$1" "$2"
 }
 
 # try NAME: with the table of $out/NAME.h, and the implementation that there is.
@@ -47,14 +53,8 @@ try() {
 # untrue NAME WORDS SED_SCRIPT: states.sh has nothing to say, but the test must fail, and say WORDS.
 untrue() {
     change "$1" "$3" || return
-    if try "$1"; then
-        fail "$1: not noticed"
-    elif grep -qF "$2" "$out/log"; then
-        pass "$1"
-    else
-        fail "$1: not reported as $2"
-        tail -n 3 "$out/log"
-    fi
+    try "$1"
+    noticed $? "$1" "$2"
 }
 
 cp rawrefcount.h "$out/right.h" || exit 1
