@@ -426,7 +426,9 @@ typedef struct rrc_member {
 struct rrc_type {
     rrc_object    ob_base;
     const char   *tp_name;
-    size_t        tp_basicsize;         /* bytes of an object, with its head */
+    size_t        tp_basicsize;         /* bytes of an object of rrc_new, with its head. It must be 0 if
+                                           the library has memory of its own for its objects: the
+                                           header writes to two words in front of the others */
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
     unsigned long tp_flags;             /* RRC_TPFLAGS_..; with an adapted layout no HEAPTYPE, and
                                            types are not visited, as they have the layout above */
@@ -446,9 +448,9 @@ struct rrc_type {
        A reference that it leaves out counts as held from C: a cycle through it leaks,
        but nothing is lost. If it visits a reference that self does not own, the header reports
        RRC_ETRAVERSE, unless C holds a reference to that object: then the
-       object may be cleared while C uses it. (The header visits the reference to a heap type if
-       tp_traverse does not. If a field can refer to that type, tp_traverse must visit both.)
-       NULL: the header visits the tp_members. */
+       object may be cleared while C uses it. An instance of a heap type owns a reference to that
+       type, and its tp_traverse visits it, as in CPython since 3.9.
+       NULL: the header visits the tp_members, and the heap type. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
     /* Break the cycles through self: RRC_CLEAR each field. The header holds self meanwhile, and
        other garbage that it clears in the same batch: only rrc_decref may free an object
@@ -1264,20 +1266,12 @@ typedef struct rrci_link {
     rrc_object *ob;
 } rrci_link;
 
-/* The scratch words of a linked object that is not tracked. Its link field points to them during the
-   search for cycles. */
-typedef struct rrci_side {
-    rrc_gcref p;                /* traced when ob is found alive; or NULL */
-    intptr_t  explained;        /* number of references from tracked objects to ob */
-} rrci_side;
-
 #define RRCI_CHUNK_OBS ((size_t)2 * RRC_CHUNK_LINKS)
 #define RRCI_CHUNK_QUEUED (RRCI_CHUNK_OBS - 1)
 
 typedef union rrci_chunk {
     union rrci_chunk *next;                     /* in the pool */
     rrci_link link[RRC_CHUNK_LINKS];            /* in a list of links */
-    rrci_side side[RRC_CHUNK_LINKS];
     rrc_object *ob[RRCI_CHUNK_OBS];             /* in a list of objects */
     struct {
         union rrci_chunk *next;
@@ -1315,7 +1309,7 @@ enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 /* The lists of the cycle search. A tracked object is in exactly one of RRCI_TRACKED,
    RRCI_WAITING and RRCI_CLEARED. Its GC head says in which. */
 enum {
-    RRCI_SIDE,                  /* rrci_side of linked objects that are not tracked */
+    RRCI_PENDING,               /* in a step: links of untracked objects that became weak in it */
     RRCI_TRACKED,               /* those that are not in the next two lists */
     RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
                                    list owns a reference to each object */
@@ -1323,7 +1317,7 @@ enum {
     RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked */
     RRCI_GC_LISTS
 };
-#define RRCI_UNTRACKED RRCI_SIDE
+#define RRCI_UNTRACKED RRCI_PENDING          /* in a GC head: in none of the lists */
 
 /* The directories of some lists. They are parts of one block, so that all of them grow or none does. */
 typedef struct rrci_directory {
@@ -1339,18 +1333,20 @@ typedef struct rrci_queue {
 } rrci_queue;
 
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is one
-   of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_RELEASING and RRCI_HUSK.
+   of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_OPEN, RRCI_RELEASING and RRCI_HUSK.
 
-   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation, no scratch word is in
-                   use (but see heap->reported), and link fields name p (but see heap->in_sides).
+   RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
+                   in use, but objects that rrc_marked has reported have their color (heap->alive is their
+                   number).
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
                    No code of the mutator runs until the free call.
    RRCI_MAJOR      The header runs a function of a major collection, searches among C objects alone, or looks
-                   at waiting garbage. The link field of a linked object that is not tracked may point to its
-                   side.
+                   at waiting garbage.
    RRCI_MARKING    The trace call of a major collection has traced all that C holds, and colored what the
-                   search found alive. If the search is open, link fields point to sides.
+                   search found alive.
+   RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. The
+                   links of tracked objects are noted in RRCI_ASKED.
    RRCI_CLOSING    rrc_heap_free dissolves the links. Those that it has passed are records to which the link
                    fields of their objects point.
    RRCI_ENDING     rrc_heap_free looks for cycles. There are no links any more.
@@ -1359,7 +1355,7 @@ typedef struct rrci_queue {
 typedef enum rrci_state {
     RRCI_MUTATOR,
     RRCI_MINOR, RRCI_COPYING,
-    RRCI_MAJOR, RRCI_MARKING,
+    RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN,
     RRCI_CLOSING, RRCI_ENDING,
     RRCI_RELEASING,
     RRCI_HUSK,
@@ -1401,10 +1397,6 @@ struct rrc_heap {
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
-    char          is_early;         /* the last trace function was rrc_major_collection_trace_early */
-    char          is_open;          /* ... and has returned, but the search goes on */
-    char          visiting;         /* inside rrci_visit_reported */
-    char          reported;         /* rrc_marked or rrc_marked_ob has made objects alive */
     char          gc_disabled;
 
     /* Work that waits, and the functions that do it. */
@@ -1442,7 +1434,6 @@ struct rrc_heap {
     size_t        node_count;   /* edge nodes */
     size_t        changes;      /* since the last step: see rrc_mirror_is_due */
     size_t        links_made;   /* since the last step */
-    size_t        headless_o;   /* O links of objects without a GC head */
     size_t        idle;         /* P links that only the host held in the last step */
     size_t        asked;        /* calls of rrc_mirror_is_due since then that found changes or idle links */
     size_t        patience;     /* this many such calls make a step due if nothing changed */
@@ -1457,8 +1448,6 @@ struct rrc_heap {
     char          untracked;    /* rrc_gc_untrack was called during the mirror hook */
     char          found_dead;   /* C took a reference to a weak object whose p had died */
     char          anchoring;    /* inside the anchor hook */
-    char          in_sides;     /* link fields of objects that are not tracked point to their sides */
-    char          disturbed;    /* ... and a hook took or dropped a reference to such an object */
 #endif
 };
 
@@ -1470,7 +1459,8 @@ static int rrci_in_collection(const rrc_heap *heap)
 /* Is a function of a collection running? Then the caller is a hook, a slot of a type or a visitor. */
 static int rrci_is_inside(const rrc_heap *heap)
 {
-    return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING;
+    return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING
+        && heap->state != RRCI_OPEN;
 }
 
 /* Does rrc_heap_free use the link fields for its own records? */
@@ -1675,6 +1665,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
+        /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
+                             "a major collection is going on" },
         /* RRCI_CLOSING */   { 0, "rrc_heap_free is running" },
         /* RRCI_ENDING */    { 0, "rrc_heap_free is running" },
         /* RRCI_RELEASING */ { RRCI_ALLOCATES, "rrc_heap_free is running" },
@@ -1817,7 +1809,7 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = rrci_chunks_needed(heap, links, tracked);
     /* A running step may have noted links that are gone by now. */
-    size_t noted = links > heap->gc[RRCI_SIDE].count ? links : heap->gc[RRCI_SIDE].count;
+    size_t noted = links > heap->gc[RRCI_PENDING].count ? links : heap->gc[RRCI_PENDING].count;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
@@ -1894,11 +1886,22 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 }
 
 /* ---- GC heads ----
-   In front of each object of rrc_gc_new are a scratch word for the search, and a word with flags and
-   the object's place in its list. Mostly the object's own head is in the same cache line. */
+   In front of each object of rrc_new are two words of the header's own: a scratch word for the search,
+   and a word with flags and the object's place in its list. Mostly the head of the object is in the same
+   cache line. Objects of rrc_gc_new have more words in front of these if the implementing unit has
+   RRC_MIRROR. An object with memory of its own (tp_basicsize is 0) and a static one have none of
+   this. */
 
-typedef struct rrci_gc_words {
+typedef union rrci_gc_head {
+    struct {
+        uintptr_t refs;         /* in a search: number of explained references, or the next gray object */
+        uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
+    } is;
+    char alignment[16];         /* keeps the object as aligned as the block */
+} rrci_gc_head;
+
 #ifdef RRC_MIRROR
+typedef struct rrci_mirror_words {
     rrc_gcref node;             /* the edge node, or NULL */
     uintptr_t edges;            /* a sum over what it refers to: see rrci_add_edge */
     uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
@@ -1907,20 +1910,22 @@ typedef struct rrci_gc_words {
     rrc_object **listed;        /* what the edge node refers to, sorted */
     size_t    listed_count;
 #endif
-#endif
-    uintptr_t refs;             /* in a search: number of explained references, or the next gray object */
-    uintptr_t word;             /* index in the list << RRCI_GC_SHIFT | flags | list */
-} rrci_gc_words;
+} rrci_mirror_words;
 
-typedef union rrci_gc_head {
-    rrci_gc_words is;
-    char alignment[(sizeof(rrci_gc_words) + 15) / 16 * 16];  /* keeps the object as aligned as the block */
-} rrci_gc_head;
+typedef union rrci_mirror_head {
+    rrci_mirror_words is;
+    char alignment[(sizeof(rrci_mirror_words) + 15) / 16 * 16];
+} rrci_mirror_head;
+#define RRCI_MIRROR_HEAD sizeof(rrci_mirror_head)
+#else
+#define RRCI_MIRROR_HEAD ((size_t)0)
+#endif
 
 #define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (search, mirrored heaps) */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (set by a search; in mirrored heaps by
+                                                       the link functions) */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
@@ -1934,8 +1939,15 @@ static int rrci_is_gc_type(const rrc_type *type)
     return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
 }
 
-/* Does ob have a GC head? A static object has none, whatever its type says. */
+/* Does ob have a GC head? */
 static int rrci_has_gc_head(rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && type != NULL && type->tp_basicsize > 0;
+}
+
+/* Is ob an object of rrc_gc_new? */
+static int rrci_is_gc_object(rrc_object *ob)
 {
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob));
 }
@@ -1945,11 +1957,26 @@ static rrci_gc_head *rrci_gc_head_of(rrc_object *ob)
     return (rrci_gc_head *)(void *)((char *)ob - RRC_OBJECT_PREFIX) - 1;
 }
 
+#ifdef RRC_MIRROR
+/* ob is one of rrc_gc_new. */
+static rrci_mirror_head *rrci_mirror_head_of(rrc_object *ob)
+{
+    return (rrci_mirror_head *)(void *)rrci_gc_head_of(ob) - 1;
+}
+#endif
+
+/* The size of the heads in front of an object, but for that of its size. */
+static size_t rrci_heads_size(const rrc_type *type)
+{
+    if (type->tp_basicsize == 0)
+        return RRC_OBJECT_PREFIX;
+    return RRCI_DEBUG_HEAD + (rrci_is_gc_type(type) ? RRCI_MIRROR_HEAD : 0) + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
+}
+
 #ifdef RRC_DEBUG
 static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
 {
-    size_t before = RRC_OBJECT_PREFIX + (rrci_is_gc_type(RRC_TYPE(ob)) ? sizeof(rrci_gc_head) : 0);
-    return (rrci_debug_head *)(void *)((char *)ob - before) - 1;
+    return (rrci_debug_head *)(void *)((char *)ob - rrci_heads_size(RRC_TYPE(ob)));
 }
 
 static uintptr_t rrci_debug_cookie(const rrc_object *ob)
@@ -1958,22 +1985,32 @@ static uintptr_t rrci_debug_cookie(const rrc_object *ob)
 }
 #endif
 
-/* For debug builds: did rrc_new or rrc_gc_new make ob with another heap? (Other objects have a tp_free,
-   or a tp_basicsize of 0.) */
-static int rrci_is_foreign(const rrc_heap *heap, rrc_object *ob)
+/* For debug builds: did rrc_new make ob with another heap, or not at all although its type says so?
+   Returns RRC_OK, RRC_EHEAP or RRC_ETYPE. */
+static int rrci_check_maker(const rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
-    const rrc_type *type = RRC_TYPE(ob);
     const rrci_debug_head *head;
-    if (type == NULL || RRCI_COUNT(ob) >= RRC_REFCNT_IMMORTAL || type->tp_basicsize == 0
-        || (type->tp_free != NULL && !rrci_is_gc_type(type)))
-        return 0;
+    if (RRC_TYPE(ob) == NULL || RRCI_COUNT(ob) >= RRC_REFCNT_IMMORTAL || RRC_TYPE(ob)->tp_basicsize == 0)
+        return RRC_OK;
     head = rrci_debug_head_of(ob);
-    return head->is.cookie == rrci_debug_cookie(ob) && head->is.heap != heap;
+    if (head->is.cookie != rrci_debug_cookie(ob))
+        return RRC_ETYPE;
+    return head->is.heap == heap ? RRC_OK : RRC_EHEAP;
 #else
     (void)heap, (void)ob;
-    return 0;
+    return RRC_OK;
 #endif
+}
+
+/* The same for a function that is about to use ob. Logs what is wrong. */
+static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char *function, const char *result)
+{
+    int code = rrci_check_maker(heap, ob);
+    if (code == RRC_ETYPE)
+        return rrci_error(heap, code, function, ob, NULL,
+                          "rrc_new did not make this object: the tp_basicsize of its type must be 0");
+    return code == RRC_OK ? code : rrci_error(heap, code, function, ob, NULL, result);
 }
 
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
@@ -2001,7 +2038,7 @@ static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 
 static int rrci_is_tracked(rrc_object *ob)
 {
-    return rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
+    return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
 /* Does RRCI_WAITING own a reference to ob? */
@@ -2022,7 +2059,7 @@ static void rrci_gc_place(rrci_gc_head *head, uintptr_t list, size_t index)
     head->is.word = (head->is.word & flags) | (uintptr_t)index << RRCI_GC_SHIFT | list;
 }
 
-/* Empty a list of links or sides. */
+/* Empty a list of links. */
 static void rrci_empty(rrc_heap *heap, rrci_list *list)
 {
     while (list->count > 0)
@@ -2535,8 +2572,8 @@ static rrci_link *rrci_closing_record(rrc_object *ob)
  * ---------------------------------------------------------------------------
  * The memory of an object:
  *
- *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG][rrci_gc_head, with HAVE_GC]
- *   [RRC_OBJECT_PREFIX][object]
+ *   [rrci_var_head, if its size varies][rrci_debug_head, with RRC_DEBUG]
+ *   [rrci_mirror_head, with HAVE_GC and RRC_MIRROR][rrci_gc_head][RRC_OBJECT_PREFIX][object]
  *
  * The size is kept because the realloc hook gets it when the memory is freed. */
 
@@ -2554,14 +2591,13 @@ typedef union rrci_var_head {
 /* The size of all that is in front of an object. */
 static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
 {
-    return (is_sized ? sizeof(rrci_var_head) : 0) + (type->tp_basicsize > 0 ? RRCI_DEBUG_HEAD : 0)
-         + (rrci_is_gc_type(type) ? sizeof(rrci_gc_head) : 0) + RRC_OBJECT_PREFIX;
+    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
 }
 
 static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 {
     return type->tp_itemsize > 0
-        || (rrci_is_gc_type(type) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
 }
 
 /* before + basic + n * item, or 0 if that is too much. */
@@ -2605,8 +2641,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     ob = (rrc_object *)(void *)(memory + before);
     if (is_sized) {
         ((rrci_var_head *)(void *)memory)->size = size;
-        if (is_gc)
-            rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
+        rrci_gc_head_of(ob)->is.word = RRCI_GC_SIZED;
     }
     RRC_REFCNT(ob) = 1;
     RRC_LINK(ob) = NULL;
@@ -2663,7 +2698,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
         return NULL;
     }
     type = RRC_TYPE(ob);
-    if (!rrci_has_gc_head(ob) || type->tp_itemsize == 0) {
+    if (!rrci_is_gc_object(ob) || type->tp_itemsize == 0) {
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
         return NULL;
     }
@@ -2984,10 +3019,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
         return 0;
     }
-    if (rrci_is_foreign(heap, ob)) {
-        rrci_error(heap, RRC_EHEAP, function, ob, NULL, "the count was left alone");
+    if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
-    }
     count = RRC_REFCNT(ob);
     if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be weak */
@@ -3150,8 +3183,9 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ENULL, function, ob, p, p == NULL ? "p is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, p, "");
-    if (rrci_is_foreign(heap, ob))
-        return rrci_error(heap, RRC_EHEAP, function, ob, p, "the link was not made");
+    code = rrci_refuse_foreign(heap, ob, function, "the link was not made");
+    if (code != RRC_OK)
+        return code;
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
     if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
@@ -3252,7 +3286,7 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
         || rrci_is_deferred(ob))
         return NULL;
 #ifdef RRC_MIRROR
-    if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && !heap->in_sides && rrci_is_p_linked(heap, ob)) {
+    if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
         rrci_become_strong(heap, ob);
         if (RRCI_IS_WEAK(ob))
             return NULL;
@@ -3309,8 +3343,6 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
         if (RRCI_HAS_SLOT(heap))
             *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
         RRCI_END_HOOK(heap);
-    } else {
-        RRCI_MIRRORED(heap, heap->headless_o -= !rrci_is_gc_type(RRC_TYPE(ob)));
     }
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
     rrci_bury(heap, ob, function);
@@ -3671,9 +3703,9 @@ static void rrci_demote(rrc_heap *heap)
  * rrci_goes_by_count.) rrc_run_pending clears the list. Until then searches take it as alive: its
  * references are not explained, and its P links hold.
  *
- * A tracked object has a scratch word in its GC head. A linked object that is not tracked gets a
- * record of its own, its side, to which its link field points during the search. So no count is
- * changed, and a traverse that visits other objects the second time cannot spoil one.
+ * Explained references are counted in the scratch words of the GC heads. So no count is changed, and
+ * a traverse that visits other objects the second time cannot spoil one. An object without a GC head
+ * counts as held by each reference to it.
  *
  * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
  * time. For other hosts the header calls survivor, after each round of marking, for the links not
@@ -3682,8 +3714,8 @@ static void rrci_demote(rrc_heap *heap)
  * round, but loses no object.)
  *
  * If the host goes on marking after the trace function (rrc_major_collection_trace_early), the
- * search stays open. Link fields still point to sides, and what rrc_marked makes alive is visited
- * at once. There is no step 4: an object with a finalizer still to run counts as held from outside.
+ * search stays open: what rrc_marked makes alive is visited at once. There is no step 4: an object
+ * with a finalizer still to run counts as held from outside.
  *
  * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
  * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
@@ -3693,11 +3725,12 @@ static void rrci_demote(rrc_heap *heap)
 
 typedef struct rrci_search {
     rrc_heap   *heap;
-    int         with_host;      /* over both heaps; else links hold their objects */
-    int         is_wrong;       /* a traverse is wrong: the result is not used */
     const char *function;
     rrc_object *parent;         /* the object that is being traversed */
-    rrc_object *type_ob;        /* its heap type, until that is visited; or NULL */
+    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
+    char        with_host;      /* over both heaps; else links hold their objects */
+    char        is_early;       /* for rrc_major_collection_trace_early */
+    char        is_wrong;       /* a traverse is wrong: the result is not used */
     rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
     unsigned    at, delayed;
 #ifdef RRC_DEBUG
@@ -3705,11 +3738,17 @@ typedef struct rrci_search {
 #endif
 } rrci_search;
 
-static void rrci_begin_search(rrci_search *search, rrc_heap *heap, int with_host, const char *function)
+/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
+   tracked. */
+#define RRCI_EXPLAINS(list)   (1u << (list))
+#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
+#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
+
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
 {
     memset(search, 0, sizeof *search);
     search->heap = heap;
-    search->with_host = with_host;
+    search->explains = explains;
     search->function = function;
 }
 
@@ -3722,7 +3761,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, int with_host
     } while (0)
 #define RRCI_PREFETCH_FIELDS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
         RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
     } while (0)
 
@@ -3763,25 +3802,20 @@ static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg
     }
 }
 
-/* Visit all that ob refers to, and its heap type. If tp_traverse visits the type itself, the visitor
-   sets search->type_ob to NULL. (A member that names the type is another reference to it.) */
+/* Visit all that ob refers to. (A tp_traverse visits the heap type of its object too.) */
 RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    rrc_object *type_ob = (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0 ? (rrc_object *)(uintptr_t)type : NULL;
     search->parent = ob;
     RRCI_BEGIN_HOOK(search->heap);
     if (type->tp_traverse != NULL) {
-        search->type_ob = type_ob;
         type->tp_traverse(ob, visit, search);
-        type_ob = search->type_ob;
     } else {
-        search->type_ob = NULL;
         rrci_traverse_members(ob, visit, search);
+        if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
+            visit((rrc_object *)(uintptr_t)type, search);
     }
     RRCI_END_HOOK(search->heap);
-    if (type_ob != NULL)
-        visit(type_ob, search);
 }
 
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
@@ -3797,21 +3831,21 @@ static int rrci_is_linked_ob(rrc_object *ob)
 
 /* ---- 1. explain ---- */
 
-RRCI_ALWAYS_INLINE void rrci_explain_one(rrci_search *search, rrc_object *ob)
+/* Trial deletion: one reference to ob is explained. If that is to be counted, returns the GC head where it
+   has been counted, else NULL. */
+RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc_object *ob)
 {
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    uintptr_t list = RRCI_UNTRACKED;
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return;
-    if (rrci_is_gc_type(RRC_TYPE(ob))) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        if (rrci_gc_list(head) == RRCI_TRACKED) {
-            head->is.refs++;
-            return;
-        }
-        if (rrci_gc_list(head) != RRCI_UNTRACKED)
-            return;                     /* waiting garbage counts as alive */
-    }
-    if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
-        ((rrci_side *)RRC_LINK(ob))->explained++;
+        return NULL;
+    if (rrci_is_gc_type(RRC_TYPE(ob)))
+        list = rrci_gc_list(head);
+    if ((search->explains & RRCI_EXPLAINS(list)) == 0
+        || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
+        return NULL;
+    head->is.refs++;
+    return head;
 }
 
 #ifdef RRC_DEBUG
@@ -3886,8 +3920,11 @@ static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 static int rrci_visit_explain(rrc_object *ob, void *arg)
 {
     rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
+#ifdef RRC_DEBUG
+    rrci_debug_visit(search, ob);       /* it may be wrong this time only */
+    if (search->is_wrong)
+        return 0;
+#endif
     RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(search, ob);
     if (ob != NULL)
@@ -3904,9 +3941,9 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
         } \
     } while (0)
 
-static void rrci_explain_all(rrci_search *search)
+/* Explain the references that the objects of this list own. */
+static void rrci_explain_list(rrci_search *search, const rrci_list *list)
 {
-    const rrci_list *list = &search->heap->gc[RRCI_TRACKED];
     rrc_object *ob;
     size_t i;
     for (i = 0; i < list->count; i++) {
@@ -3933,8 +3970,6 @@ typedef struct rrci_blame {
 static int rrci_visit_blame(rrc_object *ob, void *arg)
 {
     rrci_blame *blame = (rrci_blame *)arg;
-    if (ob == blame->search.type_ob)
-        blame->search.type_ob = NULL;
     blame->visits += ob == blame->target;
     return 0;
 }
@@ -4035,6 +4070,17 @@ RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
         rrci_push_gray(heap, ob);
 }
 
+/* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
+static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (rrci_is_alive(heap, head))
+        return;
+    head->is.word ^= RRCI_GC_COLOR;
+    if ((head->is.word & RRCI_GC_P_LINKED) != 0)
+        RRC_HOST_TRACE(heap, RRC_LINK(ob));
+}
+
 /* An alive object refers to ob. */
 RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
 {
@@ -4050,14 +4096,8 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
             return;
     }
-    if (search->with_host && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL) {
-        rrci_side *side = (rrci_side *)RRC_LINK(ob);
-        rrc_gcref p = side->p;
-        if (p != NULL) {
-            side->p = NULL;
-            RRC_HOST_TRACE(search->heap, p);
-        }
-    }
+    if (search->with_host && rrci_is_linked_ob(ob) && rrci_has_gc_head(ob))
+        rrci_reach_linked(search->heap, ob);
 }
 
 /* The visitor of the scan. It delays nothing: an object must be known to be alive before the scan gets
@@ -4169,7 +4209,7 @@ static void rrci_scan(rrci_search *search)
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))
-                && !(search->with_host && heap->is_early && rrci_is_finalizable(ob)))
+                && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
             rrci_color(heap, head);
         }
@@ -4179,95 +4219,49 @@ static void rrci_scan(rrci_search *search)
     heap->scan = SIZE_MAX;
 }
 
-/* ---- linked objects ---- */
-
-/* Give a linked object that is not tracked its side. */
-static void rrci_enter_side(rrc_heap *heap, int kind, const rrci_link *link)
-{
-    rrci_side *side;
-    rrci_append(heap, &heap->gc[RRCI_SIDE], *link);
-    side = (rrci_side *)(void *)rrci_at(&heap->gc[RRCI_SIDE], heap->gc[RRCI_SIDE].count - 1);
-    side->p = (kind & RRCI_O) == 0 ? link->p : NULL;
-    side->explained = 0;
-    RRC_LINK(link->ob) = side;
-}
-
-/* Before step 1: note which tracked objects have P links, and give other linked objects their sides. A P
-   link whose maker forgot the bias keeps its p. */
-static void rrci_enter_links(rrc_heap *heap, const char *function)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            const rrci_link *link = rrci_at(list, i);
-            rrc_object *ob = link->ob;
-            if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)) {
-                rrci_refcount_error(heap, function, ob, link->p);
-                if ((kind & RRCI_O) == 0)
-                    RRC_HOST_TRACE(heap, link->p);
-            }
-            if (rrci_is_tracked(ob)) {
-                rrci_gc_head *head = rrci_gc_head_of(ob);
-                if (rrci_gc_list(head) != RRCI_TRACKED) {
-                    if ((kind & RRCI_O) == 0)
-                        RRC_HOST_TRACE(heap, link->p);
-                    continue;
-                }
-                head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
-                continue;
-            }
-            rrci_enter_side(heap, kind, link);
-        }
-    }
-}
-
-/* A part of step 2: find the objects with sides that are held from outside, and trace their p. */
-static void rrci_find_link_roots(rrci_search *search)
+/* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
+   has reported. Linked objects that are not tracked and are held from outside become alive. Links of tracked
+   objects are noted, because the host must be asked about them. A P link of waiting garbage or of a static
+   object keeps its p, and so does one whose maker forgot the bias. */
+static void rrci_scan_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
+        const uintptr_t p_linked = (kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0;
         for (i = 0; i < list->count && !search->is_wrong; i++) {
-            rrc_object *ob = rrci_at(list, i)->ob;
+            const rrci_link *link = rrci_at(list, i);
+            rrc_object *ob = link->ob;
+            rrci_gc_head *head = rrci_gc_head_of(ob);
+            int keeps_p = 0;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
-                if ((kind & RRCI_O) == 0)
-                    RRC_HOST_TRACE(heap, rrci_at(list, i)->p);      /* a static object keeps its p */
-            } else if (!rrci_is_tracked(ob)) {
-                intptr_t external = rrc_refcnt(ob) - ((const rrci_side *)RRC_LINK(ob))->explained;
-                if (external < 0)
-                    rrci_too_many_visits(search, ob);
-                else if (external > 0)
-                    rrci_reach(search, ob);
+            if (RRCI_UNLIKELY(RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)) {
+                rrci_refcount_error(heap, search->function, ob, link->p);
+                keeps_p = 1;
             }
+            if (!rrci_has_gc_head(ob)) {
+                keeps_p |= rrc_refcnt(ob) > 0;
+            } else if (!rrci_is_tracked(ob)) {
+                intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
+                if (outside < 0)
+                    rrci_too_many_visits(search, ob);
+                head->is.refs = 0;
+                head->is.word = (head->is.word & ~(RRCI_GC_P_LINKED | RRCI_GC_COLOR)) | p_linked | heap->white;
+                if (outside > 0 && !keeps_p)
+                    rrci_reach_linked(heap, ob);
+            } else if (rrci_gc_list(head) == RRCI_TRACKED) {
+                head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | p_linked;
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+            } else {
+                keeps_p = 1;
+            }
+            if (keeps_p && p_linked)
+                RRC_HOST_TRACE(heap, link->p);
         }
     }
-}
-
-/* After a search: make link fields name p again. */
-static void rrci_leave_links(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            const rrci_link *link = rrci_at(list, i);
-            if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            RRC_LINK(link->ob) = link->p;
-        }
-    }
-    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
 }
 
 /* ---- the search ---- */
@@ -4321,67 +4315,74 @@ static void rrci_keep_finalizable(rrci_search *search)
     heap->keeping = 0;
 }
 
+/* A traverse is wrong: forget also what was explained to linked objects. */
+static void rrci_forget_explained(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    rrci_reset_scratch(heap);
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_has_gc_head(ob))
+                rrci_gc_head_of(ob)->is.refs = 0;
+        }
+}
+
 /* Find the garbage: tracked objects that are white afterwards. Returns 0 if a traverse is wrong. Then all
    objects count as held. */
-static int rrci_find_garbage(rrc_heap *heap, int with_host, const char *function)
+static int rrci_find_garbage(rrci_search *search)
 {
-    rrci_search search;
-    rrci_begin_search(&search, heap, with_host, function);
-    if (with_host)
-        rrci_enter_links(heap, function);
-    rrci_explain_all(&search);
-    rrci_scan(&search);
-    if (with_host)
-        rrci_find_link_roots(&search);
-    if (!search.is_wrong) {
-        rrci_mark(&search);
-        if (with_host && heap->is_early) {
-            heap->is_open = 1;
-            return 1;
-        }
-        rrci_keep_finalizable(&search);
+    rrc_heap *heap = search->heap;
+    rrci_explain_list(search, &heap->gc[RRCI_TRACKED]);
+    if (search->with_host)
+        rrci_scan_links(search);
+    rrci_scan(search);
+    if (search->is_wrong) {
+        rrci_forget_explained(heap);
     } else {
-        rrci_reset_scratch(heap);
+        rrci_mark(search);
+        if (search->is_early)
+            return 1;
+        rrci_keep_finalizable(search);
     }
-    if (with_host)
-        rrci_leave_links(heap);
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
     heap->scan = 0;
-    return !search.is_wrong;
+    return !search->is_wrong;
 }
 
 /* While the search is open: visit what rrc_marked made alive. (A trace hook that marks at once calls
-   rrc_marked from here.) */
+   rrc_marked from here, and leaves the rest to the loop.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
     rrci_search search;                 /* only the two fields set here are used: nothing is delayed */
     rrc_object *ob;
-    rrci_state state = heap->state;
-    if (heap->visiting)
-        return;
-    heap->visiting = 1;
     heap->state = RRCI_MAJOR;
     search.heap = heap;
     search.with_host = 1;
     while ((ob = rrci_pop_gray(heap)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
-    heap->visiting = 0;
-    heap->state = state;
+    heap->state = RRCI_OPEN;
 }
 
-/* End an open search. `function` names the free function, or is NULL. In the free function the host
-   must have reported all that it marked. */
+/* End an open search, whose result is not used. */
+static void rrci_give_up_open(rrc_heap *heap)
+{
+    rrci_forget_gray(heap);
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    heap->scan = 0;
+}
+
+/* The free function ends an open search. The host must have reported all that it marked. */
 static void rrci_close_search(rrc_heap *heap, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    if (!heap->is_open)
-        return;
-    if (function != NULL && rrci_ask_host(heap)) {
+    if (rrci_ask_host(heap)) {
         rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
                    "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
                    "rrc_marked; no cycle is collected now");
         heap->searched = 2;
-        rrci_forget_gray(heap);
         for (i = 0; i < list->count; i++) {
             rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
             if (!rrci_is_alive(heap, head))
@@ -4389,9 +4390,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
             head->is.refs = 0;
         }
     }
-    rrci_leave_links(heap);
-    heap->scan = 0;
-    heap->is_open = 0;
+    rrci_give_up_open(heap);
 }
 
 /* Did the search find all tracked objects alive, and does no garbage wait? */
@@ -4458,12 +4457,13 @@ static void rrci_return_late(rrc_heap *heap, size_t first)
 /* A search among C objects alone. */
 static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
+    rrci_search search;
     rrci_state state = heap->state;
     heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
-    if (heap->reported)
+    if (heap->alive > 0)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
-    heap->reported = 0;
-    if (rrci_find_garbage(heap, 0, function))
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
+    if (rrci_find_garbage(&search))
         rrci_set_garbage_aside(heap);
     heap->state = state;
 }
@@ -4475,11 +4475,15 @@ static int rrci_wants_search(const rrc_heap *heap)
 }
 
 /* The trace function of a major collection with tracked objects. Returns 0 if the search was given up. */
-static int rrci_trace_with_cycles(rrc_heap *heap, const char *function)
+static int rrci_trace_with_cycles(rrc_heap *heap, int is_early, const char *function)
 {
+    rrci_search search;
     if (heap->searched)
         rrci_prepare_repetition(heap);
-    heap->searched = (char)rrci_find_garbage(heap, 1, function);
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+    search.with_host = 1;
+    search.is_early = (char)is_early;
+    heap->searched = (char)rrci_find_garbage(&search);
     return heap->searched;
 }
 
@@ -4490,12 +4494,12 @@ static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
     size_t first = heap->gc[RRCI_WAITING].count;
     if (heap->searched)
         rrci_set_garbage_aside(heap);
-    else if (heap->reported)
+    else if (heap->alive > 0)
         rrci_reset_scratch(heap);
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     rrci_return_late(heap, first);
-    heap->searched = heap->reported = 0;
+    heap->searched = 0;
 }
 
 /* The host has marked the p of ob. */
@@ -4505,14 +4509,14 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
         || rrci_is_alive(heap, rrci_gc_head_of(ob)))
         return;
     rrci_make_alive(heap, ob);
-    heap->reported = 1;
-    if (heap->is_open)
+    if (heap->state == RRCI_OPEN)
         rrci_visit_reported(heap);
 }
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
-    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING)
+    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
+            || heap->state == RRCI_OPEN)
         && heap->gc[RRCI_TRACKED].count > 0;
 }
 
@@ -4585,17 +4589,19 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
 
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
+    int was_open = heap != NULL && heap->state == RRCI_OPEN;
     int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_close_search(heap, NULL);
-    heap->is_early = (char)is_early;
-    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, function)) {
+    if (was_open)
+        rrci_give_up_open(heap);
+    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
         rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
         rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
         RRC_HOST_PROPAGATE(heap);
+        is_early = 0;
     }
-    heap->state = RRCI_MARKING;
+    heap->state = is_early ? RRCI_OPEN : RRCI_MARKING;
     return RRC_OK;
 }
 
@@ -4617,10 +4623,11 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
         code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
-    rrci_close_search(heap, NULL);
-    if (heap->searched || heap->reported)
+    if (heap->state == RRCI_OPEN)
+        rrci_give_up_open(heap);
+    if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
-    heap->searched = heap->reported = 0;
+    heap->searched = 0;
     heap->state = RRCI_MUTATOR;
     return RRC_OK;
 }
@@ -4628,11 +4635,13 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
-    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    int was_open, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
+    was_open = heap->state == RRCI_OPEN;
     heap->state = RRCI_MAJOR;
-    rrci_close_search(heap, function);
+    if (was_open)
+        rrci_close_search(heap, function);
     rrci_free_with_cycles(heap, function);
     rrci_demote(heap);
     rrci_trim_chunks(heap);
@@ -4698,16 +4707,13 @@ static void rrci_join(rrci_look *look, size_t index)
 static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
 {
     rrc_heap *heap = look->search.heap;
-    rrci_gc_head *head;
+    const rrci_gc_head *head = rrci_explain_one(&look->search, ob);
     intptr_t others;
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL || !rrci_is_gc_type(RRC_TYPE(ob)))
-        return;
-    head = rrci_gc_head_of(ob);
-    if (rrci_gc_list(head) < RRCI_WAITING)
+    if (head == NULL)
         return;
     if (rrci_is_waiting(head) && (size_t)(head->is.word >> RRCI_GC_SHIFT) < heap->gc[RRCI_WAITING].count - heap->batch)
         rrci_join(look, (size_t)(head->is.word >> RRCI_GC_SHIFT));
-    others = rrci_count_of_others(ob) - (intptr_t)++head->is.refs;
+    others = rrci_count_of_others(ob) - (intptr_t)head->is.refs;
     if (others == 0)
         look->unexplained--;
     else if (others < 0)
@@ -4717,8 +4723,6 @@ static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
 static int rrci_visit_waiting(rrc_object *ob, void *arg)
 {
     rrci_look *look = (rrci_look *)arg;
-    if (ob == look->search.type_ob)
-        look->search.type_ob = NULL;
     RRCI_PREFETCH_HEADS(ob);
     ob = rrci_through_ring(&look->search, ob);
     if (ob != NULL && !look->search.is_wrong)
@@ -4834,7 +4838,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_look look;
     rrci_state state = heap->state;
     size_t looked, i;
-    rrci_begin_search(&look.search, heap, 0, "rrc_run_pending");
+    rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
     look.unexplained = 0;
     look.flags = 0;
     heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
@@ -5119,10 +5123,11 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (!rrci_has_gc_head(ob))
+    if (!rrci_is_gc_object(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
-    if (rrci_is_foreign(heap, ob))
-        return rrci_error(heap, RRC_EHEAP, function, ob, NULL, "it was not tracked");
+    code = rrci_refuse_foreign(heap, ob, function, "it was not tracked");
+    if (code != RRC_OK)
+        return code;
     if (rrci_is_tracked(ob))
         return rrci_error(heap, RRC_ETRACKED, function, ob, NULL, "");
     tracked = rrci_count_tracked(heap) + 1;
@@ -5335,11 +5340,11 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  *
  * The header remembers the targets of an edge node as a sum over the numbers of the objects that
  * stand for them. A number is given once, so that the header notices if another object has taken
- * over an address. A linked object without a GC head has no number. An edge to it counts as
+ * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
  * changed unless the object is weak already, or no link was made since the last step. */
 #ifdef RRC_MIRROR
 
-/* rrci_gc_words.state */
+/* rrci_mirror_words.state */
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
@@ -5360,7 +5365,7 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.node : NULL;
+    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
 }
 
 /* rrc_mirror_target without its checks. */
@@ -5444,7 +5449,7 @@ static void rrci_spread_strength(rrc_heap *heap)
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
-    rrci_gc_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, ob);
@@ -5466,28 +5471,12 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
     rrci_lose_node(heap, ob);
 }
 
-/* A hook takes or drops a reference to ob in the middle of a weighing. May ob's link field point to a side?
-   Then nothing is done about ob now: see rrci_leave_sides. */
-static int rrci_disturbs(rrc_heap *heap, rrc_object *ob)
-{
-    if (!heap->in_sides || rrci_is_tracked(ob))
-        return 0;
-    heap->disturbed = 1;
-    return 1;
-}
-
-static void rrci_make_strong(rrc_heap *heap, rrc_object *ob)
+/* A weak object becomes strong. */
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
 {
     rrci_clear_weak(heap, ob);
     heap->changes++;
     rrci_root(heap, ob);
-}
-
-/* A weak object becomes strong. */
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_disturbs(heap, ob))
-        rrci_make_strong(heap, ob);
 }
 
 /* A strong object that C has no reference to becomes weak. */
@@ -5503,7 +5492,7 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!RRCI_IS_WEAK(ob) && !rrci_disturbs(heap, ob))
+    if (!RRCI_IS_WEAK(ob))
         rrci_weaken(heap, ob);
 }
 
@@ -5534,7 +5523,7 @@ static void rrci_strengthen_all(rrc_heap *heap)
 
 /* ---- edge nodes ---- */
 
-static void rrci_forget_listed(rrc_heap *heap, rrci_gc_head *head)
+static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
 {
 #ifdef RRC_DEBUG
     rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
@@ -5548,10 +5537,10 @@ static void rrci_forget_listed(rrc_heap *heap, rrci_gc_head *head)
 /* Forget ob's edge node, if it has one. */
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_gc_head *head;
-    if (!rrci_has_gc_head(ob))
+    rrci_mirror_head *head;
+    if (!rrci_is_gc_object(ob))
         return;
-    head = rrci_gc_head_of(ob);
+    head = rrci_mirror_head_of(ob);
     if (!rrci_is_p_linked(heap, ob)) {
         rrci_clear_weak(heap, ob);
         head->is.number = 0;
@@ -5568,7 +5557,7 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     heap->node_count--;
 }
 
-static void rrci_set_pending(rrc_heap *heap, rrci_gc_head *head)
+static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
 {
     head->is.state |= RRCI_NODE_PENDING;
     heap->has_pending = 1;
@@ -5578,18 +5567,18 @@ static void rrci_set_pending(rrc_heap *heap, rrci_gc_head *head)
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 {
     const char *function = "rrc_mirror_set_node";
-    rrci_gc_head *head;
+    rrci_mirror_head *head;
     if (heap == NULL || ob == NULL || node == NULL) {
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return;
-    if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
         return;
     }
-    head = rrci_gc_head_of(ob);
+    head = rrci_mirror_head_of(ob);
     if (!heap->stepping || head->is.node == node) {
         head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
         if (head->is.number == 0) {
@@ -5630,14 +5619,12 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-        if ((kind & RRCI_O) == 0)
-            head->is.number = rrci_new_number(heap);
     }
     if ((kind & RRCI_O) == 0) {
+        if (rrci_is_gc_object(ob))
+            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
         rrci_clear_weak(heap, ob);
         rrci_anchor_p(heap, ob, 1);
-    } else {
-        heap->headless_o += !rrci_is_gc_type(RRC_TYPE(ob));
     }
 }
 
@@ -5647,11 +5634,12 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
 {
     rrci_clear_weak(heap, ob);
     heap->changes++;
-    if (rrci_has_gc_head(ob) && rrci_is_p_linked(heap, ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
-        head->is.word &= ~RRCI_GC_P_LINKED;
     }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
@@ -5675,25 +5663,32 @@ static void rrci_anchor_waiting(rrc_heap *heap)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrc_touch(heap, ob);
-            rrci_gc_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (links may be new when it comes back) */
+            rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (links may be new when it comes back) */
         }
 }
 
 /* Garbage of C alone is among the tracked objects without links, because a link holds its object. */
-typedef struct rrci_loners {
-    rrci_search search;         /* first, because visitors get its address */
-    uintptr_t   change;         /* of the explained references (a heap type may get two, and then does not look held) */
-} rrci_loners;
-
 static int rrci_visit_loner(rrc_object *ob, void *arg)
 {
-    rrci_loners *loners = (rrci_loners *)arg;
 #ifdef RRC_DEBUG
     if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
         return 0;                       /* the search will report it */
 #endif
-    if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && !rrci_is_linked_ob(ob))
-        rrci_gc_head_of(ob)->is.refs += loners->change;
+    if (!rrci_is_linked_ob(ob))
+        rrci_explain_one((const rrci_search *)arg, ob);
+    return 0;
+}
+
+/* The reference is not explained any more. (A heap type may get two such visits. Then it does not look held.) */
+static int rrci_visit_held(rrc_object *ob, void *arg)
+{
+    (void)arg;
+#ifdef RRC_DEBUG
+    if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
+        return 0;
+#endif
+    if (!rrci_is_linked_ob(ob) && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
+        rrci_gc_head_of(ob)->is.refs--;
     return 0;
 }
 
@@ -5702,13 +5697,11 @@ static int rrci_visit_loner(rrc_object *ob, void *arg)
    [O(objects), if they come before what they hold; else its square] */
 static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *function)
 {
-    rrci_loners loners;
+    rrci_search search;
     size_t i, held = 0, before;
-    rrci_begin_search(&loners.search, heap, 0, function);
-    loners.change = 1;
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
     for (i = 0; i < list->count; i++)
-        rrci_traverse(&loners.search, *rrci_ob_at(list, i), rrci_visit_loner);
-    loners.change = (uintptr_t)-1;
+        rrci_traverse(&search, *rrci_ob_at(list, i), rrci_visit_loner);
     do {
         before = held;
         for (i = held; i < list->count; i++) {
@@ -5717,7 +5710,7 @@ static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *func
                 continue;
             *rrci_ob_at(list, i) = *rrci_ob_at(list, held);
             *rrci_ob_at(list, held++) = ob;
-            rrci_traverse(&loners.search, ob, rrci_visit_loner);
+            rrci_traverse(&search, ob, rrci_visit_held);
         }
     } while (held > before);
     for (i = 0; i < list->count; i++)
@@ -5738,9 +5731,9 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     heap->found_dead = 0;
     for (i = 0; i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrc_gcref node = rrci_mirror_head_of(ob)->is.node;
         RRCI_PREFETCH_OBJECT(tracked, i);
-        if (RRCI_IS_WEAK(ob) && head->is.node != NULL && RRC_HOST_SURVIVOR(heap, head->is.node) == NULL)
+        if (RRCI_IS_WEAK(ob) && node != NULL && RRC_HOST_SURVIVOR(heap, node) == NULL)
             rrci_lose_node(heap, ob);
         if (!rrci_is_linked_ob(ob) && ++without_links <= RRCI_CHUNK_OBS)
             rrci_append_ob(heap, loners, ob);
@@ -5778,28 +5771,18 @@ static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
     if (rrci_has_gc_head(ob))
         return rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
             || ((rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob));
-    if (weighing->search.heap->in_sides)
-        return rrci_is_linked_ob(ob) && ((const rrci_side *)RRC_LINK(ob))->p != NULL;
     return rrci_is_p_linked(weighing->search.heap, ob);
 }
 
 /* The number of what stands for a child, or 0 if nothing does. */
 static uintptr_t rrci_number_of(rrc_object *ob)
 {
-    return rrci_has_gc_head(ob) ? rrci_gc_head_of(ob)->is.number : 1;
+    return rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.number : 1;
 }
 
 static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
 {
     weighing->edges += (uintptr_t)rrci_hash_word((uintptr_t)ob + number * (uintptr_t)0x9E3779B1u);
-}
-
-/* Visitors begin with this. 0: ob is not a child. */
-static int rrci_begin_visit(rrci_weighing *weighing, rrc_object *ob)
-{
-    if (ob == weighing->search.type_ob)
-        weighing->search.type_ob = NULL;
-    return rrci_is_child(weighing, ob);
 }
 
 #ifdef RRC_DEBUG
@@ -5845,7 +5828,7 @@ static int rrci_has_address(rrc_object *const *sorted, size_t n, const rrc_objec
 /* Remember the targets of ob's edge node: heap->targets. */
 static int rrci_note_listed(rrc_heap *heap, rrc_object *ob, size_t n)
 {
-    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
     rrc_object **listed = NULL;
     rrci_forget_listed(heap, head);
     if (n == 0)
@@ -5866,7 +5849,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 {
     rrc_heap *heap = weighing->search.heap;
     rrc_object *owner = weighing->search.parent;
-    const rrci_gc_head *head = rrci_gc_head_of(owner);
+    const rrci_mirror_head *head = rrci_mirror_head_of(owner);
     char detail[200];
     if ((head->is.state & RRCI_NODE_LOST) != 0     /* (ob's own p may have died with it) */
         || rrci_has_address(head->is.listed, head->is.listed_count, ob))
@@ -5884,15 +5867,6 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 }
 #endif
 
-/* Explain one reference to a child, in its GC head or its side. */
-static void rrci_explain_child(rrc_object *ob)
-{
-    if (rrci_has_gc_head(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED)
-        rrci_gc_head_of(ob)->is.refs += rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;   /* if not, it waits */
-    else
-        ((rrci_side *)RRC_LINK(ob))->explained++;
-}
-
 /* Add an edge to a child to the sum. Is it one that the edge node may lack? Nothing has become weak in
    this step so far. */
 static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
@@ -5902,13 +5876,13 @@ static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
     if (number == 0)
         return;
     rrci_add_edge(weighing, ob, number);
-    weighing->is_fresh |= weighing->links_made > 0 && !RRCI_IS_WEAK(ob) && !rrci_has_gc_head(ob);
+    weighing->is_fresh |= weighing->links_made > 0 && !RRCI_IS_WEAK(ob) && !rrci_is_gc_object(ob);
 }
 
 static int rrci_visit_edge(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
-    if (rrci_begin_visit(weighing, ob))
+    if (rrci_is_child(weighing, ob))
         rrci_compare_edge(weighing, ob);
     return 0;
 }
@@ -5916,8 +5890,8 @@ static int rrci_visit_edge(rrc_object *ob, void *arg)
 static int rrci_visit_reference(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
-    if (rrci_begin_visit(weighing, ob)) {
-        rrci_explain_child(ob);
+    if (rrci_is_child(weighing, ob)) {
+        rrci_explain_one(&weighing->search, ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
         if (RRCI_IS_WEAK(ob))
@@ -5937,7 +5911,7 @@ static void rrci_compare_edges(rrci_weighing *weighing, rrc_object *ob, rrc_visi
 /* After this comparison: must ob's edge node be made, changed or forgotten? */
 static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
 {
-    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
     if (!weighing->owns && (head->is.state & RRCI_NODE_KEPT) == 0)
         head->is.state &= ~RRCI_NODE_WANTED;
     else if (!weighing->is_fresh && head->is.edges == weighing->edges && (head->is.state & RRCI_NODE_STALE) == 0)
@@ -5955,7 +5929,7 @@ static int rrci_explain_edges(rrci_weighing *weighing)
     int stale = 0;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
 #ifdef RRC_DEBUG
         rrci_compare_traverses(&weighing->search, ob);
@@ -5986,7 +5960,7 @@ static int rrci_find_stale(rrci_weighing *weighing)
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         RRCI_PREFETCH_OBJECT(list, i);
-        if ((rrci_gc_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
+        if ((rrci_mirror_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
             continue;
         rrci_compare_edges(weighing, ob, rrci_visit_edge);
         stale |= rrci_note_stale(weighing, ob);
@@ -6009,61 +5983,37 @@ static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explain
         return 1;
     }
     if (RRCI_IS_WEAK(ob))
-        rrci_make_strong(heap, ob);
+        rrci_become_strong(heap, ob);
     return 0;
 }
 
-/* Does this linked ob get a side? With an O link it needs one only to show that the link is no P link. A GC
-   head shows that too. If all have one, O links are skipped. */
-static int rrci_needs_side(int kind, rrc_object *ob)
-{
-    return (kind & RRCI_O) != 0 ? !rrci_is_gc_type(RRC_TYPE(ob)) : !rrci_is_tracked(ob);
-}
-
-static int rrci_list_needs_sides(const rrc_heap *heap, int kind)
-{
-    return (kind & RRCI_O) == 0 || heap->headless_o > 0;
-}
-
-/* Decide about linked objects that are not tracked, and make their link fields name p again. The list of
-   sides becomes one of pending objects. Each side is read before it is overwritten. */
+/* Decide about the P links of objects that are not tracked. Those that become weak are noted. */
 static void rrci_decide_untracked(rrci_weighing *weighing)
 {
     rrc_heap *heap = weighing->search.heap;
-    rrci_list *pending = &heap->gc[RRCI_SIDE];
-    size_t i, count = 0;
+    size_t i;
     int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG) {
         const rrci_list *list = &heap->list[kind];
-        if (!rrci_list_needs_sides(heap, kind))
-            continue;
         for (i = 0; i < list->count; i++) {
             const rrci_link *link = rrci_at(list, i);
+            rrc_object *ob = link->ob;
             intptr_t explained = 0;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (!rrci_needs_side(kind, link->ob))
+            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
+                rrci_refcount_error(heap, weighing->search.function, ob, link->p);
+            if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
                 continue;
-            if (heap->in_sides) {
-                explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
-                RRC_LINK(link->ob) = link->p;
+            if (rrci_has_gc_head(ob)) {
+                explained = (intptr_t)rrci_gc_head_of(ob)->is.refs;
+                rrci_gc_head_of(ob)->is.refs = 0;
             }
-            if ((kind & RRCI_O) != 0 || RRC_REFCNT(link->ob) >= RRC_REFCNT_IMMORTAL)
-                continue;
-            if (!rrci_decide(weighing, link->ob, explained, 1)) {
-                heap->idle += RRCI_IS_WEAK(link->ob);
-                continue;
-            }
-            heap->idle++;
-            if (count == pending->count)
-                rrci_append(heap, pending, *link);
-            else
-                *rrci_at(pending, count) = *link;
-            count++;
+            if (rrci_decide(weighing, ob, explained, 1))
+                rrci_append(heap, &heap->gc[RRCI_PENDING], *link);
+            heap->idle += RRCI_IS_WEAK(ob);
         }
     }
-    while (pending->count > count)
-        rrci_remove(heap, pending, pending->count - 1);
 }
 
 static void rrci_decide_tracked(rrci_weighing *weighing)
@@ -6074,59 +6024,24 @@ static void rrci_decide_tracked(rrci_weighing *weighing)
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
         intptr_t explained = (intptr_t)head->is.refs;
         int lacks_bias = RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob);    /* if so, its p stays rooted */
-        int stands = !lacks_bias && ((head->is.state & RRCI_NODE_WANTED) != 0
+        int stands = !lacks_bias && ((mirror->is.state & RRCI_NODE_WANTED) != 0
                                      || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)));
         RRCI_PREFETCH_OBJECT(list, i);
         head->is.refs = 0;
         if (rrci_decide(weighing, ob, explained, stands))
-            rrci_set_pending(heap, head);
+            rrci_set_pending(heap, mirror);
         heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
-    }
-}
-
-static void rrci_enter_sides(rrc_heap *heap, const char *function)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        if (!rrci_list_needs_sides(heap, kind))
-            continue;
-        for (i = 0; i < list->count; i++) {
-            rrc_object *ob = rrci_at(list, i)->ob;
-            if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
-                rrci_refcount_error(heap, function, ob, rrci_at(list, i)->p);
-            if (rrci_needs_side(kind, ob))
-                rrci_enter_side(heap, kind, rrci_at(list, i));
-        }
     }
 }
 
 static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
 {
     memset(weighing, 0, sizeof *weighing);
-    rrci_begin_search(&weighing->search, heap, 1, function);
+    rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
     weighing->links_made = heap->links_made;
-    if (rrci_count_tracked(heap) > 0) {
-        rrci_enter_sides(heap, function);
-        heap->in_sides = 1;
-    }
-}
-
-/* Link fields name p again. If a hook has taken or dropped a reference to an object with a side, make all
-   objects strong to which C refers. The next step looks again. */
-static void rrci_leave_sides(rrc_heap *heap)
-{
-    heap->in_sides = 0;
-    if (!heap->disturbed)
-        return;
-    heap->disturbed = 0;
-    rrci_strengthen_all(heap);
-    heap->links_made = heap->changes = 1;
 }
 
 /* Returns a code. *stale: is any edge node not up to date? */
@@ -6140,10 +6055,8 @@ static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
         *stale |= rrci_find_stale(&weighing);
     heap->idle = 0;
     rrci_decide_untracked(&weighing);
-    heap->in_sides = 0;
     rrci_decide_tracked(&weighing);
     heap->links_made = heap->changes = 0;
-    rrci_leave_sides(heap);
     return weighing.is_moved ? RRC_ETOUCH : weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK;
 }
 
@@ -6154,7 +6067,7 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     rrci_weighing *weighing = (rrci_weighing *)arg;
     rrc_heap *heap = weighing->search.heap;
     uintptr_t number;
-    if (!rrci_begin_visit(weighing, ob) || weighing->failed)
+    if (!rrci_is_child(weighing, ob) || weighing->failed)
         return 0;
     number = rrci_number_of(ob);
     if (number == 0)
@@ -6182,7 +6095,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 {
     static rrc_object *const none[1] = { NULL };
     rrc_heap *heap = weighing->search.heap;
-    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_mirror_head *head = rrci_mirror_head_of(ob);
     weighing->target_count = 0;
     weighing->edges = 0;
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
@@ -6222,15 +6135,14 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
     rrci_weighing weighing;
     int code = RRC_OK;
     size_t i;
-    memset(&weighing, 0, sizeof weighing);
-    rrci_begin_search(&weighing.search, heap, 1, function);
+    rrci_begin_weighing(&weighing, heap, function);
     rrci_begin_walk(heap);
     for (i = 0; i < list->count && code == RRC_OK; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head;
-        if (ob == NULL || (rrci_gc_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+        rrci_mirror_head *head;
+        if (ob == NULL || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
             continue;
-        head = rrci_gc_head_of(ob);
+        head = rrci_mirror_head_of(ob);
         if ((head->is.state & RRCI_NODE_WANTED) == 0)
             rrci_forget_node(heap, ob);
         else if (!rrci_mirror_one(&weighing, ob))
@@ -6247,11 +6159,11 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
 /* Drop the anchors of what is still weak. If an edge node was not made, make its object strong. */
 static void rrci_end_pending(rrc_heap *heap)
 {
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_SIDE];
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_PENDING];
     size_t i;
     for (i = 0; heap->has_pending && i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
         RRCI_PREFETCH_OBJECT(tracked, i);
         if ((head->is.state & RRCI_NODE_PENDING) == 0)
             continue;
@@ -6269,7 +6181,7 @@ static void rrci_end_pending(rrc_heap *heap)
         if (RRCI_IS_WEAK(ob))
             rrci_anchor(heap, ob, 0);
     }
-    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+    rrci_empty(heap, &heap->gc[RRCI_PENDING]);
 }
 
 /* ---- the step ---- */
@@ -6350,8 +6262,8 @@ static void rrci_mirror_end(rrc_heap *heap)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             rrci_clear_weak(heap, ob);
-            rrci_gc_head_of(ob)->is.node = NULL;
-            rrci_forget_listed(heap, rrci_gc_head_of(ob));
+            rrci_mirror_head_of(ob)->is.node = NULL;
+            rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
@@ -6735,67 +6647,33 @@ static void rrci_check_queue(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
 }
 
-static int rrci_visit_to_check(rrc_object *ob, void *arg)
+static void rrci_check_explained(rrci_search *search, rrc_object *ob)
 {
-    rrci_search *search = (rrci_search *)arg;
-    if (ob == search->type_ob)
-        search->type_ob = NULL;
-#ifdef RRC_DEBUG
-    rrci_debug_visit(search, ob);
-    if (search->is_wrong)
-        return 0;
-#endif
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return 0;
-    if (rrci_is_tracked(ob))
-        rrci_gc_head_of(ob)->is.refs++;
-    else if (rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL)
-        ((rrci_side *)RRC_LINK(ob))->explained++;
-    return 0;
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (!rrci_has_gc_head(ob))
+        return;
+    if (!search->is_wrong && rrc_refcnt(ob) - rrci_is_listed(ob) < (intptr_t)head->is.refs)
+        rrci_too_many_visits(search, ob);
+    head->is.refs = 0;
 }
 
-/* Check that no tracked or linked object is visited more often than it has references. Linked ones get
-   sides for that. */
+/* Check that no tracked or linked object is visited more often than it has references. */
 static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
     rrci_search search;
     size_t i;
     int kind;
-    rrci_begin_search(&search, heap, 0, "rrc_check");
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS_LINKED,
+                      "rrc_check");
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED && !search.is_wrong; kind++)
+        rrci_explain_list(&search, &heap->gc[kind]);
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_check_explained(&search, *rrci_ob_at(&heap->gc[kind], i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
-            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
-                rrci_enter_side(heap, kind, rrci_at(&heap->list[kind], i));
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count && !search.is_wrong; i++) {
-#ifdef RRC_DEBUG
-            rrci_compare_traverses(&search, *rrci_ob_at(&heap->gc[kind], i));
-            if (search.is_wrong)
-                break;
-#endif
-            rrci_traverse(&search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_to_check);
-        }
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            rrci_gc_head *head = rrci_gc_head_of(ob);
-            if (!search.is_wrong && rrc_refcnt(ob) - rrci_is_waiting(head) < (intptr_t)head->is.refs)
-                rrci_too_many_visits(&search, ob);
-            head->is.refs = 0;
-        }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            intptr_t explained;
-            if (rrci_is_tracked(link->ob))
-                continue;
-            explained = ((const rrci_side *)RRC_LINK(link->ob))->explained;
-            RRC_LINK(link->ob) = link->p;
-            if (!search.is_wrong && rrc_refcnt(link->ob) < explained)
-                rrci_too_many_visits(&search, link->ob);
-        }
-    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
+            rrci_check_explained(&search, rrci_at(&heap->list[kind], i)->ob);
     if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
@@ -6820,14 +6698,19 @@ static void rrci_check_tracked(rrci_checker *checker)
         }
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (checker->code == RRC_OK && !heap->reported && rrci_count_tracked(heap) > 0)
+    if (checker->code == RRC_OK && heap->alive == 0 && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 
 #ifdef RRC_MIRROR
 
-static void rrci_check_weak(rrci_checker *checker, rrc_object *ob, intptr_t explained)
+static void rrci_check_weak(rrci_checker *checker, rrc_object *ob)
 {
+    intptr_t explained = 0;
+    if (rrci_has_gc_head(ob)) {
+        explained = (intptr_t)rrci_gc_head_of(ob)->is.refs;
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
     if (RRCI_IS_WEAK(ob) && rrc_refcnt(ob) > explained)
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
@@ -6846,21 +6729,12 @@ static void rrci_check_owners(rrci_checker *checker)
     rrci_begin_weighing(&weighing, heap, "rrc_check");
     for (i = 0; i < list->count; i++)
         rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_check_weak(checker, ob, (intptr_t)rrci_gc_head_of(ob)->is.refs);
-        rrci_gc_head_of(ob)->is.refs = 0;
-    }
+    for (i = 0; i < list->count; i++)
+        rrci_check_weak(checker, *rrci_ob_at(list, i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (!rrci_needs_side(kind, link->ob))
-                continue;
-            rrci_check_weak(checker, link->ob, ((const rrci_side *)RRC_LINK(link->ob))->explained);
-            RRC_LINK(link->ob) = link->p;
-        }
-    rrci_empty(heap, &heap->gc[RRCI_SIDE]);
-    rrci_leave_sides(heap);
+        for (i = 0; i < heap->list[kind].count; i++)
+            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
+                rrci_check_weak(checker, rrci_at(&heap->list[kind], i)->ob);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
 }
@@ -6869,12 +6743,11 @@ static void rrci_check_owners(rrci_checker *checker)
 static void rrci_check_mirror(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t weak = 0, nodes = 0, headless_o = 0, i;
+    size_t weak = 0, nodes = 0, i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            headless_o += (kind & RRCI_O) != 0 && !rrci_is_gc_type(RRC_TYPE(ob));
             if (rrci_is_tracked(ob))
                 continue;
             weak += RRCI_IS_WEAK(ob);
@@ -6889,9 +6762,8 @@ static void rrci_check_mirror(rrci_checker *checker)
             if (RRCI_IS_WEAK(ob) && rrci_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
-    if (headless_o != heap->headless_o
-        || (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count)))
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects, edge nodes, or O links are not counted right");
+    if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects or edge nodes are not counted right");
     if (checker->code == RRC_OK && !heap->found_dead && heap->depth == 0)
         rrci_check_owners(checker);
 }
@@ -7016,8 +6888,6 @@ static int rrci_visit_graph(rrc_object *ob, void *arg)
     /* rrci_traverse passes the member `search` of the graph */
     rrci_graph *graph = (rrci_graph *)(void *)((char *)arg - offsetof(rrci_graph, search));
     rrci_edge edge;
-    if (ob == graph->search.type_ob)
-        graph->search.type_ob = NULL;
     graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
     if (graph->out_of_memory)
         return 0;

@@ -186,9 +186,10 @@ static int is_young(void *userdata, rrc_gcref p)
 }
 
 #if !HOST_FRONT
+static const rrc_type Metatype = { .tp_name = "Metatype", .tp_basicsize = sizeof(rrc_type) };
 /* Of types that are static, but counted: the header has not made them. */
 static void free_nothing(rrc_heap *heap, void *self) { (void)heap, (void)self; }
-static const rrc_type Metatype = { .tp_name = "Metatype", .tp_basicsize = sizeof(rrc_type), .tp_free = free_nothing };
+static const rrc_type StaticMetatype = { .tp_name = "StaticMetatype", .tp_free = free_nothing };
 #endif
 
 static int with_generations, with_slots;
@@ -2257,6 +2258,30 @@ static void nothing_stands_for_what_is_to_be_linked(void)
 }
 
 /* Static objects: as children, as views, and in walks. */
+#if !HOST_FRONT
+static int visit_type_too(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    thing_traverse(self, visit, arg);
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
+    return 0;
+}
+
+/* A type made at run time, held once. */
+static rrc_object *new_heap_type(hand *h, const rrc_type *like)
+{
+    rrc_object *ob = rrc_new(h->heap, &Metatype), head;
+
+    check(ob != NULL);
+    head = *ob;
+    *(rrc_type *)(void *)ob = *like;
+    *ob = head;
+    ((rrc_type *)(void *)ob)->tp_flags |= RRC_TPFLAGS_HEAPTYPE;
+    if (like->tp_traverse != NULL)
+        ((rrc_type *)(void *)ob)->tp_traverse = visit_type_too;
+    return ob;
+}
+#endif
+
 static void static_objects_are_no_children(void)
 {
 #if !HOST_FRONT
@@ -2275,7 +2300,7 @@ static void static_objects_are_no_children(void)
     heap_type = Tracked;
     heap_type.tp_flags |= RRC_TPFLAGS_HEAPTYPE;
     heap_type.ob_base.ob_refcnt = 1;
-    heap_type.ob_base.ob_type = &Metatype;
+    heap_type.ob_base.ob_type = &StaticMetatype;
     instance = new_thing(h, &heap_type);
     own(h, instance, 0, instance);
     give(ob, 1, instance);
@@ -2309,6 +2334,7 @@ static void a_weak_type_has_instances(void)
     *(rrc_type *)(void *)type = Tracked;
     *type = head;
     ((rrc_type *)(void *)type)->tp_flags |= RRC_TPFLAGS_HEAPTYPE;
+    ((rrc_type *)(void *)type)->tp_traverse = visit_type_too;
     ((made_type *)(void *)type)->owned = new_thing(h, &Tracked);
     give(owner, 0, type);
     step(h);
@@ -2424,38 +2450,28 @@ static void a_negative_count_elsewhere(void)
 }
 #endif
 
-#if !HOST_FRONT
-static int visit_type_too(rrc_object *self, rrc_visitproc visit, void *arg)
-{
-    thing_traverse(self, visit, arg);
-    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
-    return 0;
-}
-#endif
-
-/* The type of an instance is one of what that owns, whether its tp_traverse visits it or not. */
+/* The type of an instance is one of what that owns. */
 static void heap_types_are_children(void)
 {
 #if !HOST_FRONT
-    static rrc_type heap_type;
-    rrc_object *type_ob = &heap_type.ob_base;
     int visits;
 
     for (visits = 0; visits < 2; visits++) {
         hand *h = open_hand();
-        rrc_object *instance;
-        place *p;
+        rrc_object *type_ob = new_heap_type(h, &Tracked), *instance;
+        rrc_type *type = (rrc_type *)(void *)type_ob;
+        place *p = link_to(h, type_ob, 1);
 
-        heap_type = Tracked;
-        heap_type.tp_flags |= RRC_TPFLAGS_HEAPTYPE;
-        if (visits)
-            heap_type.tp_traverse = visit_type_too;
-        heap_type.ob_base.ob_refcnt = 1;
-        heap_type.ob_base.ob_type = &Metatype;
-        p = link_to(h, type_ob, 1);
-        instance = new_thing(h, &heap_type);
+        if (!visits)
+            type->tp_traverse = thing_traverse;
+        instance = new_thing(h, type);
         own(h, instance, 0, instance);
         rrc_decref(h->heap, type_ob);
+        if (!visits) {                  /* then the reference counts as held from outside */
+            step(h);
+            check(!IS_WEAK(type_ob));
+            type->tp_traverse = visit_type_too;
+        }
         step_makes_weak(h, type_ob, p);
         check_int(node(h, instance)->list_count, 2);
         check_ptr(node(h, instance)->list[1], p);
@@ -2468,7 +2484,8 @@ static void heap_types_are_children(void)
         RRC_CLEAR(h->heap, THING(instance)->ref[0]);
         rrc_decref(h->heap, instance);
         check_int(rrc_unlink(h->heap, type_ob), RRC_OK);
-        check_int(heap_type.ob_base.ob_refcnt, 1);
+        check_int(RRC_REFCNT(type_ob), 1);
+        rrc_decref(h->heap, type_ob);
         close_hand(h);
     }
 #endif
@@ -2482,9 +2499,6 @@ static void a_step_is_due_for_what_the_header_drops(void)
     int kind;
 
     for (kind = 0; kind < KINDS; kind++) {
-#if !HOST_FRONT
-        static rrc_type heap_type;
-#endif
         hand *h = open_hand();
         rrc_object *ob, *other = NULL;
         place *p;
@@ -2494,12 +2508,8 @@ static void a_step_is_due_for_what_the_header_drops(void)
             close_hand(h);
             continue;
 #else
-            heap_type = Bare;
-            heap_type.tp_flags = RRC_TPFLAGS_HEAPTYPE;
-            heap_type.ob_base.ob_refcnt = 1;
-            heap_type.ob_base.ob_type = &Metatype;
-            ob = &heap_type.ob_base;
-            other = rrc_new(h->heap, &heap_type);
+            ob = new_heap_type(h, &Bare);
+            other = rrc_new(h->heap, (const rrc_type *)(const void *)ob);
             check(other != NULL);
             p = link_to(h, ob, 1);
             rrc_decref(h->heap, ob);
@@ -2535,6 +2545,7 @@ static void a_step_is_due_for_what_the_header_drops(void)
             rrc_incref(h->heap, ob);
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
             check_int(RRC_REFCNT(ob), 1);
+            rrc_decref(h->heap, ob);
         } else if (kind == QUEUE) {
             p->is_dead = 1;
             step(h);
@@ -2558,8 +2569,7 @@ static rrc_object *in_question;
 static void take_it(hand *h) { rrc_incref(h->heap, in_question); }
 static void drop_it(hand *h) { rrc_decref(h->heap, in_question); }
 
-/* In the middle of a weighing link fields serve it. The hook may take what the step has
-   passed, or has not. */
+/* The hook may take what the weighing has passed, or has not. */
 static void taken_in_hooks_of_a_step(void)
 {
     enum { LOG, ANCHOR, HOOKS, VIEWS = 3 };

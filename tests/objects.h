@@ -20,8 +20,8 @@
 #define STATIC_PTR(name) ((rrc_object *)(void *)&(name).ob)
 #endif
 
-/* What the header puts in front of an object that has no GC head: debug builds note its heap. */
-#define OB_DEBUG ((size_t)(HOST_DEBUG ? 16 : 0))
+/* The bytes that the header puts in front of an object: a GC head, and in debug builds a note of its heap. */
+#define OB_HEADS ((size_t)(HOST_DEBUG ? 32 : 16))
 
 typedef struct node {
     OB_HEAD

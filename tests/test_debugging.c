@@ -427,7 +427,7 @@ static void *keep_freed_memory(void *userdata, void *ptr, size_t old_size, size_
 {
     host *h = (host *)userdata;
 
-    if (new_size > 0 || old_size != sizeof(node) + OB_PREFIX + OB_DEBUG)
+    if (new_size > 0 || old_size != sizeof(node) + OB_PREFIX + OB_HEADS)
         return host_realloc(userdata, ptr, old_size, new_size);
     check(h->test == NULL);
     h->test = ptr;
@@ -488,7 +488,7 @@ static void a_freed_ob_is_recognized(void)
     check_int(h->deallocs, 1);
     check_int(host_stats(h).objects, 0);
     check_int(host_free_heap(h), 0);
-    host_realloc(h, kept, sizeof(node) + OB_PREFIX + OB_DEBUG, 0);
+    host_realloc(h, kept, sizeof(node) + OB_PREFIX + OB_HEADS, 0);
     host_end(h);
 }
 

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A life of links and collections; the result tells one life from another. */
 static uint32_t live(uint32_t seed, size_t rounds)
@@ -158,9 +159,9 @@ static void objects_of_another_heap_are_refused(void)
     host_close(a);
     host_close(b);
 }
-/* An object that the header has not made, whose type does not say so: whatever is in front of it, it is
-   taken for one of the heap. */
-static void objects_of_nobody_are_taken(void)
+
+/* An object that the header did not make, although its type says so: nothing may be written in front of it. */
+static void objects_of_nobody_are_refused(void)
 {
     static const rrc_type Loose = { .tp_name = "Loose", .tp_basicsize = sizeof(node) };
     enum { BEFORE = 64 };
@@ -168,23 +169,27 @@ static void objects_of_nobody_are_taken(void)
     char *memory = (char *)calloc(1, BEFORE + sizeof(node));
     size_t id = host_rooted(h, HOST_OLD);
     rrc_object *ob;
+    int kind;
 
     check(memory != NULL);
     ob = (rrc_object *)(void *)(memory + BEFORE);
     REFCNT(ob) = 1;
     RRC_TYPE(ob) = &Loose;
     rrc_incref(h->heap, ob);
+    host_expect_log(h, RRC_ETYPE, "rrc_incref");
     rrc_decref(h->heap, ob);
+    host_expect_log(h, RRC_ETYPE, "rrc_decref");
     check_int(REFCNT(ob), 1);
-    ob_link(h, P, id, ob, FULL);
-    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
-    check_int(rrc_unlink(h->heap, ob), RRC_OK);
-    check_int(REFCNT(ob), 1);
+    for (kind = P; kind <= O; kind++) {
+        check_int(rrc_link(h->heap, host_at(h, id), ob, kind == P ? RRC_P : RRC_O), RRC_ETYPE);
+        check(strstr(host_expect_log(h, RRC_ETYPE, "rrc_link")->detail, "tp_basicsize") != NULL);
+    }
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
     host_expect_silence(h);
     host_close(h);
     free(memory);
 }
-#define DEBUG_UNITS , UNIT(objects_of_another_heap_are_refused), UNIT(objects_of_nobody_are_taken)
+#define DEBUG_UNITS , UNIT(objects_of_another_heap_are_refused), UNIT(objects_of_nobody_are_refused)
 #else
 #define DEBUG_UNITS
 #endif

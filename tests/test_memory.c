@@ -165,7 +165,7 @@ static void stats_tell_the_memory(void)
     for (i = 0; i < 5000; i++) {
         if (i % 500 == 0)
             check_int(host_stats(h).memory,
-                      h->live_bytes - i * (sizeof(node) + OB_PREFIX + OB_DEBUG));
+                      h->live_bytes - i * (sizeof(node) + OB_PREFIX + OB_HEADS));
         ob_given(h, i % 2 == 0 ? P : O, host_rooted(h, HOST_OLD), FULL);
     }
     host_close(h);

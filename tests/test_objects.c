@@ -34,7 +34,7 @@ static void a_new_object_is_zeroed_but_for_its_head(void)
     check_ptr(RRC_TYPE(ob), &Node);
     check(all_zero(NODE(ob)->ref, sizeof NODE(ob)->ref));
     check_int(NODE(ob)->tag, 0);
-    check_int(h->live_bytes, bytes + sizeof(node) + OB_PREFIX + OB_DEBUG);
+    check_int(h->live_bytes, bytes + sizeof(node) + OB_PREFIX + OB_HEADS);
     check_int((uintptr_t)ob % sizeof(void *), 0);
     check_int(host_stats(h).objects, 1);
     rrc_decref(h->heap, ob);
@@ -179,7 +179,7 @@ static const rrc_type OnlyFree = {
     .tp_name = "OnlyFree", .tp_basicsize = sizeof(node), .tp_free = count_free,
 };
 static const rrc_type Foreign = {
-    .tp_name = "Foreign", .tp_basicsize = sizeof(node), .tp_free = count_static_free,
+    .tp_name = "Foreign", .tp_free = count_static_free,
 };
 
 static void a_type_without_slots(void)

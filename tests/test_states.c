@@ -58,7 +58,7 @@ static int collect(states_cast *c)
         h->phase = HOST_MUTATOR;
         check_int(rrc_check(h->heap), RRC_OK);
         h->phase = was;
-        if (c->state == STATE_MARKING)
+        if (c->state == STATE_MARKING || c->state == STATE_OPEN)
             return trace_again(h, HOST_MAJOR_TRACE, rrc_major_collection_trace);
     } else if (is_function(c, "rrc_minor_collection_trace")) {
         if (c->state == STATE_COPYING)
@@ -74,7 +74,7 @@ static int collect(states_cast *c)
     } else {
         int early = is_function(c, "rrc_major_collection_trace_early");
 
-        if (c->state == STATE_MARKING)
+        if (c->state == STATE_MARKING || c->state == STATE_OPEN)
             return trace_again(h, HOST_MAJOR_TRACE,
                                early ? rrc_major_collection_trace_early : rrc_major_collection_trace);
         h->options.early = early;
@@ -349,7 +349,7 @@ static const struct row {
     { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits },
     { "a tp_free in a major collection", STATE_MAJOR, in_free_of_light_in_major },
     { "between trace and free of a major collection", STATE_MARKING, in_a_major },
-    { "between trace and free of an early major collection", STATE_MARKING, in_an_early_major },
+    { "between trace and free of an early major collection", STATE_OPEN, in_an_early_major },
     { "a tp_free in rrc_heap_free", STATE_CLOSING, in_free_of_light_at_the_end },
     { "a tp_traverse in rrc_heap_free", STATE_ENDING, in_traverse_at_the_end },
     { "a tp_finalize in rrc_heap_free", STATE_RELEASING, in_finalize_at_the_end },
