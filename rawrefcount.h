@@ -753,9 +753,8 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
-/* Free the memory of an object made by rrc_new or rrc_new_var. (If tp_basicsize is 0, it also frees
-   an object that the allocator of the realloc hook has made. All others need a tp_free of
-   their own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
+/* Free the memory of an object made by rrc_new or rrc_new_var. (An object whose tp_basicsize is 0 must
+   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
    to it, and, in a hook of a collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
@@ -5168,13 +5167,13 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
+    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
 }
 
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
 }
 
 RRC_API size_t rrc_gc_collect(rrc_heap *heap)
@@ -5679,16 +5678,17 @@ static int rrci_visit_loner(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* The reference is not explained any more. (A heap type may get two such visits. Then it does not look held.) */
+/* The reference is not explained any more. It has been counted before, and is counted once more here. */
 static int rrci_visit_held(rrc_object *ob, void *arg)
 {
-    (void)arg;
+    rrci_gc_head *head;
 #ifdef RRC_DEBUG
     if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
         return 0;
 #endif
-    if (!rrci_is_linked_ob(ob) && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
-        rrci_gc_head_of(ob)->is.refs--;
+    head = rrci_is_linked_ob(ob) ? NULL : rrci_explain_one((const rrci_search *)arg, ob);
+    if (head != NULL)
+        head->is.refs -= 2;
     return 0;
 }
 
@@ -6698,6 +6698,8 @@ static void rrci_check_tracked(rrci_checker *checker)
         }
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
+    if (heap->gc[RRCI_ASKED].count > 0)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search that has ended has left notes");
     if (checker->code == RRC_OK && heap->alive == 0 && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }

@@ -2491,6 +2491,41 @@ static void heap_types_are_children(void)
 #endif
 }
 
+/* Objects with memory of their own: each reference to one holds it, also that of a tracked object. */
+static void objects_with_memory_of_their_own(void)
+{
+#if !HOST_FRONT
+    static rrc_object own_p, own_o;
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked);
+    place *p, *q;
+
+    own_p.ob_refcnt = own_o.ob_refcnt = 1;
+    own_p.ob_type = own_o.ob_type = &StaticMetatype;
+    p = link_to(h, &own_p, 1);
+    q = link_to(h, &own_o, 0);
+    give(owner, 0, &own_p);
+    give(owner, 1, &own_o);
+    step(h);
+    check(!IS_WEAK(&own_p));
+    check_int(p->anchored, 1);
+    check_int(q->anchored, 0);
+    check_int(node(h, owner)->list_count, 1);
+    check_int(rrc_check(h->heap), RRC_OK);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    check(IS_WEAK(&own_p));
+    check_int(p->anchored, 0);
+    RRC_CLEAR(h->heap, THING(owner)->ref[1]);
+    step(h);
+    p->is_dead = q->is_dead = 1;
+    check_int(rrc_unlink(h->heap, &own_o), RRC_OK);
+    step(h);
+    check_int(rrc_run_pending(h->heap, 0), 2);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+#endif
+}
+
 /* References that the header drops, or stops to look after: of the queue, of the last
    instance to its type, of a batch of garbage that C got hold of again. */
 static void a_step_is_due_for_what_the_header_drops(void)
@@ -3060,6 +3095,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(nothing_stands_for_what_is_to_be_linked), UNIT(slots_of_the_dead), UNIT(asked_for_in_a_step), UNIT(a_light_object_is_linked_anew),
     UNIT(static_objects_are_no_children),
     UNIT(heap_types_are_children),
+    UNIT(objects_with_memory_of_their_own),
     UNIT(nodes_are_for_tracked_objects),
     UNIT(a_step_is_due_for_what_the_header_drops),
     UNIT(taken_in_hooks_of_a_step), UNIT(a_tracked_object_is_taken_in_a_hook),

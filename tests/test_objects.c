@@ -1,6 +1,6 @@
 /* Objects: rrc_new, rrc_new_var, rrc_del, and the ways in which memory goes. */
 
-#include "objects.h"
+#include "knots.h"
 
 #include <string.h>
 
@@ -240,6 +240,58 @@ static void objects_of_somebody_else(void)
     host_close(h);
 }
 
+/* The search counts them as held by each reference, as it has no words in front of them. */
+static void objects_of_somebody_else_in_a_cycle(void)
+{
+    union {
+        void *align;
+        char bytes[128];
+    } memory;
+    int wrong;
+
+    for (wrong = 0; wrong < 2; wrong++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
+        rrc_object *ring = knot_ring(h, &Knot, 2, NULL), *ob = (rrc_object *)(void *)(memory.bytes + 32);
+        size_t id = host_new(h, HOST_OLD);
+
+        unit_context("wrong %d", wrong);
+        frees = 0;
+        memset(&memory, 0, sizeof memory);
+        RRC_TYPE(ob) = &Foreign;
+        REFCNT(ob) = 1;
+        ob_link(h, P, id, ob, FULL);
+        KNOT(ring)->ref[1] = ob;
+        rrc_incref(h->heap, ring);
+        if (!HOST_DEBUG)
+            RRC_TYPE(ob) = NULL;            /* nothing is known of it then */
+        host_major(h);
+        RRC_TYPE(ob) = &Foreign;
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));
+        rrc_decref(h->heap, ring);
+        if (wrong) {                        /* a reference that is not there: no verdict in this collection */
+            rrc_object *liar = knot_new(h, &Knot, 3);
+
+            KNOT(liar)->ref[0] = KNOT(liar)->ref[1] = KNOT(liar)->ref[2] = liar;
+            host_major(h);
+            host_expect_log(h, RRC_ETRAVERSE, NULL);
+            KNOT(liar)->ref[0] = KNOT(liar)->ref[1] = KNOT(liar)->ref[2] = NULL;
+            rrc_decref(h->heap, liar);
+            check_events(h, "d3");
+        }
+        host_major(h);
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, id));     /* although only garbage refers to ob */
+        rrc_run_pending(h->heap, 0);
+        check_int(h->deallocs, 2 + wrong);
+        check_int(frees, 0);
+        host_major(h);
+        rrc_run_pending(h->heap, 0);
+        check_int(frees, 1);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 /* ... or is given back to the allocator hook, when the type has no size. */
 static void objects_of_the_allocator(void)
 {
@@ -294,5 +346,6 @@ UNIT_GROUP(objects,
     UNIT(a_type_without_slots),
     UNIT(tp_free_is_called_wherever_memory_goes),
     UNIT(objects_of_somebody_else),
+    UNIT(objects_of_somebody_else_in_a_cycle),
     UNIT(objects_of_the_allocator),
     UNIT(clear_sets_the_field_first));

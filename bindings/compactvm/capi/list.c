@@ -26,6 +26,7 @@ static int list_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     const cxi_list *l = (const cxi_list *)self;
     size_t i;
 
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
     for (i = 0; i < l->size; i++)
         RRC_VISIT(l->items[i]);
     return 0;

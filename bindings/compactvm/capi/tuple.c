@@ -23,6 +23,7 @@ static int tuple_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     const cxi_tuple *t = (const cxi_tuple *)self;
     size_t i;
 
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
     for (i = 0; i < t->size; i++)
         RRC_VISIT(t->items[i]);
     return 0;

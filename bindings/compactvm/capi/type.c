@@ -429,6 +429,7 @@ static rrc_object *type_new(cvm *vm, cx_type *type, rrc_object *const *args, siz
 
 static int type_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
     RRC_VISIT(((cx_type *)self)->tp_base);
     return 0;
 }

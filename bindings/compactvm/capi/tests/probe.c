@@ -1202,6 +1202,7 @@ static int keeper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     const keeper *k = (const keeper *)self;
     size_t i;
 
+    RRC_VISIT((rrc_object *)(uintptr_t)RRC_TYPE(self));
     for (i = 0; i < k->n; i++)
         RRC_VISIT(k->items[i]);
     return 0;
