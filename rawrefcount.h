@@ -236,7 +236,9 @@
  *        An object there to which C takes a reference is neither finalized nor cleared.
  *        rrc_run_pending(heap, max) looks only at connected objects. A P link whose
  *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
- *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
+ *        another heap (RRC_EHEAP), and those with memory of their own whose tp_basicsize is not 0.
+ *        A tp_traverse visits its heap type, as in CPython since 3.9. search_percent lets
+ *        collections search less often. rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
  *        its own in an edge node.
@@ -537,6 +539,14 @@ typedef struct rrc_desc {
        proxy of very many objects at a time, as the header searches them one by one.) */
     int reports_marks;
 
+    /* When does a major collection search for cycles? 0: always. Else it does if the links and tracked objects
+       that were made or have gone since the last search are at least so many percent of those that are
+       there. A program that only drops references changes nothing that the header sees. So a
+       collection searches now and then in any case: after one that found no garbage, twice as many
+       collections go by as before it, at most 64. rrc_gc_collect always searches. 25 is a good value:
+       then a living graph costs little more than links alone. */
+    unsigned search_percent;
+
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
        link too, and makes links young again. (If memory for that is
@@ -592,6 +602,7 @@ typedef struct rrc_stats {
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
+    size_t searches;                            /* of the major ones, those that searched for cycles */
     size_t memory;                              /* bytes of the heap and its tables, without objects */
     /* Mirrored heaps: */
     size_t weak;                                /* objects that only the host's graph keeps */
@@ -1396,6 +1407,9 @@ struct rrc_heap {
     rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
+    size_t        changed;          /* links and tracked objects made or gone since the last search */
+    unsigned      not_searched;     /* major collections since then */
+    unsigned      search_every;     /* so many of them make a search due */
     char          gc_disabled;
 
     /* Work that waits, and the functions that do it. */
@@ -1425,7 +1439,7 @@ struct rrc_heap {
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
     size_t        hopeless;         /* how often a collection found an object uncollectable */
     size_t        memory;           /* bytes of the heap and its tables */
-    size_t        minor_collections, major_collections;
+    size_t        minor_collections, major_collections, searches;
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
@@ -2141,6 +2155,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
+    heap->changed++;
 }
 
 /* ---- the dictionary ----
@@ -3215,6 +3230,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
+    heap->changed++;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
@@ -3344,6 +3360,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
         RRCI_END_HOOK(heap);
     }
     rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
+    heap->changed++;
     rrci_bury(heap, ob, function);
     return RRC_OK;
 }
@@ -3580,6 +3597,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
             }
         }
     }
+    heap->changed += sweeper.burial.added;
     rrci_end_burial(heap, &sweeper.burial, function);
     rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
@@ -4467,10 +4485,34 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     heap->state = state;
 }
 
-/* Does this major collection look for cycles? */
-static int rrci_wants_search(const rrc_heap *heap)
+/* May a search for cycles be made now, and could it find any? */
+static int rrci_can_search(const rrc_heap *heap)
 {
     return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
+}
+
+/* Does this major collection search for cycles? The answer is the same until its end. */
+static int rrci_wants_search(const rrc_heap *heap)
+{
+    size_t all = rrci_count_links(heap) + rrci_count_tracked(heap), percent = heap->desc.search_percent;
+    if (!rrci_can_search(heap))
+        return 0;
+    return heap->gc_collecting || heap->changed >= all / 100 * percent + all % 100 * percent / 100
+        || heap->not_searched + 1 >= heap->search_every;
+}
+
+#define RRCI_MOST_SEARCH_EVERY 64
+
+/* After a search: when is the next one due? */
+static void rrci_note_search(rrc_heap *heap)
+{
+    heap->changed = 0;
+    heap->not_searched = 0;
+    heap->searches++;
+    if (!rrci_all_alive(heap))
+        heap->search_every = 1;
+    else if (heap->search_every < RRCI_MOST_SEARCH_EVERY)
+        heap->search_every = heap->search_every * 2 + (heap->search_every == 0);
 }
 
 /* The trace function of a major collection with tracked objects. Returns 0 if the search was given up. */
@@ -4491,10 +4533,13 @@ static int rrci_trace_with_cycles(rrc_heap *heap, int is_early, const char *func
 static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
-    if (heap->searched)
+    heap->not_searched++;
+    if (heap->searched) {
+        rrci_note_search(heap);
         rrci_set_garbage_aside(heap);
-    else if (heap->alive > 0)
+    } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
+    }
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     rrci_return_late(heap, first);
@@ -5136,6 +5181,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
+    heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
     RRCI_MIRRORED(heap, heap->changes++);
@@ -5740,7 +5786,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     }
     RRCI_END_HOOK(heap);
     rrci_spread_strength(heap);
-    is_garbage = rrci_wants_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
+    is_garbage = rrci_can_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
                                              || !rrci_all_held(heap, loners, function));
     while (loners->count > 0)
         rrci_drop_last_ob(heap, loners);
@@ -6523,6 +6569,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
+    stats->searches = heap->searches;
     stats->memory = heap->memory;
     stats->weak = stats->edge_nodes = stats->mirrored = stats->mirror_steps = 0;
 #ifdef RRC_MIRROR

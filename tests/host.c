@@ -316,6 +316,7 @@ void host_describe(host *h, rrc_desc *desc)
 #endif
     desc->collect = h->options.collects ? host_collect : NULL;
     desc->reports_marks = h->options.reports_marks != 0;
+    desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;

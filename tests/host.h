@@ -93,6 +93,7 @@ typedef struct host_options {
     int unchecked;              /* no rrc_check after each collection, for big tests */
     int stress;                 /* collect whenever host_safepoint is reached */
     int plain_memory;           /* leave desc.realloc NULL */
+    unsigned search_percent;
     int reports_marks;          /* tell the header which objects are marked: REPORT_... */
     int collects;               /* set desc.collect: a major collection */
     int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it

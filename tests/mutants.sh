@@ -342,6 +342,16 @@ mutant check_believes_visits dict "$(in_function rrci_check_explained \
 mutant check_believes_visits_of_linked_obs dict "$(in_function rrci_check_traverses 's/ | RRCI_EXPLAINS_LINKED//')"
 mutant check_leaves_scratch_words dict "$(in_function rrci_check_explained 's/head->is.refs = 0;/;/')"
 
+# When a collection searches.
+mutant what_lives_is_always_searched dict "$(in_function rrci_wants_search 's/heap->changed >= all/heap->changed + all >= all/')"
+mutant what_lives_is_never_searched_again dict "$(in_function rrci_wants_search 's/|| heap->not_searched + 1 >= heap->search_every/|| 0/')"
+mutant a_demanded_search_is_not_made dict "$(in_function rrci_wants_search 's/heap->gc_collecting ||//')"
+mutant garbage_makes_no_search_due dict "$(in_function rrci_note_search 's/heap->search_every = 1;/;/')"
+mutant searches_become_rare_without_a_bound dict "$(in_function rrci_note_search 's/if (heap->search_every < RRCI_MOST_SEARCH_EVERY)/if (1)/')"
+mutant new_links_are_no_change dict "$(in_function rrci_create_link '/heap->changed++;/d')"
+mutant deaths_are_no_change dict "$(in_function rrci_sweep '/heap->changed += /d')"
+mutant untracking_is_no_change dict "$(in_function rrci_untrack '/heap->changed++;/d')"
+
 # Who may call what, and when; old objects that become young.
 mutant functions_of_a_collection_nest dict "$(in_function rrci_gate 's/RRCI_MINOR \*\/     { 0,/RRCI_MINOR *\/     { RRCI_MINOR_TRACE,/')"
 mutant nothing_may_pause dict "$(in_function rrci_gate 's/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"

@@ -974,7 +974,135 @@ static void reports_that_were_not_announced(void)
     host_close(h);
 }
 
+/* ---- when to search ---- */
+
+static size_t searches(host *h) { return host_stats(h).searches; }
+
+/* A ring of 20 tracked objects that lives, and 20 links beside it. */
+static rrc_object *open_with_40(host **h, unsigned percent)
+{
+    const host_options options = { .search_percent = percent, .collects = 1 };
+    rrc_object *ring;
+    int i;
+
+    *h = host_open(&options);
+    ring = knot_ring(*h, &Knot, 20, NULL);
+    rrc_incref((*h)->heap, ring);
+    for (i = 0; i < 20; i++)
+        ob_given(*h, i % 2 == 0 ? P : O, host_rooted(*h, HOST_OLD), FULL);
+    return ring;
+}
+
+/* The number of major collections until the next search, which is among them. */
+static int majors_until_search(host *h)
+{
+    size_t before = searches(h);
+    int majors;
+
+    for (majors = 1; majors < 1000; majors++) {
+        host_major(h);
+        if (searches(h) > before)
+            break;
+    }
+    return majors;
+}
+
+static void close_with_40(host *h, rrc_object *ring)
+{
+    rrc_decref(h->heap, ring);
+    rrc_gc_collect(h->heap);
+    check_int(host_stats(h).tracked, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* By default each collection searches; else, if nothing changes, fewer and fewer, but never none. */
+static void what_lives_is_searched_less_and_less(void)
+{
+    static const int expected[] = { 1, 1, 2, 4, 8, 16, 32, 64, 64, 64 };
+    unsigned percent;
+    size_t i;
+
+    for (percent = 0; percent <= 100; percent += 25) {
+        host *h;
+        rrc_object *ring = open_with_40(&h, percent);
+
+        unit_context("percent %d", (int)percent);
+        for (i = 0; i < sizeof expected / sizeof *expected; i++)
+            check_int(majors_until_search(h), percent == 0 ? 1 : expected[i]);
+        close_with_40(h, ring);
+    }
+}
+
+/* Each kind of change counts: 10 of 40 are 25 percent, 9 are not. */
+static void a_change_makes_a_search_due(void)
+{
+    enum { TRACKED_NOW, UNTRACKED_NOW, LINKED_NOW, UNLINKED_NOW, DEAD, CHANGES };
+    int kind, n;
+
+    for (kind = 0; kind < CHANGES; kind++)
+        for (n = 7; n <= 13; n++) {
+            host *h;
+            rrc_object *ring = open_with_40(&h, 25), *obs[20];
+            size_t ids[20], total, i;
+
+            unit_context("kind %d, n %d", kind, n);
+            for (i = 0; i < 20; i++) {
+                obs[i] = rrc_gc_new(h->heap, &Knot);
+                ids[i] = host_new(h, HOST_OLD);
+                host_root(h, ids[i]);
+                if (kind == UNTRACKED_NOW)
+                    check_int(rrc_gc_track(h->heap, obs[i]), RRC_OK);
+                if (kind == UNLINKED_NOW || kind == DEAD)
+                    ob_link(h, O, ids[i], obs[i], FULL);
+            }
+            for (i = 0; i < 4; i++)
+                majors_until_search(h);
+            for (i = 0; i < (size_t)n; i++)
+                switch (kind) {
+                case TRACKED_NOW: check_int(rrc_gc_track(h->heap, obs[i]), RRC_OK); break;
+                case UNTRACKED_NOW: rrc_gc_untrack(h->heap, obs[i]); break;
+                case LINKED_NOW: ob_link(h, O, ids[i], obs[i], FULL); break;
+                case UNLINKED_NOW: check_int(rrc_unlink(h->heap, obs[i]), RRC_OK); break;
+                default: host_unroot(h, ids[i]);
+                }
+            if (kind == DEAD)
+                host_major(h);              /* this one finds them dead when it has decided */
+            total = host_stats(h).tracked + host_stats(h).p_old + host_stats(h).o_old;
+            check_int(majors_until_search(h) == 1, (size_t)n >= total * 25 / 100);
+            for (i = 0; i < 20; i++)
+                rrc_decref(h->heap, obs[i]);
+            close_with_40(h, ring);
+        }
+}
+
+/* What is dropped changes nothing that the header sees: it goes at the latest with the next search. After
+   one that has found garbage, the next collection searches too. rrc_gc_collect always does. */
+static void garbage_makes_searches_due(void)
+{
+    host *h;
+    rrc_object *ring = open_with_40(&h, 50);
+    int i;
+
+    for (i = 0; i < 6; i++)
+        majors_until_search(h);
+    check_int(host_stats(h).garbage, 0);
+    knot_ring(h, &Knot, 3, NULL);
+    check_int(majors_until_search(h), 32);
+    rrc_run_pending(h->heap, 0);
+    check_int(host_stats(h).garbage, 3);
+    check_int(majors_until_search(h), 1);
+    for (i = 0; i < 4; i++)
+        majors_until_search(h);
+    knot_ring(h, &Knot, 3, NULL);
+    check_int(rrc_gc_collect(h->heap), 3);
+    close_with_40(h, ring);
+}
+
 UNIT_GROUP(gc_protocol,
+    UNIT(what_lives_is_searched_less_and_less),
+    UNIT(a_change_makes_a_search_due),
+    UNIT(garbage_makes_searches_due),
     UNIT(resized_in_its_finalizer),
     UNIT(nothing_tracked_is_deleted_in_a_hook),
     UNIT(a_p_that_is_found_late),
