@@ -102,8 +102,8 @@ static void look(rrc_heap *heap, owner *o, int slot)
     int has_text, has_callback;
     wrong = 0;
     if (is_busy) {
-        int has_proxy = rrc_lua_protect(heap, push_self, o) == 0;
-        check_int(has_proxy, slot != DEALLOC && rrc_lua_state(heap) != NULL);
+        if (slot == DEALLOC)
+            check(rrc_lua_protect(heap, push_self, o) != 0);
         rrc_lua_native_bytes(heap, 100);
         rrc_lua_protect(heap, use_all, o);
         rrc_lua_native_bytes(heap, -100);
@@ -227,7 +227,7 @@ static const char library[] =
 enum { BY_COLLECT = 1, BY_LUA = 2, BOTH = BY_COLLECT | BY_LUA };
 
 /* When C, which holds the object while its proxy goes, lets go of it. */
-enum { NOT_HELD, HELD, HELD_LONGER };
+enum { NOT_HELD, CLOSED, HELD, HELD_LONGER };
 
 typedef struct place {
     const char *name, *script;
@@ -243,6 +243,7 @@ static const place places[] = {
     { "a cycle of C, let go of by C", "cycle_of_c()", 1, HELD, 0, BOTH },
     { "a cycle of C below an object that dies, by `collect()`", "cycle_below()", 1, NOT_HELD, 0, BY_COLLECT },
     { "a cycle of C below an object that dies, by Lua", "cycle_below()", 1, NOT_HELD, 0, BY_LUA },
+    { "closed", "owner(1)", 1, CLOSED, 0, BOTH },
     { "the end: alone", "owner(1)", 1, NOT_HELD, 1, BOTH },
     { "the end: a cycle over both heaps", "cycle()", 1, NOT_HELD, 1, BOTH },
     { "the end: a chain over both heaps", "chain()", 10, NOT_HELD, 1, BOTH },
@@ -275,7 +276,7 @@ static lua_State *open_place(const place *where)
     run(L, lua_tostring(L, -1));
     lua_settop(L, 0);
     run(L, "for i = 1, 4 do collect() end");    /* only `it` has a proxy now, and what Lua refers to */
-    if (where->held)
+    if (where->held >= HELD)
         run(L, "hold_owner(it) it = nil for i = 1, 4 do collect() end");
     return L;
 }
@@ -289,6 +290,8 @@ static void go_to(const place *where, int way)
     can_collect = !where->is_end || NEVER_COLLECTS_IN_FINALIZERS;
     if (where->held == HELD)
         rrc_decref(heap, held);
+    if (where->held == CLOSED)
+        run(L, "it:close()");
     if (!where->is_end) {
         run(L, way == BY_COLLECT ? "it = nil for i = 1, 4 do collect() end"
                                  : "it = nil for i = 1, 40 do pcall(collectgarbage) end");
