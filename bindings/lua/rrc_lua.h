@@ -2384,21 +2384,23 @@ static void rrcl_part_all(lua_State *L, rrcl_state *state)
 {
     rrc_stats before, after;
     uint32_t slot;
-    int rounds = 10;                            /* deallocs can go on making objects */
+    int rounds = 10, has_parted;                /* slots can go on making objects, and proxies */
     state->is_ending = 1;
     rrcl_use(state, L);
     do {
+        has_parted = 0;
         for (slot = 1; slot <= state->slot_count; slot++)
             if (state->slots[slot].proxy != NULL) {
                 rrc_unlink(state->heap, state->slots[slot].ob);
                 rrcl_free_slot(state, slot);
+                has_parted = 1;
             }
         rrc_get_stats(state->heap, &before);
         rrcl_step(state);
         if (state->hidden == NULL)
             return;
         rrc_get_stats(state->heap, &after);
-    } while ((after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
+    } while ((has_parted || after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
 }
 
 /* The state is being closed. The proxies find out when they are used. */

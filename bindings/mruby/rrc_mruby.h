@@ -1763,11 +1763,11 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
-/* Each proxy is disposed of. */
-static void rrcm_dispose_all(rrcm_state *state)
+/* Each proxy is disposed of. Returns whether there was one. */
+static int rrcm_dispose_all(rrcm_state *state)
 {
     rrcm_chunk *chunk;
-    int i;
+    int i, has_parted = 0;
     for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
         for (i = 0; i < RRCM_CHUNK_CELLS; i++)
             if (chunk->cells[i].kind == RRCM_PROXY) {
@@ -1775,22 +1775,25 @@ static void rrcm_dispose_all(rrcm_state *state)
                 rrcm_bury(&chunk->cells[i]);
                 if (object != NULL)
                     object->data = (void *)(uintptr_t)rrcm_disposed;
+                has_parted = 1;
             }
+    return has_parted;
 }
 
 /* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
    included. So slots find what their objects own. */
 static void rrcm_part_proxies(rrcm_state *state)
 {
-    int arena = mrb_gc_arena_save(state->mrb), rounds = 10;     /* deallocs can go on making objects */
+    int arena = mrb_gc_arena_save(state->mrb);
+    int rounds = 10, has_parted;            /* slots can go on making objects, and proxies */
     rrc_stats before, after;
     do {
-        rrcm_dispose_all(state);
+        has_parted = rrcm_dispose_all(state);
         rrc_get_stats(state->heap, &before);
         rrcm_step(state);
         rrc_run_pending(state->heap, 0);
         rrc_get_stats(state->heap, &after);
-    } while ((after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
+    } while ((has_parted || after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
     mrb_gc_arena_restore(state->mrb, arena);
 }
 
