@@ -2378,29 +2378,37 @@ static int rrcl_can_be_known(lua_State *L)
     return !is_main;
 }
 
-/* While Lua still works: all proxies part from their objects, and what C does not hold is deallocated,
-   cycles of C included. So slots find what their objects own. (In them, the state can be closed.) */
+/* Dissolve the links of all proxies. Returns whether there was one. */
+static int rrcl_part_proxies(rrcl_state *state)
+{
+    uint32_t slot;
+    int has_parted = 0;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL) {
+            rrc_unlink(state->heap, state->slots[slot].ob);
+            rrcl_free_slot(state, slot);
+            has_parted = 1;
+        }
+    return has_parted;
+}
+
+/* While Lua still works: no proxy is left, and what C does not hold is deallocated, cycles of C
+   included. So slots find what their objects own. (In them, the state can be closed.) */
 static void rrcl_part_all(lua_State *L, rrcl_state *state)
 {
     rrc_stats before, after;
-    uint32_t slot;
-    int rounds = 10, has_parted;                /* slots can go on making objects, and proxies */
+    int rounds = 10;                            /* slots can go on making objects, and proxies */
     state->is_ending = 1;
     rrcl_use(state, L);
+    rrcl_part_proxies(state);
     do {
-        has_parted = 0;
-        for (slot = 1; slot <= state->slot_count; slot++)
-            if (state->slots[slot].proxy != NULL) {
-                rrc_unlink(state->heap, state->slots[slot].ob);
-                rrcl_free_slot(state, slot);
-                has_parted = 1;
-            }
         rrc_get_stats(state->heap, &before);
         rrcl_step(state);
         if (state->hidden == NULL)
             return;
         rrc_get_stats(state->heap, &after);
-    } while ((has_parted || after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
+    } while ((rrcl_part_proxies(state) || after.objects != before.objects || after.finalizable != before.finalizable)
+             && --rounds > 0);
 }
 
 /* The state is being closed. The proxies find out when they are used. */

@@ -1785,15 +1785,16 @@ static int rrcm_dispose_all(rrcm_state *state)
 static void rrcm_part_proxies(rrcm_state *state)
 {
     int arena = mrb_gc_arena_save(state->mrb);
-    int rounds = 10, has_parted;            /* slots can go on making objects, and proxies */
+    int rounds = 10;                        /* slots can go on making objects, and proxies */
     rrc_stats before, after;
+    rrcm_dispose_all(state);
     do {
-        has_parted = rrcm_dispose_all(state);
         rrc_get_stats(state->heap, &before);
         rrcm_step(state);
         rrc_run_pending(state->heap, 0);
         rrc_get_stats(state->heap, &after);
-    } while ((has_parted || after.objects != before.objects || after.finalizable != before.finalizable) && --rounds > 0);
+    } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
+             && --rounds > 0);
     mrb_gc_arena_restore(state->mrb, arena);
 }
 

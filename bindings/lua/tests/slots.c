@@ -35,7 +35,7 @@ static int wrong;                       /* a string or function that is another'
 static int owners;                      /* that live */
 static int met;                         /* by the weak tables: what is cleared, or deallocated */
 static int is_busy;                     /* the slots use all else that there is, and collect */
-static int can_collect;
+static int is_at_end, can_collect;
 static rrc_object *held;                /* by C */
 
 static int read_text(lua_State *L)
@@ -89,6 +89,10 @@ static int use_all(lua_State *L)
     check(rrc_lua_is_value(heap, ob));
     RRC_CLEAR(heap, ob);
     lua_settop(L, top);
+    if (is_at_end && o->is_cleared) {
+        rrc_lua_push(L, heap, &o->head);        /* its proxy stays in use; or it is being deallocated */
+        lua_setglobal(L, "kept");
+    }
     rrc_lua_step(L, heap);
     if (can_collect) {
         lua_gc(L, LUA_GCCOLLECT, 0);
@@ -294,6 +298,7 @@ static void go_to(const place *where, int way)
 {
     lua_State *L = open_place(where);
     rrc_heap *heap = rrc_lua_heap(L);
+    is_at_end = where->is_end;
     can_collect = !where->is_end || NEVER_COLLECTS_IN_FINALIZERS;
     if (where->held == HELD)
         rrc_decref(heap, held);

@@ -45,7 +45,8 @@ count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
 self-unchecked    | s/a.ob = rrc_mruby_unwrap(mrb, self, cls);/a.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
 cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrcm_step(state);/        ;/
-one-last-round    | s/ \&\& --rounds > 0);/ \&\& 0);/
+one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
+late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
 wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '

@@ -10,6 +10,7 @@
 
 #include <mruby/compile.h>
 #include <mruby/string.h>
+#include <mruby/variable.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum { ALL, STRING, NOTHING, WRONG, FINDINGS };
 
 typedef struct owner {
     rrc_object  head;
-    int         id, is_cleared;
+    int         id, is_cleared, is_kept;
     rrc_object *text, *callback, *next;
 } owner;
 
@@ -28,6 +29,7 @@ static int wrong;                       /* a string or proc that is another's */
 static int owners;                      /* that live */
 static int met;                         /* by ObjectSpace: what is cleared, or deallocated */
 static int is_busy;                     /* the slots use all else that there is, and collect */
+static int is_at_end;
 static rrc_object *held;                /* by C */
 
 /* The proc returns the number of its owner. */
@@ -65,6 +67,9 @@ static mrb_value use_all(mrb_state *mrb, void *data)
     check(rrc_mruby_is_value(ob));
     rrc_decref(heap, ob);
     rrc_mruby_test(next, NULL);
+    o->is_kept |= is_at_end && o->is_cleared;
+    if (o->is_kept)                             /* its proxy stays in use; or it is being deallocated */
+        mrb_gv_set(mrb, mrb_intern_lit(mrb, "$kept"), rrc_mruby_wrap(heap, &o->head));
     rrc_mruby_step(heap);
     rrc_mruby_collect(heap);
     return mrb_nil_value();
@@ -168,7 +173,7 @@ static const rrc_mruby_class Unfinalized = { .type = &unfinalized_type, .make = 
 static mrb_value meet(mrb_state *mrb, mrb_value self)
 {
     const owner *o = (const owner *)rrc_mruby_test(mrb_get_arg1(mrb), NULL);
-    met += o != NULL && o->is_cleared;
+    met += o != NULL && o->is_cleared && !o->is_kept;
     return self;
 }
 
@@ -261,6 +266,7 @@ static void go_to(const place *where, int way, int has_finalizer, int is_wrapped
 {
     mrb_state *mrb = open_place(where, has_finalizer, is_wrapped);
     rrc_heap *heap = rrc_mruby_heap(mrb);
+    is_at_end = where->is_end;
     if (where->held == HELD)
         rrc_decref(heap, held);
     if (where->held == DISPOSED_OF)
