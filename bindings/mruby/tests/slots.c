@@ -28,6 +28,7 @@ static int found[SLOTS][FINDINGS];
 static int wrong;                       /* a string or proc that is another's */
 static int owners;                      /* that live */
 static int met;                         /* by ObjectSpace: what is cleared, or deallocated */
+static int mode;                        /* of mruby's collector: 1: generational, 2: at each allocation */
 static int is_busy;                     /* the slots use all else that there is, and collect */
 static int is_at_end;
 static rrc_object *held;                /* by C */
@@ -246,7 +247,10 @@ static mrb_state *open_place(const place *where, int has_finalizer, int is_wrapp
     mrb_state *mrb;
     char script[100];
     node_forget_all();
+    memory_stress = 0;
     mrb = nodes_open();
+    run(mrb, (mode & 1) != 0 ? "GC.generational_mode = true" : "GC.generational_mode = false");
+    memory_stress = (mode & 2) != 0;
     rrc_mruby_define_class(mrb, NULL, &OwnerClass);
     rrc_mruby_define_class(mrb, NULL, &Unfinalized);
     mrb_define_method(mrb, mrb->kernel_module, "meet", meet, MRB_ARGS_REQ(1));
@@ -279,6 +283,7 @@ static void go_to(const place *where, int way, int has_finalizer, int is_wrapped
     if (way == BY_MRUBY)
         run(mrb, "$it = nil");
     mrb_close(mrb);
+    memory_stress = 0;
     if (where->held == HELD_LONGER) {
         check_int(owners, 1);
         rrc_decref(heap, held);
@@ -318,7 +323,7 @@ static void check_place(const place *where, int way, int is_wrapped)
     for (has_finalizer = 0; has_finalizer < 2; has_finalizer++) {
         memset(found, 0, sizeof found);
         met = 0;
-        unit_context("%s, way %d%s%s%s: ", where->name, way, is_busy ? ", busy" : "", is_wrapped ? ", wrapped" : "",
+        unit_context("%s, mode %d, way %d%s%s%s: ", where->name, mode, way, is_busy ? ", busy" : "", is_wrapped ? ", wrapped" : "",
                      has_finalizer ? ", with a finalizer" : "");
         go_to(where, way, has_finalizer, is_wrapped);
         if (!has_finalizer)
@@ -331,11 +336,10 @@ static void check_place(const place *where, int way, int is_wrapped)
         unit_fail(__FILE__, __LINE__, "README.md does not say: %s", row);
 }
 
-static void slots_find_what_the_page_says(void)
+static void check_places(void)
 {
     size_t i;
     int is_wrapped;
-    read_page();
     for (i = 0; i < sizeof places / sizeof *places; i++)
         for (is_busy = 0; is_busy < 2; is_busy++)
             for (is_wrapped = places[i].held == HELD; is_wrapped < 2; is_wrapped++) {
@@ -344,6 +348,13 @@ static void slots_find_what_the_page_says(void)
                 if ((places[i].ways & BY_MRUBY) != 0)
                     check_place(&places[i], BY_MRUBY, is_wrapped);
             }
+}
+
+static void slots_find_what_the_page_says(void)
+{
+    read_page();
+    for (mode = 0; mode < 4; mode++)
+        check_places();
     unit_context("%s", "");
 }
 
