@@ -49,6 +49,7 @@ MUTANTS = {
   "gone_values_are_called" => ["objects.c", "    if (NIL_P(value) && callable != NULL", "    if (0 && callable != NULL", "process"],
   "late_calls_reach_ruby" => ["objects.c", "    if (rrb.is_closed)                  /* Ruby itself may be gone */", "    if (0)", "process"],
   "values_get_wrappers" => ["objects.c", "    if (rrc_ruby_is_value(args->ob))\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],
+  "what_is_deallocated_is_wrapped" => ["objects.c", "    if (rrc_refcnt(ob) == 0)\n        rb_raise", "    if (0)\n        rb_raise", "slots"],
   "dispose_leaves_the_link" => ["objects.c", "    rrc_unlink(rrb.heap, ob);", "    (void)0;"],
   "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    if (ob == &rrb_no_object)", "    if (ob == &rrb_no_object)", "wrappers"],
   "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],

@@ -157,6 +157,8 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
         return (VALUE)p;
     if (rrc_ruby_is_value(ob))
         return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
+    if (rrc_refcnt(ob) == 0)
+        rb_raise(rb_eRuntimeError, "this %s is being deallocated", ob->ob_type->tp_name);
     return new_wrapper(class_of_type(ob->ob_type), ob);
 }
 
