@@ -2529,17 +2529,12 @@ static void rrci_dict_rebuild(rrc_heap *heap, rrci_list *list, size_t size)
     rrci_table_insert_all(table, list, 0, list->count);
 }
 
-/* Forget the contents. A dictionary by p is going to be rebuilt, and goes on growing then. */
+/* Forget the contents. (A dictionary by p is going to be rebuilt, and keeps its other table.) */
 static void rrci_dict_turn_off(rrci_dict *dict)
 {
     dict->on = 0;
-    if (dict->by_ob && rrci_dict_is_growing(dict)) {
+    if (dict->by_ob && rrci_dict_is_growing(dict))
         dict->stage = RRCI_RETIRING;
-    } else if (dict->stage == RRCI_FILLING) {
-        dict->stage = RRCI_CLEARING;
-        dict->done = 0;
-        dict->other.used = 0;
-    }
 }
 
 /* Fill a dictionary that is off, if there is memory for it. */

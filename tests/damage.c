@@ -23,6 +23,7 @@ static char last_detail[300];
 static size_t logged;
 static int memory_fails;
 static size_t memory_moved;             /* bytes taken and given back */
+static size_t memory_live;
 
 static int nothing_survives;
 
@@ -69,10 +70,14 @@ static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_siz
     (void)userdata;
     memory_moved += old_size + new_size;
     if (new_size == 0) {
+        memory_live -= old_size;
         free(ptr);
         return NULL;
     }
-    return memory_fails ? NULL : realloc(ptr, new_size);
+    if (memory_fails)
+        return NULL;
+    memory_live += new_size - old_size;
+    return realloc(ptr, new_size);
 }
 
 static int traverse(rrc_object *self, rrc_visitproc visit, void *arg)
@@ -799,6 +804,71 @@ static void replaced_tables_are_freed(void)
     close_heap();
 }
 
+/* So many links go that the larger table has all that are left, and more. */
+static void shrinking_while_it_grows(void)
+{
+    rrci_dict *dict;
+    int order, i, k, count;
+
+    for (order = 0; order < 3; order++) {
+        unit_context("order %d", order);
+        open_heap();
+        dict = &heap->list[RRCI_P_OLD].dict;
+        for (count = 0; dict->stage != RRCI_FILLING || dict->done < 2 * RRCI_STEP; count++)
+            link_one(count, 1);
+        for (i = 0; i < count; i++) {
+            k = order == 0 ? i : order == 1 ? count - 1 - i : (int)((size_t)i * 7919 % (size_t)count);    /* (a prime) */
+            check_int(rrc_unlink(heap, all[k]), RRC_OK);
+            check_int(rrc_check(heap), RRC_OK);
+            if (i % 100 == 99) {
+                check_int(rrc_run_pending(heap, 0), 100);
+                check_int(dict->stage, RRCI_FILLING);
+            }
+        }
+        rrc_run_pending(heap, 0);
+        for (k = count; k < count + 100; k++)
+            link_one(k, 1);
+        check(dict->stage != RRCI_FILLING);
+        for (k = 0; k < 100; k++)
+            check_ptr(rrc_from_obj(heap, &many[count + k]), all[count + k]);
+        close_heap();
+    }
+}
+
+/* A collection drops a dictionary by ob, with the table that was to replace it. */
+static void dropped_while_it_grows(void)
+{
+    rrci_dict *dict;
+    int stage, i, k;
+
+    for (stage = RRCI_CLEARING; stage <= RRCI_RETIRING; stage++) {
+        unit_context("stage %d", stage);
+        open_heap();
+        dict = &heap->list[RRCI_O_OLD].dict;
+        for (i = 0; i < 300; i++)
+            link_one(i, 0);
+        check_int(rrc_unlink(heap, all[0]), RRC_OK);
+        check_int(dict->on, 1);
+        for (; dict->stage != stage; i++)
+            link_one(i, 0);
+        for (k = 1; k < i; k++)
+            dies[k] = k % 8 != 0;
+        collect();
+        check_int(dict->on, 0);
+        for (k = 1; k < i; k++)
+            dies[k] = 0;
+        for (k = i; k < 2 * i; k++)
+            link_one(k, 0);
+        for (k = 1; k < 2 * i; k++)
+            if (k % 8 == 0 || k >= i)
+                check_int(rrc_unlink(heap, all[k]), RRC_OK);
+        check_int(heap->list[RRCI_O_OLD].count, 0);
+        rrc_run_pending(heap, 0);
+        close_heap();
+        check_int(memory_live, 0);
+    }
+}
+
 static void growing_dictionaries(void)
 {
     rrci_list *list;
@@ -1001,6 +1071,7 @@ static void changes_while_tables_grow(void)
             crowded.demotes = kinds[i].demotes;
             midway += change_at_random(seed, unit_is_quick() ? 20000 : 60000);
             close_heap();
+            check_int(memory_live, 0);
         }
     check(midway > (unit_is_quick() ? 300 : 2000));
 }
@@ -1464,7 +1535,8 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
-           UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed),
+           UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows),
+           UNIT(dropped_while_it_grows),
            UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
