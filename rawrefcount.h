@@ -541,6 +541,12 @@ typedef struct rrc_desc {
        lacking, minor collections trace old p's too, and ask is_young for old links.) */
     int demotes;
 
+    /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
+       dictionary. Else an rrc_unlink that finds none makes one for all links of its list. A
+       collection that changes many of these drops the dictionary, unless rrc_unlink has used it
+       since the collection before. */
+    int unlinks;
+
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
        as malloc's. Inside a collection the header may free, but never allocates.
@@ -709,8 +715,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    ob, ob joins the queue (a light one is freed at once). To deallocate it at once:
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
-   O(links) for the first O link (with slot: for the first P link, too) after a major collection] */
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1); O(links)
+   for the first O link (with slot: for the first P link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -1319,6 +1325,8 @@ typedef struct rrci_dict {
     char       stage;           /* RRCI_SETTLED .. RRCI_RETIRING */
     char       on;              /* kept up to date? (If not, its contents mean nothing.) */
     char       by_ob;           /* the key is ob, not p */
+    char       optional;        /* made when it is needed, and dropped when it is not */
+    char       asked;           /* optional: it has been used since the last sweep of its list */
 } rrci_dict;
 
 /* An array in chunks, which can grow. Its last chunk is partly filled. An empty list has no
@@ -2123,8 +2131,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    with those of the lookups around it.
 
    If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list gets a dictionary by ob when rrc_unlink first needs it, and drops it
-   when a collection would take time to keep it up to date. */
+   lists do. Any other list has one by ob, if the descriptor says so (unlinks). Else that one is optional: it
+   is made when rrc_unlink needs it, and is dropped by a collection that would take time to keep it up to
+   date, if nothing has used it since the last one. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -2529,11 +2538,11 @@ static void rrci_dict_rebuild(rrc_heap *heap, rrci_list *list, size_t size)
     rrci_table_insert_all(table, list, 0, list->count);
 }
 
-/* Forget the contents. (A dictionary by p is going to be rebuilt, and keeps its other table.) */
+/* Forget the contents. (A dictionary that is not optional is going to be rebuilt, and keeps its other table.) */
 static void rrci_dict_turn_off(rrci_dict *dict)
 {
     dict->on = 0;
-    if (dict->by_ob && rrci_dict_is_growing(dict))
+    if (dict->optional && rrci_dict_is_growing(dict))
         dict->stage = RRCI_RETIRING;
 }
 
@@ -2606,8 +2615,8 @@ static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const 
     rrci_remove(heap, list, index);
 }
 
-/* A list is rarely searched by ob, so that only the first search of a long list makes its dictionary by
-   ob. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
+/* A list is rarely searched by ob, so that only the first search of a long list makes an optional
+   dictionary. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
    beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
@@ -2617,8 +2626,10 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     RRC_ASSERT(dict->by_ob || is_plain);
     if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
         rrci_dict_turn_on(heap, list);
-    if (dict->on && !is_plain)
+    if (dict->on && !is_plain) {
+        dict->asked = 1;
         return rrci_dict_find(list, ob);
+    }
     for (i = 0; i < list->count; i++)
         if (rrci_at(list, i)->ob == ob)
             return i;
@@ -3298,13 +3309,13 @@ static int rrci_reserve(rrc_heap *heap, int kind)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
-        if (!target->dict.by_ob)
+        if (!target->dict.optional)
             return RRC_ENOMEM;
         rrci_dict_turn_off(&target->dict);
     }
     links = old->count + heap->list[kind | RRCI_YOUNG].count + 1;
     if (old->dict.on && rrci_dict_reserve(heap, old, links, links) != RRC_OK) {
-        if (!old->dict.by_ob)
+        if (!old->dict.optional)
             return RRC_ENOMEM;
         rrci_dict_turn_off(&old->dict);
     }
@@ -3596,6 +3607,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
    If there are more, it rebuilds the dictionary at the end. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
+    char   keep;
     char   rebuild;
 } rrci_dict_upkeep;
 
@@ -3604,7 +3616,9 @@ static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep 
     if (list->dict.stage == RRCI_FILLING)
         rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
+    upkeep->keep = !list->dict.optional || list->dict.asked;
     upkeep->rebuild = 0;
+    list->dict.asked = 0;
 }
 
 /* May the caller make one more change? If not, the dictionary is off. */
@@ -3614,7 +3628,7 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
         return 0;
     if (upkeep->changes_left-- > 0)
         return 1;
-    upkeep->rebuild = !list->dict.by_ob;
+    upkeep->rebuild = upkeep->keep;
     rrci_dict_turn_off(&list->dict);
     return 0;
 }
@@ -3792,7 +3806,7 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
             rrci_remove(heap, young, i);
         }
     }
-    if (on && (!old->dict.by_ob || old->dict.table.used + (old->count - first) <= rrci_dict_limit(&old->dict))) {
+    if (on && (!old->dict.optional || old->dict.table.used + (old->count - first) <= rrci_dict_limit(&old->dict))) {
         rrci_table_insert_all(&old->dict.table, old, first, old->count);
         old->dict.on = 1;
     } else {
@@ -3813,7 +3827,7 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         rrci_dict_turn_off(&list->dict);
         rrci_sweep(heap, list, 0, function);
         rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
-        if (!list->dict.by_ob) {
+        if (!list->dict.optional) {
             size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
             rrci_dict_rebuild(heap, list, size < capacity ? size : capacity);
             list->dict.on = 1;
@@ -3840,7 +3854,7 @@ static int rrci_has_room(rrc_heap *heap, rrci_list *young)
     rrci_dict *dict = &young->dict;
     if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
         return 1;
-    if (dict->by_ob) {
+    if (dict->optional) {
         rrci_dict_turn_off(dict);
         return 1;
     }
@@ -3874,7 +3888,7 @@ static void rrci_demote(rrc_heap *heap)
             rrci_add_link(heap, young, link);
         }
         /* Removed entries left tombstones in the room for links that will come back. */
-        if (!old->dict.by_ob && rrci_is_littered(old, young->count))
+        if (!old->dict.optional && rrci_is_littered(old, young->count))
             rrci_dict_rebuild(heap, old, old->dict.table.size);
     }
 }
@@ -6662,7 +6676,8 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
-        dict->on = !dict->by_ob;
+        dict->optional = dict->by_ob && !desc->unlinks;
+        dict->on = !dict->optional;
     }
     return heap;
 }
@@ -7181,7 +7196,7 @@ static void rrci_check_reserves(rrci_checker *checker)
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
         const rrci_dict *dict = &heap->list[kind].dict;
         size_t promoted = heap->list[kind | RRCI_YOUNG].count;
-        if (dict->on && !dict->by_ob && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
+        if (dict->on && !dict->optional && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
             rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
     }
 }

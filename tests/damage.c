@@ -100,7 +100,7 @@ enum { LINKS = 1000 };
 static short places[4 * LINKS];
 static rrc_object *obs[LINKS];
 
-static void open_heap(void)
+static void open_heap_that(int unlinks)
 {
     rrc_desc desc;
 
@@ -111,11 +111,14 @@ static void open_heap(void)
     desc.realloc = allocate;
     desc.log = write_log;
     first_young = NULL;
+    desc.unlinks = unlinks;
     heap = rrc_heap_new(&desc);
     check(heap != NULL);
     logged = 0;
     memory_fails = 0;
 }
+
+static void open_heap(void) { open_heap_that(0); }
 
 static rrc_object *linked(int i, int is_p)
 {
@@ -853,6 +856,7 @@ static void dropped_while_it_grows(void)
             link_one(i, 0);
         for (k = 1; k < i; k++)
             dies[k] = k % 8 != 0;
+        dict->asked = 0;
         collect();
         check_int(dict->on, 0);
         for (k = 1; k < i; k++)
@@ -867,6 +871,62 @@ static void dropped_while_it_grows(void)
         close_heap();
         check_int(memory_live, 0);
     }
+}
+
+/* ... but not if an unlink has used it since the last one. */
+static void used_and_kept(void)
+{
+    rrci_dict *dict;
+    int i, k;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < 3000; i++)
+        link_one(i, 0);
+    check_int(rrc_unlink(heap, all[0]), RRC_OK);
+    for (k = 1; k < 3; k++) {
+        for (i = 1; i < 3000; i++)
+            dies[i] = i % 4 == k;
+        collect();
+        check_int(dict->on, k == 1);
+    }
+    for (i = 1; i < 3000; i++) {
+        dies[i] = 0;
+        if (i % 4 == 0 || i % 4 == 3)
+            check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    }
+    rrc_run_pending(heap, 0);
+    close_heap();
+}
+
+/* Hosts that say so never wait for a dictionary. */
+static void unlinks_find_a_dictionary(void)
+{
+    rrci_list *list;
+    rrci_dict *dict;
+    int i;
+
+    open_heap_that(1);
+    list = &heap->list[RRCI_O_OLD];
+    dict = &list->dict;
+    check_that_links_are_made_in_steps(list, 0, MANY, 0);
+    for (i = 0; i < MANY; i++)
+        dies[i] = i % 2 != 0;
+    collect();
+    for (i = 0; i < MANY; i++) {
+        rrci_page *was = dict->table.page;
+
+        dies[i] = 0;
+        if (i % 2 != 0)
+            continue;
+        check_int(dict->on, 1);
+        memory_moved = 0;
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(memory_moved, 0);
+        check_ptr(dict->table.page, was);
+    }
+    rrc_run_pending(heap, 0);
+    close_heap();
 }
 
 static void growing_dictionaries(void)
@@ -1042,9 +1102,10 @@ static size_t change_at_random(uint32_t seed, int steps)
 
 static void changes_while_tables_grow(void)
 {
-    static const struct { int size, is_p, generations, demotes, reports; } kinds[] = {
-        { 1, 1, 0, 0, 0 }, { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 0 }, { 4, 0, 0, 0, 1 }, { 3, 0, 1, 1, 1 },
-        { 2, 0, 0, 0, 0 }, { 1, 0, 1, 0, 0 }, { 1, 0, 1, 1, 0 } };
+    static const struct { int size, is_p, generations, demotes, reports, unlinks; } kinds[] = {
+        { 1, 1, 0, 0, 0, 0 }, { 1, 1, 1, 0, 0, 0 }, { 1, 1, 1, 1, 0, 0 }, { 4, 0, 0, 0, 1, 0 }, { 3, 0, 1, 1, 1, 1 },
+        { 2, 0, 0, 0, 0, 0 }, { 1, 0, 1, 0, 0, 0 }, { 1, 0, 1, 1, 0, 0 },
+        { 2, 0, 0, 0, 0, 1 }, { 1, 0, 1, 0, 0, 1 }, { 2, 0, 1, 1, 0, 1 } };
     uint32_t seed;
     size_t i, midway = 0;
 
@@ -1059,6 +1120,7 @@ static void changes_while_tables_grow(void)
             desc.is_young = kinds[i].generations ? is_young : NULL;
             desc.demotes = kinds[i].demotes;
             desc.reports_marks = kinds[i].reports;
+            desc.unlinks = kinds[i].unlinks;
             desc.realloc = allocate;
             desc.log = write_log;
             heap = rrc_heap_new(&desc);
@@ -1536,7 +1598,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
            UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows),
-           UNIT(dropped_while_it_grows),
+           UNIT(dropped_while_it_grows), UNIT(used_and_kept), UNIT(unlinks_find_a_dictionary),
            UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),

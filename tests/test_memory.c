@@ -221,10 +221,10 @@ static void a_link_costs_little(void)
 
         for (i = 1; i <= most; i++) {
             ob_given(h, (link_kind)kind, host_new(h, HOST_OLD), LIGHT_OB);
-            if (i >= 50000 && i % 100 == 0) {
+            if (i >= 100000 && i % 1000 == 0)
                 check_cost(i, host_stats(h).memory, has_dict ? 295 : 165);
-                twofold += costs_more(i, host_stats(h).memory, 240);
-            }
+            if (i >= 20000 && i % 100 == 0)
+                twofold += costs_more(i, host_stats(h).memory, 250) ? 1 : 0;
         }
         check(twofold <= (has_dict ? most / 100 / 50 : 0));
         /* One allocation for an object, one for 256 links, and tables that grow by a part of their size. */
