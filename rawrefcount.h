@@ -2529,24 +2529,19 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size
     }
 }
 
-/* Fill the dictionary anew, with `size` of the allocated entries, or with the other table if that has all
-   its pages. */
-static void rrci_dict_rebuild(rrc_heap *heap, rrci_list *list, size_t size)
+/* Fill the dictionary anew, with `size` of the allocated entries. */
+static void rrci_dict_rebuild(rrci_list *list, size_t size)
 {
-    rrci_dict *dict = &list->dict;
-    rrci_table *table = &dict->table;
+    rrci_table *table = &list->dict.table;
     size_t first = 0;
-    if (dict->stage == RRCI_FILLING) {
-        rrci_dict_replace(heap, dict);
-        size = table->capacity;
-    }
     rrci_table_resize(table, size);
     while (first * RRCI_GROUP < size)
         first += rrci_table_clear(table, first, RRCI_PAGE_GROUPS);
     rrci_table_insert_all(table, list, 0, list->count);
 }
 
-/* Forget the contents. (A dictionary that is not optional is going to be rebuilt, and keeps its other table.) */
+/* Forget the contents. (A dictionary that is not optional is going to be rebuilt. Its other table stays, because it
+   is not being filled now: see rrci_begin_upkeep.) */
 static void rrci_dict_turn_off(rrci_dict *dict)
 {
     dict->on = 0;
@@ -2560,7 +2555,7 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
     rrci_dict *dict = &list->dict;
     size_t size = rrci_dict_size_for(list->count + list->count / 4);
     if (size <= dict->table.capacity && size >= dict->table.capacity / 8)
-        rrci_dict_rebuild(heap, list, size);
+        rrci_dict_rebuild(list, size);
     else if (rrci_dict_grow(heap, dict, size) != RRC_OK || rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK)
         return;
     dict->on = 1;
@@ -3621,7 +3616,7 @@ typedef struct rrci_dict_upkeep {
 
 static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep)
 {
-    if (list->dict.stage == RRCI_FILLING)
+    if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
         rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
     upkeep->keep = !list->dict.optional || list->dict.asked;
@@ -3649,10 +3644,10 @@ static int rrci_is_littered(const rrci_list *list, size_t more)
 }
 
 /* Rebuild the dictionary if that was put off, or if tombstones take up the room for `promoted` more keys. */
-static void rrci_end_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
+static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
     if (upkeep->rebuild || rrci_is_littered(list, promoted)) {
-        rrci_dict_rebuild(heap, list, list->dict.table.size);
+        rrci_dict_rebuild(list, list->dict.table.size);
         list->dict.on = 1;
     }
 }
@@ -3798,7 +3793,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
         }
     }
     rrci_end_burial(heap, &sweeper.burial, function);
-    rrci_end_upkeep(heap, list, &sweeper.upkeep, promoted);
+    rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
 /* Move links whose p is not young any more to the old list. The young dictionary must be off. */
@@ -3837,7 +3832,7 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
         if (!list->dict.optional) {
             size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
-            rrci_dict_rebuild(heap, list, size < capacity ? size : capacity);
+            rrci_dict_rebuild(list, size < capacity ? size : capacity);
             list->dict.on = 1;
         }
 #ifdef RRC_DEBUG
@@ -3857,7 +3852,7 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 }
 
 /* Can the young list take one more link without more memory? */
-static int rrci_has_room(rrc_heap *heap, rrci_list *young)
+static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
     if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
@@ -3866,8 +3861,8 @@ static int rrci_has_room(rrc_heap *heap, rrci_list *young)
         rrci_dict_turn_off(dict);
         return 1;
     }
-    if (dict->stage == RRCI_FILLING || dict->table.size < dict->table.capacity || dict->table.used > young->count)
-        rrci_dict_rebuild(heap, young, dict->table.capacity);
+    if (dict->table.size < dict->table.capacity || dict->table.used > young->count)
+        rrci_dict_rebuild(young, dict->table.capacity);
     return dict->table.used < rrci_dict_comfort(dict);
 }
 
@@ -3888,7 +3883,7 @@ static void rrci_demote(rrc_heap *heap)
                 RRCI_PREFETCH(rrci_at(old, i - RRCI_SEGMENT)->p);
             if (!RRC_HOST_IS_YOUNG(heap, link.p))
                 continue;
-            if (!rrci_has_room(heap, young)) {
+            if (!rrci_has_room(young)) {
                 heap->crowded_out++;
                 continue;
             }
@@ -3897,7 +3892,7 @@ static void rrci_demote(rrc_heap *heap)
         }
         /* Removed entries left tombstones in the room for links that will come back. */
         if (!old->dict.optional && rrci_is_littered(old, young->count))
-            rrci_dict_rebuild(heap, old, old->dict.table.size);
+            rrci_dict_rebuild(old, old->dict.table.size);
     }
 }
 

@@ -838,6 +838,48 @@ static void shrinking_while_it_grows(void)
     }
 }
 
+/* A collection finds the dictionary of old or young links in the middle of its growth. Few links die and move,
+   so that these are changed one by one, or so many that the dictionary is rebuilt. */
+static void collections_while_it_grows(void)
+{
+    enum { FAR = MANY / 2 };
+    static const int parts[] = { 1000, 5 };     /* one link of so many dies, and another moves */
+    rrci_list *list;
+    int young, which, i, count;
+
+    for (young = 0; young < 2; young++)
+        for (which = 0; which < 2; which++) {
+            unit_context("young %d, one of %d", young, parts[which]);
+            open_heap();
+            first_young = young ? &many[0] : NULL;
+            list = &heap->list[young ? RRCI_P_YOUNG : RRCI_P_OLD];
+            for (count = 0; list->dict.stage != RRCI_FILLING || list->dict.done < 2 * RRCI_STEP; count++)
+                link_one(count, 1);
+            for (i = 0; i < count; i++) {
+                dies[i] = i % parts[which] == 0;
+                goes_to[i] = i % parts[which] == 1 ? &many[FAR + i] : NULL;
+            }
+            if (young) {
+                first_young = &many[count / 2];
+                check_int(rrc_minor_collection_trace(heap), RRC_OK);
+                check_int(rrc_minor_collection_free(heap), RRC_OK);
+                check_int(rrc_check(heap), RRC_OK);
+            } else {
+                collect();
+            }
+            rrc_run_pending(heap, 0);
+            for (i = count; i < FAR / 2; i++)
+                link_one(i, 1);
+            for (i = 0; i < FAR / 2; i++) {
+                check_ptr(rrc_from_obj(heap, &many[i]), dies[i] || goes_to[i] != NULL ? NULL : all[i]);
+                check_ptr(rrc_from_obj(heap, &many[FAR + i]), goes_to[i] != NULL ? all[i] : NULL);
+                dies[i] = 0;
+                goes_to[i] = NULL;
+            }
+            close_heap();
+        }
+}
+
 /* A collection drops a dictionary by ob, with the table that was to replace it. */
 static void dropped_while_it_grows(void)
 {
@@ -1597,7 +1639,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
-           UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows),
+           UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows), UNIT(collections_while_it_grows),
            UNIT(dropped_while_it_grows), UNIT(used_and_kept), UNIT(unlinks_find_a_dictionary),
            UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),

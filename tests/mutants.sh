@@ -104,11 +104,10 @@ mutant the_new_table_misses_what_moves dict "$(in_function rrci_drop_from_other 
 mutant the_new_table_has_old_numbers dict "$(in_function rrci_drop_from_other 's/rrci_table_renumber(.*/;/')"
 mutant the_new_table_has_too_much dict "$(in_function rrci_drop_from_other '/dict->done = last;/d')"
 mutant a_sweep_forgets_the_new_table dict "$(in_function rrci_begin_upkeep 's/== RRCI_FILLING/== -1/')"
-mutant a_rebuild_forgets_the_new_table dict "$(in_function rrci_dict_rebuild 's/== RRCI_FILLING/== -1/')"
-mutant a_dropped_table_is_lost dict "$(in_function rrci_dict_turn_off 's/dict->by_ob/0/')"
+mutant a_dropped_table_is_lost dict "$(in_function rrci_dict_turn_off 's/dict->optional/0/')"
 mutant a_used_dictionary_is_dropped dict "$(in_function rrci_begin_upkeep 's/ || list->dict.asked//')"
 mutant an_unused_dictionary_is_kept dict "$(in_function rrci_begin_upkeep '/list->dict.asked = 0;/d')"
-mutant hosts_that_unlink_wait dict "$(in_function rrc_heap_new 's/ \&\& !desc->unlinks//')"
+mutant hosts_that_unlink_wait dict "$(in_function rrci_heap_new 's/ \&\& !desc->unlinks//')"
 mutant replaced_tables_stay dict "$(in_function rrci_dict_reserve 's/rrci_dict_retire(.*/;/')"
 mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/rrci_dict_retire(.*/;/')"
 
@@ -380,7 +379,7 @@ mutant a_husk_is_a_phase dict "$(in_function rrci_gate 's/== RRCI_HUSK ? RRC_ECL
 mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(heap) ||/0 ||/')"
 mutant hooks_may_call_anything slot "$(in_function rrci_gate 's/RRCI_UNLIKELY(RRCI_IN_HOOK(heap) \&\&/RRCI_UNLIKELY(0 \&\&/')"
 mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
-mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(heap, old, old->dict.table.size);/;/')"
+mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.table.size);/;/')"
 mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
 mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (--RRC_REFCNT(ob) == 0)/RRC_REFCNT(ob) = 0;/')"
 
