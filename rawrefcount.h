@@ -2554,10 +2554,16 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 {
     rrci_dict *dict = &list->dict;
     size_t size = rrci_dict_size_for(list->count + list->count / 4);
-    if (size <= dict->table.capacity && size >= dict->table.capacity / 8)
+    if (size <= dict->table.capacity && size >= dict->table.capacity / 8) {
         rrci_dict_rebuild(list, size);
-    else if (rrci_dict_grow(heap, dict, size) != RRC_OK || rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK)
-        return;
+    } else {
+        if (rrci_dict_grow(heap, dict, size) != RRC_OK)
+            return;
+        if (rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK) {
+            rrci_dict_turn_off(dict);           /* it gives up what it has */
+            return;
+        }
+    }
     dict->on = 1;
 }
 

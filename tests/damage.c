@@ -21,7 +21,7 @@ static rrc_heap *heap;
 static int last_code;
 static char last_detail[300];
 static size_t logged;
-static int memory_fails;
+static int memory_fails;                 /* 1: always, 2: from the second allocation on */
 static size_t memory_moved;             /* bytes taken and given back */
 static size_t memory_live;
 
@@ -74,8 +74,9 @@ static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_siz
         free(ptr);
         return NULL;
     }
-    if (memory_fails)
+    if (memory_fails == 1)
         return NULL;
+    memory_fails -= memory_fails > 1;
     memory_live += new_size - old_size;
     return realloc(ptr, new_size);
 }
@@ -915,7 +916,32 @@ static void dropped_while_it_grows(void)
     }
 }
 
-/* ... but not if an unlink has used it since the last one. */
+/* An unlink has memory for a part of a dictionary only. */
+static void half_a_dictionary(void)
+{
+    const rrci_dict *dict;
+    int i;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < 3000; i++)
+        link_one(i, 0);
+    for (i = 0; i < 3; i++) {
+        memory_fails = 2;
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(memory_fails, 1);
+        check_int(dict->on, 0);
+    }
+    memory_fails = 0;
+    for (; i < 3000; i++)
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    check_int(dict->on, 1);
+    rrc_run_pending(heap, 0);
+    close_heap();
+    check_int(memory_live, 0);
+}
+
+/* A collection drops a dictionary by ob that changes much, but not if an unlink has used it since the last one. */
 static void used_and_kept(void)
 {
     rrci_dict *dict;
@@ -1640,7 +1666,8 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
            UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows), UNIT(collections_while_it_grows),
-           UNIT(dropped_while_it_grows), UNIT(used_and_kept), UNIT(unlinks_find_a_dictionary),
+           UNIT(dropped_while_it_grows), UNIT(half_a_dictionary), UNIT(used_and_kept),
+           UNIT(unlinks_find_a_dictionary),
            UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
