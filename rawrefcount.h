@@ -239,7 +239,8 @@
  *        another heap (RRC_EHEAP). rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
- *        its own in an edge node.
+ *        its own in an edge node. Tables grow in steps, so that no call that makes a link takes
+ *        long. Hosts for which rrc_unlink must be quick say so (unlinks).
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -1118,8 +1119,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * that does not change costs just these reads.
  *
  * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
- * never moves its records when it grows, so that there is no pause for copying. All that
- * a collection can need is a number of chunks, which is reserved beforehand. */
+ * never moves its records when it grows, so that there is no pause for copying. A dictionary grows
+ * in steps. All that a collection can need is a number of chunks and the room in dictionaries, which
+ * are reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1817,10 +1819,10 @@ static size_t rrci_directory_needed(size_t links, size_t tracked)
     return for_links > for_objects ? for_links : for_objects;
 }
 
+/* (RRCI_ASKED has one chunk at most when memory is reserved.) */
 static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
 {
-    int has_objects = list >= &heap->gc[RRCI_TRACKED] && list <= &heap->gc[RRCI_CLEARED];
-    size_t in_chunk = has_objects ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
+    size_t in_chunk = list >= &heap->gc[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
     return (list->count + in_chunk - 1) / in_chunk;
 }
 

@@ -941,6 +941,33 @@ static void half_a_dictionary(void)
     check_int(memory_live, 0);
 }
 
+/* When few links are left, an unlink makes a small dictionary. */
+static void a_small_dictionary_again(void)
+{
+    rrci_dict *dict;
+    int i;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < MANY; i++)
+        link_one(i, 0);
+    check_int(rrc_unlink(heap, all[0]), RRC_OK);
+    check(dict->table.capacity > MANY);
+    dict->asked = 0;
+    for (i = 1; i < MANY; i++)
+        dies[i] = i > 1000;
+    collect();
+    check_int(dict->on, 0);
+    check_int(rrc_unlink(heap, all[1]), RRC_OK);
+    check_int(dict->on, 1);
+    check(dict->table.capacity < 4000);
+    for (i = 1; i < MANY; i++)
+        dies[i] = 0;
+    rrc_run_pending(heap, 0);
+    close_heap();
+    check_int(memory_live, 0);
+}
+
 /* A collection drops a dictionary by ob that changes much, but not if an unlink has used it since the last one. */
 static void used_and_kept(void)
 {
@@ -1011,6 +1038,7 @@ static void growing_dictionaries(void)
         link_one(i, 1);
     DAMAGE(size_t, dict->done, dict->done - 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->done, dict->done + 1, RRC_ECORRUPT, "new table");
+    DAMAGE(size_t, dict->done, list->count + 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->other.used, dict->other.used + 1, RRC_ECORRUPT, "new table");
     for (entry = dict->other.page[0].entry; *entry == RRCI_EMPTY; entry++)
         ;
@@ -1666,7 +1694,7 @@ UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_t
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
            UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
            UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows), UNIT(collections_while_it_grows),
-           UNIT(dropped_while_it_grows), UNIT(half_a_dictionary), UNIT(used_and_kept),
+           UNIT(dropped_while_it_grows), UNIT(half_a_dictionary), UNIT(a_small_dictionary_again), UNIT(used_and_kept),
            UNIT(unlinks_find_a_dictionary),
            UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
            UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
