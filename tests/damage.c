@@ -1026,6 +1026,7 @@ static void unlinks_find_a_dictionary(void)
 
 static void growing_dictionaries(void)
 {
+    static int members[CROWD];          /* the first groups of the new table are full */
     rrci_list *list;
     rrci_dict *dict;
     uint32_t *entry;
@@ -1034,8 +1035,14 @@ static void growing_dictionaries(void)
     open_heap();
     list = &heap->list[RRCI_P_OLD];
     dict = &list->dict;
+    memset(all, 0, sizeof all);
+    crowd(3, members);
+    for (i = 0; i < CROWD; i++)
+        link_one(members[i], 1);
     for (i = 0; dict->stage != RRCI_FILLING || dict->done < RRCI_STEP; i++)
-        link_one(i, 1);
+        if (all[i] == NULL)
+            link_one(i, 1);
+    check_int(rrc_check(heap), RRC_OK);
     DAMAGE(size_t, dict->done, dict->done - 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->done, dict->done + 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->done, list->count + 1, RRC_ECORRUPT, "new table");
