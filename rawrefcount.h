@@ -241,7 +241,8 @@
  *        collections search less often. rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
- *        its own in an edge node.
+ *        its own in an edge node. Tables grow in steps, so that no call that makes a link takes
+ *        long. Hosts for which rrc_unlink must be quick say so (unlinks).
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -553,6 +554,12 @@ typedef struct rrc_desc {
        lacking, minor collections trace old p's too, and ask is_young for old links.) */
     int demotes;
 
+    /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
+       dictionary. Else an rrc_unlink that finds none makes one for all links of its list. A
+       collection that changes many of these drops the dictionary, unless rrc_unlink has used it
+       since the collection before. */
+    int unlinks;
+
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
        as malloc's. Inside a collection the header may free, but never allocates.
@@ -722,8 +729,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    ob, ob joins the queue (a light one is freed at once). To deallocate it at once:
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
-   O(links) for the first O link (with slot: for the first P link, too) after a major collection] */
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1); O(links)
+   for the first O link (with slot: for the first P link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -1124,8 +1131,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * that does not change costs just these reads.
  *
  * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
- * never moves its records when it grows, so that there is no pause for copying. All that
- * a collection can need is a number of chunks, which is reserved beforehand. */
+ * never moves its records when it grows, so that there is no pause for copying. A dictionary grows
+ * in steps. All that a collection can need is a number of chunks and the room in dictionaries, which
+ * are reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1289,19 +1297,42 @@ typedef union rrci_chunk {
     } queue;                                    /* in the queue */
 } rrci_chunk;
 
-/* A hash table that maps a key of a record (p, or ob) to the record's index in its list. An entry
-   has four bytes. Its low `bits` bits hold index + 2, the others bits of the key's hash, so that a
-   probe rarely has to look at a record. */
-typedef struct rrci_dict {
+/* A table of entries of four bytes. The low `bits` bits of an entry hold index + 2, the others bits of the
+   key's hash, so that a probe rarely has to look at a record. The entries are in pages, so that no call has
+   to allocate, clear or free a block whose size depends on the number of links. */
+typedef struct rrci_page {
     void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
-    size_t    capacity;         /* entries allocated */
-    size_t    size;             /* entries in use: probing wraps around here */
-    size_t    used;             /* entries that are not RRCI_EMPTY */
-    size_t    peak;             /* young lists: links before the last collection */
-    unsigned  bits;
-    char      on;               /* kept up to date? (If not, its contents mean nothing.) */
-    char      by_ob;            /* the key is ob, not p */
+} rrci_page;
+
+typedef struct rrci_table {
+    rrci_page *page;
+    size_t     pages;           /* pages allocated */
+    size_t     capacity;        /* entries, with those of pages to come */
+    size_t     size;            /* entries in use: probing wraps around here */
+    size_t     used;            /* entries that are not RRCI_EMPTY */
+    unsigned   bits;
+} rrci_table;
+
+/* What happens to the other table of a dictionary. */
+enum {
+    RRCI_SETTLED,               /* there is none */
+    RRCI_CLEARING,              /* it gets its pages, and `done` groups are cleared */
+    RRCI_FILLING,               /* it has the first `done` records of the list, and no others */
+    RRCI_RETIRING               /* its pages are freed; it has been replaced */
+};
+
+/* Maps a key of a record (p, or ob) to the record's index in its list. */
+typedef struct rrci_dict {
+    rrci_table table;
+    rrci_table other;           /* replaces the table when it is complete */
+    size_t     done;
+    size_t     peak;            /* young lists: links before the last collection */
+    char       stage;           /* RRCI_SETTLED .. RRCI_RETIRING */
+    char       on;              /* kept up to date? (If not, its contents mean nothing.) */
+    char       by_ob;           /* the key is ob, not p */
+    char       optional;        /* made when it is needed, and dropped when it is not */
+    char       asked;           /* optional: it has been used since the last sweep of its list */
 } rrci_dict;
 
 /* An array in chunks, which can grow. Its last chunk is partly filled. An empty list has no
@@ -1793,6 +1824,15 @@ static size_t rrci_directory_needed(size_t links, size_t tracked)
     return for_links > for_objects ? for_links : for_objects;
 }
 
+/* (RRCI_ASKED has one chunk at most when memory is reserved.) */
+static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
+{
+    size_t in_chunk = list >= &heap->gc[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
+    return (list->count + in_chunk - 1) / in_chunk;
+}
+
+/* The directories are copied in one call. That is 8 bytes for 256 links: some 125 KB for 4 million links. So only
+   the chunks in use are copied. */
 static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
                                   size_t needed)
 {
@@ -1805,9 +1845,8 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     if (block == NULL)
         return needed <= directory->capacity ? RRC_OK : RRC_ENOMEM;
     for (i = 0; i < n; i++) {
-        if (directory->block != NULL)
-            memcpy(block + i * capacity, lists[i].chunk,
-                   (capacity < directory->capacity ? capacity : directory->capacity) * sizeof *block);
+        if (lists[i].count > 0)
+            memcpy(block + i * capacity, lists[i].chunk, rrci_chunks_in_use(heap, &lists[i]) * sizeof *block);
         lists[i].chunk = block + i * capacity;
     }
     rrci_free_table(heap, directory->block, directory->capacity * n * sizeof *block);
@@ -1838,18 +1877,6 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
         rrci_give_chunk(heap, chunk);
     }
     return RRC_OK;
-}
-
-/* Free chunks if there are far more than can be needed. */
-static void rrci_trim_chunks(rrc_heap *heap)
-{
-    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
-                                       rrci_count_tracked(heap));
-    enough += enough / 4;
-    while (heap->pool != NULL && heap->chunk_count > enough) {
-        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
-        heap->chunk_count--;
-    }
 }
 
 /* ---- lists ---- */
@@ -2165,8 +2192,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    with those of the lookups around it.
 
    If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list gets a dictionary by ob when rrc_unlink first needs it, and drops it
-   when a collection would take time to keep it up to date. */
+   lists do. Any other list has one by ob, if the descriptor says so (unlinks). Else that one is optional: it
+   is made when rrc_unlink needs it, and is dropped by a collection that would take time to keep it up to
+   date, if nothing has used it since the last one. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -2174,6 +2202,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_GROUP ((size_t)16)
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_MAX_LINKS ((size_t)1 << 30)
+#define RRCI_PAGE_GROUPS ((size_t)4 * RRC_CHUNK_LINKS)  /* groups in a page */
+#define RRCI_PAGE_ENTRIES (RRCI_PAGE_GROUPS * RRCI_GROUP)
+#define RRCI_STEP ((size_t)RRC_CHUNK_LINKS)     /* groups or records that a new link brings forward */
 
 /* A bit for each entry of the group that equals `value` in the bits of `care`. */
 static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
@@ -2221,27 +2252,31 @@ static uint64_t rrci_hash(const void *key)
 
 /* The group where probing starts: the upper half of the hash, scaled to the number of groups. (Lemire's
    reduction takes any number: tables need not double.) */
-static uint32_t *rrci_dict_home(const rrci_dict *dict, uint64_t hash)
+static size_t rrci_home(const rrci_table *table, uint64_t hash)
 {
-    uint64_t groups = dict->size / RRCI_GROUP;
-    return dict->entry + (size_t)(((hash >> 32) * groups) >> 32) * RRCI_GROUP;
+    uint64_t groups = table->size / RRCI_GROUP;
+    return (size_t)(((hash >> 32) * groups) >> 32);
 }
 
-static uint32_t *rrci_dict_next(const rrci_dict *dict, const uint32_t *group)
+static size_t rrci_next_group(const rrci_table *table, size_t group)
 {
-    size_t next = (size_t)(group - dict->entry) + RRCI_GROUP;
-    return dict->entry + (next == dict->size ? 0 : next);
+    return (group + 1) * RRCI_GROUP == table->size ? 0 : group + 1;
+}
+
+static uint32_t *rrci_group_at(const rrci_table *table, size_t group)
+{
+    return table->page[group / RRCI_PAGE_GROUPS].entry + group % RRCI_PAGE_GROUPS * RRCI_GROUP;
 }
 
 /* The lower half of the hash, in the bits that the index does not use. */
-static uint32_t rrci_dict_print(const rrci_dict *dict, uint64_t hash)
+static uint32_t rrci_print(const rrci_table *table, uint64_t hash)
 {
-    return (uint32_t)hash << dict->bits;
+    return (uint32_t)hash << table->bits;
 }
 
-static uint32_t rrci_dict_mask(const rrci_dict *dict)
+static uint32_t rrci_mask(const rrci_table *table)
 {
-    return ((uint32_t)1 << dict->bits) - 1;
+    return ((uint32_t)1 << table->bits) - 1;
 }
 
 static const void *rrci_key(const rrci_list *list, const rrci_link *link)
@@ -2253,16 +2288,17 @@ static const void *rrci_key(const rrci_list *list, const rrci_link *link)
    RRCI_NONE. If `after` is RRCI_NONE, the first one. An O list by p can have several for one key. */
 static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
 {
-    const rrci_dict *dict = &list->dict;
+    const rrci_table *table = &list->dict.table;
     uint64_t hash = rrci_hash(key);
-    const uint32_t *group;
     uint32_t print, mask;
-    RRC_ASSERT(dict->on);
-    if (dict->size == 0)
+    size_t at;
+    RRC_ASSERT(list->dict.on);
+    if (table->size == 0)
         return RRCI_NONE;
-    print = rrci_dict_print(dict, hash);
-    mask = rrci_dict_mask(dict);
-    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+    print = rrci_print(table, hash);
+    mask = rrci_mask(table);
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
         unsigned matches = rrci_group_match(group, print, ~mask);
         for (; matches != 0; matches &= matches - 1) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
@@ -2293,12 +2329,13 @@ static size_t rrci_dict_find_link(const rrci_list *list, const void *key, const 
 }
 
 /* The entry of record `index`, which was inserted with `key`. It must exist. No record is read. */
-static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key, uint32_t **group)
+static uint32_t *rrci_table_entry(const rrci_table *table, size_t index, const void *key, uint32_t **group)
 {
-    const rrci_dict *dict = &list->dict;
-    uint32_t mask = rrci_dict_mask(dict);
-    for (*group = rrci_dict_home(dict, rrci_hash(key));; *group = rrci_dict_next(dict, *group)) {
-        unsigned matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, mask);
+    size_t at;
+    for (at = rrci_home(table, rrci_hash(key));; at = rrci_next_group(table, at)) {
+        unsigned matches;
+        *group = rrci_group_at(table, at);
+        matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, rrci_mask(table));
         if (matches != 0)
             return *group + rrci_lowest_bit(matches);
         RRC_ASSERT(rrci_group_match(*group, RRCI_EMPTY, ~(uint32_t)0) == 0
@@ -2306,81 +2343,139 @@ static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void
     }
 }
 
-static void rrci_dict_insert_hashed(rrci_dict *dict, size_t index, uint64_t hash)
+static void rrci_table_insert(rrci_table *table, size_t index, uint64_t hash)
 {
     uint32_t *group, *entry;
     unsigned places;
-    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        group = rrci_group_at(table, at);
         places = rrci_group_match(group, RRCI_EMPTY, ~RRCI_TOMBSTONE);
         if (places != 0)
             break;
     }
     entry = group + rrci_lowest_bit(places);
-    dict->used += *entry == RRCI_EMPTY;
-    *entry = rrci_dict_print(dict, hash) | ((uint32_t)index + RRCI_FIRST);
-}
-
-static void rrci_dict_insert(rrci_list *list, size_t index)
-{
-    rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
+    table->used += *entry == RRCI_EMPTY;
+    *entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
 }
 
 /* A group with an empty entry was never full, and no probe went on from it. So only a removal from a
    full group needs a tombstone. */
-static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
+static void rrci_table_remove(rrci_table *table, size_t index, const void *key)
 {
-    uint32_t *group, *entry = rrci_dict_entry(list, index, key, &group);
+    uint32_t *group, *entry = rrci_table_entry(table, index, key, &group);
     if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
         *entry = RRCI_EMPTY;
-        list->dict.used--;
+        table->used--;
     } else {
         *entry = RRCI_TOMBSTONE;
     }
 }
 
-/* Record `from` is about to move to `to`. */
-static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
+/* Record `from`, which was inserted with `key`, is about to move to `to`. */
+static void rrci_table_renumber(rrci_table *table, size_t from, size_t to, const void *key)
 {
-    uint32_t *group, *entry = rrci_dict_entry(list, from, rrci_key(list, rrci_at(list, from)), &group);
-    *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
+    uint32_t *group, *entry = rrci_table_entry(table, from, key, &group);
+    *entry = (*entry & ~rrci_mask(table)) | ((uint32_t)to + RRCI_FIRST);
 }
 
-/* Insert the records from index `from` on, and prefetch the place of each while those before it are
+/* Insert the records from index `from` to `to`, and prefetch the place of each while those before it are
    inserted. */
-static void rrci_dict_insert_all(rrci_list *list, size_t from)
+static void rrci_table_insert_all(rrci_table *table, const rrci_list *list, size_t from, size_t to)
 {
     uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
-    size_t i, end = list->count + RRCI_AHEAD;
+    size_t i, end = to + RRCI_AHEAD;
     for (i = from; i < end; i++) {
         if (i >= from + RRCI_AHEAD)
-            rrci_dict_insert_hashed(&list->dict, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
-        if (i < list->count) {
+            rrci_table_insert(table, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
+        if (i < to) {
             uint64_t hash = rrci_hash(rrci_key(list, rrci_at(list, i)));
-            RRCI_PREFETCH_TO_WRITE(rrci_dict_home(&list->dict, hash));
+            RRCI_PREFETCH_TO_WRITE(rrci_group_at(table, rrci_home(table, hash)));
             hashes[i % RRCI_AHEAD] = hash;
         }
     }
 }
 
-/* Fill the table anew, with `size` of the allocated entries. */
-static void rrci_dict_rebuild(rrci_list *list, size_t size)
+/* The table is to have `size` of its entries, all of them empty. They are not cleared yet. */
+static void rrci_table_resize(rrci_table *table, size_t size)
 {
-    rrci_dict *dict = &list->dict;
-    RRC_ASSERT(size <= dict->capacity && size % RRCI_GROUP == 0);
-    dict->size = size;
-    dict->used = 0;
-    dict->bits = 1;
-    while (rrci_dict_mask(dict) < size + RRCI_FIRST)
-        dict->bits++;
-    if (size > 0)
-        memset(dict->entry, 0, size * sizeof *dict->entry);
-    rrci_dict_insert_all(list, 0);
+    RRC_ASSERT(size <= table->capacity && size % RRCI_GROUP == 0);
+    table->size = size;
+    table->used = 0;
+    table->bits = 1;
+    while (rrci_mask(table) < size + RRCI_FIRST)
+        table->bits++;
 }
 
-static size_t rrci_dict_bytes(size_t capacity)
+/* Clear at most n groups from `first` on, all in one page. Returns how many. */
+static size_t rrci_table_clear(rrci_table *table, size_t first, size_t n)
 {
-    return capacity * sizeof(uint32_t) + RRCI_LINE;     /* with room to align the groups */
+    size_t in_table = table->size / RRCI_GROUP - first, in_page = RRCI_PAGE_GROUPS - first % RRCI_PAGE_GROUPS;
+    n = n < in_table ? n : in_table;
+    n = n < in_page ? n : in_page;
+    memset(rrci_group_at(table, first), 0, n * RRCI_LINE);
+    return n;
 }
+
+static size_t rrci_table_pages(size_t capacity)
+{
+    return (capacity + RRCI_PAGE_ENTRIES - 1) / RRCI_PAGE_ENTRIES;
+}
+
+/* The bytes of a page, with room to align the groups. The last one can be short. */
+static size_t rrci_page_bytes(const rrci_table *table, size_t number)
+{
+    size_t entries = table->capacity - number * RRCI_PAGE_ENTRIES;
+    return (entries < RRCI_PAGE_ENTRIES ? entries : RRCI_PAGE_ENTRIES) * sizeof(uint32_t) + RRCI_LINE;
+}
+
+/* Make a table that has no pages yet. */
+static int rrci_table_begin(rrc_heap *heap, rrci_table *table, size_t capacity)
+{
+    table->page = (rrci_page *)rrci_alloc_table(heap, rrci_table_pages(capacity) * sizeof *table->page);
+    if (table->page == NULL)
+        return RRC_ENOMEM;
+    table->pages = 0;
+    table->capacity = capacity;
+    rrci_table_resize(table, capacity);
+    return RRC_OK;
+}
+
+static int rrci_table_add_page(rrc_heap *heap, rrci_table *table)
+{
+    rrci_page *page = &table->page[table->pages];
+    char *memory = (char *)rrci_alloc_table(heap, rrci_page_bytes(table, table->pages));
+    if (memory == NULL)
+        return RRC_ENOMEM;
+    page->memory = memory;
+    page->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
+    table->pages++;
+    return RRC_OK;
+}
+
+/* Free the last page, and the table with the last one. */
+static void rrci_table_drop_page(rrc_heap *heap, rrci_table *table)
+{
+    if (table->pages > 0) {
+        table->pages--;
+        rrci_free_table(heap, table->page[table->pages].memory, rrci_page_bytes(table, table->pages));
+    }
+    if (table->pages == 0) {
+        rrci_free_table(heap, table->page, rrci_table_pages(table->capacity) * sizeof *table->page);
+        memset(table, 0, sizeof *table);
+    }
+}
+
+static void rrci_table_free(rrc_heap *heap, rrci_table *table)
+{
+    while (table->page != NULL)
+        rrci_table_drop_page(heap, table);
+}
+
+/* ---- the growth of a dictionary ----
+   A dictionary that becomes too full gets another table, which each new link brings forward a step: it is
+   cleared, filled with the records in their order, and replaces the first one, which is freed page by page.
+   In the meantime all lookups use the first table, which has room for the links made until then. */
 
 /* From 0.53 (just grown) to 0.8 of the entries are in use: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
@@ -2388,30 +2483,156 @@ static size_t rrci_dict_size_for(size_t links)
     return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
 }
 
-/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a
-   rebuild in between. */
-static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
+/* So many entries can be in use before another table is begun. */
+static size_t rrci_dict_comfort(const rrci_dict *dict)
+{
+    return dict->table.size - dict->table.size / 5;
+}
+
+/* So many can be in use at all. */
+static size_t rrci_dict_limit(const rrci_dict *dict)
+{
+    return dict->table.size - dict->table.size / 8;
+}
+
+static int rrci_dict_is_growing(const rrci_dict *dict)
+{
+    return dict->stage == RRCI_CLEARING || dict->stage == RRCI_FILLING;
+}
+
+/* Free pages of a table that has been replaced, at most n. */
+static void rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
+{
+    while (dict->stage == RRCI_RETIRING && n-- > 0) {
+        rrci_table_drop_page(heap, &dict->other);
+        if (dict->other.page == NULL)
+            dict->stage = RRCI_SETTLED;
+    }
+}
+
+/* The other table replaces the first one. */
+static void rrci_dict_replace(rrc_heap *heap, rrci_dict *dict)
+{
+    rrci_table old = dict->table;
+    dict->table = dict->other;
+    dict->other = old;
+    dict->stage = old.page != NULL ? RRCI_RETIRING : RRCI_SETTLED;
+    if (old.pages == 1)
+        rrci_dict_retire(heap, dict, 1);
+}
+
+/* Begin a table with `size` entries. */
+static int rrci_dict_grow(rrc_heap *heap, rrci_dict *dict, size_t size)
+{
+    rrci_dict_retire(heap, dict, SIZE_MAX);
+    if (rrci_table_begin(heap, &dict->other, size) != RRC_OK)
+        return RRC_ENOMEM;
+    dict->stage = RRCI_CLEARING;
+    dict->done = 0;
+    return RRC_OK;
+}
+
+/* Bring the other table forward by at most n groups or records. Fails only if a page is lacking. */
+static int rrci_dict_step(rrc_heap *heap, rrci_list *list, size_t n)
 {
     rrci_dict *dict = &list->dict;
-    size_t want = links > dict->peak ? links : dict->peak;
-    int fits = links <= dict->size - dict->size / 5;
-    int is_huge = dict->capacity > 4096 && want < dict->capacity / 8;
-    if (!fits || is_huge) {
-        size_t size = rrci_dict_size_for(want);
-        if (size > dict->capacity || is_huge) {
-            char *memory = (char *)rrci_alloc_table(heap, rrci_dict_bytes(size));
-            if (memory == NULL)
-                return fits ? RRC_OK : RRC_ENOMEM;
-            rrci_free_table(heap, dict->memory, rrci_dict_bytes(dict->capacity));
-            dict->memory = memory;
-            dict->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
-            dict->capacity = size;
+    while (dict->stage == RRCI_CLEARING && n > 0) {
+        size_t cleared;
+        if (dict->done == dict->other.pages * RRCI_PAGE_GROUPS && rrci_table_add_page(heap, &dict->other) != RRC_OK)
+            return RRC_ENOMEM;
+        cleared = rrci_table_clear(&dict->other, dict->done, n);
+        dict->done += cleared;
+        n -= cleared;
+        if (dict->done * RRCI_GROUP == dict->other.size) {
+            dict->stage = RRCI_FILLING;
+            dict->done = 0;
         }
-        rrci_dict_rebuild(list, size);
-    } else if (dict->used + (links - list->count) > dict->size - dict->size / 8) {
-        rrci_dict_rebuild(list, dict->size);
+    }
+    if (dict->stage == RRCI_FILLING) {
+        size_t left = list->count - dict->done, to = dict->done + (n < left ? n : left);
+        rrci_table_insert_all(&dict->other, list, dict->done, to);
+        dict->done = to;
+        if (to == list->count)
+            rrci_dict_replace(heap, dict);
     }
     return RRC_OK;
+}
+
+/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a rebuild in
+   between. If it is likely to have `wish` of them, it grows in time. */
+static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size_t wish)
+{
+    rrci_dict *dict = &list->dict;
+    size_t want = wish > links ? wish : links;
+    if (dict->stage == RRCI_RETIRING)
+        rrci_dict_retire(heap, dict, 1);
+    for (;;) {
+        size_t used = dict->table.used + (links - list->count);
+        int is_huge = dict->table.capacity > 4096 && want < dict->table.capacity / 8 && dict->peak < dict->table.capacity / 8;
+        if (!rrci_dict_is_growing(dict)) {
+            if (used + (want - links) <= rrci_dict_comfort(dict) && !is_huge)
+                return RRC_OK;
+            if (rrci_dict_grow(heap, dict, rrci_dict_size_for(want > dict->peak ? want : dict->peak)) != RRC_OK)
+                return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
+        }
+        if (rrci_dict_step(heap, list, RRCI_STEP) != RRC_OK)
+            return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
+        if (dict->table.used + (links - list->count) <= rrci_dict_limit(dict))
+            return RRC_OK;
+    }
+}
+
+/* Fill the dictionary anew, with `size` of the allocated entries. */
+static void rrci_dict_rebuild(rrci_list *list, size_t size)
+{
+    rrci_table *table = &list->dict.table;
+    size_t first = 0;
+    rrci_table_resize(table, size);
+    while (first * RRCI_GROUP < size)
+        first += rrci_table_clear(table, first, RRCI_PAGE_GROUPS);
+    rrci_table_insert_all(table, list, 0, list->count);
+}
+
+/* Forget the contents. (A dictionary that is not optional is going to be rebuilt. Its other table stays, because it
+   is not being filled now: see rrci_begin_upkeep.) */
+static void rrci_dict_turn_off(rrci_dict *dict)
+{
+    dict->on = 0;
+    if (dict->optional && rrci_dict_is_growing(dict))
+        dict->stage = RRCI_RETIRING;
+}
+
+/* Fill a dictionary that is off, if there is memory for it. */
+static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
+{
+    rrci_dict *dict = &list->dict;
+    size_t size = rrci_dict_size_for(list->count + list->count / 4);
+    if (size <= dict->table.capacity && size >= dict->table.capacity / 8) {
+        rrci_dict_rebuild(list, size);
+    } else {
+        if (rrci_dict_grow(heap, dict, size) != RRC_OK)
+            return;
+        if (rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK) {
+            rrci_dict_turn_off(dict);           /* it gives up what it has */
+            return;
+        }
+    }
+    dict->on = 1;
+}
+
+/* Free chunks if there are far more than can be needed, and the tables that were replaced. */
+static void rrci_trim(rrc_heap *heap)
+{
+    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
+                                       rrci_count_tracked(heap));
+    int kind;
+    enough += enough / 4;
+    while (heap->pool != NULL && heap->chunk_count > enough) {
+        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+        heap->chunk_count--;
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        rrci_dict_retire(heap, &heap->list[kind].dict, SIZE_MAX);
 }
 
 /* ---- a list with its dictionary ---- */
@@ -2421,22 +2642,43 @@ static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     rrci_append(heap, list, link);
     if (list->dict.on)
-        rrci_dict_insert(list, list->count - 1);
+        rrci_table_insert(&list->dict.table, list->count - 1, rrci_hash(rrci_key(list, &link)));
+}
+
+/* The other table keeps what it is to have: the first records. */
+static void rrci_drop_from_other(rrci_list *list, size_t index, const void *key)
+{
+    rrci_dict *dict = &list->dict;
+    size_t last = list->count - 1;
+    const void *last_key = rrci_key(list, rrci_at(list, last));
+    if (index >= dict->done)
+        return;
+    rrci_table_remove(&dict->other, index, key);
+    if (last >= dict->done) {
+        rrci_table_insert(&dict->other, index, rrci_hash(last_key));
+    } else {
+        if (index != last)
+            rrci_table_renumber(&dict->other, last, index, last_key);
+        dict->done = last;
+    }
 }
 
 /* Remove record `index`, which was inserted with `key`. */
 static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const void *key)
 {
     if (list->dict.on) {
-        rrci_dict_remove(list, index, key);
-        if (index != list->count - 1)
-            rrci_dict_renumber(list, list->count - 1, index);
+        size_t last = list->count - 1;
+        rrci_table_remove(&list->dict.table, index, key);
+        if (index != last)
+            rrci_table_renumber(&list->dict.table, last, index, rrci_key(list, rrci_at(list, last)));
+        if (list->dict.stage == RRCI_FILLING)
+            rrci_drop_from_other(list, index, key);
     }
     rrci_remove(heap, list, index);
 }
 
-/* A list is rarely searched by ob, so that only the first search of a long list makes its dictionary by
-   ob. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
+/* A list is rarely searched by ob, so that only the first search of a long list makes an optional
+   dictionary. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
    beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
@@ -2444,12 +2686,12 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     int is_plain = rrci_in_collection(heap);
     size_t i;
     RRC_ASSERT(dict->by_ob || is_plain);
-    if (!dict->on && list->count > RRCI_AHEAD && !is_plain) {
-        dict->size = 0;                 /* its contents are out of date */
-        dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
-    }
-    if (dict->on && !is_plain)
+    if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
+        rrci_dict_turn_on(heap, list);
+    if (dict->on && !is_plain) {
+        dict->asked = 1;
         return rrci_dict_find(list, ob);
+    }
     for (i = 0; i < list->count; i++)
         if (rrci_at(list, i)->ob == ob)
             return i;
@@ -3118,23 +3360,22 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t wanted = target->count + 1 + (target != old ? heap->crowded_out : 0);
     size_t links = rrci_count_links(heap) + heap->queue.count + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, wanted) != RRC_OK) {
-        if (!target->dict.by_ob)
+        && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
+        if (!target->dict.optional)
             return RRC_ENOMEM;
-        target->dict.on = 0;
+        rrci_dict_turn_off(&target->dict);
     }
-    if (old->dict.on
-        && rrci_dict_reserve(heap, old, old->count + heap->list[kind | RRCI_YOUNG].count + 1) != RRC_OK) {
-        if (!old->dict.by_ob)
+    links = old->count + heap->list[kind | RRCI_YOUNG].count + 1;
+    if (old->dict.on && rrci_dict_reserve(heap, old, links, links) != RRC_OK) {
+        if (!old->dict.optional)
             return RRC_ENOMEM;
-        old->dict.on = 0;
+        rrci_dict_turn_off(&old->dict);
     }
     return RRC_OK;
 }
@@ -3143,13 +3384,13 @@ static int rrci_reserve(rrc_heap *heap, int kind)
    processor works on more lookups while they wait for memory. */
 static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 {
-    const rrci_dict *dict = &list->dict;
+    const rrci_table *table = &list->dict.table;
     size_t index;
-    if (dict->size > 0) {
+    if (table->size > 0) {
         uint64_t hash = rrci_hash(p);
-        const uint32_t *group = rrci_dict_home(dict, hash);
-        uint32_t mask = rrci_dict_mask(dict);
-        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+        const uint32_t *group = rrci_group_at(table, rrci_home(table, hash));
+        uint32_t mask = rrci_mask(table);
+        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
         if (matches != 0) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
             if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
@@ -3425,13 +3666,18 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
    If there are more, it rebuilds the dictionary at the end. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
+    char   keep;
     char   rebuild;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
+static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep)
 {
+    if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
+        rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
+    upkeep->keep = !list->dict.optional || list->dict.asked;
     upkeep->rebuild = 0;
+    list->dict.asked = 0;
 }
 
 /* May the caller make one more change? If not, the dictionary is off. */
@@ -3441,19 +3687,24 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
         return 0;
     if (upkeep->changes_left-- > 0)
         return 1;
-    upkeep->rebuild = !list->dict.by_ob;
-    list->dict.on = 0;
+    upkeep->rebuild = upkeep->keep;
+    rrci_dict_turn_off(&list->dict);
     return 0;
 }
 
-/* Rebuild the dictionary if that was put off, or if tombstones take up the room that was reserved for
-   `promoted` more keys. */
+/* Do tombstones take up the room for `more` keys, so that the dictionary would have to grow? */
+static int rrci_is_littered(const rrci_list *list, size_t more)
+{
+    const rrci_dict *dict = &list->dict;
+    return dict->on && dict->table.used > list->count && dict->table.used + more > rrci_dict_comfort(dict);
+}
+
+/* Rebuild the dictionary if that was put off, or if tombstones take up the room for `promoted` more keys. */
 static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
-    rrci_dict *dict = &list->dict;
-    if (upkeep->rebuild || (dict->on && dict->used + promoted > dict->size - dict->size / 8)) {
-        rrci_dict_rebuild(list, dict->size);
-        dict->on = 1;
+    if (upkeep->rebuild || rrci_is_littered(list, promoted)) {
+        rrci_dict_rebuild(list, list->dict.table.size);
+        list->dict.on = 1;
     }
 }
 
@@ -3550,11 +3801,11 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
     rrci_link *link = rrci_at(list, index);
     int change = !list->dict.by_ob && rrci_upkeep_change(list, &sweeper->upkeep);
     if (change)
-        rrci_dict_remove(list, index, link->p);
+        rrci_table_remove(&list->dict.table, index, link->p);
     link->p = q;
     RRC_LINK(link->ob) = q;
     if (change)
-        rrci_dict_insert(list, index);
+        rrci_table_insert(&list->dict.table, index, rrci_hash(q));
 }
 
 /* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
@@ -3568,7 +3819,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
     sweeper.list = list;
     sweeper.function = function;
     sweeper.burial.added = sweeper.burial.buried = 0;
-    rrci_begin_upkeep(list, &sweeper.upkeep);
+    rrci_begin_upkeep(heap, list, &sweeper.upkeep);
     first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
     for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
         RRCI_PREFETCH(rrci_at(list, i)->p);
@@ -3615,15 +3866,16 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
             rrci_remove(heap, young, i);
         }
     }
-    if (on && (!old->dict.by_ob
-               || old->dict.used + (old->count - first) <= old->dict.size - old->dict.size / 8)) {
-        rrci_dict_insert_all(old, first);
+    if (on && (!old->dict.optional || old->dict.table.used + (old->count - first) <= rrci_dict_limit(&old->dict))) {
+        rrci_table_insert_all(&old->dict.table, old, first, old->count);
         old->dict.on = 1;
+    } else {
+        rrci_dict_turn_off(&old->dict);
     }
 }
 
 /* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt, because usually
-   few links stay. */
+   few links stay. They have room for as many links as there were. */
 static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
@@ -3632,11 +3884,12 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         if (list->count == 0)
             continue;
         list->dict.peak = list->count;
-        list->dict.on = 0;
+        rrci_dict_turn_off(&list->dict);
         rrci_sweep(heap, list, 0, function);
         rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
-        if (!list->dict.by_ob) {
-            rrci_dict_rebuild(list, list->count > 0 ? list->dict.size : 0);
+        if (!list->dict.optional) {
+            size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
+            rrci_dict_rebuild(list, size < capacity ? size : capacity);
             list->dict.on = 1;
         }
 #ifdef RRC_DEBUG
@@ -3659,15 +3912,15 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
-    if (!dict->on || dict->used < dict->size - dict->size / 8)
+    if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
         return 1;
-    if (dict->by_ob) {
-        dict->on = 0;
+    if (dict->optional) {
+        rrci_dict_turn_off(dict);
         return 1;
     }
-    if (dict->size < dict->capacity || dict->used > young->count)
-        rrci_dict_rebuild(young, dict->capacity);
-    return dict->used < dict->size - dict->size / 8;
+    if (dict->table.size < dict->table.capacity || dict->table.used > young->count)
+        rrci_dict_rebuild(young, dict->table.capacity);
+    return dict->table.used < rrci_dict_comfort(dict);
 }
 
 /* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
@@ -3695,8 +3948,8 @@ static void rrci_demote(rrc_heap *heap)
             rrci_add_link(heap, young, link);
         }
         /* Removed entries left tombstones in the room for links that will come back. */
-        if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
-            rrci_dict_rebuild(old, old->dict.size);
+        if (!old->dict.optional && rrci_is_littered(old, young->count))
+            rrci_dict_rebuild(old, old->dict.table.size);
     }
 }
 
@@ -4573,12 +4826,13 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 /* Report the obs of all links in this list that have this p. (A p can have many O links.) */
 static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
 {
-    const rrci_dict *dict = &list->dict;
+    const rrci_table *table = &list->dict.table;
     uint64_t hash = rrci_hash(p);
-    uint32_t mask = rrci_dict_mask(dict);
-    const uint32_t *group = rrci_dict_home(dict, hash);
-    for (;; group = rrci_dict_next(dict, group)) {
-        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+    uint32_t mask = rrci_mask(table);
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
+        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
         for (; matches != 0; matches &= matches - 1) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
             if (number >= RRCI_FIRST && rrci_at(list, number - RRCI_FIRST)->p == p)
@@ -4688,7 +4942,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
         rrci_close_search(heap, function);
     rrci_free_with_cycles(heap, function);
     rrci_demote(heap);
-    rrci_trim_chunks(heap);
+    rrci_trim(heap);
     heap->major_collections++;
     heap->state = RRCI_MUTATOR;
     return RRC_OK;
@@ -6258,7 +6512,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
         rrci_strengthen_all(heap);
         heap->links_made = heap->changes = 1;
     }
-    rrci_trim_chunks(heap);
+    rrci_trim(heap);
     heap->mirror_steps++;
     heap->stepping = 0;
     return code;
@@ -6391,7 +6645,8 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
-        dict->on = !dict->by_ob;
+        dict->optional = dict->by_ob && !desc->unlinks;
+        dict->on = !dict->optional;
     }
     return heap;
 }
@@ -6499,7 +6754,8 @@ static void rrci_free_tables(rrc_heap *heap)
         rrci_list *list = &heap->list[kind];
         while (list->count > 0)
             rrci_remove(heap, list, list->count - 1);
-        rrci_free_table(heap, list->dict.memory, rrci_dict_bytes(list->dict.capacity));
+        rrci_table_free(heap, &list->dict.table);
+        rrci_table_free(heap, &list->dict.other);
     }
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         while (heap->gc[kind].count > 0)
@@ -6655,18 +6911,52 @@ static void rrci_check_single_links(rrci_checker *checker)
         }
 }
 
+/* Has the table so many records, and at least one empty entry? */
+static int rrci_table_has(const rrci_table *table, size_t records)
+{
+    size_t i, live = 0, used = 0;
+    for (i = 0; i < table->size; i++) {
+        uint32_t entry = rrci_group_at(table, i / RRCI_GROUP)[i % RRCI_GROUP];
+        live += entry > RRCI_TOMBSTONE;
+        used += entry != RRCI_EMPTY;
+    }
+    return live == records && used == table->used && (table->size == 0 || used < table->size);
+}
+
+/* Does a probe with this key come to record `index`? */
+static int rrci_table_knows(const rrci_table *table, size_t index, const void *key)
+{
+    uint64_t hash = rrci_hash(key);
+    uint32_t entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
+        if (rrci_group_match(group, entry, ~(uint32_t)0) != 0)
+            return 1;
+        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
+            return 0;
+    }
+}
+
 static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
 {
     const rrci_dict *dict = &list->dict;
-    size_t i, live = 0, used = 0;
+    size_t i;
     if (!dict->on)
         return;
-    for (i = 0; i < dict->size; i++) {
-        live += dict->entry[i] > RRCI_TOMBSTONE;
-        used += dict->entry[i] != RRCI_EMPTY;
-    }
-    if (live != list->count || used != dict->used || (dict->size > 0 && used == dict->size))
+    if (!rrci_table_has(&dict->table, list->count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
+    if (dict->stage != RRCI_FILLING)
+        return;
+    if (dict->done > list->count || !rrci_table_has(&dict->other, dict->done)) {
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the new table of a dictionary does not match its list");
+        return;
+    }
+    for (i = 0; i < dict->done; i++) {
+        const rrci_link *link = rrci_at(list, i);
+        if (!rrci_table_knows(&dict->other, i, rrci_key(list, link)))
+            rrci_found(checker, RRC_ECORRUPT, link->ob, link->p, "the new table of a dictionary does not know the link");
+    }
 }
 
 static void rrci_check_queue(rrci_checker *checker)
@@ -6838,7 +7128,7 @@ static void rrci_check_reserves(rrci_checker *checker)
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
         const rrci_dict *dict = &heap->list[kind].dict;
         size_t promoted = heap->list[kind | RRCI_YOUNG].count;
-        if (dict->on && !dict->by_ob && promoted > 0 && dict->used + promoted > dict->size - dict->size / 8)
+        if (dict->on && !dict->optional && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
             rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
     }
 }

@@ -71,13 +71,13 @@ mutant the_link_of_the_dead_stays dict "$(in_function rrci_bury 's/^    RRC_LINK
 mutant a_moved_link_is_not_updated dict "$(in_function rrci_sweep_moved '/link->p = q;/d')"
 mutant a_moved_ob_is_not_told dict "$(in_function rrci_sweep_moved '/RRC_LINK(link->ob) = q;/d')"
 mutant a_moved_key_is_not_inserted dict "$(in_function rrci_sweep_moved \
-    '{/^    if (change)$/{N;s/.*rrci_dict_insert.*//;};}')"
+    '{/^    if (change)$/{N;s/.*rrci_table_insert.*//;};}')"
 mutant a_moved_key_is_not_removed dict "$(in_function rrci_sweep_moved \
-    '{/^    if (change)$/{N;s/.*rrci_dict_remove.*//;};}')"
+    '{/^    if (change)$/{N;s/.*rrci_table_remove.*//;};}')"
 mutant dead_links_stay_in_the_dictionary dict "$(in_function rrci_sweep_dead \
     's/if (rrci_upkeep_change.*/if (0)/')"
 mutant the_dictionary_is_not_rebuilt dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild ||/0 \&\&/')"
-mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_dict_insert_all/d')"
+mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_table_insert_all/d')"
 mutant nothing_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/0/')"
 mutant all_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/1/')"
 mutant minor_forgets_o_links dict "$(in_function rrci_sweep_young 's/kind <= RRCI_O_YOUNG/kind < RRCI_O_YOUNG/')"
@@ -90,7 +90,26 @@ mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
 mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = RRCI_MUTATOR/d')"
 mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
 mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
-mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == dict->size ? 0 : next/next - RRCI_GROUP/')"
+mutant probes_do_not_wrap_around dict "$(in_function rrci_next_group 's/table->size ? 0 : group + 1/table->size ? group : group + 1/')"
+
+# Dictionaries that grow.
+mutant a_table_grows_in_one_call dict "$(in_function rrci_dict_reserve 's/RRCI_STEP/SIZE_MAX/')"
+mutant a_table_grows_too_late dict "$(in_function rrci_dict_comfort 's/size \/ 5/size \/ 8/')"
+mutant a_full_table_takes_more dict "$(in_function rrci_dict_reserve 's/used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM/RRC_OK/')"
+mutant the_young_table_is_cleared_later dict "$(in_function rrci_sweep_young \
+    's/size < capacity ? size : capacity/list->count > 0 ? list->dict.table.size : 0 * size * capacity/')"
+mutant the_new_table_is_not_told dict "$(in_function rrci_drop_link 's/rrci_drop_from_other(.*/;/')"
+mutant the_new_table_keeps_what_goes dict "$(in_function rrci_drop_from_other '/rrci_table_remove/d')"
+mutant the_new_table_misses_what_moves dict "$(in_function rrci_drop_from_other 's/rrci_table_insert(.*/;/')"
+mutant the_new_table_has_old_numbers dict "$(in_function rrci_drop_from_other 's/rrci_table_renumber(.*/;/')"
+mutant the_new_table_has_too_much dict "$(in_function rrci_drop_from_other '/dict->done = last;/d')"
+mutant a_sweep_forgets_the_new_table dict "$(in_function rrci_begin_upkeep 's/== RRCI_FILLING/== -1/')"
+mutant a_dropped_table_is_lost dict "$(in_function rrci_dict_turn_off 's/dict->optional/0/')"
+mutant a_used_dictionary_is_dropped dict "$(in_function rrci_begin_upkeep 's/ || list->dict.asked//')"
+mutant an_unused_dictionary_is_kept dict "$(in_function rrci_begin_upkeep '/list->dict.asked = 0;/d')"
+mutant hosts_that_unlink_wait dict "$(in_function rrci_heap_new 's/ \&\& !desc->unlinks//')"
+mutant replaced_tables_stay dict "$(in_function rrci_dict_reserve 's/rrci_dict_retire(.*/;/')"
+mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/rrci_dict_retire(.*/;/')"
 
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
@@ -369,7 +388,7 @@ mutant a_husk_is_a_phase dict "$(in_function rrci_gate 's/== RRCI_HUSK ? RRC_ECL
 mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(heap) ||/0 ||/')"
 mutant hooks_may_call_anything slot "$(in_function rrci_gate 's/RRCI_UNLIKELY(RRCI_IN_HOOK(heap) \&\&/RRCI_UNLIKELY(0 \&\&/')"
 mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
-mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.size);/;/')"
+mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.table.size);/;/')"
 mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
 mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (--RRC_REFCNT(ob) == 0)/RRC_REFCNT(ob) = 0;/')"
 

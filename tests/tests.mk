@@ -99,7 +99,7 @@ $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANT
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
 
-DAMAGE_VARIANTS := plain mirror-debug
+DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
 CHECK_RUNS += damage-mirror-debug

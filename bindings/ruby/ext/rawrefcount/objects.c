@@ -2,10 +2,8 @@
 #include "internal.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
-/* A Ruby value in C: its p is the value. These objects come from a pool, as they are many,
-   small, and all alike: that is faster than malloc, and takes less memory. */
+/* A Ruby value in C: its p is the value. */
 static void value_free(rrc_heap *heap, void *self);
 static const rrc_type value_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(rrc_object),
@@ -317,49 +315,18 @@ static rrc_object *new_immediate(VALUE value)
     return ob;
 }
 
-/* The pool: a list of free objects, by their first words. Its blocks are kept. */
-#ifdef __SANITIZE_ADDRESS__
-enum { POOL_BLOCK = 1 };
-#else
-enum { POOL_BLOCK = 170 };              /* objects in a block: 4 KB */
-#endif
-typedef union pooled {
-    rrc_object ob;
-    union pooled *next;
-} pooled;
-static pooled *pool;
-
 static rrc_object *new_value_object(void)
 {
-    pooled *free_one = pool;
-    if (free_one == NULL) {
-        int i;
-        free_one = malloc(POOL_BLOCK * sizeof *free_one);
-        need_memory(free_one);
-        for (i = 1; i < POOL_BLOCK; i++)
-            free_one[i - 1].next = &free_one[i];
-        free_one[POOL_BLOCK - 1].next = NULL;
-    }
-    pool = free_one->next;
-    rrb.unreported += (ptrdiff_t)sizeof *free_one;
+    rrc_object *ob = rrc_new(rrb.heap, &value_type);
+    need_memory(ob);
     rrb.values++;
-    free_one->ob.ob_refcnt = 1;
-    free_one->ob.ob_pypy_link = NULL;
-    free_one->ob.ob_type = &value_type;
-    return &free_one->ob;
+    return ob;
 }
 
 static void value_free(rrc_heap *heap, void *self)
 {
-    (void)heap;
-    rrb.unreported -= (ptrdiff_t)sizeof(pooled);
     rrb.values--;
-#ifdef __SANITIZE_ADDRESS__
-    free(self);                         /* a use after that is found */
-#else
-    ((pooled *)self)->next = pool;
-    pool = self;
-#endif
+    rrc_del(heap, self);
 }
 
 rrc_object *rrb_find(VALUE value)
