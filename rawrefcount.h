@@ -638,12 +638,18 @@ extern "C" {
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
-   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage. It is
-   collected until none is left, or 10000 rounds have not reduced the number of objects. Of the obs
-   that were linked or in the queue, C may still hold some: the call returns their number. They end
+/* End a heap. This is a phase of the program first: finalizers and deallocs run, and while they do, every p is
+   still there, and all functions of the mutator and of collections work. But a link does not hold its object any
+   more, so that all goes that C does not hold. Pending work is done. Then the obs of O links go, then those of P
+   links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
+   object goes, and the slot of p is set to NULL. A link that is made in this phase parts as soon as C holds no
+   reference to its object. Finalizers and deallocs can make more garbage and links. The work goes on until
+   nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the links of what C
+   holds are dissolved likewise, with a call of `parted` for each.
+   Of the obs that were linked or in the queue, C may still hold some: the call returns their number. They end
    unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
-   Slots of p's that still exist do not change.
+   A mirrored heap first roots the p's of its P links, by `anchor`. No other hook for mirroring is called from
+   then on, and an O link keeps no p.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
@@ -651,8 +657,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
-   O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls parted, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
+   if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -707,9 +713,9 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 /* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can test
    for it. The marker is a p of your own that is never linked. NULL takes the marker back. The
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
-   (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
+   (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
-   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log |
+   [mutator, ignored after rrc_heap_free | no | calls log |
    O(1), O(links) if ob has an older marker] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -815,10 +821,11 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
-   Inside a dealloc, a collection, a step or itself it does nothing and returns 0. A host whose deallocs
+   Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
-   [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
-   O(objects + references of the garbage they are connected with)] */
+   [mutator, ignored in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc; for what
+   rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
+   connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* ==== generations, and hosts that move objects ==== */
@@ -901,7 +908,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 
 /* Let the search for cycles see ob. Its fields must be valid from now on. Fails with RRC_ENULL, RRC_ETYPE,
    RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
-   [mutator, and a dealloc in rrc_heap_free | allocates | nothing | O(1) amortized] */
+   [mutator | allocates | nothing | O(1) amortized] */
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
@@ -921,9 +928,9 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
-   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step or
-   pending work is going on.
-   [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
+   pending work or rrc_heap_free is going on.
+   [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -957,8 +964,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is going on, and nothing was done.
-   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse | O(links + tracked
-   objects + references)] */
+   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
+   O(links + tracked objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
@@ -983,7 +990,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
    then does not forget the node, even if ob owns nothing. (The mirror hook can make the host run a
    finalizer, which is then inside the step. To give ob a new node of its own there, the finalizer calls
    this function twice with it.) The call is refused, and logged, for other objects, and in other heaps.
-   [mutator and the mirror hook | no | calls anchor | O(1)] */
+   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
 #endif
@@ -1390,7 +1397,7 @@ typedef enum rrci_state {
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
     RRCI_MUTATES     = 1,       /* the functions of the mutator */
-    RRCI_ALLOCATES   = 2,       /* those that make or track objects */
+    RRCI_ENDS        = 2,       /* those that make no sense while the heap ends, and rrc_heap_free itself */
     RRCI_MINOR_TRACE = 4,
     RRCI_MINOR_FREE  = 8,
     RRCI_MAJOR_TRACE = 16,
@@ -1689,10 +1696,10 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         unsigned    allowed;
         const char *words;
     } states[RRCI_STATES] = {
-        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ALLOCATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
                              "the trace function of this collection must come first" },
-        /* RRCI_ENDING */ { RRCI_MUTATES | RRCI_ALLOCATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
-                            "the trace function of this collection must come first" },
+        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
@@ -1706,7 +1713,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ALLOCATES)) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ENDS)) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -2634,7 +2641,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (type == NULL)
         wrong = "type is NULL";
@@ -2710,7 +2717,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (ob == NULL) {
         rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
@@ -3349,7 +3356,7 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob;
-    if (heap == NULL || p == NULL || heap->state != heap->rest)
+    if (heap == NULL || p == NULL || heap->state > RRCI_ENDING)
         return NULL;
     ob = rrci_from_obj(heap, p);
     return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_set_aside(ob) ? NULL : ob;
@@ -5191,8 +5198,10 @@ static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     uintptr_t flags;
-    if (cleared->count == 0 || heap->gc_walking > 0 || rrci_part_cleared(heap))
-        return cleared->count > 0;
+    if (cleared->count == 0 || heap->gc_walking > 0)
+        return 0;
+    if (rrci_part_cleared(heap))
+        return 1;
     rrci_look_at_waiting(heap, 0, &flags);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
@@ -5299,7 +5308,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     const char *function = "rrc_gc_track";
     size_t tracked;
     int code;
-    code = rrci_gate(heap, RRCI_ALLOCATES, function);
+    code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL)
@@ -5763,7 +5772,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return;
     if (!RRCI_IS_MIRRORED(heap) || !rrci_has_gc_head(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
@@ -6489,10 +6498,10 @@ static int rrci_step(rrc_heap *heap, const char *function)
 RRC_API int rrc_mirror_step(rrc_heap *heap)
 {
     const char *function = "rrc_mirror_step";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate(heap, RRCI_ENDS, function);
     if (code != RRC_OK)
         return code;
-    if (!RRCI_IS_CLOSED(heap))
+    if (!RRCI_IS_MIRRORED(heap))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "this heap is not mirrored: its rrc_desc lacks mirror");
     if (rrci_is_busy(heap))
@@ -6670,26 +6679,32 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     }
 }
 
-/* Deallocate all that C does not hold. Proxies part first, and views that nobody owns after them. Then cycles
-   are looked for. That is repeated for what finalizers kept, or only other garbage held. */
+/* Do what is pending. Part all that only links hold: proxies first, views that nobody owns after them. */
+static void rrci_end_links(rrc_heap *heap, int *rounds_left)
+{
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_O_OLD);
+    rrci_part_idle(heap, RRCI_O_YOUNG);
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_P_OLD);
+    rrci_part_idle(heap, RRCI_P_YOUNG);
+    rrci_do_last(heap, rounds_left);
+}
+
+/* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
+   other garbage held. */
 static void rrci_end_objects(rrc_heap *heap)
 {
     int rounds_left = 10000;
     size_t finalized, garbage, parted;
+    rrci_end_links(heap, &rounds_left);
     do {
         ptrdiff_t objects = heap->objects;
         finalized = heap->finalized;
         garbage = heap->garbage;
         parted = heap->parted;
-        rrci_do_last(heap, &rounds_left);
-        rrci_part_idle(heap, RRCI_O_OLD);
-        rrci_part_idle(heap, RRCI_O_YOUNG);
-        rrci_do_last(heap, &rounds_left);
-        rrci_part_idle(heap, RRCI_P_OLD);
-        rrci_part_idle(heap, RRCI_P_YOUNG);
-        rrci_do_last(heap, &rounds_left);
         rrci_collect_c(heap, "rrc_heap_free");
-        rrci_do_last(heap, &rounds_left);
+        rrci_end_links(heap, &rounds_left);
         rounds_left -= heap->objects >= objects;
     } while ((heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted)
              && rounds_left > 0);
@@ -6750,7 +6765,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     size_t held;
     if (heap == NULL)
         return 0;
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return SIZE_MAX;
     if (rrci_is_busy(heap) || heap->triggering > 0 || heap->gc_collecting) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,

@@ -303,6 +303,7 @@ CALL(rrc_minor_collection_free) { return collected(c, works, rrc_minor_collectio
 CALL(rrc_major_collection_trace) { return collected(c, works, rrc_major_collection_trace); }
 CALL(rrc_major_collection_trace_early) { return collected(c, works, rrc_major_collection_trace_early); }
 CALL(rrc_major_collection_pause) { return collected(c, works, rrc_major_collection_pause); }
+CALL(rrc_major_collection_keep) { return collected(c, works, rrc_major_collection_keep); }
 CALL(rrc_major_collection_free) { return collected(c, works, rrc_major_collection_free); }
 CALL(rrc_links_moved) { return collected(c, works, rrc_links_moved); }
 
@@ -483,7 +484,7 @@ CALL(rrc_mirror_is_due)
 
 
 /* What stands for objects is known until the heap ends. */
-static int has_nodes(const states_cast *c) { return c->is_mirrored && c->state < STATE_CLOSING; }
+static int has_nodes(const states_cast *c) { return c->is_mirrored && c->state < STATE_ENDING; }
 
 CALL(rrc_mirror_target)
 {
