@@ -803,7 +803,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
 /* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
-   [mutator | no | calls dealloc_trigger | O(1)] */
+   [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
 /* Take one ob off the queue, for a host that drops it at a moment of its own. It has count 1
@@ -5227,7 +5227,7 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
 {
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_invoke_callback") != RRC_OK)
         return;
-    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
+    if (heap->rest != RRCI_ENDING && rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
         heap->triggering++;
         RRC_HOST_DEALLOC_TRIGGER(heap);
         heap->triggering--;
@@ -6530,39 +6530,34 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     heap->stepping = 0;
 }
 
-/* Make the p's of this list strong, so that they stay while the heap ends. Dissolve the links of those that have
-   died. */
-static void rrci_root_all(rrc_heap *heap, rrci_list *list)
-{
-    size_t i;
-    for (i = list->count; i-- > 0;) {
-        rrc_object *ob = rrci_at(list, i)->ob;
-        rrc_touch(heap, ob);
-        if (RRCI_IS_WEAK(ob))
-            rrci_dissolve(heap, list, i, 0, "rrc_heap_free");
-    }
-}
-
-/* The heap ends: no mirror hook may be called from now on. */
+/* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
+   whose p has died are dissolved. */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
     int kind;
-    rrci_root_all(heap, &heap->list[RRCI_P_OLD]);
-    rrci_root_all(heap, &heap->list[RRCI_P_YOUNG]);
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count && (kind & RRCI_O) == 0; i++)
+            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            rrci_clear_weak(heap, ob);
+            if (!rrci_is_p_linked(heap, ob))
+                rrci_clear_weak(heap, ob);
             rrci_gc_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_gc_head_of(ob));
         }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
     heap->node_count = 0;
     heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = heap->list[kind].count; i-- > 0;) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            int is_lost = RRCI_IS_WEAK(ob) && (kind & RRCI_O) == 0;
+            rrci_clear_weak(heap, ob);
+            if (is_lost)
+                rrci_dissolve(heap, &heap->list[kind], i, 0, "rrc_heap_free");
+        }
 }
 
 #endif /* RRC_MIRROR */

@@ -188,6 +188,7 @@ static void in_husk(states_cast *c)
 {
     c->state = STATE_MUTATOR;           /* to begin with */
     step(c);
+    c->has_ended = 1;
     check_int(rrc_heap_free(c->heap), 2);
     c->state = STATE_HUSK;
     states_call(c);
@@ -251,11 +252,12 @@ static void call_from(const struct row *from, const states_function *function)
     c.place = from->name;
     unit_context("%s from %s", function->name, from->name);
     from->bring(&c);
-    if (from->state < STATE_ENDING && c.state != STATE_HUSK) {
+    if (from->state < STATE_ENDING && c.slot == NULL && c.state != STATE_HUSK) {
         rrc_run_pending(c.heap, 0);
         step(&c);
         check_int(rrc_check(c.heap), RRC_OK);
     }
+    c.has_ended = 1;
     if (c.state != STATE_HUSK)
         rrc_heap_free(c.heap);
     check(c.calls > 0);

@@ -487,7 +487,7 @@ static void call_from(const struct row *from, const states_function *function)
     unit_context("%s from %s", function->name, from->name);
     from->bring(&c);
     h->on_hook = NULL;
-    if (from->state < STATE_ENDING && c.state != STATE_HUSK) {
+    if (from->state < STATE_ENDING && c.slot == NULL && c.state != STATE_HUSK) {
         rrc_run_pending(c.heap, 0);
         check_int(rrc_check(c.heap), RRC_OK);
     }

@@ -1013,7 +1013,7 @@ static void see_the_rest(world *w)
         if (!o->alive)
             unit_fail(__FILE__, __LINE__, "garbage %u is left by rrc_heap_free", (unsigned)i);
         check_int(REFCNT(o->ob), world_count_of(w, (int)i));
-        check_ptr(RRC_LINK(o->ob), NULL);
+        check_ptr(rrc_to_obj(w->h->heap, o->ob), NULL);
     }
 }
 
