@@ -2047,7 +2047,7 @@ static int rrci_is_listed(rrc_object *ob)
 }
 
 /* Is ob garbage that waits, or that is being cleared? */
-static int rrci_is_set_aside(rrc_object *ob)
+static int rrci_is_garbage(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED
         && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0;
@@ -3040,7 +3040,7 @@ static void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int par
    garbage only. At the end of the heap no link does. */
 static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
 {
-    return heap->rest != RRCI_ENDING && !rrci_is_set_aside(ob);
+    return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
 }
 
 /* Part a linked object from its p. */
@@ -3279,7 +3279,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = rrci_p_linked_ob(heap, p, kind);
-    if (former != NULL && !(heap->parts && rrci_is_set_aside(former)))
+    if (former != NULL && !(heap->parts && rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
@@ -3359,7 +3359,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     if (heap == NULL || p == NULL || heap->state > RRCI_ENDING)
         return NULL;
     ob = rrci_from_obj(heap, p);
-    return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_set_aside(ob) ? NULL : ob;
+    return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
 
 /* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a weak object may be dead too. To make
@@ -7430,6 +7430,11 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
 static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
 {
     rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
+}
+
+static int rrci_is_set_aside(rrc_object *ob)
+{
+    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
 }
 
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
