@@ -408,6 +408,57 @@ static void weak_references_are_cleared_first(void)
     host_close(h);
 }
 
+/* Garbage that only its link holds is deallocated before what it owns is cleared. */
+static void owners_go_before_what_they_own(void)
+{
+    int order;
+
+    for (order = 0; order < 2; order++) {
+        host_options options = { .keeps = 1 };
+        host *h = host_open(&options);
+        rrc_object *first = knot_new(h, &Knot, 2 - order), *second = knot_new(h, &Knot, 1 + order);
+        rrc_object *owner = order ? first : second, *owned = order ? second : first;
+
+        unit_context("order %d", order);
+        KNOT(owner)->ref[0] = owned;
+        ob_link(h, O, host_new(h, HOST_OLD), owner, FULL);
+        rrc_decref(h->heap, owner);
+        host_major(h);
+        check_int(rrc_run_pending(h->heap, 0), 2);
+        check_events(h, "d1 d2");
+        host_close(h);
+    }
+}
+
+/* At the end proxies part first: their deallocs still find views that nobody owns. */
+static rrc_gcref viewed;
+static rrc_object *its_view;
+
+static void find_the_view(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 1)
+        check_ptr(rrc_from_obj(h->heap, viewed), its_view);
+}
+
+static void proxies_part_before_views(void)
+{
+    host_options options = { .keeps = 1 };
+    host *h = host_open(&options);
+    rrc_object *widget = knot_new(h, &Knot, 1);
+    size_t id = host_rooted(h, HOST_OLD);
+
+    its_view = ob_given(h, P, id, FULL);
+    viewed = host_at(h, id);
+    ob_link(h, O, host_rooted(h, HOST_OLD), widget, FULL);
+    rrc_decref(h->heap, widget);
+    h->on_dealloc = find_the_view;
+    its_view = rrc_from_obj(h->heap, viewed);
+    check_int(host_free_heap(h), 0);
+    check_int(h->parted, 2);
+    check_events(h, "d1");
+    host_end(h);
+}
+
 /* Keeping is part of a collection whose search is complete. */
 static void keeping_has_its_place(void)
 {
@@ -489,6 +540,8 @@ UNIT_GROUP(whole,
     UNIT(what_waits_stays_whole),
     UNIT(a_dealloc_may_take_what_it_owns),
     UNIT(weak_references_are_cleared_first),
+    UNIT(owners_go_before_what_they_own),
+    UNIT(proxies_part_before_views),
     UNIT(keeping_has_its_place),
     UNIT(a_long_chain_of_views_ends),
     UNIT(deallocs_that_make_links_end));
