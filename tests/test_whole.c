@@ -436,7 +436,7 @@ static rrc_object *its_view;
 
 static void find_the_view(host *h, rrc_object *ob)
 {
-    if (KNOT(ob)->tag == 1)
+    if (RRC_TYPE(ob) == &Knot)
         check_ptr(rrc_from_obj(h->heap, viewed), its_view);
 }
 
