@@ -423,6 +423,8 @@ typedef struct rrc_member {
 /* tp_flags */
 #define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
+#define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
+                                               rrc_major_collection_keep keeps nothing for them */
 
 /* The type of an object, with CPython's slots under their names. Every field but
    tp_basicsize may be zero. A type must outlive its objects. */
@@ -571,6 +573,12 @@ typedef struct rrc_desc {
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
+    /* p and ob have no link any more, although p is still there: p must forget ob, which may be deallocated
+       from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
+       bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
+       ob is gone. */
+    void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
+
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
        a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
@@ -650,12 +658,18 @@ extern "C" {
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
-   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage. It is
-   collected until none is left, or 10000 rounds have not reduced the number of objects. Of the obs
-   that were linked or in the queue, C may still hold some: the call returns their number. They end
+/* End a heap. This is a phase of the program first: finalizers and deallocs run, and while they do, every p is
+   still there, and all functions of the mutator and of collections work. But a link does not hold its object any
+   more, so that all goes that C does not hold. Pending work is done. Then the obs of O links go, then those of P
+   links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
+   object goes, and the slot of p is set to NULL. A link that is made in this phase parts as soon as C holds no
+   reference to its object. Finalizers and deallocs can make more garbage and links. The work goes on until
+   nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the links of what C
+   holds are dissolved likewise, with a call of `parted` for each.
+   Of the obs that were linked or in the queue, C may still hold some: the call returns their number. They end
    unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
-   Slots of p's that still exist do not change.
+   A mirrored heap first roots the p's of its P links, by `anchor`. No other hook for mirroring is called from
+   then on, and an O link keeps no p.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
@@ -663,8 +677,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
-   O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls parted, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
+   if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -719,9 +733,9 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 /* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can test
    for it. The marker is a p of your own that is never linked. NULL takes the marker back. The
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
-   (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
+   (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
-   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log |
+   [mutator, ignored after rrc_heap_free | no | calls log |
    O(1), O(links) if ob has an older marker] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -793,10 +807,22 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
+/* Keep what garbage owns, so that its slots can use it: optional, between the two calls above. First the host
+   finishes its marking, and clears its own weak references to all that is not marked. Then this marks each p
+   that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
+   tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
+   rrc_run_pending deals with it as usual. A p that was kept dies in the next collection. Until then
+   rrc_from_obj does not give its ob if that is garbage, and the hook `parted` tells when the two have no link
+   any more. The call has no effect if the collection does not search for cycles. After
+   rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
+   [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
+   as rrc_major_collection_trace] */
+RRC_API int rrc_major_collection_keep(rrc_heap *heap);
+
 /* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
-   [mutator | no | calls dealloc_trigger | O(1)] */
+   [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
 /* Take one ob off the queue, for a host that drops it at a moment of its own. It has count 1
@@ -814,10 +840,11 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
-   Inside a dealloc, a collection, a step or itself it does nothing and returns 0. A host whose deallocs
+   Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
-   [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
-   O(objects + references of the garbage they are connected with)] */
+   [mutator, ignored in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc; for what
+   rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
+   connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* ==== generations, and hosts that move objects ==== */
@@ -900,7 +927,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 
 /* Let the search for cycles see ob. Its fields must be valid from now on. Fails with RRC_ENULL, RRC_ETYPE,
    RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
-   [mutator, and a dealloc in rrc_heap_free | allocates | nothing | O(1) amortized] */
+   [mutator | allocates | nothing | O(1) amortized] */
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
@@ -920,9 +947,9 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
-   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step or
-   pending work is going on.
-   [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
+   pending work or rrc_heap_free is going on.
+   [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -956,8 +983,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is going on, and nothing was done.
-   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse | O(links + tracked
-   objects + references)] */
+   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
+   O(links + tracked objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
@@ -982,7 +1009,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
    then does not forget the node, even if ob owns nothing. (The mirror hook can make the host run a
    finalizer, which is then inside the step. To give ob a new node of its own there, the finalizer calls
    this function twice with it.) The call is refused, and logged, for other objects, and in other heaps.
-   [mutator and the mirror hook | no | calls anchor | O(1)] */
+   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
 #endif
@@ -1192,9 +1219,9 @@ int strcmp(const char *a, const char *b);
 #if defined(RRC_HOST_SLOT) && !defined(RRC_MIRROR)
 #define RRCI_HAS_SLOT(heap) 1
 #elif defined(RRC_HOST_SLOT)
-#define RRCI_HAS_SLOT(heap) (!RRCI_IS_MIRRORED(heap))
+#define RRCI_HAS_SLOT(heap) (!RRCI_IS_CLOSED(heap))
 #else
-#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_MIRRORED(heap))
+#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_CLOSED(heap))
 #define RRC_HOST_SLOT(heap, p) ((heap)->desc.slot((heap)->desc.userdata, (p)))
 #endif
 
@@ -1373,12 +1400,16 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
-/* The state of a heap, and the invariant that holds in each. Between two calls from the host it is one
-   of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_OPEN, RRCI_RELEASING and RRCI_HUSK.
+/* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
+   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
+   collections: RRCI_MUTATOR, or RRCI_ENDING while rrc_heap_free runs.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
                    number).
+   RRCI_ENDING     The same holds, but a link does not hold its object any more: one whose count is its bare
+                   bias is parted from p, and waits in the queue. An object that has left the queue has
+                   RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
                    No code of the mutator runs until the free call.
@@ -1388,17 +1419,14 @@ typedef struct rrci_queue {
                    search found alive.
    RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. The
                    links of tracked objects are noted in RRCI_ASKED.
-   RRCI_CLOSING    rrc_heap_free dissolves the links. Those that it has passed are records to which the link
-                   fields of their objects point.
-   RRCI_ENDING     rrc_heap_free looks for cycles. There are no links any more.
-   RRCI_RELEASING  rrc_heap_free drops references, and finalizers and deallocs run.
+   RRCI_KEPT       rrc_major_collection_keep has also traced what garbage owns, and colored what that reaches.
+                   Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
     RRCI_MUTATOR,
+    RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
-    RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN,
-    RRCI_CLOSING, RRCI_ENDING,
-    RRCI_RELEASING,
+    RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
     RRCI_STATES
 } rrci_state;
@@ -1406,17 +1434,20 @@ typedef enum rrci_state {
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
     RRCI_MUTATES     = 1,       /* the functions of the mutator */
-    RRCI_ALLOCATES   = 2,       /* those that make or track objects; deallocs in rrc_heap_free may too */
+    RRCI_ENDS        = 2,       /* those that make no sense while the heap ends, and rrc_heap_free itself */
     RRCI_MINOR_TRACE = 4,
     RRCI_MINOR_FREE  = 8,
     RRCI_MAJOR_TRACE = 16,
     RRCI_MAJOR_FREE  = 32,
-    RRCI_MAJOR_PAUSE = 64
+    RRCI_MAJOR_PAUSE = 64,
+    RRCI_MAJOR_KEEP  = 128
 };
 
 struct rrc_heap {
     rrc_desc      desc;
     rrci_state    state;
+    rrci_state    rest;             /* the state between collections */
+    char          parts;            /* some links may not hold their objects: see rrci_link_holds */
 
     /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
@@ -1431,7 +1462,8 @@ struct rrc_heap {
 
     /* The search for cycles. */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
-    uintptr_t     keeping;          /* RRCI_GC_KEPT while objects are found alive for finalizers only, else 0 */
+    uintptr_t     keeping;          /* while objects are found alive for finalizers only, RRCI_GC_KEPT; while they
+                                       are found to be owned by garbage, RRCI_GC_OWNED; else 0 */
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
@@ -1448,7 +1480,7 @@ struct rrc_heap {
     rrc_object   *later;            /* objects that wait for their dealloc, each with one reference, as in the
                                        queue; threaded through their link fields: see rrci_defer */
     size_t        later_count;
-    rrci_link    *again;            /* in RRCI_RELEASING: records to be released again, threaded through p */
+    size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
     size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
     size_t        quota;            /* while running: the number of objects that may still be handled */
     size_t        quota_added;      /* ... and how much was added to the caller's limit */
@@ -1469,6 +1501,7 @@ struct rrc_heap {
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
     size_t        hopeless;         /* how often a collection found an object uncollectable */
+    size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
 
@@ -1497,20 +1530,13 @@ struct rrc_heap {
 
 static int rrci_in_collection(const rrc_heap *heap)
 {
-    return heap->state >= RRCI_MINOR && heap->state <= RRCI_ENDING;
+    return heap->state >= RRCI_MINOR && heap->state <= RRCI_KEPT;
 }
 
 /* Is a function of a collection running? Then the caller is a hook, a slot of a type or a visitor. */
 static int rrci_is_inside(const rrc_heap *heap)
 {
-    return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING
-        && heap->state != RRCI_OPEN;
-}
-
-/* Does rrc_heap_free use the link fields for its own records? */
-static int rrci_is_releasing(const rrc_heap *heap)
-{
-    return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
+    return heap->state == RRCI_MINOR || heap->state == RRCI_MAJOR;
 }
 
 /* Debug builds refuse calls from a hook outside a collection. (Inside one all builds do so.) */
@@ -1531,7 +1557,8 @@ static int rrci_is_releasing(const rrc_heap *heap)
 
 /* Parts of >>mirror that are used elsewhere. RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
-#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
+#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
+#define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
@@ -1546,11 +1573,11 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
 static void rrci_root(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
 static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 static void rrci_mirror_cycle(rrc_heap *heap);
 static void rrci_mirror_end(rrc_heap *heap);
 #else
 #define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
+#define RRCI_IS_CLOSED(heap) ((void)(heap), 0)
 #define RRCI_IN_STEP(heap) 0
 #define RRCI_IS_WEAK(ob) 0
 #define RRCI_MIRRORED(heap, call) ((void)0)
@@ -1702,18 +1729,18 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         unsigned    allowed;
         const char *words;
     } states[RRCI_STATES] = {
-        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ALLOCATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
                              "the trace function of this collection must come first" },
+        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,
                              "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
-        /* RRCI_CLOSING */   { 0, "rrc_heap_free is running" },
-        /* RRCI_ENDING */    { 0, "rrc_heap_free is running" },
-        /* RRCI_RELEASING */ { RRCI_ALLOCATES, "rrc_heap_free is running" },
+        /* RRCI_KEPT */      { RRCI_MAJOR_FREE, "only rrc_major_collection_free can follow rrc_major_collection_keep" },
         /* RRCI_HUSK */      { 0, "" }
     };
     if (heap == NULL)
@@ -1721,7 +1748,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ALLOCATES)) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ENDS)) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -1815,6 +1842,13 @@ static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t trac
     if (tracked > 0 || RRCI_IS_MIRRORED(heap))
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
+}
+
+/* The number of records that the lists of links and the queue need. While rrc_heap_free runs, an object that
+   has left the queue may come back to it. */
+static size_t rrci_count_records(const rrc_heap *heap)
+{
+    return rrci_count_links(heap) + heap->queue.count + heap->left;
 }
 
 /* The length that each directory needs: all could be in one list. */
@@ -1971,7 +2005,8 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
 #define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
-#define RRCI_GC_SHIFT 10
+#define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_SHIFT 11
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
 static int rrci_is_gc_type(const rrc_type *type)
@@ -2072,7 +2107,8 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 /* The search is over for this object: forget all that it noted in the GC head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) | heap->white;
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_WEAKREFS))
+                  | heap->white;
     head->is.refs = 0;
 }
 
@@ -2085,6 +2121,13 @@ static int rrci_is_tracked(rrc_object *ob)
 static int rrci_is_listed(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
+}
+
+/* Is ob garbage that waits, or that is being cleared? */
+static int rrci_is_garbage(rrc_object *ob)
+{
+    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED
+        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0;
 }
 
 /* Is ob's finalizer still to run? */
@@ -2623,8 +2666,7 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
 static void rrci_trim(rrc_heap *heap)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
-                                       rrci_count_tracked(heap));
+    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap));
     int kind;
     enough += enough / 4;
     while (heap->pool != NULL && heap->chunk_count > enough) {
@@ -2773,7 +2815,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
 
 #define RRCI_TAG_MASK     ((uintptr_t)3)
 #define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->later: the next object of that list */
-#define RRCI_TAG_RECORD   ((uintptr_t)3)    /* rrc_heap_free releases ob: ob's record */
+#define RRCI_TAG_LEFT     ((uintptr_t)3)    /* in RRCI_ENDING: ob has left the queue, and has no link */
 
 static int rrci_is_odd(rrc_gcref p)
 {
@@ -2818,10 +2860,28 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
     RRC_REFCNT(ob)--;
 }
 
-/* The record of ob while rrc_heap_free releases objects, else NULL. */
-static rrci_link *rrci_closing_record(rrc_object *ob)
+/* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
+static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
+    return heap->rest == RRCI_ENDING && rrci_has_tag(ob, RRCI_TAG_LEFT);
+}
+
+/* Set ob's link field to NULL. ob has no link. */
+static void rrci_empty_link_field(rrc_heap *heap, rrc_object *ob)
+{
+    heap->left -= (size_t)rrci_has_left(heap, ob);
+    RRC_LINK(ob) = NULL;
+}
+
+/* Take the oldest object off the queue, or return NULL. The caller owns its reference. */
+static rrc_object *rrci_take_queued(rrc_heap *heap)
+{
+    rrc_object *ob = rrci_dequeue(heap);
+    if (heap->rest == RRCI_ENDING && ob != NULL && RRC_LINK(ob) == NULL) {
+        RRC_LINK(ob) = rrci_tagged(NULL, RRCI_TAG_LEFT);
+        heap->left++;
+    }
+    return ob;
 }
 
 /* >>objects
@@ -2872,7 +2932,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (type == NULL)
         wrong = "type is NULL";
@@ -2947,7 +3007,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (ob == NULL) {
         rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
@@ -2958,7 +3018,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
         return NULL;
     }
-    if (rrci_is_tracked(ob) || RRC_LINK(ob) != NULL) {
+    if (rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL && !rrci_has_left(heap, ob))) {
         rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
                    "its address may not change now; it was left alone");
         return NULL;
@@ -2999,12 +3059,12 @@ static void rrci_end_husk(rrc_heap *heap)
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 /* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrc_type *type;
-    rrci_link *record;
     char *memory;
     size_t size = 0, index;
     int is_sized;
@@ -3015,8 +3075,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->state < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
-            && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
+        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
@@ -3028,14 +3087,13 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
         return;
     }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
     type = RRC_TYPE(ob);
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
+    if (rrci_has_left(heap, ob))
+        rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     is_sized = rrci_is_sized(ob, type);
@@ -3057,7 +3115,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
+        rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type);
     }
     rrci_end_husk(heap);
 }
@@ -3076,14 +3134,13 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
  * --------------------------------------------------------------------------- */
 
 /* Put off the dealloc of ob, whose count is 0. It may never have had a link, so that no memory is reserved
-   for it. Therefore the list of these objects is threaded through their link fields. */
+   for it. Therefore the list of these objects is threaded through their link fields. (While the heap ends,
+   objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_link *record = rrci_closing_record(ob);
     RRC_REFCNT(ob) = 1;
-    if (record != NULL) {
-        record->p = heap->again;
-        heap->again = record;
+    if (rrci_has_left(heap, ob)) {
+        rrci_enqueue(heap, ob);         /* which has room for it */
         return;
     }
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
@@ -3107,7 +3164,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->state >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
+    if (link == NULL || link == heap->marker || rrci_is_odd(link))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -3140,7 +3197,6 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
 static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    rrci_link *record;
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
@@ -3161,10 +3217,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
             return;
         }
     }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
-    RRC_LINK(ob) = NULL;
+    rrci_empty_link_field(heap, ob);
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
@@ -3204,112 +3257,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrci_end_husk(heap);
 }
 
-/* Drop a reference that the header holds. */
-static void rrci_drop(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) == 0)
-        rrci_last_reference(heap, ob);
-    else
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-}
-
-/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
-static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) != 0)
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-    else if (!rrci_bias_was_forgotten(heap, ob))
-        rrci_defer(heap, ob);
-}
-
-/* The count of a static object has drifted to an end of its band: reset it to the middle. */
-static void rrci_center(rrc_object *ob)
-{
-    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
-}
-
-/* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
-{
-    if (RRC_REFCNT(ob) == INTPTR_MIN)
-        rrci_center(ob);
-    else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
-    (void)heap;
-}
-
-static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
-            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-        rrci_last_reference(heap, ob);
-    } else if (count >= RRC_REFCNT_IMMORTAL) {
-        rrci_center(ob);
-    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
-    }
-}
-
-/* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
-RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
-{
-    /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        return;
-    rrci_last_or_bias(heap, ob);
-}
-
-/* For debug builds: may a reference to ob be taken or dropped? */
-RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
-{
-    intptr_t count;
-    int dropping = strcmp(function, "rrc_decref") == 0;
-    if (heap == NULL || ob == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
-                    heap == NULL ? "heap is NULL" : "ob is NULL");
-        return 0;
-    }
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return 0;
-    }
-    if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
-        return 0;
-    count = RRC_REFCNT(ob);
-    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak */
-    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
-        return 0;
-    }
-    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
-        return 0;
-    }
-    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
-                   "C holds no reference to this linked object that it could drop; the count was left alone");
-        return 0;
-    }
-    return 1;
-}
-
-/* ---- what is dead, and what was garbage ---- */
-
-/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
-   RRCI_WAITING. Then the caller owns the reference of that list. */
-static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_is_waiting(head);
-    rrci_whiten(heap, head);
-    rrci_gc_move(heap, RRCI_TRACKED, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
-    return was_waiting;
-}
+/* ---- what has lost its p, or is to lose it ---- */
 
 static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
@@ -3353,6 +3301,163 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
+/* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
+   p itself did not ask for it. */
+static void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
+{
+    const rrci_link link = *rrci_at(list, index);
+    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
+        RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
+        RRCI_BEGIN_HOOK(heap);
+        if (RRCI_HAS_SLOT(heap))
+            *RRC_HOST_SLOT(heap, link.p) = NULL;
+        RRCI_END_HOOK(heap);
+    }
+    rrci_drop_link(heap, list, index, rrci_key(list, &link));
+    heap->changed++;
+    if (parts) {
+        heap->parted++;
+        RRCI_BEGIN_HOOK(heap);
+        if (heap->desc.parted != NULL)
+            heap->desc.parted(heap->desc.userdata, link.p, link.ob);
+        RRCI_END_HOOK(heap);
+    }
+    rrci_bury(heap, link.ob, function);
+}
+
+/* Does the link of this linked object hold it? That of garbage does not: its p may have been kept for other
+   garbage only. At the end of the heap no link does. */
+static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
+{
+    return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
+}
+
+/* Part a linked object from its p. */
+static void rrci_part(rrc_heap *heap, rrc_object *ob)
+{
+    size_t index;
+    rrci_list *list = rrci_find_link(heap, ob, &index);
+    if (list != NULL)
+        rrci_dissolve(heap, list, index, 1, "rrc_run_pending");
+}
+
+/* ---- the last reference ---- */
+
+/* The count of a static object has drifted to an end of its band: reset it to the middle. */
+static void rrci_center(rrc_object *ob)
+{
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+}
+
+/* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == INTPTR_MIN)
+        rrci_center(ob);
+    else
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
+    (void)heap;
+}
+
+static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (count == 0) {
+        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
+            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        rrci_last_reference(heap, ob);
+    } else if (count >= RRC_REFCNT_IMMORTAL) {
+        rrci_center(ob);
+    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
+        if (heap->parts && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob))
+            rrci_part(heap, ob);
+        else
+            RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
+    }
+}
+
+/* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+{
+    /* A handle comes here each time that C lets go of it: this must be fast. */
+    if (RRCI_COUNT(ob) != 0 && !heap->parts && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        return;
+    rrci_last_or_bias(heap, ob);
+}
+
+/* The header itself has dropped a reference to ob, but not the last one. */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
+{
+    if ((heap->parts || RRCI_IS_MIRRORED(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+        rrci_no_reference(heap, ob);
+}
+
+/* Drop a reference that the header holds. */
+static void rrci_drop(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_last_reference(heap, ob);
+    else
+        rrci_drop_to_bias(heap, ob);
+}
+
+/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) != 0)
+        rrci_drop_to_bias(heap, ob);
+    else if (!rrci_bias_was_forgotten(heap, ob))
+        rrci_defer(heap, ob);
+}
+
+/* For debug builds: may a reference to ob be taken or dropped? */
+RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count;
+    int dropping = strcmp(function, "rrc_decref") == 0;
+    if (heap == NULL || ob == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
+                    heap == NULL ? "heap is NULL" : "ob is NULL");
+        return 0;
+    }
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+        return 0;
+    }
+    if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
+        return 0;
+    count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
+    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
+        return 0;
+    }
+    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
+        return 0;
+    }
+    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                   "C holds no reference to this linked object that it could drop; the count was left alone");
+        return 0;
+    }
+    return 1;
+}
+
+/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
+   RRCI_WAITING. Then the caller owns the reference of that list. */
+static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int was_waiting = rrci_is_waiting(head);
+    rrci_whiten(heap, head);
+    rrci_gc_move(heap, RRCI_TRACKED, ob);
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
+    return was_waiting;
+}
+
 /* ---- links ---- */
 
 /* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
@@ -3360,10 +3465,11 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t links = rrci_count_links(heap) + heap->queue.count + 1;
+    size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
+    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole.) */
+    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap) + (heap->gc_walking > 0)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
@@ -3406,19 +3512,20 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
     return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
 }
 
-/* Has p a P link? `kind` is the P list of p's generation. */
-static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
+/* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
+static rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
+    rrc_object *ob;
     if (RRCI_HAS_SLOT(heap)) {
-        const rrc_object *ob;
         RRCI_BEGIN_HOOK(heap);
         ob = *RRC_HOST_SLOT(heap, p);
         RRCI_END_HOOK(heap);
-        return ob != NULL;
+        return ob;
     }
-    return rrci_ob_of(&heap->list[kind], p) != NULL
-        || (heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0
-            && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
+    ob = rrci_ob_of(&heap->list[kind], p);
+    if (ob == NULL && heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p);
+    return ob;
 }
 
 /* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
@@ -3431,6 +3538,7 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
+    rrc_object *former = NULL;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -3448,7 +3556,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrc_unlink(heap, ob);
     }
-    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob))
+    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob) && !rrci_has_left(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
@@ -3456,16 +3564,21 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
     RRCI_END_HOOK(heap);
-    if ((kind & RRCI_O) == 0 && rrci_p_is_linked(heap, p, kind))
+    if ((kind & RRCI_O) == 0)
+        former = rrci_p_linked_ob(heap, p, kind);
+    if (former != NULL && !(heap->parts && rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
         return code;
     if (code != RRC_OK)
         return rrci_error(heap, code, function, ob, p, "");
-    if (RRC_LINK(ob) != NULL)
+    if (former != NULL)
+        rrci_part(heap, former);
+    if (rrci_is_deferred(ob))
         rrci_take_back_deferred(heap, ob);
-    if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)) && heap->gc_walking == 0)
+    rrci_empty_link_field(heap, ob);
+    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
@@ -3506,8 +3619,10 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
         return code;
     if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-    if ((kind & RRC_GIVE) != 0)
-        rrci_drop(heap, ob);
+    if ((kind & RRC_GIVE) != 0) {
+        RRC_REFCNT(ob)--;
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    }
     return RRC_OK;
 }
 
@@ -3528,18 +3643,18 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR)
+    rrc_object *ob;
+    if (heap == NULL || p == NULL || heap->state > RRCI_ENDING)
         return NULL;
-    return rrci_from_obj(heap, p);
+    ob = rrci_from_obj(heap, p);
+    return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link fields
-   are its own. If a p was found dead since the last step, that of a weak object may be dead too. To make
+/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a weak object may be dead too. To make
    the object strong shows this, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
-        || rrci_is_deferred(ob))
+    if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
@@ -3555,8 +3670,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 {
     const char *function = "rrc_mark_deallocating";
     size_t index;
-    if (heap != NULL && heap->state >= RRCI_RELEASING)
-        return;                         /* rrc_to_obj would not return the marker */
+    if (heap != NULL && heap->state == RRCI_HUSK)
+        return;                         /* a late dealloc */
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return;
     if (ob == NULL) {
@@ -3568,7 +3683,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         return;
     }
     if (RRC_LINK(ob) != NULL
-        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(ob)
+        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
             || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
@@ -3593,16 +3708,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, rrci_anchor_p(heap, ob, 0));
-        RRCI_BEGIN_HOOK(heap);
-        if (RRCI_HAS_SLOT(heap))
-            *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
-        RRCI_END_HOOK(heap);
-    }
-    rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
-    heap->changed++;
-    rrci_bury(heap, ob, function);
+    rrci_dissolve(heap, list, index, 0, function);
     return RRC_OK;
 }
 
@@ -3612,9 +3718,9 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
-    if (code == RRC_OK && heap->state == RRCI_MUTATOR && RRCI_IN_HOOK(heap))
+    if (code == RRC_OK && heap->state == heap->rest && RRCI_IN_HOOK(heap))
         code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK && RRCI_IS_MIRRORED(heap))
+    if (code == RRC_OK && RRCI_IS_CLOSED(heap))
         code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (code == RRC_OK)
         heap->state = state;
@@ -4462,6 +4568,12 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
         && rrci_find_link(heap, ob, &index) != NULL;
 }
 
+/* In a search among C objects alone: does a link hold ob? */
+static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_is_linked_ob(ob) ? rrci_link_holds(heap, ob) : rrci_lacks_bias(heap, ob);
+}
+
 /* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
    what is alive. */
 static void rrci_scan(rrci_search *search)
@@ -4478,7 +4590,7 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))
+            if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
             rrci_color(heap, head);
@@ -4671,18 +4783,39 @@ static int rrci_all_alive(const rrc_heap *heap)
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
    aside: the free function frees it if it is light, else queues it. */
-static int rrci_goes_by_count(rrc_object *ob, int is_kept)
+static int rrci_goes_by_count(rrc_object *ob, int is_kept, int keeps)
 {
     if (rrc_refcnt(ob) != 0)
         return 0;
-    return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
+    return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT
+        || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. */
-static void rrci_set_garbage_aside(rrc_heap *heap)
+/* Of the objects of RRCI_WAITING from `first` on, bring those to its end that only their links hold. They are
+   deallocated first, before anything that they own is cleared. */
+static void rrci_bring_owners_last(rrc_heap *heap, size_t first)
+{
+    rrci_list *list = &heap->gc[RRCI_WAITING];
+    size_t end = list->count, i = first;
+    while (i < end) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrc_refcnt(ob) != 1) {
+            i++;
+            continue;
+        }
+        end--;
+        rrci_gc_fill(list, RRCI_WAITING, i, end);
+        *rrci_ob_at(list, end) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, end);
+    }
+}
+
+/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. keeps: the p's that
+   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. */
+static void rrci_set_garbage_aside(rrc_heap *heap, int keeps)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i = list->count;
+    size_t i = list->count, first = heap->gc[RRCI_WAITING].count;
     heap->batch = 0;
     if (rrci_all_alive(heap)) {
         heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
@@ -4693,18 +4826,23 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+        int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+        int is_garbage = !rrci_is_alive(heap, head) || (head->is.word & RRCI_GC_OWNED) != 0;
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         rrci_whiten(heap, head);
-        if (is_alive && !is_kept) {
+        if (!is_garbage && !is_kept) {
             rrci_set_uncollectable(heap, head, 0);
-        } else if (!rrci_goes_by_count(ob, is_kept)) {
+        } else if (!rrci_goes_by_count(ob, is_kept, keeps)) {
             head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
                            | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
             RRC_REFCNT(ob)++;
             rrci_gc_move(heap, RRCI_WAITING, ob);
         }
+    }
+    if (keeps && heap->gc[RRCI_WAITING].count > first) {
+        heap->parts = 1;
+        rrci_bring_owners_last(heap, first);
     }
 }
 
@@ -4729,12 +4867,12 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
     rrci_search search;
     rrci_state state = heap->state;
-    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
+    heap->state = RRCI_MAJOR;
     if (heap->alive > 0)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
     if (rrci_find_garbage(&search))
-        rrci_set_garbage_aside(heap);
+        rrci_set_garbage_aside(heap, 0);
     heap->state = state;
 }
 
@@ -4781,21 +4919,61 @@ static int rrci_trace_with_cycles(rrc_heap *heap, int is_early, const char *func
     return heap->searched;
 }
 
+/* Has garbage of this type code that may look at what it owns? */
+static int rrci_looks(const rrc_type *type)
+{
+    return (type->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0
+        && (type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
+            || type->tp_finalize != NULL);
+}
+
+/* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
+   garbage itself is not marked for it. */
+static void rrci_keep_owned(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    int kind;
+    rrci_begin_search(&search, heap, 0, function);
+    search.with_host = 1;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+        }
+    heap->scan = SIZE_MAX;
+    rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
+    heap->keeping = RRCI_GC_OWNED;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_looks(RRC_TYPE(ob)))
+            rrci_traverse(&search, ob, rrci_visit_reach);
+    }
+    rrci_mark(&search);
+    heap->keeping = 0;
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    heap->scan = 0;
+}
+
 /* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
    that none of its objects also joins the dealloc queue. */
-static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
+static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
     heap->not_searched++;
     if (heap->searched) {
         rrci_note_search(heap);
-        rrci_set_garbage_aside(heap);
+        rrci_set_garbage_aside(heap, keeps);
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    rrci_return_late(heap, first);
+    if (!keeps)
+        rrci_return_late(heap, first);
     heap->searched = 0;
 }
 
@@ -4812,7 +4990,7 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
-    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
+    return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
         && heap->gc[RRCI_TRACKED].count > 0;
 }
@@ -4881,7 +5059,7 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->minor_collections++;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4926,25 +5104,40 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
     heap->searched = 0;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_keep(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_keep";
+    int code = rrci_gate(heap, RRCI_MAJOR_KEEP, function);
+    if (code != RRC_OK)
+        return code;
+    if (heap->searched && !rrci_all_alive(heap)) {
+        heap->state = RRCI_MAJOR;
+        rrci_keep_owned(heap, function);
+    }
+    heap->state = RRCI_KEPT;
     return RRC_OK;
 }
 
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
-    int was_open, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    int was_open, keeps, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
     was_open = heap->state == RRCI_OPEN;
+    keeps = heap->state == RRCI_KEPT;
     heap->state = RRCI_MAJOR;
     if (was_open)
         rrci_close_search(heap, function);
-    rrci_free_with_cycles(heap, function);
+    rrci_free_with_cycles(heap, keeps, function);
     rrci_demote(heap);
     rrci_trim(heap);
     heap->major_collections++;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4958,7 +5151,7 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
         return code;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4978,11 +5171,11 @@ typedef struct rrci_look {
     uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
 } rrci_look;
 
-/* The number of references to ob that are not its list's. A link that ob has got meanwhile also counts. */
+/* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
+   other garbage only. (An object that gets a new link goes back to RRCI_TRACKED at once.) */
 static intptr_t rrci_count_of_others(rrc_object *ob)
 {
-    const rrci_gc_head *head = rrci_gc_head_of(ob);
-    return rrc_refcnt(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
+    return rrc_refcnt(ob) - rrci_is_waiting(rrci_gc_head_of(ob));
 }
 
 /* Let the waiting object at `index` join the batch. */
@@ -5139,7 +5332,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
     look.unexplained = 0;
     look.flags = 0;
-    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
+    heap->state = RRCI_MAJOR;
     heap->batch = 0;
     rrci_take_batch(&look, least);
     looked = heap->batch + heap->gc[RRCI_CLEARED].count;
@@ -5166,12 +5359,12 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object has only its list's reference, no weak references to be cleared and no finalizer to
-   be run, drop that reference. Otherwise return 0. */
+/* If the waiting object has only its list's reference (and a link), no weak references to be cleared and no
+   finalizer to be run, drop that reference. Otherwise return 0. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
+    if (rrc_refcnt(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
         return 0;
     rrci_gc_move(heap, RRCI_CLEARED, ob);
     rrci_drop(heap, ob);
@@ -5248,7 +5441,7 @@ static void rrci_clear_part(rrc_heap *heap)
             RRC_HOST_GUARD(heap, rrci_call_clear, part[i]);
     }
     for (i = 0; i < count; i++) {
-        heap->quota += RRC_REFCNT(part[i]) == 1;
+        heap->quota += rrc_refcnt(part[i]) == 1;
         rrci_drop(heap, part[i]);
     }
 }
@@ -5290,6 +5483,20 @@ static int rrci_do_garbage(rrc_heap *heap)
     return 1;
 }
 
+/* A hook of a collection may have dropped the last reference to an object that is cleared, but linked. Part those
+   objects. Returns 0 if there are none. */
+static int rrci_part_cleared(rrc_heap *heap)
+{
+    const rrci_list *cleared = &heap->gc[RRCI_CLEARED];
+    size_t i, parted = heap->parted;
+    for (i = cleared->count; heap->parts && i-- > 0;) {
+        rrc_object *ob = i < cleared->count ? *rrci_ob_at(cleared, i) : NULL;
+        if (ob != NULL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
+            rrci_part(heap, ob);
+    }
+    return heap->parted > parted;
+}
+
 /* All garbage is cleared. An object that is left, and is not held from outside now, is uncollectable.
    (The next search tries it again, but does not log it.) Returns 0 if nothing was cleared. */
 static int rrci_end_clearing(rrc_heap *heap)
@@ -5298,6 +5505,8 @@ static int rrci_end_clearing(rrc_heap *heap)
     uintptr_t flags;
     if (cleared->count == 0 || heap->gc_walking > 0)
         return 0;
+    if (rrci_part_cleared(heap))
+        return 1;
     rrci_look_at_waiting(heap, 0, &flags);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
@@ -5323,7 +5532,7 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
 {
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_invoke_callback") != RRC_OK)
         return;
-    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
+    if (heap->rest != RRCI_ENDING && rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
         heap->triggering++;
         RRC_HOST_DEALLOC_TRIGGER(heap);
         heap->triggering--;
@@ -5335,7 +5544,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     rrc_object *ob;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_next_dead") != RRC_OK)
         return NULL;
-    ob = rrci_dequeue(heap);
+    ob = rrci_take_queued(heap);
     if (ob == NULL && heap->later != NULL)
         ob = rrci_take_deferred(heap);
     return ob;
@@ -5345,14 +5554,14 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
 static int rrci_do_queued(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->queue;
-    rrc_object *ob = rrci_dequeue(heap);
+    rrc_object *ob = rrci_take_queued(heap);
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
     if (--RRC_REFCNT(ob) != 0)
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+        rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
@@ -5370,31 +5579,21 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* While rrc_heap_free releases objects: deallocate one that was nested too deep. */
-static int rrci_do_again(rrc_heap *heap)
-{
-    rrci_link *record = heap->again;
-    if (record == NULL)
-        return 0;
-    heap->again = (rrci_link *)record->p;
-    if (--RRC_REFCNT(record->ob) == 0)
-        rrci_dealloc(heap, record->ob);
-    return 1;
-}
-
 /* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
    handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
+    int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
     heap->quota_added = 0;
     while (heap->quota > 0) {
-        if (!rrci_do_again(heap) && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap)
-            && !rrci_end_clearing(heap))
+        if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
             break;
     }
-    heap->running = 0;
+    heap->running = running;
+    if (heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count == 0)
+        heap->parts = heap->rest == RRCI_ENDING;
     return quota - heap->quota + heap->quota_added;
 }
 
@@ -5414,7 +5613,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     const char *function = "rrc_gc_track";
     size_t tracked;
     int code;
-    code = rrci_gate(heap, RRCI_ALLOCATES, function);
+    code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL)
@@ -5431,7 +5630,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     tracked = rrci_count_tracked(heap) + 1;
     if (tracked > RRCI_MAX_TRACKED)
         return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
-    if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
+    if (rrci_reserve_lists(heap, rrci_count_records(heap), tracked) != RRC_OK)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
@@ -5492,7 +5691,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
         } else if (heap->desc.collect != NULL) {
             heap->desc.collect(heap->desc.userdata);
-            if (heap->state != RRCI_MUTATOR) {
+            if (heap->state != heap->rest) {
                 rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
                            "collect returned, but the free function of its collection was not called");
                 break;
@@ -5795,13 +5994,6 @@ static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
         rrci_weaken(heap, ob);
 }
 
-/* The header itself has dropped a reference to ob, but not the last one. */
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_is_linked_ob(ob))
-        rrci_no_reference(heap, ob);
-}
-
 /* Make all objects strong that C refers to. */
 static void rrci_strengthen_all(rrc_heap *heap)
 {
@@ -5871,7 +6063,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
         return;
     }
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return;
     if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
@@ -6521,7 +6713,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
 RRC_API int rrc_mirror_step(rrc_heap *heap)
 {
     const char *function = "rrc_mirror_step";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate(heap, RRCI_ENDS, function);
     if (code != RRC_OK)
         return code;
     if (!RRCI_IS_MIRRORED(heap))
@@ -6553,24 +6745,34 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     heap->stepping = 0;
 }
 
-/* The heap ends: no mirror hook may be called from now on. */
+/* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
+   whose p has died are dissolved. */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
     int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count && (kind & RRCI_O) == 0; i++)
+            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            rrci_clear_weak(heap, ob);
+            if (!rrci_is_p_linked(heap, ob))
+                rrci_clear_weak(heap, ob);
             rrci_mirror_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
     heap->node_count = 0;
-    heap->desc.mirror = NULL;
+    heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = heap->list[kind].count; i-- > 0;) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            int is_lost = RRCI_IS_WEAK(ob) && (kind & RRCI_O) == 0;
+            rrci_clear_weak(heap, ob);
+            if (is_lost)
+                rrci_dissolve(heap, &heap->list[kind], i, 0, "rrc_heap_free");
+        }
 }
 
 #endif /* RRC_MIRROR */
@@ -6656,95 +6858,97 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
     return heap != NULL ? heap->desc.userdata : NULL;
 }
 
-/* The end of a heap, first half: dissolve the links. Each record whose ob is not freed at once gets a
-   reference of its own (an ob from the queue has one), so that no ob goes before the second half gets
-   to it. The link field of ob points to the record, so that a dealloc can cross it out. C holds the obs
-   of the records that are left. */
-static void rrci_close_links(rrc_heap *heap)
+/* ---- the end of a heap ----
+   It is a phase of the program first, RRCI_ENDING. Links do not hold any more, but all p's are still there, and
+   all functions work. What C does not hold goes: owners before what they own, so that each dealloc sees what its
+   object owns as it was. Then the links of what C holds are dissolved. */
+
+/* Part the objects of this list that only their links hold. */
+static void rrci_part_idle(rrc_heap *heap, int kind)
 {
-    const char *function = "rrc_heap_free";
-    rrc_object *ob;
+    rrci_list *list = &heap->list[kind];
     size_t i;
-    int kind;
-    while ((ob = rrci_dequeue(heap)) != NULL) {
-        rrci_link record;
-        if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
-            RRC_REFCNT(ob)--;           /* it was linked again while it waited, and has a record */
-            continue;
-        }
-        record.p = NULL;
-        record.ob = ob;
-        rrci_append(heap, &heap->list[RRCI_O_OLD], record);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_list *list = &heap->list[kind];
-        list->dict.on = 0;
-        for (i = 0; i < list->count; i++) {
-            rrci_link *record = rrci_at(list, i);
-            intptr_t count;
-            if (i + RRCI_AHEAD < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-            ob = record->ob;
-            count = RRC_REFCNT(ob);
-            if (record->p != NULL) {
-                if (!rrci_has_tag(ob, RRCI_TAG_RECORD))     /* it has another one, from the queue */
-                    RRC_LINK(ob) = NULL;
-                record->ob = NULL;
-                if (count >= RRC_REFCNT_IMMORTAL)
-                    continue;
-                if (count < RRC_REFCNT_FROM_PYPY) {
-                    rrci_refcount_error(heap, function, ob, record->p);
-                    continue;           /* leaked, because the count is wrong */
-                }
-                if (count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-                    rrci_free_light(heap, ob);
-                    continue;
-                }
-                count -= count > RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT
-                                                            : RRC_REFCNT_FROM_PYPY;
-                RRC_REFCNT(ob) = count + 1;
-                record->ob = ob;
-            }
-            RRC_LINK(ob) = rrci_tagged(record, RRCI_TAG_RECORD);
-        }
+    for (i = list->count; i-- > 0;) {
+        if (i >= list->count)
+            continue;                   /* a hook has dropped other references */
+        if (i >= RRCI_AHEAD)
+            RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
+        if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0)
+            rrci_dissolve(heap, list, i, 1, "rrc_heap_free");
     }
 }
 
-/* The end of a heap, second half: drop these references. */
-static void rrci_release_objects(rrc_heap *heap)
+/* Do all pending work. It can make more: that is done too, but only so many rounds may leave as many objects as
+   before. */
+static void rrci_do_last(rrc_heap *heap, int *rounds_left)
 {
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            rrci_link *record = rrci_at(list, i);
-            if (i + RRCI_AHEAD < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-            if (record->ob == NULL)
-                continue;
-            if (--RRC_REFCNT(record->ob) == 0)
-                rrci_dealloc(heap, record->ob);
-        }
+    size_t pending;
+    while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
+        ptrdiff_t objects = heap->objects;
+        rrci_do_pending(heap, pending);
+        *rounds_left -= heap->objects >= objects;
     }
 }
 
-/* Count the objects whose record no dealloc has crossed out. C holds them. */
-static size_t rrci_count_held(rrc_heap *heap)
+/* Do what is pending. Part all that only links hold: proxies first, views that nobody owns after them. */
+static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 {
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_O_OLD);
+    rrci_part_idle(heap, RRCI_O_YOUNG);
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_P_OLD);
+    rrci_part_idle(heap, RRCI_P_YOUNG);
+    rrci_do_last(heap, rounds_left);
+}
+
+/* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
+   other garbage held. */
+static void rrci_end_objects(rrc_heap *heap)
+{
+    int rounds_left = 10000;
+    size_t finalized, garbage, parted;
+    rrci_end_links(heap, &rounds_left);
+    do {
+        ptrdiff_t objects = heap->objects;
+        finalized = heap->finalized;
+        garbage = heap->garbage;
+        parted = heap->parted;
+        rrci_collect_c(heap, "rrc_heap_free");
+        rrci_end_links(heap, &rounds_left);
+        rounds_left -= heap->objects >= objects;
+    } while ((heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted)
+             && rounds_left > 0);
+}
+
+/* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
+static int rrci_is_held_at_the_end(rrc_heap *heap, rrc_object *ob)
+{
+    return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) > 0
+        && !rrc_gc_is_uncollectable(heap, ob);
+}
+
+/* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
+   been in the queue. */
+static size_t rrci_part_all(rrc_heap *heap)
+{
+    static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t held = 0, i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            rrc_object *ob = rrci_at(list, i)->ob;
-            if (ob == NULL)
-                continue;
-            RRC_LINK(ob) = NULL;
-            held += !rrc_gc_is_uncollectable(heap, ob);     /* it holds itself */
+    int k;
+    for (k = 0; k < RRCI_LISTS; k++) {
+        rrci_list *list = &heap->list[kinds[k]];
+        while (list->count > 0) {
+            held += (size_t)rrci_is_held_at_the_end(heap, rrci_at(list, list->count - 1)->ob);
+            rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
         }
     }
-    return held;
+    for (i = 0; i < tracked->count; i++) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        if (rrci_has_left(heap, ob) && rrc_gc_is_uncollectable(heap, ob))
+            rrci_empty_link_field(heap, ob);
+    }
+    return held + heap->left;
 }
 
 static void rrci_free_tables(rrc_heap *heap)
@@ -6770,12 +6974,10 @@ static void rrci_free_tables(rrc_heap *heap)
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
-    size_t held, finalized, garbage;
-    ptrdiff_t objects;
-    int rounds_left = 10000;
+    size_t held;
     if (heap == NULL)
         return 0;
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return SIZE_MAX;
     if (rrci_is_busy(heap) || heap->triggering > 0 || heap->gc_collecting) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
@@ -6783,24 +6985,15 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return SIZE_MAX;
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
-    heap->state = RRCI_CLOSING;
-    rrci_close_links(heap);
-    heap->state = RRCI_RELEASING;
-    rrci_release_objects(heap);
-    rrci_do_pending(heap, SIZE_MAX);
-    /* Collect again for objects that finalizers kept, or that only other garbage held from outside. The
-       rounds are limited: finalizers and deallocs can go on making garbage. */
-    do {
-        objects = heap->objects;
-        finalized = heap->finalized;
-        garbage = heap->garbage;
-        rrci_collect_c(heap, function);
-        rrci_do_pending(heap, SIZE_MAX);
-        rounds_left -= heap->objects >= objects;
-    } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
-    held = rrci_count_held(heap);
+    heap->state = heap->rest = RRCI_ENDING;
+    heap->parts = 1;
+    heap->running = 1;                  /* deallocs wait for rrci_do_last */
+    rrci_end_objects(heap);
+    held = rrci_part_all(heap);
+    heap->running = 0;
     rrci_free_tables(heap);
-    heap->state = RRCI_HUSK;
+    heap->state = heap->rest = RRCI_HUSK;
+    heap->parts = 0;
     rrci_end_husk(heap);
     return held;
 }
@@ -7315,7 +7508,8 @@ static void rrci_spread_from_roots(rrci_graph *graph)
         for (i = 0; i < graph->node_count; i++) {
             rrci_node *node = &graph->nodes[i];
             int is_root = wave == 0 ? node->outside > 0 && !rrci_is_dying(node)
-                        : wave == 1 ? node->p != NULL : rrci_is_dying(node);
+                        : wave == 1 ? node->p != NULL && rrci_link_holds(graph->heap, node->ob)
+                        : rrci_is_dying(node);
             if (node->is_reached || !is_root)
                 continue;
             node->is_reached = wave == 2 ? 2 : 1;

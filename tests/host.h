@@ -99,6 +99,7 @@ typedef struct host_options {
     int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
     int demotes;                /* host_demote may be called */
+    int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     host_moving moving;
 } host_options;
 
@@ -135,6 +136,7 @@ struct host {
     unsigned rotation;
 
     host_calls calls;
+    size_t parted;          /* calls of that hook */
     host_log log[32];
     size_t log_count, log_read;
     size_t live_bytes, live_blocks, most_bytes;
@@ -148,6 +150,8 @@ struct host {
     void (*on_trigger)(host *h);
     void (*on_realloc)(host *h);
     void (*on_log)(host *h);
+    void (*on_weak)(host *h);           /* marking is complete: the time to clear weak references */
+    void (*on_parted)(host *h, rrc_gcref p, rrc_object *ob);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
     void *test;
@@ -186,6 +190,7 @@ size_t host_rooted(host *h, host_kind kind);
 rrc_gcref host_at(const host *h, size_t id);
 int host_is_alive(const host *h, size_t id);
 int host_in_nursery(const host *h, size_t id);
+int host_is_marked(const host *h, size_t id);       /* in on_weak */
 void host_root(host *h, size_t id);
 void host_promote_by_hand(host *h, size_t id);      /* what no host should do */
 void host_demote(host *h, size_t id);               /* from the next major collection on it is young again */
@@ -204,7 +209,9 @@ void host_move(host *h);
 /* Collect in one of the ways a host may, if it is under stress. */
 void host_safepoint(host *h);
 
-/* The parts of a collection, for tests that look in between. */
+/* The parts of a collection, for tests that look in between. If the host keeps, host_major_begin does so as its
+   last step; host_major_keep is that step, for tests that turn it off. */
+void host_major_keep(host *h);
 void host_minor_begin(host *h);     /* ... up to after rrc_minor_collection_trace */
 void host_minor_end(host *h);
 void host_major_begin(host *h);
@@ -234,6 +241,7 @@ void host_propagate(void *userdata);
 int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
+void host_parted(void *userdata, rrc_gcref p, rrc_object *ob);
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
 void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size);
 void host_write_log(void *userdata, const rrc_log_item *item);

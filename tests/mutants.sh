@@ -147,13 +147,38 @@ mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
     's/queue->head_index = 0;/queue->head_index = 1;/')"
 
 # The end of a heap.
-mutant heap_free_forgets_the_queue dict "$(in_function rrci_close_links 's/rrci_dequeue(heap)/NULL/')"
-mutant heap_free_drops_twice_what_is_linked_again dict "$(in_function rrci_close_links '/RRC_REFCNT(ob)--;/d')"
-mutant heap_free_counts_twice dict "$(in_function rrci_count_held 's/held += !/held += 2 * !/')"
-mutant heap_free_leaves_the_bias dict "$(in_function rrci_close_links \
-    's/RRC_REFCNT(ob) = count + 1;/RRC_REFCNT(ob) += 1;/')"
-mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/record->ob = NULL;/;/')"
-mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer '/heap->again = record;/d')"
+mutant heap_free_forgets_what_leaves_the_queue dict "$(in_function rrci_take_queued 's/heap->left++;/;/')"
+mutant heap_free_counts_what_has_gone dict "$(in_function rrci_empty_link_field 's/heap->left -= .*/;/')"
+mutant heap_free_counts_what_was_deleted dict "$(in_function rrci_del 's/if (rrci_has_left(heap, ob))/if (0)/')"
+mutant heap_free_counts_twice dict "$(in_function rrci_part_all 's/held += (size_t)/held += 2 * (size_t)/')"
+mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer 's/if (rrci_has_left(heap, ob))/if (0)/')"
+mutant heap_free_leaves_links dict "$(in_function rrci_part_all 's/list->count > 0/list->count > 1/')"
+mutant heap_free_leaves_views dict "$(in_function rrci_end_links '/RRCI_P_OLD/d')"
+mutant heap_free_leaves_young_proxies dict "$(in_function rrci_end_links '/RRCI_O_YOUNG/d')"
+mutant heap_free_parts_views_first dict "$(in_function rrci_end_links \
+    's/RRCI_O_OLD/RRCI_X_OLD/;s/RRCI_P_OLD/RRCI_O_OLD/;s/RRCI_X_OLD/RRCI_P_OLD/')"
+mutant links_hold_at_the_end dict "$(in_function rrci_link_holds 's/heap->rest != RRCI_ENDING \&\&/1 \&\&/')"
+mutant the_end_goes_on dict "$(in_function rrci_do_last 's/\*rounds_left -= .*/;/')"
+
+# What garbage owns is whole until its dealloc has run.
+mutant nothing_is_kept dict "$(in_function rrc_major_collection_keep 's/rrci_keep_owned(heap, function);/;/')"
+mutant keeping_is_not_finished dict "$(in_function rrci_keep_owned '/RRCI_GC_OWNED/,/keeping = 0/s/rrci_mark(&search);/;/')"
+mutant what_is_kept_is_alive dict "$(in_function rrci_keep_owned 's/heap->keeping = RRCI_GC_OWNED;/;/')"
+mutant all_is_kept dict "$(in_function rrci_looks 's/(type->tp_flags \& RRC_TPFLAGS_DROPS_ONLY) == 0/1/')"
+mutant members_look dict "$(in_function rrci_looks 's/\&\& (type->tp_dealloc.*/\&\& (1/;s/|| type->tp_finalize != NULL);/);/;s/^ *|| type->tp_finalize != NULL/        /;s/|| type->tp_clear != NULL || type->tp_clear_weakrefs != NULL//')"
+mutant keeping_goes_by_the_rule dict "$(in_function rrci_goes_by_count 's/ \&\& !keeps//')"
+mutant what_was_kept_is_taken_for_alive dict "$(in_function rrci_free_with_cycles 's/if (!keeps)/if (1)/')"
+mutant garbage_waits_for_what_was_kept dict "$(in_function rrci_last_or_bias 's/if (heap->parts \&\&/if (0 \&\&/')"
+mutant what_was_kept_is_found dict "$(in_function rrc_from_obj 's/ob != NULL \&\& rrci_is_garbage(ob) ? NULL : ob/0 ? NULL : ob/')"
+mutant a_kept_link_holds dict "$(in_function rrci_count_of_others \
+    's/return rrc_refcnt(ob)/return rrci_is_linked_ob(ob) + rrc_refcnt(ob)/')"
+mutant a_new_link_leaves_the_former dict "$(in_function rrci_create_link 's/^        rrci_part(heap, former);/        ;/')"
+mutant nobody_is_told_who_parts dict "$(in_function rrci_dissolve 's/heap->desc.parted != NULL/0/')"
+mutant owners_go_after_what_they_own dict "$(in_function rrci_set_garbage_aside 's/rrci_bring_owners_last(heap, first);/;/')"
+mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/')"
+mutant early_searches_keep dict "$(in_function rrc_major_collection_keep 's/if (heap->is_early)/if (0)/')"
+mutant a_walk_reserves_nothing_for_what_goes_back dict "$(in_function rrci_reserve 's/ + (heap->gc_walking > 0)//')"
+
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
 mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/rrci_is_busy(heap) ||/0 ||/')"
@@ -320,7 +345,7 @@ mutant the_batch_does_not_shrink dict "$(in_function rrci_gc_remove 's/heap->bat
 mutant the_batch_gets_another_object dict "$(in_function rrci_gc_remove 's/index != first - 1/0/')"
 mutant a_walk_keeps_the_batch dict "$(in_function rrci_end_walk 's/heap->batch = 0;/;/')"
 mutant what_waits_stays_when_it_is_linked dict "$(in_function rrci_create_link \
-    's/rrci_is_waiting(rrci_gc_head_of(ob))/0/')"
+    's/rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED/0/')"
 mutant what_is_linked_keeps_a_reference dict "$(in_function rrci_create_link \
     's/RRC_REFCNT(ob) -= rrci_gc_return(/rrci_gc_return(/')"
 mutant what_is_untracked_keeps_a_reference dict "$(in_function rrc_gc_untrack 's/rrci_drop_or_defer(heap, ob);/;/')"
@@ -328,15 +353,14 @@ mutant what_is_untracked_goes_at_once dict "$(in_function rrci_drop_or_defer 's/
 mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
-mutant hooks_drop_as_in_any_collection dict "$(in_function rrci_collect_c 's/state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR/RRCI_MAJOR/')"
-mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
-mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/ && rounds_left > 0/ \&\& 0/')"
+mutant heap_free_leaves_cycles dict "$(in_function rrci_end_objects 's/rrci_collect_c(heap, "rrc_heap_free");/;/')"
+mutant heap_free_collects_once dict "$(in_function rrci_end_objects 's/ && rounds_left > 0/ \&\& 0/;s/&& rounds_left > 0/\&\& 0/')"
 
 # The protocol of the cyclic GC.
 mutant extra_bytes_are_lost dict "$(in_function rrc_gc_new_with_extra_data 's/extra, 1, 1, 1,/0, 1, 1, 1,/')"
 mutant a_resized_object_is_not_zeroed dict "$(in_function rrc_gc_resize 's/if (size > old_size)/if (0)/')"
-mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/RRC_LINK(ob) != NULL/')"
-mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/rrci_is_tracked(ob)/')"
+mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL/(RRC_LINK(ob) != NULL/')"
+mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL .*/rrci_is_tracked(ob)) {/')"
 mutant an_object_is_resized_in_its_finalizer dict "$(in_function rrc_gc_resize \
     's/RRCI_GC_FINALIZING) != 0/RRCI_GC_FINALIZING) > RRCI_GC_FINALIZING/')"
 mutant an_object_is_tracked_twice dict "$(in_function rrc_gc_track 's/if (rrci_is_tracked(ob))/if (0)/')"
@@ -373,16 +397,14 @@ mutant untracking_is_no_change dict "$(in_function rrci_untrack '/heap->changed+
 
 # Who may call what, and when; old objects that become young.
 mutant functions_of_a_collection_nest dict "$(in_function rrci_gate 's/RRCI_MINOR \*\/     { 0,/RRCI_MINOR *\/     { RRCI_MINOR_TRACE,/')"
-mutant nothing_may_pause dict "$(in_function rrci_gate 's/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"
+mutant nothing_may_pause dict "$(in_function rrci_gate '/RRCI_MUTATOR/s/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"
 mutant the_mutator_may_copy dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
 mutant a_minor_may_be_a_major dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MAJOR_TRACE | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
-mutant a_major_allocates dict "$(in_function rrci_gate 's/RRCI_MAJOR \*\/     { 0,/RRCI_MAJOR *\/     { RRCI_ALLOCATES,/')"
+mutant a_major_allocates dict "$(in_function rrci_gate 's/RRCI_MAJOR \*\/     { 0,/RRCI_MAJOR *\/     { RRCI_MUTATES,/')"
 mutant a_marking_cannot_be_repeated dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE/{ RRCI_MAJOR_FREE/')"
-mutant a_closing_heap_allocates dict "$(in_function rrci_gate 's/RRCI_CLOSING \*\/   { 0,/RRCI_CLOSING *\/   { RRCI_ALLOCATES,/')"
-mutant the_end_is_a_mutator dict "$(in_function rrci_gate 's/{ RRCI_ALLOCATES, "rrc/{ RRCI_MUTATES | RRCI_ALLOCATES, "rrc/')"
-mutant the_last_search_allocates dict "$(in_function rrci_gate 's/RRCI_ENDING \*\/    { 0,/RRCI_ENDING *\/    { RRCI_ALLOCATES,/')"
-mutant deallocs_of_the_end_cannot_allocate dict "$(in_function rrci_gate 's/{ RRCI_ALLOCATES, "rrc/{ 0, "rrc/')"
-mutant a_husk_allocates dict "$(in_function rrci_gate 's/RRCI_HUSK \*\/      { 0,/RRCI_HUSK *\/      { RRCI_ALLOCATES,/')"
+mutant the_end_ends dict "$(in_function rrci_gate '/RRCI_ENDING/s/RRCI_MUTATES |/RRCI_MUTATES | RRCI_ENDS |/')"
+mutant the_end_is_no_mutator dict "$(in_function rrci_gate '/RRCI_ENDING/s/{ RRCI_MUTATES |/{/')"
+mutant a_husk_allocates dict "$(in_function rrci_gate 's/RRCI_HUSK \*\/      { 0,/RRCI_HUSK *\/      { RRCI_MUTATES,/')"
 mutant the_wrong_words_are_said dict "$(in_function rrci_gate 's/"a minor collection is/"a major collection is/')"
 mutant a_husk_is_a_phase dict "$(in_function rrci_gate 's/== RRCI_HUSK ? RRC_ECLOSED/== RRCI_STATES ? RRC_ECLOSED/')"
 mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(heap) ||/0 ||/')"
