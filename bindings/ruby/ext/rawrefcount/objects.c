@@ -4,10 +4,8 @@
 #include <stddef.h>
 
 /* A Ruby value in C: its p is the value. */
-static void value_free(rrc_heap *heap, void *self);
 static const rrc_type value_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(rrc_object),
-    .tp_free = value_free,
 };
 
 /* A value that Ruby does not collect (a small integer, true, nil) has no p, and is kept right here. */
@@ -319,14 +317,7 @@ static rrc_object *new_value_object(void)
 {
     rrc_object *ob = rrc_new(rrb.heap, &value_type);
     need_memory(ob);
-    rrb.values++;
     return ob;
-}
-
-static void value_free(rrc_heap *heap, void *self)
-{
-    rrb.values--;
-    rrc_del(heap, self);
 }
 
 rrc_object *rrb_find(VALUE value)
