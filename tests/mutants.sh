@@ -426,6 +426,8 @@ mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRROR
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
 mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
+mutant the_heap_ends_without_its_views mirror "$(in_function rrci_mirror_end 's/rrc_touch(heap, .*/;/')"
+mutant what_is_lost_at_the_end_stays mirror "$(in_function rrci_mirror_end 's/if (is_lost)/if (0)/')"
 mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/if ((head->is.state/if (1 || (head->is.state/')"
