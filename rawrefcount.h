@@ -3202,8 +3202,9 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole.) */
-    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap) + (heap->gc_walking > 0)) != RRC_OK)
+    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole. A search would need the room for
+       its link, and there is none during a walk.) */
+    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, wanted) != RRC_OK) {

@@ -459,6 +459,35 @@ static void proxies_part_before_views(void)
     host_end(h);
 }
 
+/* A walk links all that waits: each object goes back at once, and leaves a hole in its list. */
+static int link_in_walk(rrc_object *ob, void *arg)
+{
+    host *h = (host *)arg;
+
+    if (rrc_to_obj(h->heap, ob) == NULL)
+        check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), ob, RRC_O), RRC_OK);
+    return 1;
+}
+
+static void a_walk_links_what_waits(void)
+{
+    enum { RINGS = 3000 };
+    host_options options = { .keeps = 1, .unchecked = 1 };
+    host *h = host_open(&options);
+    int i;
+
+    for (i = 0; i < RINGS; i++)
+        knot_ring(h, &KnotTable, 1, NULL);
+    host_major(h);
+    check_int(host_stats(h).pending, RINGS);
+    rrc_gc_visit_objects(h->heap, link_in_walk, h);
+    check_int(host_stats(h).pending, 0);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(host_stats(h).tracked, RINGS);
+    host_close(h);
+}
+
 /* Keeping is part of a collection whose search is complete. */
 static void keeping_has_its_place(void)
 {
@@ -554,6 +583,7 @@ UNIT_GROUP(whole,
     UNIT(weak_references_are_cleared_first),
     UNIT(owners_go_before_what_they_own),
     UNIT(proxies_part_before_views),
+    UNIT(a_walk_links_what_waits),
     UNIT(keeping_has_its_place),
     UNIT(a_long_chain_of_views_ends),
     UNIT(deallocs_that_make_links_end));
