@@ -109,6 +109,13 @@
  * references. However, a link that was dissolved stays dissolved. If the finalizer of an object
  * has not run yet, the collection leaves the object, and all that it reaches, to the next one.
  *
+ * WHAT GARBAGE OWNS can be kept whole for its slots: a widget's tp_dealloc may call a closure of the
+ * VM that the widget owns, although both are garbage. For this the host calls
+ * rrc_major_collection_keep. The closure's p, and all that p reaches, live until the next collection.
+ * All garbage of C goes in this one: if the p of some garbage was kept for other garbage, the two PART
+ * before its dealloc. Types with tp_members only have no code that could look, and nothing is
+ * kept for them.
+ *
  * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
  * engines). In their heap, the host mirrors the references between C objects: see RRC_MIRROR
  * and >>mirror.
@@ -153,12 +160,15 @@
  *   major:  the host marks its roots
  *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate();
  *                                              with tracked objects, survivor(p) too
+ *           [the host clears its weak references to what is not marked
+ *           rrc_major_collection_keep(h)    -> trace(p), propagate() for what garbage owns]
  *           the host computes the new addresses, if it moves objects
  *           rrc_major_collection_free(h)    -> survivor(p) for each link; the rest is unlinked
  *           the host sweeps or compacts
  *   later, at a safe point of the mutator:
  *           rrc_invoke_callback(h)          -> dealloc_trigger(), if anything is pending
- *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
+ *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears;
+ *                                              parted(p, ob) where p was kept
  *
  * A host that sets reports_marks calls rrc_marked for each linked p that a major
  * collection marks, from the roots on.
@@ -185,7 +195,10 @@
  * collections that rrc_major_collection_trace finishes.
  *
  * The host clears its own weak references to p when p dies, as usual. It need not do anything
- * special for a P link that C holds, as p then stays alive.
+ * special for a P link that C holds, as p then stays alive. A host that keeps clears them before
+ * rrc_major_collection_keep, although p may then be kept: its ob is about to go.
+ *
+ * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards.
  *
  * >>names
  * ---------------------------------------------------------------------------
@@ -243,6 +256,10 @@
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
  *        its own in an edge node. Tables grow in steps, so that no call that makes a link takes
  *        long. Hosts for which rrc_unlink must be quick say so (unlinks).
+ *        rrc_major_collection_keep keeps what garbage owns for its
+ *        deallocs, and the hook parted tells of links that are dissolved for that. rrc_heap_free
+ *        is a phase in which all functions work and deallocs see what they own. The slots of p's
+ *        are then set to NULL, and a closed host's anchor is called at its beginning.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -440,8 +457,10 @@ struct rrc_type {
     /* The last reference is gone. Drop the references that self owns, release all else that it
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
        count 0 and no link, and is not tracked. It may call any function of the
-       mutator. An object that self owns may have lost its p in the same collection as self: ask
-       rrc_to_obj before you use p. (In a tp_finalize no p has been lost yet.)
+       mutator. If the host calls rrc_major_collection_keep, the p of each P link that self owns is
+       still there, with all that it reaches. Otherwise an object that self owns may have lost its p in
+       the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
+       lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Free the memory. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a light object it is called
@@ -811,7 +830,8 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
    finishes its marking, and clears its own weak references to all that is not marked. Then this marks each p
    that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
    tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
-   rrc_run_pending deals with it as usual. A p that was kept dies in the next collection. Until then
+   rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
+   owns is cleared. A p that was kept dies in the next collection. Until then
    rrc_from_obj does not give its ob if that is garbage, and the hook `parted` tells when the two have no link
    any more. The call has no effect if the collection does not search for cycles. After
    rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
@@ -3075,7 +3095,8 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
+        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob))
+            && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
@@ -3468,8 +3489,9 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole.) */
-    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap) + (heap->gc_walking > 0)) != RRC_OK)
+    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole. A search would need the room for
+       its link, and there is none during a walk.) */
+    if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
         && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
@@ -3650,8 +3672,8 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a weak object may be dead too. To make
-   the object strong shows this, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a
+   weak object may be dead too. To make the object strong shows this, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
@@ -4082,6 +4104,10 @@ static void rrci_demote(rrc_heap *heap)
  * Explained references are counted in the scratch words of the GC heads. So no count is changed, and
  * a traverse that visits other objects the second time cannot spoil one. An object without a GC head
  * counts as held by each reference to it.
+ *
+ * Between the two calls rrc_major_collection_keep goes on with step 3, from what garbage owns. What it
+ * finds is colored too, but remains garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on,
+ * without holding it. When nothing else holds it, it parts from p, and joins the queue.
  *
  * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
  * time. For other hosts the header calls survivor, after each round of marking, for the links not
@@ -6951,9 +6977,12 @@ static size_t rrci_part_all(rrc_heap *heap)
     return held + heap->left;
 }
 
+/* (If the end was given up, objects are left in the queue, with one reference more.) */
 static void rrci_free_tables(rrc_heap *heap)
 {
     int kind;
+    while (rrci_dequeue(heap) != NULL)
+        ;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_list *list = &heap->list[kind];
         while (list->count > 0)

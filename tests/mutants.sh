@@ -177,7 +177,6 @@ mutant nobody_is_told_who_parts dict "$(in_function rrci_dissolve 's/heap->desc.
 mutant owners_go_after_what_they_own dict "$(in_function rrci_set_garbage_aside 's/rrci_bring_owners_last(heap, first);/;/')"
 mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/')"
 mutant early_searches_keep dict "$(in_function rrc_major_collection_keep 's/if (heap->is_early)/if (0)/')"
-mutant a_walk_reserves_nothing_for_what_goes_back dict "$(in_function rrci_reserve 's/ + (heap->gc_walking > 0)//')"
 
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
@@ -454,7 +453,8 @@ mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRROR
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
 mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
-mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
+mutant the_heap_ends_without_its_views mirror "$(in_function rrci_mirror_end 's/rrc_touch(heap, .*/;/')"
+mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_CLOSED(heap)/0/')"
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/if ((head->is.state/if (1 || (head->is.state/')"
 mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrc_refcnt(ob) > explained/0/')"

@@ -473,6 +473,54 @@ static void deallocs_may_delete_what_was_linked(void)
     }
 }
 
+/* ... or what C took from the queue. */
+static void delete_what_was_queued(host *h, rrc_object *ob)
+{
+    rrc_object *other = (rrc_object *)h->test;
+
+    if (ob == other)
+        return;
+    check_int(REFCNT(other), 1);
+    rrc_del(h->heap, other);
+}
+
+static void deallocs_may_delete_what_was_queued(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *queued = ob_new(h, &Plain);
+
+    ob_link(h, O, host_new(h, HOST_OLD), queued, FULL);
+    rrc_decref(h->heap, queued);
+    host_major(h);
+    rrc_incref(h->heap, queued);
+    ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->test = queued;
+    h->on_dealloc = delete_what_was_queued;
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 1);
+    host_end(h);
+}
+
+/* What was in the queue is owned by the last object of a chain that is deeper than is deallocated at once. */
+static void queued_at_the_end_of_a_chain(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *queued = ob_new(h, &Node), *chain = ob_chain(h, &Node, DEEP), *last = chain;
+
+    ob_link(h, O, host_new(h, HOST_OLD), queued, FULL);
+    rrc_decref(h->heap, queued);
+    host_major(h);
+    while (NODE(last)->ref[0] != NULL)
+        last = NODE(last)->ref[0];
+    rrc_incref(h->heap, queued);
+    NODE(last)->ref[0] = queued;
+    ob_link(h, P, host_rooted(h, HOST_OLD), chain, FULL);
+    rrc_decref(h->heap, chain);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, DEEP + 1);
+    host_end(h);
+}
+
 /* ---- the husk ---- */
 
 static void a_husk_refuses_all_else(void)
@@ -678,6 +726,8 @@ UNIT_GROUP(heap_end,
     UNIT(dropped_while_cycles_are_looked_for), UNIT(links_are_told_while_cycles_are_looked_for),
     UNIT(what_is_put_off_at_the_end_can_be_held),
     UNIT(deallocs_may_delete_what_was_linked),
+    UNIT(deallocs_may_delete_what_was_queued),
+    UNIT(queued_at_the_end_of_a_chain),
     UNIT(an_empty_heap),
     UNIT(what_the_host_held_goes),
     UNIT(what_c_holds_ends_with_its_true_count),

@@ -459,6 +459,35 @@ static void proxies_part_before_views(void)
     host_end(h);
 }
 
+/* A walk links all that waits: each object goes back at once, and leaves a hole in its list. */
+static int link_in_walk(rrc_object *ob, void *arg)
+{
+    host *h = (host *)arg;
+
+    if (rrc_to_obj(h->heap, ob) == NULL)
+        check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), ob, RRC_O), RRC_OK);
+    return 1;
+}
+
+static void a_walk_links_what_waits(void)
+{
+    enum { RINGS = 3000 };
+    host_options options = { .keeps = 1, .unchecked = 1 };
+    host *h = host_open(&options);
+    int i;
+
+    for (i = 0; i < RINGS; i++)
+        knot_ring(h, &KnotTable, 1, NULL);
+    host_major(h);
+    check_int(host_stats(h).pending, RINGS);
+    rrc_gc_visit_objects(h->heap, link_in_walk, h);
+    check_int(host_stats(h).pending, 0);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(host_stats(h).tracked, RINGS);
+    host_close(h);
+}
+
 /* Keeping is part of a collection whose search is complete. */
 static void keeping_has_its_place(void)
 {
@@ -511,23 +540,35 @@ static void a_long_chain_of_views_ends(void)
 }
 
 /* Each dealloc makes a proxy and its object. That does not go on without end. */
+static int gives;
+
 static void make_a_proxy(host *h, rrc_object *ob)
 {
-    rrc_object *fresh = ob_new(h, &Node);
+    rrc_object *fresh;
 
     (void)ob;
-    check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), fresh, RRC_O | RRC_GIVE), RRC_OK);
+    if (h->closed)
+        return;
+    fresh = ob_new(h, &Node);
+    check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), fresh, gives ? RRC_O | RRC_GIVE : RRC_O), RRC_OK);
+    if (!gives)
+        rrc_decref(h->heap, fresh);     /* they part at once */
+    h->test = fresh;
 }
 
 static void deallocs_that_make_links_end(void)
 {
-    host_options options = { .unchecked = 1 };
-    host *h = host_open(&options);
+    for (gives = 0; gives < 2; gives++) {
+        host_options options = { .unchecked = 1 };
+        host *h = host_open(&options);
 
-    ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
-    h->on_dealloc = make_a_proxy;
-    check_int(host_free_heap(h), 0);
-    check(h->deallocs > 5000 && h->deallocs < 100000);
+        ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+        h->on_dealloc = make_a_proxy;
+        check_int(host_free_heap(h), 0);
+        check(h->deallocs > 5000 && h->deallocs < 100000);
+        rrc_decref(h->heap, (rrc_object *)h->test);     /* the last one was left over */
+        host_end(h);
+    }
 }
 
 UNIT_GROUP(whole,
@@ -542,6 +583,7 @@ UNIT_GROUP(whole,
     UNIT(weak_references_are_cleared_first),
     UNIT(owners_go_before_what_they_own),
     UNIT(proxies_part_before_views),
+    UNIT(a_walk_links_what_waits),
     UNIT(keeping_has_its_place),
     UNIT(a_long_chain_of_views_ends),
     UNIT(deallocs_that_make_links_end));
