@@ -85,6 +85,7 @@ $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/ten
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh tests/lint.sh $(BUILD)/lint.c))
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
+$(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
