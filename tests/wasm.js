@@ -8,6 +8,8 @@ const code = new WebAssembly.Module(fs.readFileSync(program));
 
 if (WebAssembly.Module.exports(code).some((item) => item.name === '_start')) {
     process.removeAllListeners('warning');      // that this part of node is an experiment
+    // In the fast calls of node 20 its collector can run, and they are not made for that.
+    require('v8').setFlagsFromString('--no-turbo-fast-api-calls');
     const { WASI } = require('wasi');
     const wasi = new WASI({ version: 'preview1', args: [program, ...rest], env: process.env,
                             preopens: { '.': '.' }, returnOnExit: true });
