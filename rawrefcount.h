@@ -335,7 +335,7 @@
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
 #  endif
-#  if defined(__GNUC__)
+#  if defined(__GNUC__) || defined(__clang__)
 #    define RRC_API static __attribute__((unused))
 #  else
 #    define RRC_API static
@@ -344,7 +344,7 @@
 #  define RRC_API extern
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #  define RRC_INLINE static inline __attribute__((unused))
 #else
 #  define RRC_INLINE static inline
@@ -1291,7 +1291,7 @@ int strcmp(const char *a, const char *b);
 #endif
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -2290,7 +2290,7 @@ static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t
 
 static unsigned rrci_lowest_bit(unsigned bits)
 {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
     return (unsigned)__builtin_ctz(bits);
 #else
     unsigned i = 0;

@@ -27,11 +27,10 @@
 #define HOST_FRONT 0
 #endif
 
+#include "jumps.h"
 #include "layout.h"
 #include "rawrefcount.h"
 #include "unit.h"
-
-#include <setjmp.h>
 
 #ifdef RRC_DEBUG
 #define HOST_DEBUG 1
