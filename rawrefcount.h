@@ -3252,7 +3252,7 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 }
 
 /* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
-static rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
+RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
     rrc_object *ob;
     if (RRCI_HAS_SLOT(heap)) {
@@ -3365,19 +3365,26 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
     return RRC_OK;
 }
 
+/* The same without a slot. */
+static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
+{
+    rrc_object *ob = NULL;
+    if (heap->list[RRCI_P_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
+    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+}
+
 /* The ob of p's P link, or NULL. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    rrc_object *ob = NULL;
     if (RRCI_HAS_SLOT(heap)) {
+        rrc_object *ob;
         RRCI_BEGIN_HOOK(heap);
         ob = *RRC_HOST_SLOT(heap, p);
         RRCI_END_HOOK(heap);
         return ob;
     }
-    if (heap->list[RRCI_P_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
-    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+    return rrci_from_dict(heap, p);
 }
 
 /* The slow part of rrc_from_obj. If some links do not hold, garbage is not found by them. */
