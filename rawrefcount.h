@@ -1297,12 +1297,14 @@ int strcmp(const char *a, const char *b);
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define RRCI_NOINLINE __attribute__((noinline))
+#define RRCI_COLD __attribute__((noinline, cold))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
 #define RRCI_ALWAYS_INLINE static inline
 #define RRCI_NOINLINE
+#define RRCI_COLD
 #endif
 
 /* Prefetch the head of an object, which can straddle two cache lines. */
@@ -1422,14 +1424,16 @@ typedef struct rrci_queue {
 
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
-   collections: RRCI_MUTATOR, or RRCI_ENDING while rrc_heap_free runs.
+   collections: one of the first three.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
                    number).
-   RRCI_ENDING     The same holds, but a link does not hold its object any more: one whose count is its bare
-                   bias is parted from p, and waits in the queue. An object that has left the queue has
-                   RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
+   RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
+                   garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
+   RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
+                   one whose count is its bare bias is parted from p, and waits in the queue. An object that
+                   has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
                    No code of the mutator runs until the free call.
@@ -1443,8 +1447,7 @@ typedef struct rrci_queue {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR,
-    RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
@@ -1467,7 +1470,6 @@ struct rrc_heap {
     rrc_desc      desc;
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
-    char          parts;            /* some links may not hold their objects: see rrci_link_holds */
 
     /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
@@ -1750,6 +1752,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         const char *words;
     } states[RRCI_STATES] = {
         /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "the trace function of this collection must come first" },
+        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
                              "the trace function of this collection must come first" },
         /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
                              "rrc_heap_free is running, and no collection is going on" },
@@ -2781,7 +2785,7 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
 
 /* ---- the queue ---- */
 
-static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
     rrci_queue *queue = &heap->queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
@@ -3324,7 +3328,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
    p itself did not ask for it. */
-static void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
+RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
@@ -3390,7 +3394,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
     } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        if (heap->parts && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob))
+        if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob))
             rrci_part(heap, ob);
         else
             RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
@@ -3401,7 +3405,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
     /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && !heap->parts && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         return;
     rrci_last_or_bias(heap, ob);
 }
@@ -3409,7 +3413,7 @@ RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 /* The header itself has dropped a reference to ob, but not the last one. */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 {
-    if ((heap->parts || RRCI_IS_MIRRORED(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if ((heap->rest != RRCI_MUTATOR || RRCI_IS_MIRRORED(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
         rrci_no_reference(heap, ob);
 }
 
@@ -3535,7 +3539,7 @@ static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
 }
 
 /* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
-static rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
+RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
     rrc_object *ob;
     if (RRCI_HAS_SLOT(heap)) {
@@ -3588,7 +3592,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = rrci_p_linked_ob(heap, p, kind);
-    if (former != NULL && !(heap->parts && rrci_is_garbage(former)))
+    if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
@@ -3597,9 +3601,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, code, function, ob, p, "");
     if (former != NULL)
         rrci_part(heap, former);
-    if (rrci_is_deferred(ob))
-        rrci_take_back_deferred(heap, ob);
-    rrci_empty_link_field(heap, ob);
+    if (RRC_LINK(ob) != NULL) {
+        if (rrci_is_deferred(ob))
+            rrci_take_back_deferred(heap, ob);
+        rrci_empty_link_field(heap, ob);
+    }
     if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
@@ -3648,28 +3654,40 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
     return RRC_OK;
 }
 
-/* The ob of p's P link, or NULL. */
-RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
+/* The same without a slot. */
+static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
 {
     rrc_object *ob = NULL;
-    if (RRCI_HAS_SLOT(heap)) {
-        RRCI_BEGIN_HOOK(heap);
-        ob = *RRC_HOST_SLOT(heap, p);
-        RRCI_END_HOOK(heap);
-        return ob;
-    }
     if (heap->list[RRCI_P_YOUNG].count > 0)
         ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
     return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
 }
 
+/* The ob of p's P link, or NULL. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    if (RRCI_HAS_SLOT(heap)) {
+        rrc_object *ob;
+        RRCI_BEGIN_HOOK(heap);
+        ob = *RRC_HOST_SLOT(heap, p);
+        RRCI_END_HOOK(heap);
+        return ob;
+    }
+    return rrci_from_dict(heap, p);
+}
+
+/* The slow part of rrc_from_obj. If some links do not hold, garbage is not found by them. */
+static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p)
+{
+    rrc_object *ob = heap != NULL && p != NULL && heap->state <= RRCI_ENDING ? rrci_from_obj(heap, p) : NULL;
+    return ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
+}
+
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
-    rrc_object *ob;
-    if (heap == NULL || p == NULL || heap->state > RRCI_ENDING)
-        return NULL;
-    ob = rrci_from_obj(heap, p);
-    return RRCI_UNLIKELY(heap->parts) && ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
+    if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR)
+        return rrci_from_obj_otherwise(heap, p);
+    return rrci_from_obj(heap, p);
 }
 
 /* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a
@@ -4867,7 +4885,8 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps)
         }
     }
     if (keeps && heap->gc[RRCI_WAITING].count > first) {
-        heap->parts = 1;
+        if (heap->rest == RRCI_MUTATOR)
+            heap->rest = RRCI_PARTING;
         rrci_bring_owners_last(heap, first);
     }
 }
@@ -5515,7 +5534,7 @@ static int rrci_part_cleared(rrc_heap *heap)
 {
     const rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     size_t i, parted = heap->parted;
-    for (i = cleared->count; heap->parts && i-- > 0;) {
+    for (i = cleared->count; heap->rest != RRCI_MUTATOR && i-- > 0;) {
         rrc_object *ob = i < cleared->count ? *rrci_ob_at(cleared, i) : NULL;
         if (ob != NULL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
             rrci_part(heap, ob);
@@ -5618,8 +5637,8 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
             break;
     }
     heap->running = running;
-    if (heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count == 0)
-        heap->parts = heap->rest == RRCI_ENDING;
+    if (heap->rest == RRCI_PARTING && heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count == 0)
+        heap->state = heap->rest = RRCI_MUTATOR;
     return quota - heap->quota + heap->quota_added;
 }
 
@@ -7015,14 +7034,12 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
-    heap->parts = 1;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
     held = rrci_part_all(heap);
     heap->running = 0;
     rrci_free_tables(heap);
     heap->state = heap->rest = RRCI_HUSK;
-    heap->parts = 0;
     rrci_end_husk(heap);
     return held;
 }

@@ -168,8 +168,8 @@ mutant all_is_kept dict "$(in_function rrci_looks 's/(type->tp_flags \& RRC_TPFL
 mutant members_look dict "$(in_function rrci_looks 's/\&\& (type->tp_dealloc.*/\&\& (1/;s/|| type->tp_finalize != NULL);/);/;s/^ *|| type->tp_finalize != NULL/        /;s/|| type->tp_clear != NULL || type->tp_clear_weakrefs != NULL//')"
 mutant keeping_goes_by_the_rule dict "$(in_function rrci_goes_by_count 's/ \&\& !keeps//')"
 mutant what_was_kept_is_taken_for_alive dict "$(in_function rrci_free_with_cycles 's/if (!keeps)/if (1)/')"
-mutant garbage_waits_for_what_was_kept dict "$(in_function rrci_last_or_bias 's/if (heap->parts \&\&/if (0 \&\&/')"
-mutant what_was_kept_is_found dict "$(in_function rrc_from_obj 's/ob != NULL \&\& rrci_is_garbage(ob) ? NULL : ob/0 ? NULL : ob/')"
+mutant garbage_waits_for_what_was_kept dict "$(in_function rrci_last_or_bias 's/if (heap->rest != RRCI_MUTATOR \&\&/if (0 \&\&/')"
+mutant what_was_kept_is_found dict "$(in_function rrci_from_obj_otherwise 's/ob != NULL \&\& rrci_is_garbage(ob) ? NULL : ob/ob/')"
 mutant a_kept_link_holds dict "$(in_function rrci_count_of_others \
     's/return rrc_refcnt(ob)/return rrci_is_linked_ob(ob) + rrc_refcnt(ob)/')"
 mutant a_new_link_leaves_the_former dict "$(in_function rrci_create_link 's/^        rrci_part(heap, former);/        ;/')"

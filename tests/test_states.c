@@ -351,7 +351,7 @@ static void in_survivor_of_keep(states_cast *c)
     with_keep(c, keep_in_hook);
 }
 
-static void in_parted(states_cast *c)
+static void keep_a_link(states_cast *c)
 {
     host *h = HOST_OF(c);
     size_t p = host_new(h, HOST_OLD), q = host_new(h, HOST_OLD);
@@ -365,6 +365,17 @@ static void in_parted(states_cast *c)
     host_point(h, q, 0, p);
     h->options.keeps = 1;
     host_major(h);
+}
+
+static void with_a_kept_link(states_cast *c)
+{
+    keep_a_link(c);
+    states_call(c);
+}
+
+static void in_parted(states_cast *c)
+{
+    keep_a_link(c);
     call_in(c, "parted", HOST_MUTATOR);
     rrc_run_pending(c->heap, 0);
 }
@@ -435,6 +446,7 @@ static const struct row {
     { "between keep and free of a major collection", STATE_KEPT, after_keep },
     { "trace in rrc_major_collection_keep", STATE_MAJOR, in_trace_of_keep },
     { "survivor in rrc_major_collection_keep", STATE_MAJOR, in_survivor_of_keep },
+    { "with garbage that has kept its link", STATE_PARTING, with_a_kept_link },
     { "parted in rrc_run_pending", STATE_HOOK, in_parted },
     { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end },
     { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end },
