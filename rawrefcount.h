@@ -7684,10 +7684,10 @@ static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char 
     snprintf(name, size, "[%lu]", (unsigned long)edge->number);
 }
 
-/* Write "1 reference" or "2 references". */
+/* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
 static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
 {
-    rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
+    rrci_write(writer, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
 }
 
 static int rrci_is_set_aside(rrc_object *ob)
@@ -7749,7 +7749,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         } else if (node->outside == 1) {
             rrci_write(&writer, "1 reference from outside %s alive\n", after);
         } else if (node->outside > 1) {
-            rrci_write(&writer, "%ld references from outside keep%s alive\n", (long)node->outside, after + 5);
+            rrci_write(&writer, "%lld references from outside keep%s alive\n", (long long)node->outside, after + 5);
         } else {
             rrci_write(&writer, "its host object p %p %s alive for as long as that lives\n", node->p, after);
         }
@@ -7787,8 +7787,8 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
                : !node->is_reached ? "\\ngarbage" : "");
     if (node->outside > 0 && !is_static && !is_dying) {
-        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%ld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
-                   (unsigned long)index, (long)node->outside, (unsigned long)index, (unsigned long)index);
+        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
+                   (unsigned long)index, (long long)node->outside, (unsigned long)index, (unsigned long)index);
     }
     if (node->p != NULL) {
         rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\n%p\"];\n",

@@ -36,7 +36,7 @@ $(foreach way,$(MATRIX_WAYS),\
     $(foreach setting,$(MATRIX_SETTINGS),$(eval $(call run_setting,$(way)-$(setting))))\
     $(foreach setting,$(MATRIX_MIRROR),$(eval $(call run_mirror_setting,$(way)-$(setting)))))
 MATRIX_RUNS := $(filter-out $(RUNS_BEFORE),$(RUNS))
-MATRIX_SAMPLE := $(foreach way,s390x wasm,suite-$(way)-dict-desc-moves-debug) \
+MATRIX_SAMPLE := $(foreach way,s390x wasm mingw,suite-$(way)-dict-desc-moves-debug) \
                  $(foreach way,s390x arm wasm,random-$(way)-dict-desc-moves-debug) \
                  $(foreach way,s390x arm wasm tcc msan mingw musl gcc-O3 valgrind,\
                      $(addsuffix -$(way)-dict-desc-moves-debug,random_cycles graphs)) \
