@@ -805,8 +805,9 @@ RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
 /* Free the memory of an object made by rrc_new or rrc_new_var. (An object whose tp_basicsize is 0 must
-   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
-   to it, and, in a hook of a collection, while it is tracked.
+   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The
+   call is refused, and logged, while ob is linked, while others refer to it, and, in a hook of a
+   collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
@@ -2635,7 +2636,8 @@ static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size
         rrci_dict_retire(heap, dict, 1);
     for (;;) {
         size_t used = dict->table.used + (links - list->count);
-        int is_huge = dict->table.capacity > 4096 && want < dict->table.capacity / 8 && dict->peak < dict->table.capacity / 8;
+        size_t few = dict->table.capacity / 8;
+        int is_huge = dict->table.capacity > 4096 && want < few && dict->peak < few;
         if (!rrci_dict_is_growing(dict)) {
             if (used + (want - links) <= rrci_dict_comfort(dict) && !is_huge)
                 return RRC_OK;
@@ -3405,7 +3407,8 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
 {
     /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_IS_MIRRORED(heap)
+        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
         return;
     rrci_last_or_bias(heap, ob);
 }
@@ -3431,7 +3434,7 @@ static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
     if (--RRC_REFCNT(ob) != 0)
         rrci_drop_to_bias(heap, ob);
-    else if (!rrci_bias_was_forgotten(heap, ob))
+    else
         rrci_defer(heap, ob);
 }
 
@@ -5534,10 +5537,10 @@ static int rrci_part_cleared(rrc_heap *heap)
 {
     const rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     size_t i, parted = heap->parted;
-    for (i = cleared->count; heap->rest != RRCI_MUTATOR && i-- > 0;) {
-        rrc_object *ob = i < cleared->count ? *rrci_ob_at(cleared, i) : NULL;
-        if (ob != NULL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
-            rrci_part(heap, ob);
+    for (i = 0; heap->rest != RRCI_MUTATOR && i < cleared->count; i++) {
+        rrc_object *ob = *rrci_ob_at(cleared, i);
+        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
+            rrci_part(heap, ob);        /* (if its hook shortens the list, the next call sees what was skipped) */
     }
     return heap->parted > parted;
 }
@@ -6796,8 +6799,8 @@ static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
     int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count && (kind & RRCI_O) == 0; i++)
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++)
             rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
@@ -6810,10 +6813,10 @@ static void rrci_mirror_end(rrc_heap *heap)
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
     heap->node_count = 0;
     heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
-    for (kind = 0; kind < RRCI_LISTS; kind++)
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
         for (i = heap->list[kind].count; i-- > 0;) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            int is_lost = RRCI_IS_WEAK(ob) && (kind & RRCI_O) == 0;
+            int is_lost = RRCI_IS_WEAK(ob);
             rrci_clear_weak(heap, ob);
             if (is_lost)
                 rrci_dissolve(heap, &heap->list[kind], i, 0, "rrc_heap_free");
@@ -7004,8 +7007,6 @@ static void rrci_free_tables(rrc_heap *heap)
         ;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_list *list = &heap->list[kind];
-        while (list->count > 0)
-            rrci_remove(heap, list, list->count - 1);
         rrci_table_free(heap, &list->dict.table);
         rrci_table_free(heap, &list->dict.other);
     }
@@ -7194,7 +7195,8 @@ static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
     for (i = 0; i < dict->done; i++) {
         const rrci_link *link = rrci_at(list, i);
         if (!rrci_table_knows(&dict->other, i, rrci_key(list, link)))
-            rrci_found(checker, RRC_ECORRUPT, link->ob, link->p, "the new table of a dictionary does not know the link");
+            rrci_found(checker, RRC_ECORRUPT, link->ob, link->p,
+                       "the new table of a dictionary does not know the link");
     }
 }
 

@@ -87,7 +87,7 @@ mutant major_forgets_old_p_links dict "$(in_function rrci_sweep_old '/rrci_sweep
 mutant major_forgets_young_links dict "$(in_function rrci_free_with_cycles '/rrci_sweep_young/d')"
 mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
     's/rrci_sweep_young(.*/&rrci_sweep(heap, \&heap->list[RRCI_O_OLD], 0, function);/')"
-mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = RRCI_MUTATOR/d')"
+mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = heap->rest/d')"
 mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
 mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
 mutant probes_do_not_wrap_around dict "$(in_function rrci_next_group 's/table->size ? 0 : group + 1/table->size ? group : group + 1/')"
@@ -114,14 +114,14 @@ mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/rrci_
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
 mutant a_second_p_link_is_made dict "$(in_function rrci_create_link \
-    's/(kind & RRCI_O) == 0 && rrci_p_is_linked/0 \&\& rrci_p_is_linked/')"
+    's/former != NULL \&\& (heap->rest/0 \&\& (heap->rest/')"
 mutant an_odd_p_is_linked dict "$(in_function rrci_create_link 's/if (rrci_is_odd(p))/if (0)/')"
 mutant an_odd_marker_is_set dict "$(in_function rrc_mark_deallocating 's/if (rrci_is_odd(marker))/if (0)/')"
 mutant youth_is_not_asked dict "$(in_function rrci_create_link 's/kind |= RRCI_YOUNG;/kind |= 0;/')"
 mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRCI_O) == 0 && RRCI_HAS_SLOT/RRCI_HAS_SLOT/')"
-mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
-mutant unlink_forgets_to_bury dict "$(in_function rrc_unlink '/rrci_bury/d')"
-mutant unlink_keeps_the_record dict "$(in_function rrc_unlink '/rrci_drop_link/d')"
+mutant unlink_leaves_the_slot slot "$(in_function rrci_dissolve '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
+mutant unlink_forgets_to_bury dict "$(in_function rrci_dissolve '/rrci_bury/d')"
+mutant unlink_keeps_the_record dict "$(in_function rrci_dissolve '/rrci_drop_link/d')"
 mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 
 # Deallocation.
@@ -176,7 +176,7 @@ mutant a_new_link_leaves_the_former dict "$(in_function rrci_create_link 's/^   
 mutant nobody_is_told_who_parts dict "$(in_function rrci_dissolve 's/heap->desc.parted != NULL/0/')"
 mutant owners_go_after_what_they_own dict "$(in_function rrci_set_garbage_aside 's/rrci_bring_owners_last(heap, first);/;/')"
 mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/')"
-mutant early_searches_keep dict "$(in_function rrc_major_collection_keep 's/if (heap->is_early)/if (0)/')"
+mutant early_searches_keep dict "$(in_function rrci_gate '/RRCI_OPEN/s/RRCI_MAJOR_PAUSE,/RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,/')"
 
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
@@ -232,7 +232,7 @@ mutant forgotten_biases_lose_their_p dict "$(in_function rrci_scan_links \
     '/rrci_refcount_error/{n;s/keeps_p = 1/keeps_p = 0/;}')"
 mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
 mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
-mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan 's/(search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))/1/')"
+mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan 's/(search->with_host || !rrci_is_held_by_link(heap, ob))/1/')"
 mutant what_lacks_its_bias_is_garbage dict "$(in_function rrci_lacks_bias 's/return link != NULL/return 0 \&\& link != NULL/')"
 mutant what_the_scan_has_passed_is_not_visited dict "$(in_function rrci_make_alive 's/< heap->scan/< 0 * heap->scan/')"
 mutant alive_obs_do_not_reach dict "$(in_function rrci_reach 's/rrci_make_alive(search->heap, ob);/;/')"
@@ -254,7 +254,7 @@ mutant nothing_is_demoted dict "$(in_function rrc_major_collection_free '/rrci_d
 mutant who_finds_no_room_is_forgotten dict "$(in_function rrci_demote '/heap->crowded_out++/d')"
 mutant minors_do_not_sweep_the_crowded_out dict "$(in_function rrc_minor_collection_free 's/if (heap->crowded_out > 0)/if (0)/')"
 mutant minors_do_not_trace_the_crowded_out dict "$(in_function rrc_minor_collection_trace 's/heap->crowded_out > 0/0/')"
-mutant room_is_never_made dict "$(in_function rrci_reserve 's/heap->crowded_out : 0/0 : 0/')"
+mutant room_is_never_made dict "$(in_function rrci_reserve 's/target->count + 1 + heap->crowded_out/target->count + 1/')"
 mutant reports_make_the_kept_alive dict "$(in_function rrci_keep_finalizable 's/heap->keeping = RRCI_GC_KEPT;/heap->keeping = 0;/')"
 mutant repetition_counts_twice dict "$(in_function rrci_prepare_repetition 's/head->is.refs = 0;/;/')"
 mutant colors_are_not_reset dict "$(in_function rrci_whiten 's/ | heap->white;/ | (head->is.word \& RRCI_GC_COLOR);/')"
@@ -277,8 +277,8 @@ mutant traverses_are_not_compared slot "$(in_function rrci_compare_traverses \
 mutant changed_counts_are_not_seen slot "$(in_function rrci_compare_traverses 's/counts != search->counts/0/')"
 mutant freed_visits_are_not_seen slot "$(in_function rrci_debug_visit 's/rrci_is_freed(ob)/0/g')"
 mutant the_blame_is_given_to_any dict "$(in_function rrci_too_many_visits 's/blame.visits > most/i == 0/')"
-mutant a_disabled_search_goes_on dict "$(in_function rrci_wants_search 's/!heap->gc_disabled/1/')"
-mutant a_walk_does_not_stop_searches dict "$(in_function rrci_wants_search 's/heap->gc_walking == 0/1/')"
+mutant a_disabled_search_goes_on dict "$(in_function rrci_can_search 's/!heap->gc_disabled/1/')"
+mutant a_walk_does_not_stop_searches dict "$(in_function rrci_can_search 's/heap->gc_walking == 0/1/')"
 
 # What is done with garbage.
 mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_garbage \
@@ -293,7 +293,6 @@ mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
 mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_garbage \
     's/rrci_call_batch(heap, 1);/if ((flags \& RRCI_GC_KEPT) != 0) rrci_call_batch(heap, 0); &/')"
 mutant garbage_is_believed_unheld dict "$(in_function rrci_look_at_waiting 's/look.unexplained > 0 ||//')"
-mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_count_of_others 's/ + (rrci_is_linked_ob.*/;/')"
 mutant references_to_others_are_internal dict "$(in_function rrci_look_at_waiting \
     's/RRCI_EXPLAINS_WAITING/RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS(RRCI_TRACKED)/')"
 mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_call_batch \
@@ -315,7 +314,7 @@ mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clear
     's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
 mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_look_at_waiting(.*/;/')"
 mutant the_list_of_garbage_has_no_reference dict "$(in_function rrci_set_garbage_aside 's/RRC_REFCNT(ob)++;/;/')"
-mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0;/')"
+mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0/;s/|| (!is_kept.*/;/')"
 mutant all_garbage_goes_by_its_count dict "$(in_function rrci_goes_by_count \
     's/if (rrc_refcnt(ob) != 0)/if (0)/')"
 mutant the_kept_go_by_their_count dict "$(in_function rrci_goes_by_count 's/!is_kept && //')"
@@ -443,7 +442,7 @@ mutant handles_stay_explained mirror "$(in_function rrci_decide_untracked 's/->i
 mutant pending_handles_are_forgotten mirror "$(in_function rrci_decide_untracked 's/rrci_append(heap, &heap->gc.RRCI_PENDING., \*link);/;/')"
 mutant a_wrong_traverse_weakens mirror "$(in_function rrci_weigh 's/weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK/RRC_OK/')"
 mutant new_nodes_are_not_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_anchor(heap, ob, 1);/;/')"
-mutant nodes_are_set_at_any_time mirror "$(in_function rrc_mirror_set_node 's/rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK/0/')"
+mutant nodes_are_set_at_any_time mirror "$(in_function rrc_mirror_set_node 's/rrci_gate(heap, RRCI_ENDS, function) != RRC_OK/0/')"
 mutant nodes_of_the_host_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/RRCI_NODE_KEPT | //')"
 mutant nodes_kept_in_a_step_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/ || head->is.node == node) {/) {/')"
 mutant a_node_kept_in_a_step_changes_nothing mirror "$(in_function rrc_mirror_set_node '/rrci_new_number/,/}/s/heap->changes++;/;/')"

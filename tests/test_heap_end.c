@@ -257,6 +257,132 @@ static void finalizers_may_resurrect(void)
     host_end(h);
 }
 
+static void items_finalize(rrc_heap *heap, rrc_object *self) { HOST(heap)->on_finalize(HOST(heap), self); }
+static int clear_nothing(rrc_heap *heap, rrc_object *self) { return (void)heap, (void)self, 0; }
+
+/* An object that its finalizer has saved at the end is like any other: it can be resized, and linked. */
+static rrc_object *saved;
+static size_t saved_id;
+
+static void save(host *h, rrc_object *ob)
+{
+    if (saved == NULL) {
+        rrc_incref(h->heap, ob);
+        saved = ob;
+    }
+}
+
+static void use_what_was_saved(host *h, rrc_object *ob)
+{
+    rrc_object *other;
+
+    if (saved == NULL || NODE(ob)->tag != 9)
+        return;
+    saved = rrc_gc_resize(h->heap, saved, 4);
+    check(saved != NULL);
+    check_int(rrc_link(h->heap, host_at(h, saved_id), saved, RRC_P), RRC_OK);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), saved);
+    rrc_decref(h->heap, saved);                 /* it parts */
+    check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), NULL);
+    other = ob_new(h, &Plain);                  /* a bias without a link: there is nothing to part */
+    REFCNT(other) += BIAS;
+    rrc_decref(h->heap, other);
+    check_int(REFCNT(other), BIAS);
+    REFCNT(other) = 1;
+    rrc_decref(h->heap, other);
+    saved = NULL;
+}
+
+static void saved_objects_can_be_used(void)
+{
+    static const rrc_type Items = {
+        .tp_name = "Items", .tp_basicsize = sizeof(knot), .tp_itemsize = 8,
+        .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc, .tp_finalize = items_finalize,
+    };
+    host *h = host_open(NULL);
+    rrc_object *items = rrc_gc_new_var(h->heap, &Items, 1), *user = ob_new(h, &Node);
+
+    NODE(user)->tag = 9;
+    saved = NULL;
+    saved_id = host_rooted(h, HOST_OLD);
+    ob_link(h, O, host_rooted(h, HOST_OLD), user, FULL);
+    ob_link(h, O, host_rooted(h, HOST_OLD), items, FULL);
+    rrc_decref(h->heap, user);
+    rrc_decref(h->heap, items);
+    h->on_finalize = save;
+    h->on_dealloc = use_what_was_saved;
+    check_int(host_free_heap(h), 0);
+    check_ptr(saved, NULL);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_end(h);
+}
+
+/* Garbage that cannot be cleared holds itself: it is not counted as held, whether it was linked, or saved by its
+   finalizer. */
+static void tie_itself(host *h, rrc_object *ob)
+{
+    knot_tie(h, ob, 0, ob);
+}
+
+static void uncollectable_at_the_end(void)
+{
+    static const rrc_type StiffFinal = {
+        .tp_name = "StiffFinal", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_nothing,
+        .tp_finalize = items_finalize,
+    };
+    int is_final;
+
+    for (is_final = 0; is_final < 2; is_final++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = knot_new(h, is_final ? &StiffFinal : &KnotStiff, 1);
+
+        unit_context("is_final %d", is_final);
+        ob_link(h, O, host_rooted(h, HOST_OLD), ob, FULL);
+        if (!is_final)
+            knot_tie(h, ob, 0, ob);
+        rrc_decref(h->heap, ob);
+        h->on_finalize = tie_itself;
+        check_int(host_free_heap(h), 0);
+        host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);
+        check_int(REFCNT(ob), 1);
+        check_ptr(RRC_LINK(ob), NULL);
+        h->on_finalize = NULL;
+        RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+        check_int(h->deallocs, 1);
+        h->events[0] = '\0';
+        host_end(h);
+    }
+}
+
+/* The hook drops references to others, which part at once: their records go. */
+static rrc_object *others[20];
+
+static void drop_others(host *h, rrc_gcref p, rrc_object *ob)
+{
+    int i;
+
+    (void)p, (void)ob;
+    for (i = 0; i < 20; i++)
+        RRC_CLEAR(h->heap, others[i]);
+}
+
+static void parted_drops_references(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    for (i = 0; i < 20; i++)
+        others[i] = ob_shared(h, O, host_rooted(h, HOST_OLD), FULL);
+    for (i = 0; i < 20; i++)
+        ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->on_parted = drop_others;
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 40);
+    host_end(h);
+}
+
 static void try_all_sorts(host *h, rrc_object *ob)
 {
     static short marker;
@@ -743,4 +869,7 @@ UNIT_GROUP(heap_end,
     UNIT(linked_again_while_it_waited),
     UNIT(a_husk_refuses_all_else),
     UNIT(late_decrefs),
-    UNIT(late_del));
+    UNIT(late_del),
+    UNIT(saved_objects_can_be_used),
+    UNIT(uncollectable_at_the_end),
+    UNIT(parted_drops_references));
