@@ -3359,13 +3359,17 @@ static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
     return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
 }
 
-/* Part a linked object from its p. */
+/* Part an object that only its link holds from its p. A light one is not freed at once: the code that has
+   dropped the last reference may have borrowed another one. */
 static void rrci_part(rrc_heap *heap, rrc_object *ob)
 {
     size_t index;
     rrci_list *list = rrci_find_link(heap, ob, &index);
-    if (list != NULL)
-        rrci_dissolve(heap, list, index, 1, "rrc_run_pending");
+    if (list == NULL)
+        return;
+    if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
+        RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
+    rrci_dissolve(heap, list, index, 1, "rrc_run_pending");
 }
 
 /* ---- the last reference ---- */

@@ -284,6 +284,12 @@ static void use_what_was_saved(host *h, rrc_object *ob)
     check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), saved);
     rrc_decref(h->heap, saved);                 /* it parts */
     check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), NULL);
+    other = ob_new(h, &Leaf);                   /* a light one that parts is not freed under this code */
+    NODE(other)->tag = 7;
+    check_int(rrc_link(h->heap, host_at(h, saved_id), other, RRC_P | RRC_LIGHT), RRC_OK);
+    rrc_decref(h->heap, other);
+    check_int(REFCNT(other), 1);
+    check_int(NODE(other)->tag, 7);
     other = ob_new(h, &Plain);                  /* a bias without a link: there is nothing to part */
     REFCNT(other) += BIAS;
     rrc_decref(h->heap, other);

@@ -160,27 +160,6 @@
 (assert (= (length (c-log)) 7))
 (assert (null? (next-dead)))
 
-; taken from the queue, all of them, some of them twice
-(set! ws (widgets 5))
-(set! ws nil)
-(gc)
-(define (rescue-all) (let ((w (next-dead)) (all nil))
-  (while w (set! all (cons w all)) (set! w (next-dead)))
-  all))
-(define saved (rescue-all))
-(assert (= (length saved) 5))
-(assert (= (pending) 0))
-(set! saved (cdr saved))
-(gc)
-(assert (= (pending) 1))
-(settle)
-(assert (= (length (c-log)) 1))
-(for-each (lambda (w) (assert (= (string-length (call w 'name)) 2))) saved)
-(set! saved nil)
-(settle)
-(assert (= (length (c-log)) 4))
-(assert (= (objects) before))
-
 ; held by C: the proxy dies, the widget does not, and gets another proxy
 (define w (new 'widget "held"))
 (hold 'w w)
