@@ -1164,9 +1164,10 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 
 /* >>implementation
  * ===========================================================================
- * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, objects,
- * deallocation, links, collections, the search for cycles, pending work, closed hosts, heaps,
- * insight. A function stands below those that it calls.
+ * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, traverses, the
+ * nodes and anchors of closed hosts, objects, deallocation, links, collections, the search for cycles,
+ * pending work, closed hosts, heaps, insight. A function stands below those that it calls. (Only the
+ * dealloc of a heap type, which goes with its last instance, is declared ahead.)
  *
  * A collection spends its time on memory accesses, and the data is laid out for that. A link is a
  * record of two words, {p, ob}, in one of four dense lists: P or O, young or old.
@@ -1578,26 +1579,13 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_COUNT(ob) RRC_REFCNT(ob)
 #endif
 
-/* Parts of >>mirror that are used elsewhere. RRCI_MIRRORED makes a call in mirrored heaps only. */
+/* RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
 #define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob);
-static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob);
-static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on);
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
-static void rrci_root(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
-static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_cycle(rrc_heap *heap);
-static void rrci_mirror_end(rrc_heap *heap);
 #else
 #define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
 #define RRCI_IS_CLOSED(heap) ((void)(heap), 0)
@@ -2785,6 +2773,54 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
     return NULL;
 }
 
+/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
+   processor works on more lookups while they wait for memory. */
+static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
+{
+    const rrci_table *table = &list->dict.table;
+    size_t index;
+    if (table->size > 0) {
+        uint64_t hash = rrci_hash(p);
+        const uint32_t *group = rrci_group_at(table, rrci_home(table, hash));
+        uint32_t mask = rrci_mask(table);
+        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
+        if (matches != 0) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
+                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
+                if (!RRCI_UNLIKELY(link->p != p))
+                    return link->ob;
+            }
+        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
+            return NULL;
+        }
+    }
+    index = rrci_dict_find(list, p);
+    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+}
+
+/* The ob of p's P link in a heap without a slot, or NULL. */
+static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
+{
+    rrc_object *ob = NULL;
+    if (heap->list[RRCI_P_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
+    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+}
+
+/* The ob of p's P link, or NULL. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    if (RRCI_HAS_SLOT(heap)) {
+        rrc_object *ob;
+        RRCI_BEGIN_HOOK(heap);
+        ob = *RRC_HOST_SLOT(heap, p);
+        RRCI_END_HOOK(heap);
+        return ob;
+    }
+    return rrci_from_dict(heap, p);
+}
+
 /* ---- the queue ---- */
 
 RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
@@ -2909,6 +2945,427 @@ static rrc_object *rrci_take_queued(rrc_heap *heap)
     }
     return ob;
 }
+
+static int rrci_is_linked_ob(rrc_object *ob)
+{
+    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
+}
+
+/* ---- traverses, and objects that wait for theirs ---- */
+
+#define RRCI_RING 64
+
+typedef struct rrci_search {
+    rrc_heap   *heap;
+    const char *function;
+    rrc_object *parent;         /* the object that is being traversed */
+    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
+    char        with_host;      /* over both heaps; else links hold their objects */
+    char        is_early;       /* for rrc_major_collection_trace_early */
+    char        is_wrong;       /* a traverse is wrong: the result is not used */
+    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
+    unsigned    at, delayed;
+#ifdef RRC_DEBUG
+    uintptr_t   sum, counts;    /* of one traverse */
+#endif
+} rrci_search;
+
+/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
+   tracked. */
+#define RRCI_EXPLAINS(list)   (1u << (list))
+#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
+#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
+
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
+{
+    memset(search, 0, sizeof *search);
+    search->heap = heap;
+    search->explains = explains;
+    search->function = function;
+}
+
+/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
+   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
+#define RRCI_PREFETCH_HEADS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
+        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
+    } while (0)
+#define RRCI_PREFETCH_FIELDS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
+        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
+    } while (0)
+
+static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
+{
+    return *(rrc_object **)(void *)((char *)ob + member->offset);
+}
+
+static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    const rrc_member *member = RRC_TYPE(ob)->tp_members;
+    for (; member != NULL && member->name != NULL; member++) {
+        rrc_object *target = rrci_member_value(ob, member);
+        if (target != NULL)
+            visit(target, arg);
+    }
+}
+
+/* Visit all that ob refers to. (A tp_traverse visits the heap type of its object too.) */
+RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    search->parent = ob;
+    RRCI_BEGIN_HOOK(search->heap);
+    if (type->tp_traverse != NULL) {
+        type->tp_traverse(ob, visit, search);
+    } else {
+        rrci_traverse_members(ob, visit, search);
+        if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
+            visit((rrc_object *)(uintptr_t)type, search);
+    }
+    RRCI_END_HOOK(search->heap);
+}
+
+/* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
+   the next address, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
+static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
+{
+    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
+    rrci_gc_head_of(ob)->is.refs = 0;
+    if (heap->gray_first[stripe] == NULL)
+        heap->gray_first[stripe] = ob;
+    else
+        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
+    heap->gray_last[stripe] = ob;
+}
+
+static rrc_object *rrci_pop_gray(rrc_heap *heap)
+{
+    rrc_object **first, *ob;
+    if (heap->gray_out == heap->gray_in)
+        return NULL;
+    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
+    ob = *first;
+    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    rrci_gc_head_of(ob)->is.refs = 0;
+    if (*first != NULL)
+        RRCI_PREFETCH_FIELDS(*first);
+    return ob;
+}
+
+static void rrci_forget_gray(rrc_heap *heap)
+{
+    memset(heap->gray_first, 0, sizeof heap->gray_first);
+    heap->gray_out = heap->gray_in;
+}
+
+/* ---- closed hosts: what stands for an object ----
+   Links, objects and counts need this part of >>mirror, which explains the words. */
+#ifdef RRC_MIRROR
+
+/* rrci_mirror_words.state */
+#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
+#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
+
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_linked_ob(ob))
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
+}
+
+RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+}
+
+/* rrc_mirror_target without its checks. */
+static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
+{
+    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+}
+
+RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
+{
+    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
+}
+
+static uintptr_t rrci_new_number(rrc_heap *heap)
+{
+    return ++heap->last_number;
+}
+
+/* ---- weak and strong ---- */
+
+static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+    heap->weak_count++;
+}
+
+static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_WEAK(ob))
+        return;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    heap->weak_count--;
+}
+
+static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
+{
+    int is_there;
+    char anchoring = heap->anchoring;
+    heap->anchoring = 1;
+    RRCI_BEGIN_HOOK(heap);
+    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
+    RRCI_END_HOOK(heap);
+    heap->anchoring = anchoring;
+    return is_there;
+}
+
+/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
+{
+    heap->linking = ob;
+    rrci_anchor(heap, ob, on);
+    heap->linking = NULL;
+}
+
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
+    return 0;
+}
+
+/* Make all objects strong that ob owns. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
+/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
+   object has died too, go on with what that object owns. */
+static void rrci_spread_strength(rrc_heap *heap)
+{
+    rrc_object *ob;
+    heap->spreading = 1;
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_touch_owned(heap, ob);
+    heap->spreading = 0;
+}
+
+static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
+{
+#ifdef RRC_DEBUG
+    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
+    head->is.listed = NULL;
+    head->is.listed_count = 0;
+#else
+    (void)heap, (void)head;
+#endif
+}
+
+/* Forget ob's edge node, if it has one. */
+static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_mirror_head *head;
+    if (!rrci_is_gc_object(ob))
+        return;
+    head = rrci_mirror_head_of(ob);
+    if (!rrci_is_p_linked(heap, ob)) {
+        rrci_clear_weak(heap, ob);
+        head->is.number = 0;
+    }
+    head->is.state &= RRCI_NODE_PENDING;
+    head->is.edges = 0;
+    rrci_forget_listed(heap, head);
+    if (head->is.node == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
+    RRCI_END_HOOK(heap);
+    head->is.node = NULL;
+    heap->node_count--;
+}
+
+/* ob's edge node has died. */
+static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_forget_node(heap, ob);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (!rrci_is_tracked(ob))
+        return;
+    rrci_push_gray(heap, ob);
+    if (!heap->spreading)
+        rrci_spread_strength(heap);
+}
+
+/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
+   dissolves its link. */
+static void rrci_root(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
+        return;
+    if (rrci_is_p_linked(heap, ob)) {
+        rrci_set_weak(heap, ob);
+        heap->found_dead = 1;
+        return;
+    }
+    rrci_lose_node(heap, ob);
+}
+
+/* A weak object becomes strong. */
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    rrci_root(heap, ob);
+}
+
+/* A strong object that C has no reference to becomes weak. */
+static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL)
+        return;
+    rrci_set_weak(heap, ob);
+    rrci_anchor(heap, ob, 0);
+}
+
+/* C has dropped its last reference to an object that is or was linked. */
+static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
+{
+    heap->changes++;                    /* only a step can tell whether p is garbage now */
+    if (!RRCI_IS_WEAK(ob))
+        rrci_weaken(heap, ob);
+}
+
+/* Make all objects strong that C refers to. */
+static void rrci_strengthen_all(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
+        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
+        if (rrc_refcnt(ob) > 0)
+            rrc_touch(heap, ob);
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrc_refcnt(ob) > 0)
+                rrc_touch(heap, ob);
+        }
+}
+
+/* ---- edge nodes ---- */
+
+static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
+{
+    head->is.state |= RRCI_NODE_PENDING;
+    heap->has_pending = 1;
+}
+
+/* A new node is rooted until the step ends, even if its object is weak. */
+RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
+{
+    const char *function = "rrc_mirror_set_node";
+    rrci_mirror_head *head;
+    if (heap == NULL || ob == NULL || node == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
+        return;
+    }
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
+        return;
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
+        return;
+    }
+    head = rrci_mirror_head_of(ob);
+    if (!heap->stepping || head->is.node == node) {
+        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
+        if (head->is.number == 0) {
+            head->is.number = rrci_new_number(heap);
+            heap->changes++;
+        }
+    }
+    if (!heap->stepping) {
+        if (head->is.node == node)
+            return;
+        heap->changes++;
+    }
+    heap->node_count += head->is.node == NULL;
+    head->is.node = node;
+    head->is.state &= ~RRCI_NODE_LOST;
+    if (rrci_is_p_linked(heap, ob))
+        return;
+    rrci_anchor(heap, ob, 1);
+    if (RRCI_IS_WEAK(ob) && heap->stepping)
+        rrci_set_pending(heap, head);
+    else
+        rrci_clear_weak(heap, ob);
+}
+
+/* ---- links and tracking change ---- */
+
+/* Just before a link is made: the p of a P link replaces the edge node. */
+static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
+        rrci_anchor(heap, ob, 0);
+}
+
+static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    heap->changes++;
+    heap->links_made++;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+    }
+    if ((kind & RRCI_O) == 0) {
+        if (rrci_is_gc_object(ob))
+            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
+        rrci_clear_weak(heap, ob);
+        rrci_anchor_p(heap, ob, 1);
+    }
+}
+
+/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
+   so now, under a new number, if it is to have one. */
+static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+    }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+}
+
+/* ob is about to be untracked: its references will not be mirrored. */
+static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
+{
+    heap->changes++;
+    heap->untracked = 1;
+    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
+    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
+    rrci_forget_node(heap, ob);
+}
+
+#endif /* RRC_MIRROR */
 
 /* >>objects
  * ---------------------------------------------------------------------------
@@ -3519,32 +3976,6 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     return RRC_OK;
 }
 
-/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
-   processor works on more lookups while they wait for memory. */
-static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
-{
-    const rrci_table *table = &list->dict.table;
-    size_t index;
-    if (table->size > 0) {
-        uint64_t hash = rrci_hash(p);
-        const uint32_t *group = rrci_group_at(table, rrci_home(table, hash));
-        uint32_t mask = rrci_mask(table);
-        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
-        if (matches != 0) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
-                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
-                if (!RRCI_UNLIKELY(link->p != p))
-                    return link->ob;
-            }
-        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
-            return NULL;
-        }
-    }
-    index = rrci_dict_find(list, p);
-    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
-}
-
 /* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
@@ -3659,28 +4090,6 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
     }
     return RRC_OK;
-}
-
-/* The same without a slot. */
-static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
-{
-    rrc_object *ob = NULL;
-    if (heap->list[RRCI_P_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
-    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
-}
-
-/* The ob of p's P link, or NULL. */
-RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
-{
-    if (RRCI_HAS_SLOT(heap)) {
-        rrc_object *ob;
-        RRCI_BEGIN_HOOK(heap);
-        ob = *RRC_HOST_SLOT(heap, p);
-        RRCI_END_HOOK(heap);
-        return ob;
-    }
-    return rrci_from_dict(heap, p);
 }
 
 /* The slow part of rrc_from_obj. If some links do not hold, garbage is not found by them. */
@@ -4148,50 +4557,6 @@ static void rrci_demote(rrc_heap *heap)
  * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
  * later. There is no recursion: gray objects are threaded through their scratch words. */
 
-#define RRCI_RING 64
-
-typedef struct rrci_search {
-    rrc_heap   *heap;
-    const char *function;
-    rrc_object *parent;         /* the object that is being traversed */
-    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
-    char        with_host;      /* over both heaps; else links hold their objects */
-    char        is_early;       /* for rrc_major_collection_trace_early */
-    char        is_wrong;       /* a traverse is wrong: the result is not used */
-    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
-    unsigned    at, delayed;
-#ifdef RRC_DEBUG
-    uintptr_t   sum, counts;    /* of one traverse */
-#endif
-} rrci_search;
-
-/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
-   tracked. */
-#define RRCI_EXPLAINS(list)   (1u << (list))
-#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
-#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
-
-static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
-{
-    memset(search, 0, sizeof *search);
-    search->heap = heap;
-    search->explains = explains;
-    search->function = function;
-}
-
-/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
-   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
-#define RRCI_PREFETCH_HEADS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
-        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
-    } while (0)
-#define RRCI_PREFETCH_FIELDS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
-        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
-    } while (0)
-
 /* Delay a visited object until its head has been fetched. Returns an object that was
    visited some time ago, or NULL. The delayed objects are the last `delayed` of the ring. */
 RRCI_ALWAYS_INLINE rrc_object *rrci_through_ring(rrci_search *search, rrc_object *ob)
@@ -4214,46 +4579,10 @@ static rrc_object *rrci_from_ring(rrci_search *search)
     return ready;
 }
 
-static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
-{
-    return *(rrc_object **)(void *)((char *)ob + member->offset);
-}
-
-static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
-{
-    const rrc_member *member = RRC_TYPE(ob)->tp_members;
-    for (; member != NULL && member->name != NULL; member++) {
-        rrc_object *target = rrci_member_value(ob, member);
-        if (target != NULL)
-            visit(target, arg);
-    }
-}
-
-/* Visit all that ob refers to. (A tp_traverse visits the heap type of its object too.) */
-RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    search->parent = ob;
-    RRCI_BEGIN_HOOK(search->heap);
-    if (type->tp_traverse != NULL) {
-        type->tp_traverse(ob, visit, search);
-    } else {
-        rrci_traverse_members(ob, visit, search);
-        if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
-            visit((rrc_object *)(uintptr_t)type, search);
-    }
-    RRCI_END_HOOK(search->heap);
-}
-
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
 {
     rrci_error(search->heap, code, search->function, parent, NULL, detail);
     search->is_wrong = 1;
-}
-
-static int rrci_is_linked_ob(rrc_object *ob)
-{
-    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
 /* ---- 1. explain ---- */
@@ -4446,40 +4775,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 }
 
 /* ---- 2. roots, 3. mark ---- */
-
-/* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next address, and each object would be waited for. So each of many queues gets every 64th object.
-   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
-static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
-{
-    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (heap->gray_first[stripe] == NULL)
-        heap->gray_first[stripe] = ob;
-    else
-        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
-    heap->gray_last[stripe] = ob;
-}
-
-static rrc_object *rrci_pop_gray(rrc_heap *heap)
-{
-    rrc_object **first, *ob;
-    if (heap->gray_out == heap->gray_in)
-        return NULL;
-    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
-    ob = *first;
-    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (*first != NULL)
-        RRCI_PREFETCH_FIELDS(*first);
-    return ob;
-}
-
-static void rrci_forget_gray(rrc_heap *heap)
-{
-    memset(heap->gray_first, 0, sizeof heap->gray_first);
-    heap->gray_out = heap->gray_in;
-}
 
 /* A white object has turned out to be alive, or to be kept. */
 RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
@@ -5727,38 +6022,6 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
     return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
 }
 
-RRC_API size_t rrc_gc_collect(rrc_heap *heap)
-{
-    size_t garbage, hopeless, finalized;
-    int round;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || rrci_is_busy(heap))
-        return 0;
-    heap->gc_collecting = 1;
-    garbage = heap->garbage;
-    for (round = 0; round < 2; round++) {
-        hopeless = heap->hopeless;
-        finalized = heap->finalized;
-        if (RRCI_IS_MIRRORED(heap)) {
-            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
-        } else if (heap->desc.collect != NULL) {
-            heap->desc.collect(heap->desc.userdata);
-            if (heap->state != heap->rest) {
-                rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
-                           "collect returned, but the free function of its collection was not called");
-                break;
-            }
-        } else {
-            rrci_collect_c(heap, "rrc_gc_collect");
-        }
-        rrci_do_pending(heap, SIZE_MAX);
-        if (heap->finalized == finalized)
-            break;
-    }
-    heap->gc_collecting = 0;
-    return heap->garbage - garbage + (heap->hopeless - hopeless);
-}
-
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
 {
     return heap != NULL && !heap->gc_disabled;
@@ -5893,307 +6156,6 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
  * changed unless the object is weak already, or no link was made since the last step. */
 #ifdef RRC_MIRROR
-
-/* rrci_mirror_words.state */
-#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
-#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-
-/* ---- what stands for an object ---- */
-
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_is_linked_ob(ob))
-        return 0;
-    if (rrci_has_gc_head(ob))
-        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
-}
-
-RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
-{
-    (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
-}
-
-/* rrc_mirror_target without its checks. */
-static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
-{
-    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
-}
-
-RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
-{
-    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
-}
-
-static uintptr_t rrci_new_number(rrc_heap *heap)
-{
-    return ++heap->last_number;
-}
-
-/* ---- weak and strong ---- */
-
-static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
-{
-    RRC_REFCNT(ob) |= INTPTR_MIN;
-    heap->weak_count++;
-}
-
-static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
-{
-    if (!RRCI_IS_WEAK(ob))
-        return;
-    RRC_REFCNT(ob) &= INTPTR_MAX;
-    heap->weak_count--;
-}
-
-static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
-{
-    int is_there;
-    char anchoring = heap->anchoring;
-    heap->anchoring = 1;
-    RRCI_BEGIN_HOOK(heap);
-    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
-    RRCI_END_HOOK(heap);
-    heap->anchoring = anchoring;
-    return is_there;
-}
-
-/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
-{
-    heap->linking = ob;
-    rrci_anchor(heap, ob, on);
-    heap->linking = NULL;
-}
-
-static int rrci_visit_touch(rrc_object *ob, void *arg)
-{
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
-    return 0;
-}
-
-/* Make all objects strong that ob owns. */
-static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_touch");
-    rrci_traverse(&search, ob, rrci_visit_touch);
-}
-
-/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
-   object has died too, go on with what that object owns. */
-static void rrci_spread_strength(rrc_heap *heap)
-{
-    rrc_object *ob;
-    heap->spreading = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
-        rrci_touch_owned(heap, ob);
-    heap->spreading = 0;
-}
-
-/* ob's edge node has died. */
-static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_forget_node(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
-    if (!rrci_is_tracked(ob))
-        return;
-    rrci_push_gray(heap, ob);
-    if (!heap->spreading)
-        rrci_spread_strength(heap);
-}
-
-/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
-   dissolves its link. */
-static void rrci_root(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
-        return;
-    if (rrci_is_p_linked(heap, ob)) {
-        rrci_set_weak(heap, ob);
-        heap->found_dead = 1;
-        return;
-    }
-    rrci_lose_node(heap, ob);
-}
-
-/* A weak object becomes strong. */
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    rrci_root(heap, ob);
-}
-
-/* A strong object that C has no reference to becomes weak. */
-static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL)
-        return;
-    rrci_set_weak(heap, ob);
-    rrci_anchor(heap, ob, 0);
-}
-
-/* C has dropped its last reference to an object that is or was linked. */
-static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!RRCI_IS_WEAK(ob))
-        rrci_weaken(heap, ob);
-}
-
-/* Make all objects strong that C refers to. */
-static void rrci_strengthen_all(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
-        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (rrc_refcnt(ob) > 0)
-            rrc_touch(heap, ob);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrc_refcnt(ob) > 0)
-                rrc_touch(heap, ob);
-        }
-}
-
-/* ---- edge nodes ---- */
-
-static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
-{
-#ifdef RRC_DEBUG
-    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
-    head->is.listed = NULL;
-    head->is.listed_count = 0;
-#else
-    (void)heap, (void)head;
-#endif
-}
-
-/* Forget ob's edge node, if it has one. */
-static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_mirror_head *head;
-    if (!rrci_is_gc_object(ob))
-        return;
-    head = rrci_mirror_head_of(ob);
-    if (!rrci_is_p_linked(heap, ob)) {
-        rrci_clear_weak(heap, ob);
-        head->is.number = 0;
-    }
-    head->is.state &= RRCI_NODE_PENDING;
-    head->is.edges = 0;
-    rrci_forget_listed(heap, head);
-    if (head->is.node == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
-    RRCI_END_HOOK(heap);
-    head->is.node = NULL;
-    heap->node_count--;
-}
-
-static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
-{
-    head->is.state |= RRCI_NODE_PENDING;
-    heap->has_pending = 1;
-}
-
-/* A new node is rooted until the step ends, even if its object is weak. */
-RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
-{
-    const char *function = "rrc_mirror_set_node";
-    rrci_mirror_head *head;
-    if (heap == NULL || ob == NULL || node == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
-        return;
-    }
-    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
-        return;
-    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
-        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
-        return;
-    }
-    head = rrci_mirror_head_of(ob);
-    if (!heap->stepping || head->is.node == node) {
-        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
-        if (head->is.number == 0) {
-            head->is.number = rrci_new_number(heap);
-            heap->changes++;
-        }
-    }
-    if (!heap->stepping) {
-        if (head->is.node == node)
-            return;
-        heap->changes++;
-    }
-    heap->node_count += head->is.node == NULL;
-    head->is.node = node;
-    head->is.state &= ~RRCI_NODE_LOST;
-    if (rrci_is_p_linked(heap, ob))
-        return;
-    rrci_anchor(heap, ob, 1);
-    if (RRCI_IS_WEAK(ob) && heap->stepping)
-        rrci_set_pending(heap, head);
-    else
-        rrci_clear_weak(heap, ob);
-}
-
-/* ---- links and tracking change ---- */
-
-/* Just before a link is made: the p of a P link replaces the edge node. */
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
-        rrci_anchor(heap, ob, 0);
-}
-
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    heap->changes++;
-    heap->links_made++;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    }
-    if ((kind & RRCI_O) == 0) {
-        if (rrci_is_gc_object(ob))
-            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_clear_weak(heap, ob);
-        rrci_anchor_p(heap, ob, 1);
-    }
-}
-
-/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
-   so now, under a new number, if it is to have one. */
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
-    }
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-}
-
-/* ob is about to be untracked: its references will not be mirrored. */
-static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;
-    heap->untracked = 1;
-    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
-    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
-    rrci_forget_node(heap, ob);
-}
 
 /* ---- 1. deaths ---- */
 
@@ -6828,6 +6790,40 @@ static void rrci_mirror_end(rrc_heap *heap)
 }
 
 #endif /* RRC_MIRROR */
+
+/* ---- all at once ---- */
+
+RRC_API size_t rrc_gc_collect(rrc_heap *heap)
+{
+    size_t garbage, hopeless, finalized;
+    int round;
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
+        || rrci_is_busy(heap))
+        return 0;
+    heap->gc_collecting = 1;
+    garbage = heap->garbage;
+    for (round = 0; round < 2; round++) {
+        hopeless = heap->hopeless;
+        finalized = heap->finalized;
+        if (RRCI_IS_MIRRORED(heap)) {
+            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
+        } else if (heap->desc.collect != NULL) {
+            heap->desc.collect(heap->desc.userdata);
+            if (heap->state != heap->rest) {
+                rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
+                           "collect returned, but the free function of its collection was not called");
+                break;
+            }
+        } else {
+            rrci_collect_c(heap, "rrc_gc_collect");
+        }
+        rrci_do_pending(heap, SIZE_MAX);
+        if (heap->finalized == finalized)
+            break;
+    }
+    heap->gc_collecting = 0;
+    return heap->garbage - garbage + (heap->hopeless - hopeless);
+}
 
 /* ---- heaps ---- */
 
