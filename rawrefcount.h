@@ -569,6 +569,18 @@ typedef struct rrc_desc {
        then a living graph costs little more than links alone. */
     unsigned search_percent;
 
+    /* Not zero: major collections may be divided into slices (rrc_major_collection_start), and the mutator runs
+       between them. Then every reference must be taken by rrc_incref and dropped by rrc_decref, and moved after
+       rrc_touch: the header notices that way which objects the mutator gets hold of during a search. While a
+       collection goes on, the functions of the mutator may call trace. The host needs reports_marks, or calls
+       rrc_marked_ob. (Without that the trace function asks it in one long pass.) */
+    int incremental;
+
+    /* Not zero, with `incremental`: the host marks what was reachable when its marking began, and does not look
+       at its stack again (a snapshot barrier). So each p that rrc_to_obj gives while it marks is traced, and
+       nobody may read link fields directly. */
+    int snapshot;
+
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
        link too, and makes links young again. (If memory for that is
@@ -840,6 +852,33 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
    as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_keep(rrc_heap *heap);
 
+/* ---- major collections in slices: see >>slices ----
+   For heaps with `incremental` in rrc_desc. The order of calls is: start, work, trace, work, keep, sweep. Minor
+   collections may come between them, and the mutator runs between them. */
+
+/* Begin a major collection, as the host begins its marking. From now on the header calls trace for what the
+   host has to mark, and the host reports what it marks (rrc_marked). Calling this is optional:
+   rrc_major_collection_trace without it does all at once. While rrc_heap_free runs, it has no effect. Fails with
+   RRC_EDESC if `incremental` is not set.
+   [host's major collection begins | no | nothing | O(1)] */
+RRC_API int rrc_major_collection_start(rrc_heap *heap);
+
+/* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
+   reference or a link. (The tp_traverse of one object is not divided.) Returns the units done: less than max
+   means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
+   what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
+   returns 0.
+   [mutator | no | calls trace, tp_traverse; after rrc_major_collection_trace also propagate, when all that
+   finalizers need has been traced, and when all that garbage owns has been | O(max)] */
+RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
+
+/* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
+   after rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p
+   that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
+   collection: a host that moves them calls rrc_major_collection_free instead.
+   [mutator, after rrc_major_collection_keep | frees only | calls survivor, tp_free of light obs | O(max)] */
+RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
+
 /* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
@@ -1076,6 +1115,11 @@ RRC_API const char *rrc_error_message(int code);
 
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
+/* What rrc_to_obj sees of a heap. */
+typedef struct rrci_heap_head {
+    int sweeping;               /* p's of links may have died, and their memory is still there */
+} rrci_heap_head;
+
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob);
@@ -1118,7 +1162,8 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY && heap != NULL
+        && ((const rrci_heap_head *)(const void *)heap)->sweeping == 0)
         return RRC_LINK(ob);
     return rrci_to_obj_otherwise(heap, ob);
 }
@@ -1425,14 +1470,17 @@ typedef struct rrci_queue {
 } rrci_queue;
 
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
-   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
-   collections: one of the first three.
+   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
+   the mutator runs: one of the first five.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
                    number).
    RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
                    garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
+   RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
+   RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
+                   links, as in RRCI_PARTING.
    RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
@@ -1449,12 +1497,37 @@ typedef struct rrci_queue {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
     RRCI_STATES
 } rrci_state;
+
+/* How far a major collection in slices is. heap->cursor is the place in the list that the stage passes.
+
+   In RRCI_STARTED:
+
+   RRCI_RESETTING    The search was given up. Objects before the cursor are white, and have no scratch word.
+   RRCI_EXPLAINING   Tracked objects before the cursor are watched or alive, and their visits are explained.
+   RRCI_ROOTING      The same holds for all objects tracked at the start. Links from the cursor on, of this list
+                     and the former ones, have been looked at: p was traced, or ob is watched, or the scan decides.
+   RRCI_SCANNING     Tracked objects before the cursor are black, gray, or white and explained.
+   RRCI_DRAINING     The same holds for all. Gray objects are left, or the host has to go on.
+
+   In RRCI_SWEEPING, after the verdict:
+
+   RRCI_FINALIZABLE  Of the garbage before the cursor, what has a finalizer still to run is kept.
+   RRCI_OWNED        The same holds for all garbage. What garbage before the cursor owns is colored RRCI_GC_OWNED.
+   RRCI_ASIDE        The same holds for all garbage. From the cursor on, garbage is in RRCI_WAITING.
+   RRCI_ORDERING     The same holds for all garbage. New garbage before the cursor, and from heap->last on, is in
+                     order: see rrci_bring_owners_last.
+   RRCI_RELINKING    All garbage is in order. Links from the cursor on, of this list and the former ones, are
+                     dissolved if p died. */
+typedef enum rrci_stage {
+    RRCI_RESETTING, RRCI_EXPLAINING, RRCI_ROOTING, RRCI_SCANNING, RRCI_DRAINING,
+    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING
+} rrci_stage;
 
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
@@ -1465,10 +1538,20 @@ enum {
     RRCI_MAJOR_TRACE = 16,
     RRCI_MAJOR_FREE  = 32,
     RRCI_MAJOR_PAUSE = 64,
-    RRCI_MAJOR_KEEP  = 128
+    RRCI_MAJOR_KEEP  = 128,
+    RRCI_MAJOR_START = 256,
+    RRCI_MAJOR_WORK  = 512,
+    RRCI_MAJOR_SWEEP = 1024
 };
 
+/* Gray objects: see rrci_push_gray. */
+typedef struct rrci_gray {
+    size_t in, out;                 /* numbers of gray objects queued, and taken out */
+    size_t first[RRCI_STRIPES], last[RRCI_STRIPES];     /* places: see rrci_place */
+} rrci_gray;
+
 struct rrc_heap {
+    rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
     rrc_desc      desc;
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
@@ -1485,13 +1568,22 @@ struct rrc_heap {
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
 
     /* The search for cycles. */
-    uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
+    rrci_stage    stage;            /* in RRCI_STARTED and RRCI_SWEEPING */
+    size_t        cursor;
+    size_t        last;             /* the second cursor of RRCI_ORDERING */
+    size_t        tracked_first;    /* number of entries of RRCI_TRACKED when a search in slices began */
+    size_t        waiting_first;    /* in RRCI_ASIDE and RRCI_ORDERING: index of the first new garbage */
+    int           passing;          /* number of the list of links that RRCI_ROOTING or RRCI_RELINKING passes */
+    size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
+    uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
+    uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
+                                       heap->white. Then garbage has it, and heap->white is the other color */
     uintptr_t     keeping;          /* while objects are found alive for finalizers only, RRCI_GC_KEPT; while they
                                        are found to be owned by garbage, RRCI_GC_OWNED; else 0 */
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
-    size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
-    rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
+    rrci_gray     gray;
+    char          host_reports;     /* ... in this major collection in slices */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
@@ -1574,11 +1666,6 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IN_HOOK(heap) 0
 #endif
 
-#ifndef RRC_MIRROR                      /* then no object is weak */
-#undef RRCI_COUNT
-#define RRCI_COUNT(ob) RRC_REFCNT(ob)
-#endif
-
 /* RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
@@ -1593,6 +1680,9 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IS_WEAK(ob) 0
 #define RRCI_MIRRORED(heap, call) ((void)0)
 #endif
+
+/* In a heap that is not mirrored: does rrc_incref tell the header? (Outside RRCI_STARTED this means nothing.) */
+#define RRCI_IS_WATCHED(ob) (RRC_REFCNT(ob) < 0)
 
 /* ---- errors ---- */
 
@@ -1740,11 +1830,20 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         unsigned    allowed;
         const char *words;
     } states[RRCI_STATES] = {
-        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "the trace function of this collection must come first" },
-        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "the trace function of this collection must come first" },
-        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_STARTED */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_WORK,
+                             "a major collection was started, and rrc_major_collection_trace must come next" },
+        /* RRCI_SWEEPING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_WORK | RRCI_MAJOR_KEEP
+                             | RRCI_MAJOR_FREE | RRCI_MAJOR_SWEEP,
+                             "the free function of a major collection must come next" },
+        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
@@ -2011,8 +2110,7 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (set by a search; in mirrored heaps by
-                                                       the link functions) */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link, if it has one, is a P link */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
@@ -2101,6 +2199,18 @@ static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char 
     return code == RRC_OK ? code : rrci_error(heap, code, function, ob, NULL, result);
 }
 
+/* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
+   after it, if it was gray. */
+static rrc_object *rrci_hole(size_t next)
+{
+    return (rrc_object *)((uintptr_t)next << 1 | 1);
+}
+
+static int rrci_is_hole(const rrc_object *ob)
+{
+    return ((uintptr_t)ob & 1) != 0;
+}
+
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 {
     return head->is.word & RRCI_GC_LIST;
@@ -2113,6 +2223,12 @@ static int rrci_is_waiting(const rrci_gc_head *head)
 
 /* Has the current search found the object alive? */
 static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
+}
+
+/* Has a look at waiting garbage found the object to be held? */
+static int rrci_is_colored(const rrc_heap *heap, const rrci_gc_head *head)
 {
     return (head->is.word & RRCI_GC_COLOR) != heap->white;
 }
@@ -2177,6 +2293,13 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
     rrci_gc_place(rrci_gc_head_of(ob), kind, to);
 }
 
+/* Does a search in slices go on, so that the entries of RRCI_TRACKED may not move? */
+static int rrci_is_searching(const rrc_heap *heap)
+{
+    return (heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->stage < RRCI_ASIDE))
+        && heap->searched;
+}
+
 /* Take an object out of its list. The batch remains at the end of RRCI_WAITING. */
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
@@ -2185,8 +2308,14 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
-    if (heap->gc_walking > 0) {
-        *rrci_ob_at(list, index) = NULL;
+    if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
+        int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
+        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? (size_t)head->is.refs : 0);
+        head->is.refs = 0;
+        heap->holes++;
+    } else if (heap->gc_walking > 0) {
+        *rrci_ob_at(list, index) = rrci_hole(0);
+        heap->holes += kind == RRCI_TRACKED;
     } else {
         if (kind == RRCI_WAITING && heap->batch > 0) {
             size_t first = list->count - heap->batch;
@@ -2202,6 +2331,23 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
+}
+
+/* Close the holes. */
+static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
+{
+    size_t i, to = 0, count = list->count;
+    for (i = 0; i < count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        *rrci_ob_at(list, to) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), kind, to++);
+    }
+    while (list->count > to)
+        rrci_drop_last_ob(heap, list);
+    if (kind == RRCI_TRACKED)
+        heap->holes = 0;
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
@@ -2557,13 +2703,15 @@ static int rrci_dict_is_growing(const rrci_dict *dict)
 }
 
 /* Free pages of a table that has been replaced, at most n. */
-static void rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
+static size_t rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
 {
-    while (dict->stage == RRCI_RETIRING && n-- > 0) {
+    size_t done = 0;
+    for (; dict->stage == RRCI_RETIRING && done < n; done++) {
         rrci_table_drop_page(heap, &dict->other);
         if (dict->other.page == NULL)
             dict->stage = RRCI_SETTLED;
     }
+    return done;
 }
 
 /* The other table replaces the first one. */
@@ -2678,17 +2826,19 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 }
 
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
-static void rrci_trim(rrc_heap *heap)
+static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap));
+    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap)), done = 0;
     int kind;
     enough += enough / 4;
-    while (heap->pool != NULL && heap->chunk_count > enough) {
+    while (heap->pool != NULL && heap->chunk_count > enough && done < max) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
         heap->chunk_count--;
+        done++;
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        rrci_dict_retire(heap, &heap->list[kind].dict, SIZE_MAX);
+        done += rrci_dict_retire(heap, &heap->list[kind].dict, max - done);
+    return done;
 }
 
 /* ---- a list with its dictionary ---- */
@@ -2951,6 +3101,15 @@ static int rrci_is_linked_ob(rrc_object *ob)
     return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_linked_ob(ob))
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
+}
+
 /* ---- traverses, and objects that wait for theirs ---- */
 
 #define RRCI_RING 64
@@ -2963,8 +3122,11 @@ typedef struct rrci_search {
     char        with_host;      /* over both heaps; else links hold their objects */
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
+    char        watches;        /* in slices: objects are watched from the time when they are first seen */
+    size_t      max;            /* end the slice after so many units */
+    size_t      units;          /* done so far, without visits, which `at` counts */
     rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
-    unsigned    at, delayed;
+    size_t      at, delayed;
 #ifdef RRC_DEBUG
     uintptr_t   sum, counts;    /* of one traverse */
 #endif
@@ -2982,6 +3144,13 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
     search->heap = heap;
     search->explains = explains;
     search->function = function;
+    search->max = SIZE_MAX;
+}
+
+/* May the slice go on? */
+static int rrci_may_go_on(const rrci_search *search)
+{
+    return search->units + search->at < search->max && !search->is_wrong;
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
@@ -3028,38 +3197,141 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
     RRCI_END_HOOK(search->heap);
 }
 
+/* Where a tracked object is: its index and the number of its list. It is never 0. */
+static size_t rrci_place(const rrci_gc_head *head)
+{
+    return (size_t)(head->is.word >> RRCI_GC_SHIFT) << 2 | (size_t)rrci_gc_list(head);
+}
+
+static rrc_object **rrci_at_place(const rrc_heap *heap, size_t place)
+{
+    return rrci_ob_at(&heap->gc[place & 3], place >> 2);
+}
+
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next address, and each object would be waited for. So each of many queues gets every 64th object.
-   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
-static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
+   the next place, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
+   (The scratch words hold places in lists, as a gray object can be freed or moved while it waits: then it
+   leaves a hole there, and the hole is threaded instead.) */
+static void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
-    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
+    size_t stripe = gray->in++ % RRCI_STRIPES, place = rrci_place(rrci_gc_head_of(ob));
     rrci_gc_head_of(ob)->is.refs = 0;
-    if (heap->gray_first[stripe] == NULL)
-        heap->gray_first[stripe] = ob;
-    else
-        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
-    heap->gray_last[stripe] = ob;
+    if (gray->first[stripe] == 0) {
+        gray->first[stripe] = place;
+    } else {
+        rrc_object **last = rrci_at_place(heap, gray->last[stripe]);
+        if (rrci_is_hole(*last))
+            *last = rrci_hole(place);
+        else
+            rrci_gc_head_of(*last)->is.refs = place;
+    }
+    gray->last[stripe] = place;
 }
 
-static rrc_object *rrci_pop_gray(rrc_heap *heap)
+/* Returns NULL if no object is gray. */
+static rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
-    rrc_object **first, *ob;
-    if (heap->gray_out == heap->gray_in)
-        return NULL;
-    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
-    ob = *first;
-    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (*first != NULL)
-        RRCI_PREFETCH_FIELDS(*first);
-    return ob;
+    while (gray->out != gray->in) {
+        size_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
+        rrc_object *ob = *rrci_at_place(heap, *first);
+        if (rrci_is_hole(ob)) {
+            *first = (size_t)((uintptr_t)ob >> 1);
+            continue;
+        }
+        *first = (size_t)rrci_gc_head_of(ob)->is.refs;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        if (*first != 0)
+            RRCI_PREFETCH_FIELDS((const char *)*rrci_at_place(heap, *first));
+        return ob;
+    }
+    return NULL;
 }
 
-static void rrci_forget_gray(rrc_heap *heap)
+static void rrci_forget_gray(rrci_gray *gray)
 {
-    memset(heap->gray_first, 0, sizeof heap->gray_first);
-    heap->gray_out = heap->gray_in;
+    memset(gray, 0, sizeof *gray);
+}
+
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
+    return 0;
+}
+
+/* Call rrc_touch for all objects that ob owns. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
+/* ---- what is found alive ---- */
+
+/* A white object has turned out to be alive, or to be kept. */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+    if (heap->rest == RRCI_STARTED)
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* it is not watched any more */
+}
+
+/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_color(heap, ob, head);
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
+        rrci_push_gray(heap, &heap->gray, ob);
+}
+
+static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
+{
+    RRCI_BEGIN_HOOK(heap);
+    RRC_HOST_TRACE(heap, p);
+    RRCI_END_HOOK(heap);
+}
+
+/* In RRCI_STARTED: the mutator, or the header for its own purposes, has got hold of ob. */
+static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    if (heap->searched && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED) {
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_make_alive(heap, ob);
+        return;
+    }
+    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
+    if (rrci_is_p_linked(heap, ob))
+        rrci_trace_p(heap, RRC_LINK(ob));
+}
+
+/* In RRCI_STARTED: ob is about to be deallocated or untracked. Then what it owns can move out of it without
+   rrc_touch. */
+static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_get_hold(heap, ob);
+    if (heap->searched && rrci_is_tracked(ob))
+        rrci_touch_owned(heap, ob);
+}
+
+/* Move an object that is garbage, or kept for finalizers, to RRCI_WAITING, which takes a reference. */
+static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+    rrci_whiten(heap, head);
+    head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
+                   | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    RRC_REFCNT(ob)++;
+    rrci_gc_move(heap, RRCI_WAITING, ob);
 }
 
 /* ---- closed hosts: what stands for an object ----
@@ -3072,15 +3344,6 @@ static void rrci_forget_gray(rrc_heap *heap)
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
 #define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_is_linked_ob(ob))
-        return 0;
-    if (rrci_has_gc_head(ob))
-        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
-}
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 {
@@ -3140,27 +3403,13 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
     heap->linking = NULL;
 }
 
-static int rrci_visit_touch(rrc_object *ob, void *arg)
-{
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
-    return 0;
-}
-
-/* Make all objects strong that ob owns. */
-static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_touch");
-    rrci_traverse(&search, ob, rrci_visit_touch);
-}
-
 /* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
    object has died too, go on with what that object owns. */
 static void rrci_spread_strength(rrc_heap *heap)
 {
     rrc_object *ob;
     heap->spreading = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_touch_owned(heap, ob);
     heap->spreading = 0;
 }
@@ -3206,7 +3455,7 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
-    rrci_push_gray(heap, ob);
+    rrci_push_gray(heap, &heap->gray, ob);
     if (!heap->spreading)
         rrci_spread_strength(heap);
 }
@@ -3329,10 +3578,6 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
 {
     heap->changes++;
     heap->links_made++;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    }
     if ((kind & RRCI_O) == 0) {
         if (rrci_is_gc_object(ob))
             rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
@@ -3351,8 +3596,6 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
     }
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
@@ -3451,7 +3694,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
 #endif
     if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
+        rrc_touch(heap, (rrc_object *)(uintptr_t)type);
     }
     heap->objects++;
     return ob;
@@ -3544,6 +3787,15 @@ static void rrci_end_husk(rrc_heap *heap)
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
+/* Drop a reference. Was it the last one? */
+static int rrci_drop_one(rrc_object *ob)
+{
+    RRC_REFCNT(ob)--;
+    if (RRC_REFCNT(ob) == INTPTR_MIN)   /* it is watched */
+        RRC_REFCNT(ob) = 0;
+    return RRC_REFCNT(ob) == 0;
+}
+
 /* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -3594,8 +3846,8 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     rrci_heap_realloc(heap, memory, size, 0);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
+        rrc_touch(heap, (rrc_object *)(uintptr_t)type);
+        if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
@@ -3622,6 +3874,8 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
         rrci_enqueue(heap, ob);         /* which has room for it */
@@ -3685,6 +3939,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
+    if (heap->rest == RRCI_STARTED)
+        rrci_let_move_out(heap, ob);
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
         if (rrci_is_gc_type(type)) {
@@ -3735,7 +3991,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
        the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
-        if (--RRC_REFCNT(ob) == 0)
+        if (rrci_drop_one(ob))
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
@@ -3775,13 +4031,19 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-        RRC_REFCNT(ob) = count != 0 ? count : 1;
-        if (count == 0) {
+        RRC_REFCNT(ob) = count;
+        if (count == 0 && rrci_is_searching(heap) && heap->rest == RRCI_SWEEPING && rrci_is_tracked(ob)
+            && !rrci_is_alive(heap, rrci_gc_head_of(ob))) {
+            rrci_set_aside(heap, ob);
+        } else if (count == 0) {
+            RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
             if (heap->searched && rrci_is_tracked(ob))
                 heap->garbage++;
         }
     }
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
@@ -3802,7 +4064,7 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
     if (parts) {
         heap->parted++;
         RRCI_BEGIN_HOOK(heap);
-        if (heap->desc.parted != NULL)
+        if (heap->desc.parted != NULL && !(heap->rest == RRCI_SWEEPING && RRC_HOST_SURVIVOR(heap, link.p) == NULL))
             heap->desc.parted(heap->desc.userdata, link.p, link.ob);
         RRCI_END_HOOK(heap);
     }
@@ -3842,9 +4104,12 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
-    else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
-    (void)heap;
+    else if (RRCI_IS_MIRRORED(heap))
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    else if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
+    else if (heap->desc.incremental)    /* (in other heaps the count is wrong) */
+        RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
 static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
@@ -3853,6 +4118,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     if (count == 0) {
         if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
             RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        RRC_REFCNT(ob) &= INTPTR_MAX;
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
@@ -3884,7 +4150,7 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
-    if (--RRC_REFCNT(ob) == 0)
+    if (rrci_drop_one(ob))
         rrci_last_reference(heap, ob);
     else
         rrci_drop_to_bias(heap, ob);
@@ -3893,7 +4159,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 /* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (--RRC_REFCNT(ob) != 0)
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else
         rrci_defer(heap, ob);
@@ -3916,8 +4182,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
     count = RRC_REFCNT(ob);
-    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak */
+    if ((RRCI_IS_MIRRORED(heap) || heap->desc.incremental) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak or watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -3943,6 +4209,8 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     int was_waiting = rrci_is_waiting(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
     return was_waiting;
 }
@@ -3992,11 +4260,12 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
     return ob;
 }
 
-/* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
-   returns NULL, and a new link may replace the old one. */
+/* Has the p of this linked object died, although the link is still there? This happens in closed hosts, and in
+   RRCI_SWEEPING. Then rrc_to_obj returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_IS_WEAK(ob) && rrc_to_obj(heap, ob) == NULL;
+    return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)))
+        && rrc_to_obj(heap, ob) == NULL;
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -4015,6 +4284,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return code;
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
+    if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
+        rrci_strengthen(heap, ob);
     if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
         if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
@@ -4050,6 +4321,10 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+    }
     heap->changed++;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
@@ -4057,6 +4332,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
+    if (heap->rest == RRCI_STARTED) {
+        rrci_get_hold(heap, ob);
+        if ((kind & RRCI_O) == 0)
+            rrci_trace_p(heap, p);
+    }
     return RRC_OK;
 }
 
@@ -4106,12 +4386,24 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a
-   weak object may be dead too. To make the object strong shows this, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, weak, or watched, or a collection in slices goes on. If a p was
+   found dead since the last step, that of a weak object may be dead too. To make the object strong shows this,
+   and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
+    if (ob == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
+    if (heap == NULL)
+        return rrci_is_linked_ob(ob) ? RRC_LINK(ob) : NULL;
+    if (heap->rest == RRCI_SWEEPING && !rrci_in_collection(heap) && rrci_is_linked_ob(ob)) {
+        rrc_gcref q;
+        RRCI_BEGIN_HOOK(heap);
+        q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));
+        RRCI_END_HOOK(heap);
+        return q;
+    }
+    if (heap->rest == RRCI_STARTED && heap->desc.snapshot && rrci_is_linked_ob(ob))
+        rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
         rrci_become_strong(heap, ob);
@@ -4192,7 +4484,7 @@ static size_t rrci_segment_count(const rrci_list *list, size_t first)
 
 static int rrci_is_held(const rrc_object *ob)
 {
-    intptr_t count = RRC_REFCNT(ob);
+    intptr_t count = RRCI_COUNT(ob);
     return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
 }
 
@@ -4216,7 +4508,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
-                if (RRCI_UNLIKELY(RRC_REFCNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
+                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
                 RRC_HOST_TRACE(heap, link[i].p);
             }
@@ -4232,8 +4524,13 @@ typedef struct rrci_dict_upkeep {
     char   rebuild;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep)
+static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep, int in_slices)
 {
+    if (in_slices) {                    /* nothing is rebuilt */
+        upkeep->changes_left = SIZE_MAX;
+        upkeep->keep = upkeep->rebuild = 0;
+        return;
+    }
     if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
         rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
@@ -4307,7 +4604,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -4342,6 +4639,7 @@ typedef struct rrci_sweeper {
     const char      *function;
     rrci_dict_upkeep upkeep;
     rrci_burial      burial;
+    char             in_slices;
 } rrci_sweeper;
 
 /* The p of record `index` died. */
@@ -4370,22 +4668,21 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
         rrci_table_insert(&list->dict.table, index, rrci_hash(q));
 }
 
-/* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
-   visited already. The dictionary must have room for `promoted` keys afterwards. */
-static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+/* Apply the rule to each link below `end`, from last to first, until a slice has done `max` of them. Returns the
+   new end. The last record replaces a removed one, and has been visited already. */
+static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
 {
-    rrci_sweeper sweeper;
-    size_t first, i;
+    rrc_heap *heap = sweeper->heap;
+    rrci_list *list = sweeper->list;
+    size_t first, i, stop;
     int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
-    sweeper.heap = heap;
-    sweeper.list = list;
-    sweeper.function = function;
-    sweeper.burial.added = sweeper.burial.buried = 0;
-    rrci_begin_upkeep(heap, list, &sweeper.upkeep);
-    first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+    if (end > list->count)
+        end = list->count;
+    first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+    stop = max < first ? first - max : 0;
     for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
         RRCI_PREFETCH(rrci_at(list, i)->p);
-    while (first > 0) {
+    while (first > stop) {
         const rrci_link *link, *near_link, *far_link;
         first -= RRCI_SEGMENT;
         link = rrci_at(list, first);
@@ -4400,18 +4697,40 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
                 continue;
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
-            q = rrci_check_survivor(heap, list, &link[i], q, function);
+            q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
+            if (sweeper->in_slices && q != NULL && q != p)
+                rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
+                           "survivor gave a new address, but p's must not move in this collection; the old one is kept");
 #endif
             if (q == NULL) {
-                rrci_sweep_dead(&sweeper, first + i);
-            } else if (RRC_HOST_MOVES && q != p) {
-                rrci_sweep_moved(&sweeper, first + i, q);
+                rrci_sweep_dead(sweeper, first + i);
+            } else if (RRC_HOST_MOVES && q != p && !sweeper->in_slices) {
+                rrci_sweep_moved(sweeper, first + i, q);
                 moving = 1;
             }
         }
     }
-    heap->changed += sweeper.burial.added;
-    rrci_end_burial(heap, &sweeper.burial, function);
+    heap->changed += sweeper->burial.added;
+    rrci_end_burial(heap, &sweeper->burial, sweeper->function);
+    return first;
+}
+
+static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *list, int in_slices, const char *function)
+{
+    sweeper->heap = heap;
+    sweeper->list = list;
+    sweeper->function = function;
+    sweeper->burial.added = sweeper->burial.buried = 0;
+    sweeper->in_slices = (char)in_slices;
+    rrci_begin_upkeep(heap, list, &sweeper->upkeep, in_slices);
+}
+
+/* Apply the rule to all links. The dictionary must have room for `promoted` keys afterwards. */
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+{
+    rrci_sweeper sweeper;
+    rrci_begin_sweep(&sweeper, heap, list, 0, function);
+    rrci_sweep_part(&sweeper, list->count, SIZE_MAX);
     rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
@@ -4587,6 +4906,26 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 
 /* ---- 1. explain ---- */
 
+/* In slices: the scratch word of ob gets its count, doubled and odd, when ob is seen first, and ob is watched
+   from now on. */
+static void rrci_see(rrc_object *ob, rrci_gc_head *head)
+{
+    if (head->is.refs == 0) {
+        head->is.refs = (uintptr_t)rrc_refcnt(ob) * 2 + 1;
+        RRC_REFCNT(ob) |= INTPTR_MIN;
+    }
+}
+
+/* How many references to ob are not explained? In slices its count may have changed since ob was seen first. So
+   the scratch word has it. */
+RRCI_ALWAYS_INLINE intptr_t rrci_outside(const rrci_search *search, rrc_object *ob)
+{
+    intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
+    if (!search->watches)
+        return rrc_refcnt(ob) - refs;
+    return refs == 0 ? rrc_refcnt(ob) : (refs - 1) / 2;
+}
+
 /* Trial deletion: one reference to ob is explained. If that is to be counted, returns the GC head where it
    has been counted, else NULL. */
 RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc_object *ob)
@@ -4600,6 +4939,13 @@ RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return NULL;
+    if (RRCI_UNLIKELY(search->watches)) {
+        if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
+            return NULL;
+        rrci_see(ob, head);
+        head->is.refs -= 2;
+        return head;
+    }
     head->is.refs++;
     return head;
 }
@@ -4692,28 +5038,43 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
 #define RRCI_PREFETCH_OBJECT(list, index) \
     do { \
         if ((index) + RRCI_SEGMENT < (list)->count) { \
-            rrc_object *rrci_ahead = *rrci_ob_at(list, (index) + RRCI_SEGMENT); \
+            const char *rrci_ahead = (const char *)*rrci_ob_at(list, (index) + RRCI_SEGMENT); \
             RRCI_PREFETCH_FIELDS(rrci_ahead); \
         } \
     } while (0)
 
-/* Explain the references that the objects of this list own. */
-static void rrci_explain_list(rrci_search *search, const rrci_list *list)
+/* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
+   slice ends. */
+static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
     rrc_object *ob;
     size_t i;
-    for (i = 0; i < list->count; i++) {
+    for (i = first; i < end && rrci_may_go_on(search); i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
+        search->units++;
+        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
+            continue;
+        if (search->watches) {
+            if (rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+                continue;
+            rrci_see(ob, rrci_gc_head_of(ob));
+        }
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
-            return;
+            break;
 #endif
         rrci_traverse(search, ob, rrci_visit_explain);
     }
     while ((ob = rrci_from_ring(search)) != NULL)
         rrci_explain_one(search, ob);
+    return i;
+}
+
+static void rrci_explain_list(rrci_search *search, const rrci_list *list)
+{
+    rrci_explain_part(search, list, 0, list->count);
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -4749,6 +5110,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *visitor = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_hole(visitor))
+                continue;
             blame.visits = 0;
             rrci_traverse(&blame.search, visitor, rrci_visit_blame);
             all += blame.visits;
@@ -4776,22 +5139,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-/* A white object has turned out to be alive, or to be kept. */
-RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
-{
-    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
-    heap->alive += heap->keeping == 0;
-}
-
-/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
-RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_color(heap, head);
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
-        rrci_push_gray(heap, ob);
-}
-
 /* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
 static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
 {
@@ -4799,6 +5146,8 @@ static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_alive(heap, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
+    if (heap->rest == RRCI_STARTED)
+        RRC_REFCNT(ob) &= INTPTR_MAX;
     if ((head->is.word & RRCI_GC_P_LINKED) != 0)
         RRC_HOST_TRACE(heap, RRC_LINK(ob));
 }
@@ -4826,6 +5175,7 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
    there. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
 {
+    ((rrci_search *)arg)->at++;
     rrci_reach((rrci_search *)arg, ob);
     return 0;
 }
@@ -4856,8 +5206,10 @@ static void rrci_drain_gray(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrc_object *ob;
     for (;;) {
-        while ((ob = rrci_pop_gray(heap)) != NULL)
+        while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->gray)) != NULL) {
+            search->units++;
             rrci_blacken(search, ob, rrci_visit_reach_later);
+        }
         ob = rrci_from_ring(search);
         if (ob == NULL)
             return;
@@ -4902,7 +5254,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
+    } while (heap->gray.in != heap->gray.out || rrci_ask_host(heap));
 }
 
 /* Has ob a link although its count lacks the bias? */
@@ -4921,30 +5273,34 @@ static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
-   what is alive. */
+   what is alive. Begins at heap->cursor. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    for (i = 0; i < list->count && !search->is_wrong; i++) {
+    for (i = heap->cursor; i < list->count && rrci_may_go_on(search); i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
+        search->units++;
+        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
+            continue;
         if (!rrci_is_alive(heap, head)) {
-            intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
+            intptr_t outside = rrci_outside(search, ob);
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
-            rrci_color(heap, head);
+            rrci_color(heap, ob, head);
         }
         head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
     }
-    heap->scan = SIZE_MAX;
+    heap->cursor = i;
+    heap->scan = i < list->count ? i : SIZE_MAX;
 }
 
 /* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
@@ -4958,7 +5314,7 @@ static void rrci_scan_links(rrci_search *search)
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        const uintptr_t p_linked = (kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0;
+        const int is_p = (kind & RRCI_O) == 0;
         for (i = 0; i < list->count && !search->is_wrong; i++) {
             const rrci_link *link = rrci_at(list, i);
             rrc_object *ob = link->ob;
@@ -4966,7 +5322,7 @@ static void rrci_scan_links(rrci_search *search)
             int keeps_p = 0;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)) {
+            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
                 rrci_refcount_error(heap, search->function, ob, link->p);
                 keeps_p = 1;
             }
@@ -4977,16 +5333,15 @@ static void rrci_scan_links(rrci_search *search)
                 if (outside < 0)
                     rrci_too_many_visits(search, ob);
                 head->is.refs = 0;
-                head->is.word = (head->is.word & ~(RRCI_GC_P_LINKED | RRCI_GC_COLOR)) | p_linked | heap->white;
+                head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
                 if (outside > 0 && !keeps_p)
                     rrci_reach_linked(heap, ob);
             } else if (rrci_gc_list(head) == RRCI_TRACKED) {
-                head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | p_linked;
                 rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
             } else {
                 keeps_p = 1;
             }
-            if (keeps_p && p_linked)
+            if (keeps_p && is_p)
                 RRC_HOST_TRACE(heap, link->p);
         }
     }
@@ -4999,12 +5354,11 @@ static void rrci_reset_scratch(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    rrci_forget_gray(heap);
+    rrci_forget_gray(&heap->gray);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (ob == NULL)
-            continue;                   /* a hole: see rrci_begin_walk */
-        rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (!rrci_is_hole(ob))
+            rrci_whiten(heap, rrci_gc_head_of(ob));
     }
     heap->alive = 0;
 }
@@ -5018,7 +5372,7 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
         if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
         head->is.refs = 0;
     }
 }
@@ -5052,7 +5406,7 @@ static void rrci_forget_explained(rrc_heap *heap)
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_has_gc_head(ob))
+            if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
                 rrci_gc_head_of(ob)->is.refs = 0;
         }
 }
@@ -5065,6 +5419,7 @@ static int rrci_find_garbage(rrci_search *search)
     rrci_explain_list(search, &heap->gc[RRCI_TRACKED]);
     if (search->with_host)
         rrci_scan_links(search);
+    heap->cursor = 0;
     rrci_scan(search);
     if (search->is_wrong) {
         rrci_forget_explained(heap);
@@ -5083,12 +5438,13 @@ static int rrci_find_garbage(rrci_search *search)
    rrc_marked from here, and leaves the rest to the loop.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
-    rrci_search search;                 /* only the two fields set here are used: nothing is delayed */
+    rrci_search search;                 /* only the fields set here are used: nothing is delayed */
     rrc_object *ob;
     heap->state = RRCI_MAJOR;
     search.heap = heap;
     search.with_host = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    search.at = 0;
+    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->state = RRCI_OPEN;
 }
@@ -5096,7 +5452,7 @@ static void rrci_visit_reported(rrc_heap *heap)
 /* End an open search, whose result is not used. */
 static void rrci_give_up_open(rrc_heap *heap)
 {
-    rrci_forget_gray(heap);
+    rrci_forget_gray(&heap->gray);
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
     heap->scan = 0;
 }
@@ -5112,10 +5468,10 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
                    "rrc_marked; no cycle is collected now");
         heap->searched = 2;
         for (i = 0; i < list->count; i++) {
-            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
-            if (!rrci_is_alive(heap, head))
-                rrci_color(heap, head);
-            head->is.refs = 0;
+            rrc_object *ob = *rrci_ob_at(list, i);
+            if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+                rrci_color(heap, ob, rrci_gc_head_of(ob));
+            rrci_gc_head_of(ob)->is.refs = 0;
         }
     }
     rrci_give_up_open(heap);
@@ -5124,7 +5480,7 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
 /* Did the search find all tracked objects alive, and does no garbage wait? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
+    return heap->alive + heap->holes == rrci_count_tracked(heap) && heap->uncollectable == 0;
 }
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
@@ -5137,59 +5493,85 @@ static int rrci_goes_by_count(rrc_object *ob, int is_kept, int keeps)
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* Of the objects of RRCI_WAITING from `first` on, bring those to its end that only their links hold. They are
-   deallocated first, before anything that they own is cleared. */
-static void rrci_bring_owners_last(rrc_heap *heap, size_t first)
+/* The search is over: what it found alive is white from now on, and garbage is not, although nothing of it has
+   been touched. */
+static void rrci_pronounce(rrc_heap *heap)
+{
+    heap->white ^= RRCI_GC_COLOR;
+}
+
+/* Of the objects of RRCI_WAITING from heap->cursor to heap->last, bring those to the end that only their links
+   hold. They are deallocated first, before anything that they own is cleared. */
+static void rrci_bring_owners_last(rrc_heap *heap, size_t max)
 {
     rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t end = list->count, i = first;
-    while (i < end) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrc_refcnt(ob) != 1) {
-            i++;
-            continue;
+    if (heap->last > list->count)
+        heap->last = list->count;
+    while (heap->cursor < heap->last && max-- > 0) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor), *other = *rrci_ob_at(list, heap->last - 1);
+        if (rrci_is_hole(other)) {
+            heap->last--;
+        } else if (rrci_is_hole(ob) || rrc_refcnt(ob) != 1) {
+            heap->cursor++;
+        } else {
+            heap->last--;
+            rrci_gc_fill(list, RRCI_WAITING, heap->cursor, heap->last);
+            *rrci_ob_at(list, heap->last) = ob;
+            rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, heap->last);
         }
-        end--;
-        rrci_gc_fill(list, RRCI_WAITING, i, end);
-        *rrci_ob_at(list, end) = ob;
-        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, end);
     }
 }
 
-/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. keeps: the p's that
-   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. */
-static void rrci_set_garbage_aside(rrc_heap *heap, int keeps)
+/* Move garbage and the objects that are kept for finalizers to RRCI_WAITING, from heap->cursor down, and fill
+   holes. keeps: the p's that garbage owns have been kept. Then all of it waits, as the p of an object may be among
+   them. What was found alive is not touched. */
+static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i = list->count, first = heap->gc[RRCI_WAITING].count;
-    heap->batch = 0;
-    if (rrci_all_alive(heap)) {
-        heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
-        heap->alive = 0;
-        return;
-    }
-    heap->alive = 0;
-    while (i-- > 0) {
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    while (heap->cursor > 0 && max-- > 0) {
+        size_t i = --heap->cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
-        int is_garbage = !rrci_is_alive(heap, head) || (head->is.word & RRCI_GC_OWNED) != 0;
         if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
-        rrci_whiten(heap, head);
-        if (!is_garbage && !is_kept) {
+            RRCI_PREFETCH_TO_WRITE((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
+        if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
+            if (heap->gc_walking > 0)
+                continue;
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+        } else if (rrci_is_alive(heap, head) && (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0) {
             rrci_set_uncollectable(heap, head, 0);
-        } else if (!rrci_goes_by_count(ob, is_kept, keeps)) {
-            head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
-                           | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
-            RRC_REFCNT(ob)++;
-            rrci_gc_move(heap, RRCI_WAITING, ob);
+        } else if (rrci_goes_by_count(ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
+            rrci_whiten(heap, head);
+        } else {
+            rrci_set_aside(heap, ob);
         }
     }
+}
+
+/* All of this at once, after a search that was not divided. */
+static void rrci_set_all_aside(rrc_heap *heap, int keeps)
+{
+    size_t first = heap->gc[RRCI_WAITING].count;
+    int is_garbage = !rrci_all_alive(heap);
+    heap->batch = 0;
+    heap->alive = 0;
+    rrci_pronounce(heap);
+    if (is_garbage) {
+        heap->cursor = SIZE_MAX;
+        rrci_set_garbage_aside(heap, keeps, SIZE_MAX);
+    }
+    heap->unfound = heap->white;
     if (keeps && heap->gc[RRCI_WAITING].count > first) {
         if (heap->rest == RRCI_MUTATOR)
             heap->rest = RRCI_PARTING;
-        rrci_bring_owners_last(heap, first);
+        heap->cursor = first;
+        heap->last = SIZE_MAX;
+        rrci_bring_owners_last(heap, SIZE_MAX);
     }
 }
 
@@ -5219,7 +5601,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
     if (rrci_find_garbage(&search))
-        rrci_set_garbage_aside(heap, 0);
+        rrci_set_all_aside(heap, 0);
     heap->state = state;
 }
 
@@ -5274,6 +5656,19 @@ static int rrci_looks(const rrc_type *type)
             || type->tp_finalize != NULL);
 }
 
+/* Note the links of tracked objects, about which the host is to be asked. */
+static void rrci_note_asked(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+        }
+}
+
 /* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
    garbage itself is not marked for it. */
 static void rrci_keep_owned(rrc_heap *heap, const char *function)
@@ -5281,15 +5676,9 @@ static void rrci_keep_owned(rrc_heap *heap, const char *function)
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     rrci_search search;
     size_t i;
-    int kind;
     rrci_begin_search(&search, heap, 0, function);
     search.with_host = 1;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
-        }
+    rrci_note_asked(heap);
     heap->scan = SIZE_MAX;
     rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
     heap->keeping = RRCI_GC_OWNED;
@@ -5313,7 +5702,7 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
     heap->not_searched++;
     if (heap->searched) {
         rrci_note_search(heap);
-        rrci_set_garbage_aside(heap, keeps);
+        rrci_set_all_aside(heap, keeps);
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
@@ -5322,6 +5711,366 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
     if (!keeps)
         rrci_return_late(heap, first);
     heap->searched = 0;
+}
+
+/* >>slices
+ * ---------------------------------------------------------------------------
+ * In a heap with `incremental` a major collection can be divided into slices. The mutator runs between them, and
+ * so do minor collections. The host begins its marking, and calls rrc_major_collection_start. Its write barrier,
+ * or its new look at the roots before rrc_major_collection_trace, keeps its own marking right. On the C side:
+ *
+ *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
+ *      watched: the sign of its count is set. Its scratch word gets its count.
+ *   2. Each object tracked at the start is traversed once. A visit subtracts one from the scratch word.
+ *   3. An object whose scratch word is above 0 at the end was held from outside. It is alive.
+ *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
+ *      the header takes itself.
+ *   5. An object that is tracked or linked meanwhile is alive, and so is the p of a P link. An object without
+ *      such a scratch word is watched while nothing refers to it, so that the first reference has its p traced.
+ *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
+ *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
+ *
+ * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen.
+ * So it has gained no reference since, and none has moved out of the field that held it. Each visit that was
+ * counted is therefore a reference that existed when the object was first seen, and if its scratch word is 0, there
+ * were no others then. There are no others now. All these references belong to white objects: an alive object makes
+ * alive what it visits, and marking goes on until nothing is gray and the host has nothing to mark. A reference
+ * that is dropped needs no barrier. It can only make garbage that the next search finds.
+ *
+ * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
+ * has a pointer to without a reference. If C takes a reference to such an object, the object is treated like
+ * waiting garbage that C gets hold of: see rrc_run_pending. So the rest needs no barrier:
+ *
+ *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
+ *   9. Garbage moves to RRCI_WAITING. rrc_run_pending does not deal with garbage until the collection has ended.
+ *  10. Links whose p died are dissolved. Young links are, in rrc_major_collection_trace, before the mutator
+ *      runs: a minor collection must not see a dead p. Until the sweep has passed a link, rrc_to_obj asks the host
+ *      about its p.
+ *
+ * A major collection that does not search goes the same way, without 2 and 3: a P link traces its p if C holds its
+ * object, and watches it otherwise. This is also what is left if a traverse is wrong.
+ *
+ * A watch that nobody ended means nothing outside RRCI_STARTED: rrc_incref just takes it away. */
+
+/* Begin a stage that passes RRCI_TRACKED upwards. */
+static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
+{
+    heap->stage = stage;
+    heap->cursor = 0;
+}
+
+/* Begin a stage that passes lists of links downwards. */
+static void rrci_begin_links(rrc_heap *heap, rrci_stage stage, int kind)
+{
+    heap->stage = stage;
+    heap->passing = kind;
+    heap->cursor = heap->list[kind].count;
+}
+
+/* Young lists come first, as a link can only move from a young list to an old one. Returns 0 if this was the last
+   list. */
+static int rrci_next_links(rrc_heap *heap)
+{
+    if (heap->passing == RRCI_O_OLD)
+        return 0;
+    rrci_begin_links(heap, heap->stage, (heap->passing + 1) % RRCI_LISTS);
+    return 1;
+}
+
+/* The search goes on without a result. */
+static void rrci_give_up_search(rrc_heap *heap)
+{
+    rrci_forget_gray(&heap->gray);
+    heap->searched = 0;
+    heap->alive = heap->scan = 0;
+    heap->stage = RRCI_RESETTING;
+    heap->cursor = SIZE_MAX;
+}
+
+/* RRCI_RESETTING, from the end: fills holes. */
+static void rrci_reset_part(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (!rrci_is_hole(ob)) {
+            rrci_whiten(heap, rrci_gc_head_of(ob));
+        } else if (heap->gc_walking == 0) {
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+        }
+    }
+}
+
+/* What RRCI_ROOTING does for a link: see 3 and 5. */
+static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
+{
+    rrc_heap *heap = search->heap;
+    rrc_object *ob = link->ob;
+    int holds;
+    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
+        rrci_refcount_error(heap, search->function, ob, link->p);
+        holds = 1;
+    } else if (rrci_is_tracked(ob)) {
+        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->searched)
+            return;                     /* the scan decides */
+        holds = rrc_refcnt(ob) > 0;
+    } else if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        intptr_t outside = rrci_outside(search, ob);
+        if (outside < 0) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        holds = outside > 0;
+        head->is.refs = 0;
+        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
+        if (holds) {
+            rrci_reach_linked(heap, ob);
+            return;
+        }
+    } else {
+        holds = rrc_refcnt(ob) > 0;
+    }
+    if (is_p && holds)
+        RRC_HOST_TRACE(heap, link->p);
+    else if (is_p)
+        RRC_REFCNT(ob) |= INTPTR_MIN;
+}
+
+static void rrci_root_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->list[heap->passing];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->cursor--;
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
+        rrci_root_link(search, rrci_at(list, heap->cursor), (heap->passing & RRCI_O) == 0);
+    }
+}
+
+/* RRCI_FINALIZABLE and RRCI_OWNED: one pass over the garbage. */
+static void rrci_keep_part(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < list->count && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            continue;
+        if (heap->stage == RRCI_OWNED) {
+            if (rrci_looks(RRC_TYPE(ob)))
+                rrci_traverse(search, ob, rrci_visit_reach);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_make_alive(heap, ob);
+        }
+    }
+}
+
+/* Begin RRCI_FINALIZABLE or RRCI_OWNED. */
+static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
+{
+    rrci_begin_stage(heap, stage);
+    heap->keeping = keeping;
+}
+
+/* Ask a host that does not report what it marks about all tracked objects that are not found yet. Has it marked
+   any? */
+static int rrci_ask_silent_host(rrc_heap *heap)
+{
+    int reached;
+    if (heap->host_reports || !heap->searched)
+        return 0;
+    rrci_note_asked(heap);
+    reached = rrci_ask_host(heap);
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    return reached;
+}
+
+/* One more slice of the stages up to RRCI_ASIDE. */
+static void rrci_work(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    while (rrci_may_go_on(search)) {
+        switch (heap->stage) {
+        case RRCI_RESETTING:
+            rrci_reset_part(search);
+            if (heap->cursor == 0)
+                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+            break;
+        case RRCI_EXPLAINING:
+            heap->cursor = rrci_explain_part(search, &heap->gc[RRCI_TRACKED], heap->cursor, heap->tracked_first);
+            if (heap->cursor == heap->tracked_first)
+                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+            break;
+        case RRCI_ROOTING:
+            rrci_root_links(search);
+            if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
+                rrci_begin_stage(heap, heap->searched ? RRCI_SCANNING : RRCI_DRAINING);
+            break;
+        case RRCI_SCANNING:
+            rrci_scan(search);
+            if (heap->scan == SIZE_MAX && !search->is_wrong)
+                heap->stage = RRCI_DRAINING;
+            break;
+        case RRCI_DRAINING:
+            rrci_drain_gray(search);
+            if (heap->gray.in == heap->gray.out)
+                return;
+            break;
+        case RRCI_FINALIZABLE:
+        case RRCI_OWNED:
+            rrci_keep_part(search);
+            if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+                break;
+            rrci_drain_gray(search);
+            if (heap->gray.in != heap->gray.out)
+                break;
+            RRC_HOST_PROPAGATE(heap);
+            if (heap->gray.in != heap->gray.out || rrci_ask_silent_host(heap))
+                break;
+            if (heap->stage == RRCI_FINALIZABLE) {
+                rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
+            } else {
+                heap->keeping = 0;
+                heap->stage = RRCI_ASIDE;
+                heap->cursor = SIZE_MAX;
+            }
+            break;
+        default:
+            return;
+        }
+        if (search->is_wrong && heap->rest == RRCI_STARTED) {
+            rrci_give_up_search(heap);
+            search->is_wrong = 0;
+        }
+    }
+}
+
+static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
+{
+    rrci_search search;
+    heap->state = RRCI_MAJOR;
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+    search.with_host = search.watches = 1;
+    search.max = max;
+    rrci_work(&search);
+    heap->state = heap->rest;
+    return search.units + search.at;
+}
+
+#ifdef RRC_DEBUG
+/* The host reports what it marks. Has it forgotten any? */
+static void rrci_find_missing_report(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    if (!heap->searched || !heap->host_reports)
+        return;
+    rrci_note_asked(heap);
+    if (rrci_ask_host(heap)) {
+        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
+                   "the host marked an object that has a link, but did not report it by rrc_marked");
+        rrci_mark(search);
+    }
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+}
+#endif
+
+/* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
+static void rrci_finish_search(rrc_heap *heap, const char *function)
+{
+    rrci_search search;
+    rrci_work_slice(heap, SIZE_MAX, function);
+    heap->state = RRCI_MAJOR;
+    rrci_begin_search(&search, heap, 0, function);
+    search.with_host = 1;
+    heap->host_reports |= heap->desc.reports_marks != 0;
+    do
+        rrci_mark(&search);
+    while (rrci_ask_silent_host(heap));
+#ifdef RRC_DEBUG
+    rrci_find_missing_report(&search);
+#endif
+    heap->not_searched++;
+    heap->rest = RRCI_SWEEPING;
+    heap->head.sweeping = 1;
+    heap->waiting_first = heap->gc[RRCI_WAITING].count;
+    heap->stage = RRCI_ASIDE;
+    heap->cursor = 0;
+    if (heap->searched) {
+        int is_garbage = !rrci_all_alive(heap);
+        rrci_note_search(heap);
+        rrci_pronounce(heap);
+        if (is_garbage)
+            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        else if (heap->holes > 0)
+            heap->cursor = SIZE_MAX;
+    }
+    rrci_sweep_young(heap, function);
+    heap->state = heap->rest;
+}
+
+/* The collection in slices is over. */
+static void rrci_end_slices(rrc_heap *heap)
+{
+    heap->searched = heap->host_reports = 0;
+    heap->alive = heap->scan = 0;
+    heap->unfound = heap->white;
+    heap->head.sweeping = 0;
+    heap->major_collections++;
+    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+}
+
+/* Forget what slices have done so far. */
+static void rrci_pause_slices(rrc_heap *heap)
+{
+    rrci_forget_explained(heap);
+    heap->searched = heap->host_reports = 0;
+    heap->scan = 0;
+    heap->head.sweeping = 0;
+    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+    if (heap->gc_walking == 0)
+        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
+}
+
+/* Set garbage aside, in slices. Returns the units done: less than max if this is done. */
+static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
+{
+    size_t done = 0, before;
+    while (done < max && heap->stage < RRCI_RELINKING) {
+        if (heap->stage == RRCI_ASIDE) {
+            if (heap->cursor > heap->gc[RRCI_TRACKED].count)
+                heap->cursor = heap->gc[RRCI_TRACKED].count;
+            before = heap->cursor;
+            rrci_set_garbage_aside(heap, 1, max - done);
+            done += before - heap->cursor;
+            if (heap->cursor == 0) {
+                heap->stage = RRCI_ORDERING;
+                heap->cursor = heap->waiting_first;
+                heap->last = SIZE_MAX;
+            }
+        } else {
+            if (heap->last > heap->gc[RRCI_WAITING].count)
+                heap->last = heap->gc[RRCI_WAITING].count;
+            before = heap->last - heap->cursor;
+            rrci_bring_owners_last(heap, max - done);
+            done += before - (heap->last - heap->cursor);
+            if (heap->cursor >= heap->last)
+                rrci_begin_links(heap, RRCI_RELINKING, RRCI_P_OLD);
+        }
+    }
+    return done;
 }
 
 /* The host has marked the p of ob. */
@@ -5337,6 +6086,8 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
+    if (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING)
+        return rrci_is_searching(heap) && (heap->state == heap->rest || heap->state == RRCI_MAJOR);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
         && heap->gc[RRCI_TRACKED].count > 0;
@@ -5344,8 +6095,10 @@ static int rrci_takes_reports(const rrc_heap *heap)
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap != NULL && ob != NULL && rrci_takes_reports(heap))
+    if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
+        heap->host_reports |= heap->rest == RRCI_STARTED;
         rrci_marked_ob(heap, ob);
+    }
 }
 
 /* Report the obs of all links in this list that have this p. (A p can have many O links.) */
@@ -5410,12 +6163,93 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     return RRC_OK;
 }
 
+RRC_API int rrc_major_collection_start(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_start";
+    int code = rrci_gate(heap, RRCI_MAJOR_START, function);
+    if (code == RRC_OK && RRCI_IN_HOOK(heap))
+        code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (!heap->desc.incremental)
+        return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
+    if (heap->rest == RRCI_ENDING)
+        return RRC_OK;
+    heap->searched = (char)rrci_wants_search(heap);
+    heap->tracked_first = heap->gc[RRCI_TRACKED].count;
+    if (heap->searched)
+        rrci_begin_stage(heap, RRCI_EXPLAINING);
+    else
+        rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+    heap->head.sweeping = heap->desc.snapshot != 0;
+    heap->state = heap->rest = RRCI_STARTED;
+    return RRC_OK;
+}
+
+/* May a slice be done, and is there anything to do? */
+static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
+{
+    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_ENDING))
+        return 0;
+    return rrci_gate(heap, group, function) == RRC_OK
+        && (!RRCI_IN_HOOK(heap) || rrci_gate(heap, RRCI_MUTATES, function) == RRC_OK);
+}
+
+RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_major_collection_work";
+    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
+}
+
+/* Has rrc_major_collection_keep been called, or all that it does been done? */
+static int rrci_has_kept(const rrc_heap *heap, const char *function)
+{
+    if (heap->stage >= RRCI_ASIDE)
+        return 1;
+    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
+    return 0;
+}
+
+RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_major_collection_sweep";
+    size_t done;
+    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function) || !rrci_has_kept(heap, function))
+        return 0;
+    max = max > 0 ? max : SIZE_MAX;
+    heap->state = RRCI_MAJOR;
+    done = rrci_aside_slice(heap, max);
+    while (done < max && heap->stage == RRCI_RELINKING) {
+        rrci_sweeper sweeper;
+        size_t end = heap->cursor < heap->list[heap->passing].count ? heap->cursor : heap->list[heap->passing].count;
+        rrci_begin_sweep(&sweeper, heap, &heap->list[heap->passing], 1, function);
+        heap->cursor = rrci_sweep_part(&sweeper, end, max - done);
+        done += end - (heap->cursor < end ? heap->cursor : end);
+        if (heap->cursor > 0)
+            break;
+        if (!rrci_next_links(heap)) {
+            done += rrci_trim(heap, max - done);
+            if (done < max) {
+                rrci_demote(heap);
+                rrci_end_slices(heap);
+            }
+            break;
+        }
+    }
+    heap->state = heap->rest;
+    return done;
+}
+
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
     int was_open = heap != NULL && heap->state == RRCI_OPEN;
     int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    if (heap->rest == RRCI_STARTED) {
+        rrci_finish_search(heap, function);
+        return RRC_OK;
+    }
     if (was_open)
         rrci_give_up_open(heap);
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
@@ -5448,7 +6282,9 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
         return code;
     if (heap->state == RRCI_OPEN)
         rrci_give_up_open(heap);
-    if (heap->alive > 0 || heap->searched)
+    if (heap->rest == RRCI_STARTED)
+        rrci_pause_slices(heap);
+    else if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
     heap->searched = 0;
     heap->state = heap->rest;
@@ -5461,6 +6297,10 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_KEEP, function);
     if (code != RRC_OK)
         return code;
+    if (heap->state == RRCI_SWEEPING) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        return RRC_OK;
+    }
     if (heap->searched && !rrci_all_alive(heap)) {
         heap->state = RRCI_MAJOR;
         rrci_keep_owned(heap, function);
@@ -5475,6 +6315,19 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     int was_open, keeps, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
+    if (heap->state == RRCI_SWEEPING) {
+        if (!rrci_has_kept(heap, function))
+            return RRC_EPHASE;
+        heap->state = RRCI_MAJOR;
+        rrci_aside_slice(heap, SIZE_MAX);
+        rrci_sweep_old(heap, function);
+        rrci_sweep_young(heap, function);
+        rrci_demote(heap);
+        rrci_trim(heap, SIZE_MAX);
+        rrci_end_slices(heap);
+        heap->state = heap->rest;
+        return RRC_OK;
+    }
     was_open = heap->state == RRCI_OPEN;
     keeps = heap->state == RRCI_KEPT;
     heap->state = RRCI_MAJOR;
@@ -5482,7 +6335,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
         rrci_close_search(heap, function);
     rrci_free_with_cycles(heap, keeps, function);
     rrci_demote(heap);
-    rrci_trim(heap);
+    rrci_trim(heap, SIZE_MAX);
     heap->major_collections++;
     heap->state = heap->rest;
     return RRC_OK;
@@ -5493,7 +6346,7 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
     const char *function = "rrc_links_moved";
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code == RRC_OK)
-        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);      /* (not in RRCI_SWEEPING) */
     if (code != RRC_OK)
         return code;
     rrci_sweep_old(heap, function);
@@ -5516,6 +6369,7 @@ typedef struct rrci_look {
     rrci_search search;         /* first, because visitors get its address */
     size_t unexplained;         /* objects taken whose references are not all explained so far */
     uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
+    rrci_gray gray;
 } rrci_look;
 
 /* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
@@ -5608,21 +6462,21 @@ static void rrci_take_batch(rrci_look *look, size_t least)
     }
 }
 
-static void rrci_reach_waiting(rrc_heap *heap, rrc_object *ob)
+static void rrci_reach_waiting(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrci_is_alive(heap, head))
+    if (rrci_is_colored(heap, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
-    rrci_push_gray(heap, ob);
+    rrci_push_gray(heap, gray, ob);
 }
 
 static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
 {
-    rrc_heap *heap = ((rrci_search *)arg)->heap;
+    rrci_look *look = (rrci_look *)arg;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
         && rrci_gc_list(rrci_gc_head_of(ob)) >= RRCI_WAITING)
-        rrci_reach_waiting(heap, ob);
+        rrci_reach_waiting(look->search.heap, &look->gray, ob);
     return 0;
 }
 
@@ -5634,6 +6488,7 @@ static void rrci_color_held(rrci_look *look)
     rrc_object *ob;
     size_t i;
     int kind;
+    rrci_forget_gray(&look->gray);
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrci_gc_head *head;
@@ -5648,10 +6503,10 @@ static void rrci_color_held(rrci_look *look)
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_alive(heap, rrci_gc_head_of(ob)))
-                rrci_push_gray(heap, ob);
+            if (rrci_is_colored(heap, rrci_gc_head_of(ob)))
+                rrci_push_gray(heap, &look->gray, ob);
         }
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    while ((ob = rrci_pop_gray(heap, &look->gray)) != NULL)
         rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
 }
 
@@ -5664,7 +6519,7 @@ static void rrci_return_held(rrc_heap *heap)
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
+            if (rrci_is_colored(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
                 rrci_drop_or_defer(heap, ob);
         }
 }
@@ -5800,7 +6655,7 @@ static int rrci_do_garbage(rrc_heap *heap)
     const rrci_list *list = &heap->gc[RRCI_WAITING];
     uintptr_t flags;
     size_t looked;
-    if (list->count == 0 || heap->gc_walking > 0)
+    if (list->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
         return 0;
     heap->batch = 0;
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
@@ -5850,7 +6705,7 @@ static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     uintptr_t flags;
-    if (cleared->count == 0 || heap->gc_walking > 0)
+    if (cleared->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
         return 0;
     if (rrci_part_cleared(heap))
         return 1;
@@ -5907,7 +6762,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
-    if (--RRC_REFCNT(ob) != 0)
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -5921,7 +6776,7 @@ static int rrci_do_deferred(rrc_heap *heap)
         return 0;
     heap->quota--;
     ob = rrci_take_deferred(heap);
-    if (--RRC_REFCNT(ob) == 0)
+    if (rrci_drop_one(ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -5981,6 +6836,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
@@ -5999,7 +6856,11 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
     is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
+    if (heap->rest == RRCI_STARTED)
+        rrci_let_move_out(heap, ob);
     rrci_untrack(heap, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
     if (is_waiting)
         rrci_drop_or_defer(heap, ob);
 }
@@ -6030,8 +6891,11 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
 static int rrci_gc_switch(rrc_heap *heap, int on)
 {
     int was = rrc_gc_is_enabled(heap);
-    if (heap != NULL)
-        heap->gc_disabled = !on;
+    if (heap == NULL)
+        return was;
+    heap->gc_disabled = !on;
+    if (!on && heap->rest == RRCI_STARTED && heap->searched)
+        rrci_give_up_search(heap);
     return was;
 }
 
@@ -6043,21 +6907,6 @@ RRC_API int rrc_gc_enable(rrc_heap *heap)
 RRC_API int rrc_gc_disable(rrc_heap *heap)
 {
     return rrci_gc_switch(heap, 0);
-}
-
-/* After the last walk: close the holes. */
-static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
-{
-    size_t i, to = 0, count = list->count;
-    for (i = 0; i < count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (ob == NULL)
-            continue;
-        *rrci_ob_at(list, to) = ob;
-        rrci_gc_place(rrci_gc_head_of(ob), kind, to++);
-    }
-    while (list->count > to)
-        rrci_drop_last_ob(heap, list);
 }
 
 /* From here to rrci_end_walk, removed objects leave holes. */
@@ -6072,7 +6921,7 @@ static void rrci_end_walk(rrc_heap *heap)
     if (--heap->gc_walking > 0)
         return;
     heap->batch = 0;                    /* its objects may have moved in the list */
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = rrci_is_searching(heap) ? RRCI_WAITING : RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
@@ -6092,10 +6941,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (ob == NULL)
+            if (rrci_is_hole(ob))
                 continue;
             RRC_REFCNT(ob)++;
-            RRCI_MIRRORED(heap, rrc_touch(heap, ob));
+            rrc_touch(heap, ob);
             go_on = callback(ob, arg);
             rrc_decref(heap, ob);
         }
@@ -6718,7 +7567,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
         rrci_strengthen_all(heap);
         heap->links_made = heap->changes = 1;
     }
-    rrci_trim(heap);
+    rrci_trim(heap, SIZE_MAX);
     heap->mirror_steps++;
     heap->stepping = 0;
     return code;
@@ -6814,7 +7663,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else {
+        } else if (heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING) {
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_do_pending(heap, SIZE_MAX);
@@ -7032,6 +7881,12 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
+    }
+    if (heap->rest == RRCI_STARTED) {
+        rrci_pause_slices(heap);
+    } else if (heap->rest == RRCI_SWEEPING) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        rrc_major_collection_sweep(heap, 0);
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
@@ -7260,12 +8115,16 @@ static void rrci_check_traverses(rrci_checker *checker)
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t i, finalizable = 0;
+    size_t i, finalizable = 0, holes = 0;
     uintptr_t kind;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             const rrci_gc_head *head = rrci_gc_head_of(ob);
+            if (rrci_is_hole(ob)) {
+                holes += kind == RRCI_TRACKED;
+                continue;
+            }
             if (rrci_is_freed(ob)) {
                 rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still tracked");
                 return;
@@ -7274,11 +8133,14 @@ static void rrci_check_tracked(rrci_checker *checker)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
         }
+    if (holes != heap->holes)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
     if (heap->gc[RRCI_ASKED].count > 0)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search that has ended has left notes");
-    if (checker->code == RRC_OK && heap->alive == 0 && rrci_count_tracked(heap) > 0)
+    if (checker->code == RRC_OK && heap->alive == 0 && heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING
+        && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 
@@ -7600,7 +8462,7 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
     graph->heap = graph->search.heap = heap;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
-            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
                 rrci_add_node(graph, *rrci_ob_at(&heap->gc[kind], i), NULL, -1);
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
