@@ -868,15 +868,16 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
    what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
    returns 0.
-   [mutator | no | calls trace, tp_traverse; after rrc_major_collection_trace also propagate, when all that
+   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also propagate, when all that
    finalizers need has been traced, and when all that garbage owns has been | O(max)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
 /* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
    after rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p
    that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
-   collection: a host that moves them calls rrc_major_collection_free instead.
-   [mutator, after rrc_major_collection_keep | frees only | calls survivor, tp_free of light obs | O(max)] */
+   collection: a host that moves them calls rrc_major_collection_free instead. (If the marking was not begun by
+   rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
+   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_free of light obs | O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 
 /* ---- pending work ---- */
@@ -1008,7 +1009,8 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
-   pending work or rrc_heap_free is going on.
+   pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
+   as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
    [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
@@ -1848,11 +1850,13 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP
+                             | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
-        /* RRCI_KEPT */      { RRCI_MAJOR_FREE, "only rrc_major_collection_free can follow rrc_major_collection_keep" },
+        /* RRCI_KEPT */      { RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
+                             "only rrc_major_collection_free can follow rrc_major_collection_keep" },
         /* RRCI_HUSK */      { 0, "" }
     };
     if (heap == NULL)
@@ -4032,7 +4036,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count;
-        if (count == 0 && rrci_is_searching(heap) && heap->rest == RRCI_SWEEPING && rrci_is_tracked(ob)
+        if (count == 0 && heap->rest == RRCI_SWEEPING && heap->searched && heap->stage <= RRCI_ASIDE
+            && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
             && !rrci_is_alive(heap, rrci_gc_head_of(ob))) {
             rrci_set_aside(heap, ob);
         } else if (count == 0) {
@@ -4052,6 +4057,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(link.ob) &= INTPTR_MAX;      /* the hook below may look at it */
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
         RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
         RRCI_BEGIN_HOOK(heap);
@@ -4639,7 +4646,7 @@ typedef struct rrci_sweeper {
     const char      *function;
     rrci_dict_upkeep upkeep;
     rrci_burial      burial;
-    char             in_slices;
+    char             in_slices;     /* p's do not move; 2: new addresses are not known yet */
 } rrci_sweeper;
 
 /* The p of record `index` died. */
@@ -4698,7 +4705,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
-            if (sweeper->in_slices && q != NULL && q != p)
+            if (sweeper->in_slices == 1 && q != NULL && q != p)
                 rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
                            "survivor gave a new address, but p's must not move in this collection; the old one is kept");
 #endif
@@ -5798,6 +5805,7 @@ static void rrci_reset_part(rrci_search *search)
         size_t i = --heap->cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (!rrci_is_hole(ob)) {
+            RRC_REFCNT(ob) &= INTPTR_MAX;
             rrci_whiten(heap, rrci_gc_head_of(ob));
         } else if (heap->gc_walking == 0) {
             if (i != list->count - 1)
@@ -5970,6 +5978,17 @@ static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
     return search.units + search.at;
 }
 
+/* Dissolve the young links whose p died. */
+static void rrci_dissolve_young(rrc_heap *heap, const char *function)
+{
+    rrci_sweeper sweeper;
+    int kind;
+    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
+        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
+    }
+}
+
 #ifdef RRC_DEBUG
 /* The host reports what it marks. Has it forgotten any? */
 static void rrci_find_missing_report(rrci_search *search)
@@ -6017,7 +6036,7 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
         else if (heap->holes > 0)
             heap->cursor = SIZE_MAX;
     }
-    rrci_sweep_young(heap, function);
+    rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
 }
 
@@ -6035,6 +6054,14 @@ static void rrci_end_slices(rrc_heap *heap)
 /* Forget what slices have done so far. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
+            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
     rrci_forget_explained(heap);
     heap->searched = heap->host_reports = 0;
     heap->scan = 0;
@@ -6198,7 +6225,8 @@ static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_work";
-    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
+    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) && heap->state == heap->rest
+               ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
 }
 
 /* Has rrc_major_collection_keep been called, or all that it does been done? */
@@ -6214,7 +6242,13 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_sweep";
     size_t done;
-    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function) || !rrci_has_kept(heap, function))
+    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function))
+        return 0;
+    if (heap->rest != RRCI_SWEEPING) {
+        rrc_major_collection_free(heap);        /* the marking was not divided */
+        return 0;
+    }
+    if (!rrci_has_kept(heap, function))
         return 0;
     max = max > 0 ? max : SIZE_MAX;
     heap->state = RRCI_MAJOR;
@@ -6494,6 +6528,7 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;     /* (searches leave its color alone) */
             if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
             head->is.refs = 0;
@@ -7663,7 +7698,10 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else if (heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING) {
+        } else if (heap->rest != RRCI_SWEEPING) {
+            if (heap->rest == RRCI_STARTED)
+                rrci_pause_slices(heap);
+            heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_do_pending(heap, SIZE_MAX);
