@@ -6378,9 +6378,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
 RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK)
-        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);      /* (not in RRCI_SWEEPING) */
+    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
     rrci_sweep_old(heap, function);
