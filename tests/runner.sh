@@ -16,15 +16,15 @@ cat >"$out/bin/make" <<END
 exec $(command -v "${MAKE:-make}") -f "$out/Makefile" "\$@"
 END
 chmod +x "$out/bin/date" "$out/bin/make"
-cat >"$out/Makefile" <<END
+sed "s/^>/$(printf '\\t')/" >"$out/Makefile" <<END
 .PHONY: run-good run-three run-bad run-unbuilt run-absent run-late run-stuck
 run-good run-three run-bad run-late run-stuck: run-%:
-	@sh tests/run.sh one \$* \$(\$*)
+>@sh tests/run.sh one \$* \$(\$*)
 run-absent:
-	@sh tests/run.sh skip absent "it is not here"
+>@sh tests/run.sh skip absent "it is not here"
 run-unbuilt: unbuilt
 unbuilt:
-	@exit 7
+>@exit 7
 good = true
 three = echo "2 passed, 0 failed, 1 skipped"
 bad = false
