@@ -16,7 +16,7 @@ cat >"$out/bin/make" <<END
 exec $(command -v "${MAKE:-make}") -f "$out/Makefile" "\$@"
 END
 chmod +x "$out/bin/date" "$out/bin/make"
-sed "s/^>/$(printf '\\t')/" >"$out/Makefile" <<END
+sed "s/^>/$(printf '\t')/" >"$out/Makefile" <<END
 .PHONY: run-good run-three run-bad run-unbuilt run-absent run-late run-stuck
 run-good run-three run-bad run-late run-stuck: run-%:
 >@sh tests/run.sh one \$* \$(\$*)
