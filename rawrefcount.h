@@ -2326,6 +2326,8 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
                 index = first - 1;
             }
         }
+        for (; rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
+            rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search in slices has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
