@@ -2330,6 +2330,8 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
                 index = first - 1;
             }
         }
+        for (; rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
+            rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search in slices has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
@@ -5288,12 +5290,13 @@ static void rrci_scan(rrci_search *search)
     size_t i;
     for (i = heap->cursor; i < list->count && rrci_may_go_on(search); i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
         search->units++;
         if (RRCI_UNLIKELY(rrci_is_hole(ob)))
             continue;
+        head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_outside(search, ob);
             if (outside < 0)
@@ -5540,7 +5543,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
     while (heap->cursor > 0 && max-- > 0) {
         size_t i = --heap->cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_gc_head *head;
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
@@ -5550,7 +5553,10 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
                 rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
             rrci_drop_last_ob(heap, list);
             heap->holes--;
-        } else if (rrci_is_alive(heap, head) && (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0) {
+            continue;
+        }
+        head = rrci_gc_head_of(ob);
+        if (rrci_is_alive(heap, head) && (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0) {
             rrci_set_uncollectable(heap, head, 0);
         } else if (rrci_goes_by_count(ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
             rrci_whiten(heap, head);
@@ -8156,7 +8162,7 @@ static void rrci_check_tracked(rrci_checker *checker)
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            const rrci_gc_head *head = rrci_gc_head_of(ob);
+            const rrci_gc_head *head;
             if (rrci_is_hole(ob)) {
                 holes += kind == RRCI_TRACKED;
                 continue;
@@ -8165,6 +8171,7 @@ static void rrci_check_tracked(rrci_checker *checker)
                 rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still tracked");
                 return;
             }
+            head = rrci_gc_head_of(ob);
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
