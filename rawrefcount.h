@@ -4031,6 +4031,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
     RRC_LINK(ob) = NULL;
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
     if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
         rrci_free_light(heap, ob);
         return;
@@ -4517,7 +4519,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
-                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
+                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob)))
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
                 RRC_HOST_TRACE(heap, link[i].p);
             }
@@ -4613,7 +4615,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob) && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -6204,6 +6206,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
+    if (RRCI_IS_CLOSED(heap))
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (!heap->desc.incremental)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
@@ -7534,7 +7538,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
     for (i = 0; i < list->count && code == RRC_OK; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_mirror_head *head;
-        if (ob == NULL || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+        if (rrci_is_hole(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
             continue;
         head = rrci_mirror_head_of(ob);
         if ((head->is.state & RRCI_NODE_WANTED) == 0)
@@ -7955,7 +7959,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
     stats->o_old = heap->list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
-    stats->tracked = rrci_count_tracked(heap);
+    stats->tracked = rrci_count_tracked(heap) - heap->holes;
     stats->uncollectable = heap->uncollectable;
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;

@@ -597,7 +597,7 @@ static int other_host(const states_cast *c)
 {
     static const char *const driven[] = {
         "rrc_minor_collection_trace", "rrc_major_collection_trace", "rrc_major_collection_trace_early",
-        "rrc_links_moved",
+        "rrc_major_collection_start", "rrc_links_moved",
     };
     size_t i;
 
