@@ -291,9 +291,9 @@ static void find_garbage(void)
     int i;
 
     for (i = 0; i < MOST_C; i++)
-        w.c[i].found = (alive.c & BIT(i)) != 0 ? 0 : w.c[i].found > 0 ? w.c[i].found : w.complete + 1;
+        w.c[i].found = (alive.c & BIT(i)) != 0 ? 0 : w.c[i].found > 0 ? w.c[i].found : w.complete + w.finished_one + 1;
     for (i = 0; i < MOST_P; i++)
-        w.p[i].found = (alive.p & BIT(i)) != 0 ? 0 : w.p[i].found > 0 ? w.p[i].found : w.complete + 1;
+        w.p[i].found = (alive.p & BIT(i)) != 0 ? 0 : w.p[i].found > 0 ? w.p[i].found : w.complete + w.finished_one + 1;
 }
 
 /* Prints both heaps. */
