@@ -8119,7 +8119,7 @@ static void rrci_check_queue(rrci_checker *checker)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
     for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
-        if (RRC_REFCNT(ob) < 1)
+        if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
     if (ob != NULL || i != heap->later_count)

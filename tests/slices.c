@@ -1,6 +1,6 @@
 /* Major collections in slices, against an oracle of reachability over both heaps.
  *
- *     slices random [SEED [COUNT [OPERATIONS]]]    random programs
+ *     slices random [SEED [COUNT [OPERATIONS [talk]]]]    random programs
  *     slices small [STRIDE [FIRST [COUNT]]]        all small graphs, with one mutation between any two slices
  *
  * The host here is small, and marks in slices of its own: gray objects in a list, and
@@ -19,6 +19,7 @@
 #include "choices.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,10 @@ static struct {
     int       finished_one;             /* ... but for the garbage, which is still pending */
     unsigned long operations, collections;
 } w;
+
+static int talks;               /* everything is printed */
+
+
 
 typedef struct set { unsigned c, p; } set;
 
@@ -286,9 +291,44 @@ static void find_garbage(void)
     int i;
 
     for (i = 0; i < MOST_C; i++)
-        w.c[i].found = (alive.c & BIT(i)) != 0 ? 0 : w.c[i].found > 0 ? w.c[i].found : w.complete + 1;
+        w.c[i].found = (alive.c & BIT(i)) != 0 ? 0 : w.c[i].found > 0 ? w.c[i].found : w.complete + w.finished_one + 1;
     for (i = 0; i < MOST_P; i++)
-        w.p[i].found = (alive.p & BIT(i)) != 0 ? 0 : w.p[i].found > 0 ? w.p[i].found : w.complete + 1;
+        w.p[i].found = (alive.p & BIT(i)) != 0 ? 0 : w.p[i].found > 0 ? w.p[i].found : w.complete + w.finished_one + 1;
+}
+
+/* Prints both heaps. */
+static void dump(void)
+{
+    set r = reach();
+    int i, k;
+
+    if (!talks)
+        return;
+    for (i = 0; i < MOST_C; i++) {
+        const c_node *c = &w.c[i];
+
+        if (c->at == NULL)
+            continue;
+        printf("C %d %p %d:%s%s%s%s%s ext %d held %d link %d%s count %ld found %ld ->", i, (void *)c->at, (int)c->kind,
+               (r.c & BIT(i)) != 0 ? " reachable" : "", c->tracked ? " tracked" : "", c->dying ? " dying" : "",
+               c->suspect ? " suspect" : "", c->finalized ? " finalized" : "", c->ext, c->held, c->link,
+               c->is_p ? "P" : "", (long)rrc_refcnt(ob_of(i)), c->found);
+        for (k = 0; k < FIELDS; k++)
+            printf(" %d", c->at->field[k] != NULL ? id_of(c->at->field[k]) : NONE);
+        printf("\n");
+    }
+    for (i = 0; i < MOST_P; i++)
+        if (w.p[i].at != NULL)
+            printf("p %d:%s%s roots %d color %d found %ld -> %d %d %d\n", i, (r.p & BIT(i)) != 0 ? " reachable" : "",
+                   w.p[i].young ? " young" : "", w.p[i].roots, (int)w.p[i].color, w.p[i].found, w.p[i].field[0],
+                   w.p[i].field[1], w.p[i].field[2]);
+    fflush(stdout);
+}
+
+/* The p's that garbage owns are kept once more, and so is what is not tracked but has such a p. */
+static long most_collections(int is_tracked)
+{
+    return is_tracked ? 2 : 3;
 }
 
 static void expect_no_old_garbage(void)
@@ -296,11 +336,11 @@ static void expect_no_old_garbage(void)
     int i;
 
     for (i = 0; i < MOST_C; i++)
-        if (w.c[i].at != NULL && w.c[i].found > 0 && w.complete + 1 - w.c[i].found >= 2)
+        if (w.c[i].at != NULL && w.c[i].found > 0 && w.complete + 1 - w.c[i].found >= most_collections(w.c[i].tracked))
             unit_fail(__FILE__, __LINE__, "MISSED: C object %d was garbage %ld complete collections ago (operation %lu)", i,
                       w.complete + 1 - w.c[i].found, w.operations);
     for (i = 0; i < MOST_P; i++)
-        if (w.p[i].at != NULL && w.p[i].found > 0 && w.complete + 1 - w.p[i].found >= 2)
+        if (w.p[i].at != NULL && w.p[i].found > 0 && w.complete + 1 - w.p[i].found >= most_collections(0))
             unit_fail(__FILE__, __LINE__, "MISSED: host object %d was garbage %ld complete collections ago (operation %lu)", i,
                       w.complete + 1 - w.p[i].found, w.operations);
 }
@@ -378,7 +418,7 @@ static void hook_trace(void *userdata, rrc_gcref p)
         w.p[q].is_copied = 1;
         return;
     }
-    check(w.in_major || w.phase == MARKING || w.in_work);
+    check(w.in_major || w.phase == MARKING || w.in_work || w.ending);
     mark(q);
 }
 
@@ -444,7 +484,8 @@ static void *hook_realloc(void *userdata, void *ptr, size_t old_size, size_t new
 static void hook_log(void *userdata, const rrc_log_item *item)
 {
     (void)userdata;
-    unit_fail(__FILE__, __LINE__, "%s (operation %lu)", item->text, w.operations);
+    dump();
+    unit_fail(__FILE__, __LINE__, "%p: %s (operation %lu)", (void *)item->ob, item->text, w.operations);
 }
 
 static cell *new_cell(int q)
@@ -556,6 +597,9 @@ static void start(void)
         check_int(rrc_get_stats(w.heap, &stats), RRC_OK);
         w.is_clean = stats.pending == 0;
     }
+    if (talks)
+        printf("start%s\n", w.is_clean ? ", clean" : "");
+    dump();
     check_int(rrc_major_collection_start(w.heap), RRC_OK);
     w.phase = MARKING;
     w.gray_count = 0;
@@ -635,6 +679,8 @@ static void sweep(size_t max)
 /* One slice, or a step to the next phase. */
 static void advance(size_t max)
 {
+    if (talks)
+        printf("%*sadvance, phase %d\n", w.in_slot * 2, "", (int)w.phase);
     switch (w.phase) {
     case IDLE:
         start();
@@ -776,6 +822,8 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
         unit_fail(__FILE__, __LINE__, "LOST: C object %d is deallocated, but C has a reference (operation %lu)", x, w.operations);
     check_int(count_references(x), 0);
     lost(x, "deallocated");
+    if (talks)
+        printf("%*sdealloc %d\n", w.in_slot * 2, "", x);
     forget_weak(x);
     w.c[x].tracked = 0;
     w.c[x].dying = 1;
@@ -949,6 +997,13 @@ typedef enum op_kind {
     OPS
 } op_kind;
 
+static const char *const names[OPS] = {
+    "take", "drop", "store", "clear", "move", "give", "shift", "root", "unroot", "host_store", "host_clear",
+    "link_p", "link_o", "unlink", "track", "untrack", "read", "new_stored", "minor", "pending",
+    "new_c", "new_p", "weak", "weak_take", "resize", "next_dead", "disable", "enable", "walk", "pause",
+    "move_all", "collect", "check", "to_obj",
+};
+
 typedef struct op {
     op_kind kind;
     int a, b, k;
@@ -1040,6 +1095,9 @@ static void do_op(op o, set r)
 {
     c_node *x = o.a < MOST_C ? &w.c[o.a] : NULL;
     int t;
+
+    if (talks)
+        printf("%*s%lu: %s %d %d %d\n", w.in_slot * 2, "", w.operations, names[o.kind], o.a, o.b, o.k);
 
     switch (o.kind) {
     case OP_TAKE:
@@ -1232,6 +1290,7 @@ static void settle(void)
         }
     if (w.finished_one) {
         w.complete++;
+        dump();
         expect_no_old_garbage();
     }
     w.finished_one = 0;
@@ -1408,7 +1467,7 @@ static void expect_all_found(void)
     rrc_gc_enable(w.heap);
     finish_collection();
     pending(0);
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         advance(1);
         finish_collection();
         pending(0);
@@ -1469,6 +1528,7 @@ static int slices_random(int argc, char **argv)
     unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i, collections = 0;
     unsigned count = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
 
+    talks = argc > 4;
     for (i = 0; i < runs; i++) {
         unit_context("repeat with: slices random %lu 1 %u", seed + i, count);
         collections += run_random(choices_of_seed(seed + i), (unsigned)(seed + i), count);
