@@ -5839,7 +5839,7 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
         holds = rrc_refcnt(ob) > 0;
     } else if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        intptr_t outside = rrci_outside(search, ob);
+        intptr_t outside = heap->searched ? rrci_outside(search, ob) : rrc_refcnt(ob);
         if (outside < 0) {
             rrci_too_many_visits(search, ob);
             return;
