@@ -1164,7 +1164,7 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY && heap != NULL
+    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
         && ((const rrci_heap_head *)(const void *)heap)->sweeping == 0)
         return RRC_LINK(ob);
     return rrci_to_obj_otherwise(heap, ob);
@@ -1549,7 +1549,8 @@ enum {
 /* Gray objects: see rrci_push_gray. */
 typedef struct rrci_gray {
     size_t in, out;                 /* numbers of gray objects queued, and taken out */
-    size_t first[RRCI_STRIPES], last[RRCI_STRIPES];     /* places: see rrci_place */
+    int    by_place;                /* objects are named by their places, as they can leave: see rrci_place */
+    uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
 
 struct rrc_heap {
@@ -2205,9 +2206,9 @@ static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char 
 
 /* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
    after it, if it was gray. */
-static rrc_object *rrci_hole(size_t next)
+static rrc_object *rrci_hole(uintptr_t next)
 {
-    return (rrc_object *)((uintptr_t)next << 1 | 1);
+    return (rrc_object *)(next << 1 | 1);
 }
 
 static int rrci_is_hole(const rrc_object *ob)
@@ -2314,7 +2315,7 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
     if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
         int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
-        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? (size_t)head->is.refs : 0);
+        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? head->is.refs : 0);
         head->is.refs = 0;
         heap->holes++;
     } else if (heap->gc_walking > 0) {
@@ -3156,7 +3157,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
 /* May the slice go on? */
 static int rrci_may_go_on(const rrci_search *search)
 {
-    return search->units + search->at < search->max && !search->is_wrong;
+    return !search->is_wrong && (!search->watches || search->units + search->at < search->max);
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
@@ -3204,51 +3205,57 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
 }
 
 /* Where a tracked object is: its index and the number of its list. It is never 0. */
-static size_t rrci_place(const rrci_gc_head *head)
+static uintptr_t rrci_place(const rrci_gc_head *head)
 {
-    return (size_t)(head->is.word >> RRCI_GC_SHIFT) << 2 | (size_t)rrci_gc_list(head);
+    return head->is.word >> RRCI_GC_SHIFT << 2 | rrci_gc_list(head);
 }
 
-static rrc_object **rrci_at_place(const rrc_heap *heap, size_t place)
+static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
 {
-    return rrci_ob_at(&heap->gc[place & 3], place >> 2);
+    return rrci_ob_at(&heap->gc[place & 3], (size_t)(place >> 2));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next place, and each object would be waited for. So each of many queues gets every 64th object.
+   the next one, and each object would be waited for. So each of many queues gets every 64th object.
    When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
-   (The scratch words hold places in lists, as a gray object can be freed or moved while it waits: then it
-   leaves a hole there, and the hole is threaded instead.) */
-static void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
+   (In a collection in slices a gray object can be freed or moved while it waits. So the scratch words have places
+   instead of addresses there. An object that leaves its place leaves a hole, which is threaded instead.) */
+RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
-    size_t stripe = gray->in++ % RRCI_STRIPES, place = rrci_place(rrci_gc_head_of(ob));
+    size_t stripe = gray->in++ % RRCI_STRIPES;
+    uintptr_t name = (uintptr_t)ob, last = gray->last[stripe];
     rrci_gc_head_of(ob)->is.refs = 0;
-    if (gray->first[stripe] == 0) {
-        gray->first[stripe] = place;
-    } else {
-        rrc_object **last = rrci_at_place(heap, gray->last[stripe]);
-        if (rrci_is_hole(*last))
-            *last = rrci_hole(place);
+    if (RRCI_UNLIKELY(gray->by_place)) {
+        name = rrci_place(rrci_gc_head_of(ob));
+        if (gray->first[stripe] != 0 && rrci_is_hole(*rrci_at_place(heap, last)))
+            *rrci_at_place(heap, last) = rrci_hole(name);
+        else if (gray->first[stripe] != 0)
+            rrci_gc_head_of(*rrci_at_place(heap, last))->is.refs = name;
         else
-            rrci_gc_head_of(*last)->is.refs = place;
+            gray->first[stripe] = name;
+    } else if (gray->first[stripe] != 0) {
+        rrci_gc_head_of((rrc_object *)last)->is.refs = name;
+    } else {
+        gray->first[stripe] = name;
     }
-    gray->last[stripe] = place;
+    gray->last[stripe] = name;
 }
 
 /* Returns NULL if no object is gray. */
-static rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
+RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
     while (gray->out != gray->in) {
-        size_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
-        rrc_object *ob = *rrci_at_place(heap, *first);
+        uintptr_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
+        rrc_object *ob = RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first) : (rrc_object *)*first;
         if (rrci_is_hole(ob)) {
-            *first = (size_t)((uintptr_t)ob >> 1);
+            *first = (uintptr_t)ob >> 1;
             continue;
         }
-        *first = (size_t)rrci_gc_head_of(ob)->is.refs;
+        *first = rrci_gc_head_of(ob)->is.refs;
         rrci_gc_head_of(ob)->is.refs = 0;
         if (*first != 0)
-            RRCI_PREFETCH_FIELDS((const char *)*rrci_at_place(heap, *first));
+            RRCI_PREFETCH_FIELDS((const char *)(RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first)
+                                                                            : (rrc_object *)*first));
         return ob;
     }
     return NULL;
@@ -3602,6 +3609,8 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
     }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
@@ -3797,9 +3806,10 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 static int rrci_drop_one(rrc_object *ob)
 {
     RRC_REFCNT(ob)--;
-    if (RRC_REFCNT(ob) == INTPTR_MIN)   /* it is watched */
-        RRC_REFCNT(ob) = 0;
-    return RRC_REFCNT(ob) == 0;
+    if (RRCI_COUNT(ob) != 0)
+        return 0;
+    RRC_REFCNT(ob) = 0;                 /* it may have been watched */
+    return 1;
 }
 
 /* Free the memory of ob, and drop its reference to a heap type. */
@@ -4018,6 +4028,25 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
                       "the count of a linked object is below the bias");
 }
 
+/* After the verdict of a collection in slices: is ob garbage that has not been set aside yet? */
+static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
+        && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
+        && !rrci_is_alive(heap, rrci_gc_head_of(ob));
+}
+
+/* In a heap whose collections can be divided: ob has just lost its link. */
+static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+    if (RRCI_COUNT(ob) == 0)
+        rrci_set_aside(heap, ob);       /* late garbage */
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
+}
+
 /* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -4031,8 +4060,6 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
     RRC_LINK(ob) = NULL;
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
     if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
         rrci_free_light(heap, ob);
         return;
@@ -4040,19 +4067,15 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count;
-        if (count == 0 && heap->rest == RRCI_SWEEPING && heap->searched && heap->stage <= RRCI_ASIDE
-            && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
-            && !rrci_is_alive(heap, rrci_gc_head_of(ob))) {
-            rrci_set_aside(heap, ob);
-        } else if (count == 0) {
+        if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
             if (heap->searched && rrci_is_tracked(ob))
                 heap->garbage++;
         }
     }
-    if (heap->rest == RRCI_STARTED)
-        rrci_get_hold(heap, ob);
+    if (RRCI_UNLIKELY(heap->desc.incremental))
+        rrci_note_unlinked(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
@@ -5063,11 +5086,9 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
     for (i = first; i < end && rrci_may_go_on(search); i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        search->units++;
-        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
-            continue;
-        if (search->watches) {
-            if (rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob) || rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
                 continue;
             rrci_see(ob, rrci_gc_head_of(ob));
         }
@@ -5295,9 +5316,11 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
-        search->units++;
-        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
-            continue;
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob))
+                continue;
+        }
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_outside(search, ob);
@@ -6053,6 +6076,7 @@ static void rrci_end_slices(rrc_heap *heap)
 {
     heap->searched = heap->host_reports = 0;
     heap->alive = heap->scan = 0;
+    heap->gray.by_place = 0;
     heap->unfound = heap->white;
     heap->head.sweeping = 0;
     heap->major_collections++;
@@ -6218,6 +6242,7 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         rrci_begin_stage(heap, RRCI_EXPLAINING);
     else
         rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+    heap->gray.by_place = 1;
     heap->head.sweeping = heap->desc.snapshot != 0;
     heap->state = heap->rest = RRCI_STARTED;
     return RRC_OK;
