@@ -135,6 +135,7 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 	@sh tests/sources.sh
+	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
 INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc

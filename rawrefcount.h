@@ -242,7 +242,8 @@
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
  *        its own in an edge node. The hooks edges and describe show the host's objects: then rrc_explain
- *        gives the path from a root through both heaps, and rrc_dump_dot draws both.
+ *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
+ *        writes both for Chrome's memory panel.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -297,7 +298,7 @@
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
- *                                              rrc_explain, no rrc_dump_dot
+ *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
  *                                              RRC_NO_STDIO and requires desc.realloc. The header calls only
  *                                              memcpy, memset and strcmp. There is no assert: define RRC_ASSERT
@@ -579,8 +580,8 @@ typedef struct rrc_desc {
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* With the next two hooks, rrc_explain and rrc_dump_dot show the host's objects as well. They are called
-       by these functions only, and so never in a collection. They must not allocate in the host,
+    /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
+       well. They are called by these functions only, and so never in a collection. They must not allocate in the host,
        as nothing may move or die meanwhile, and must give the same answers each time. */
 
     /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
@@ -1038,6 +1039,20 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
+/* Write both heaps in the format of V8's heap snapshots. A file with it, whose name ends in .heapsnapshot,
+   can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
+   what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
+   has the name of the field, or what the hook `edges` says. The size of an object of rrc_new is that of its
+   memory, and of others the tp_basicsize; of a host object it is what `describe` says. Garbage
+   that no collection has found yet is in the snapshot, if it was tracked or linked.
+   An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
+   rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
+   for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
+   bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
+   [mutator | allocates | calls tp_traverse, edges, describe, write; if mirrored survivor |
+   O(links + tracked objects + references, of the host too)] */
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
+
 #endif /* RRC_NO_STDIO */
 
 /* Return the version of the implementation (RRC_VERSION is that of this file), and the
@@ -1371,6 +1386,17 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
+#ifndef RRC_NO_STDIO
+/* Objects of both heaps, for insight: numbered in the order in which they were found. The key of an ob is its
+   address, that of an object of the host is one more than its address. Key 0: an ob that was freed. */
+typedef struct rrci_nodes {
+    uintptr_t *key;
+    uint32_t  *slot;            /* a hash table: the number of a node + 1, or 0 */
+    uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
+    size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
+} rrci_nodes;
+#endif
+
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is one
    of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_OPEN, RRCI_RELEASING and RRCI_HUSK.
 
@@ -1469,6 +1495,12 @@ struct rrc_heap {
     size_t        hopeless;         /* how often a collection found an object uncollectable */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+
+#ifndef RRC_NO_STDIO
+    /* Heap snapshots. */
+    rrci_nodes    seen;             /* the objects of the last one; none before the first */
+    uint32_t      last_id;
+#endif
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
@@ -2611,6 +2643,49 @@ static rrci_link *rrci_closing_record(rrc_object *ob)
     return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
 }
 
+/* ---- the objects of the last heap snapshot ---- */
+
+#ifndef RRC_NO_STDIO
+
+static uintptr_t rrci_ob_key(const rrc_object *ob)
+{
+    return (uintptr_t)ob;
+}
+
+/* Returns the number of a node, or RRCI_NONE. */
+static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
+{
+    size_t place = nodes->slots > 0 ? (size_t)rrci_hash_word(key) & (nodes->slots - 1) : 0;
+    if (nodes->slots == 0)
+        return RRCI_NONE;
+    for (; nodes->slot[place] != 0; place = (place + 1) & (nodes->slots - 1))
+        if (nodes->key[nodes->slot[place] - 1] == key)
+            return nodes->slot[place] - 1;
+    return RRCI_NONE;
+}
+
+/* ob is freed, or gets another address: what is at this address later is another object. */
+static void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+{
+    size_t node = rrci_node_of(&heap->seen, rrci_ob_key(ob));
+    if (RRCI_UNLIKELY(node != RRCI_NONE))
+        heap->seen.key[node] = 0;
+}
+
+static void rrci_free_seen(rrc_heap *heap)
+{
+    rrci_nodes *seen = &heap->seen;
+    rrci_free_table(heap, seen->key, seen->capacity * sizeof *seen->key);
+    rrci_free_table(heap, seen->slot, seen->slots * sizeof *seen->slot);
+    rrci_free_table(heap, seen->id, seen->ids * sizeof *seen->id);
+    memset(seen, 0, sizeof *seen);
+}
+
+#else
+#define rrci_forget_seen(heap, ob) ((void)(heap), (void)(ob))
+#define rrci_free_seen(heap) ((void)(heap))
+#endif
+
 /* >>objects
  * ---------------------------------------------------------------------------
  * The memory of an object:
@@ -2766,6 +2841,8 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
     if (memory == NULL)
         return NULL;
+    if (memory + before != (char *)ob)
+        rrci_forget_seen(heap, ob);
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
@@ -2824,6 +2901,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     is_sized = rrci_is_sized(ob, type);
     memory = (char *)ob - rrci_bytes_before(type, is_sized);
@@ -2956,6 +3034,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
@@ -3102,6 +3181,7 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     rrci_free_object(heap, ob);
 }
 
@@ -6538,6 +6618,7 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
+    rrci_free_seen(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -6899,18 +6980,10 @@ RRC_API int rrc_check(rrc_heap *heap)
 
 #ifndef RRC_NO_STDIO
 
-/* ---- the graph, for rrc_explain and rrc_dump_dot ----
+/* ---- the graph, for rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot ----
    A picture of both heaps, in memory of its own: the tracked objects and what they refer to, the linked
    objects, and with the hook `edges` all of the host that its roots or a linked p reach. Only nodes are
    kept. rrci_list_edges asks a node for its edges when they are needed. */
-
-/* Objects, numbered in the order in which they were found. The key of an ob is its address, that of an object
-   of the host is one more than its address. */
-typedef struct rrci_nodes {
-    uintptr_t *key;
-    uint32_t  *slot;            /* a hash table: the number of a node + 1, or 0 */
-    size_t     count, capacity, slots;
-} rrci_nodes;
 
 /* What an edge is. For the first two, rrci_edge.name is the number of a string. */
 enum {
@@ -6972,9 +7045,12 @@ typedef struct rrci_graph {
 /* Resize an array. If memory is lacking, now or before, the array stays as it is. */
 static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count, size_t count, size_t size)
 {
-    void *memory = NULL;
-    if (!graph->out_of_memory && count <= SIZE_MAX / size)
-        memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
+    void *memory;
+    if (graph->out_of_memory || count > SIZE_MAX / size || count * size == 0) {
+        graph->out_of_memory = 1;
+        return array;
+    }
+    memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
     graph->out_of_memory = memory == NULL;
     return memory != NULL ? memory : array;
 }
@@ -7028,11 +7104,6 @@ static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, si
 
 /* ---- nodes ---- */
 
-static uintptr_t rrci_ob_key(const rrc_object *ob)
-{
-    return (uintptr_t)ob;
-}
-
 static uintptr_t rrci_p_key(const void *p)
 {
     return (uintptr_t)p + 1;
@@ -7046,18 +7117,6 @@ static rrc_object *rrci_ob_of_node(const rrci_graph *graph, size_t node)
 static rrc_gcref rrci_p_of_node(const rrci_graph *graph, size_t node)
 {
     return (rrc_gcref)(graph->nodes.key[node] - 1);
-}
-
-/* Returns the number of a node, or RRCI_NONE. */
-static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
-{
-    size_t place = nodes->slots > 0 ? (size_t)rrci_hash_word(key) & (nodes->slots - 1) : 0;
-    if (nodes->slots == 0)
-        return RRCI_NONE;
-    for (; nodes->slot[place] != 0; place = (place + 1) & (nodes->slots - 1))
-        if (nodes->key[nodes->slot[place] - 1] == key)
-            return nodes->slot[place] - 1;
-    return RRCI_NONE;
 }
 
 static void rrci_add_node(rrci_graph *graph, uintptr_t key)
@@ -7248,6 +7307,7 @@ static void rrci_free_graph(rrci_graph *graph)
     rrci_strings *strings = &graph->strings;
     rrci_free_array(graph, graph->nodes.key, graph->nodes.capacity, sizeof *graph->nodes.key);
     rrci_free_array(graph, graph->nodes.slot, graph->nodes.slots, sizeof *graph->nodes.slot);
+    rrci_free_array(graph, graph->nodes.id, graph->nodes.ids, sizeof *graph->nodes.id);
     rrci_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
     rrci_free_array(graph, graph->flags, graph->obs, sizeof *graph->flags);
     rrci_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
@@ -7730,6 +7790,330 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
         rrci_write(&writer, "}\n");
     }
     rrci_free_graph(&graph);
+    return code;
+}
+
+/* ---- heap snapshots ----
+   A snapshot is written in passes over the nodes, so that no text is kept but the names. */
+
+/* The first nodes of a snapshot stand for no object. */
+enum { RRCI_TOP, RRCI_BY_C, RRCI_BY_HOST, RRCI_BY_PENDING, RRCI_BEFORE_OBJECTS };
+
+/* Types of nodes and edges, by their places in the lists of rrci_snapshot_meta. */
+enum { RRCI_V8_STRING = 2, RRCI_V8_OBJECT = 3, RRCI_V8_CLOSURE = 5, RRCI_V8_NATIVE = 8, RRCI_V8_SYNTHETIC = 9 };
+enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3 };
+#define RRCI_V8_NODE_FIELDS 7
+
+static const char *const rrci_snapshot_meta[] = {
+    "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
+    "\"trace_node_id\",\"detachedness\"],\n",
+    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
+    "\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
+    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
+    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
+    "\"string_or_number\",\"node\"],\n",
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n",
+    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
+    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
+    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
+    NULL
+};
+
+typedef struct rrci_snapshot {
+    rrci_writer writer;
+    rrci_graph  graph;
+    size_t      by_c, by_host, by_pending;      /* edges of the first nodes */
+    size_t      edges;                          /* all */
+    size_t      written;                        /* so far: records of nodes, or of edges */
+    size_t      node_edges;                     /* as the nodes say */
+    size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
+} rrci_snapshot;
+
+/* Write text as it is. (rrci_write has a buffer of limited size.) */
+static void rrci_write_text(const rrci_writer *writer, const char *text, size_t size)
+{
+    RRCI_BEGIN_HOOK(writer->heap);
+    writer->write(writer->arg, text, size);
+    RRCI_END_HOOK(writer->heap);
+}
+
+/* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
+static size_t rrci_utf8_size(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0, i;
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)
+        || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;                       /* too long a form, a surrogate, or too large */
+    return n;
+}
+
+/* Write a string of JSON. A byte that is not UTF-8 becomes U+FFFD. */
+static void rrci_write_json(const rrci_writer *writer, const char *text)
+{
+    char out[256];
+    size_t size = 0, n;
+    out[size++] = '"';
+    for (; *text != '\0'; text += n > 0 ? n : 1) {
+        unsigned char c = (unsigned char)*text;
+        n = rrci_utf8_size((const unsigned char *)text);
+        if (size > sizeof out - 10) {
+            out[size] = '\0';
+            rrci_write_text(writer, out, size);
+            size = 0;
+        }
+        if (n == 0 || c < 0x20) {
+            size += (size_t)snprintf(out + size, sizeof out - size, "\\u%04x", n == 0 ? 0xFFFDu : (unsigned)c);
+        } else {
+            if (c == '"' || c == '\\')
+                out[size++] = '\\';
+            memcpy(out + size, text, n);
+            size += n;
+        }
+    }
+    out[size++] = '"';
+    out[size] = '\0';
+    rrci_write_text(writer, out, size);
+}
+
+/* The bytes of a C object. */
+static size_t rrci_self_size(rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    size_t before;
+    if (type == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
+        return type != NULL ? type->tp_basicsize : 0;
+    before = rrci_bytes_before(type, 1);
+    return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
+}
+
+/* Which of the first nodes refers to a C object? RRCI_TOP: none. */
+static int rrci_snapshot_parent(const rrci_graph *graph, size_t node)
+{
+    if (rrci_is_set_aside(rrci_ob_of_node(graph, node)) || rrci_is_dying(graph, node))
+        return RRCI_BY_PENDING;
+    return rrci_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
+}
+
+/* The id of a node: a number that only this object has, times 4, and the kind of the number. */
+static uint32_t rrci_snapshot_id(rrci_snapshot *snapshot, size_t node, uint32_t host_id)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_heap *heap = graph->heap;
+    size_t known = rrci_node_of(&heap->seen, graph->nodes.key[node]);
+    uint32_t id;
+    if (host_id != 0) {
+        graph->nodes.id[node] = 0;
+        return host_id * 4 + 1;
+    }
+    id = known != RRCI_NONE && heap->seen.id[known] != 0 ? heap->seen.id[known] : ++heap->last_id;
+    graph->nodes.id[node] = id;
+    snapshot->remembered = node + 1;
+    return id * 4 + (node < graph->obs ? 2 : 3);
+}
+
+static void rrci_snapshot_count(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    for (i = 0; i < graph->obs; i++) {
+        int parent = rrci_snapshot_parent(graph, i);
+        snapshot->by_c += parent == RRCI_BY_C;
+        snapshot->by_pending += parent == RRCI_BY_PENDING;
+    }
+    rrci_list_edges(graph, RRCI_NONE, 0);
+    snapshot->by_host = graph->edge_count;
+    snapshot->edges = RRCI_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_host + snapshot->by_pending;
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
+        rrci_list_edges(graph, i, 0);
+        snapshot->edges += graph->edge_count;
+    }
+}
+
+static void rrci_snapshot_node(rrci_snapshot *snapshot, int type, const char *name, uint32_t id, size_t size,
+                               size_t edges)
+{
+    uint32_t string = rrci_intern(&snapshot->graph, name);
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
+               (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
+    snapshot->node_edges += edges;
+}
+
+static void rrci_snapshot_object(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_description about;
+    size_t edges;
+    rrci_list_edges(graph, node, 0);
+    edges = graph->edge_count;
+    if (node < graph->obs) {
+        rrc_object *ob = rrci_ob_of_node(graph, node);
+        rrci_snapshot_node(snapshot, RRCI_V8_NATIVE, rrci_type_name(ob), rrci_snapshot_id(snapshot, node, 0),
+                           rrci_self_size(ob), edges);
+    } else {
+        size_t word;
+        rrci_describe(graph, rrci_p_of_node(graph, node), &about);
+        word = strcspn(about.text, " ");
+        rrci_snapshot_node(snapshot, word == 6 && strncmp(about.text, "string", 6) == 0 ? RRCI_V8_STRING
+                                   : word == 8 && strncmp(about.text, "function", 8) == 0 ? RRCI_V8_CLOSURE
+                                   : RRCI_V8_OBJECT,
+                           about.text, rrci_snapshot_id(snapshot, node, about.id), about.size, edges);
+    }
+}
+
+/* name: the number of a string; of an element, its number. */
+static void rrci_snapshot_edge(rrci_snapshot *snapshot, int type, uint32_t name, size_t to)
+{
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
+               (unsigned long)to * RRCI_V8_NODE_FIELDS);
+}
+
+/* Write the edges of one of the first nodes to C objects. */
+static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
+{
+    rrci_graph *graph = &snapshot->graph;
+    char name[40];
+    size_t i;
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        intptr_t count = rrci_outside(graph, i);
+        if (rrci_snapshot_parent(graph, i) != parent)
+            continue;
+        if (parent == RRCI_BY_PENDING)
+            snprintf(name, sizeof name, "waits");
+        else if (RRC_REFCNT(rrci_ob_of_node(graph, i)) >= RRC_REFCNT_IMMORTAL)
+            snprintf(name, sizeof name, "static");
+        else
+            snprintf(name, sizeof name, "%ld reference%s", (long)count, count == 1 ? "" : "s");
+        rrci_snapshot_edge(snapshot, RRCI_V8_PROPERTY, rrci_intern(graph, name), RRCI_BEFORE_OBJECTS + i);
+    }
+}
+
+/* Write the edges of an object, or the roots of the host (RRCI_NONE). */
+static void rrci_snapshot_edges(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    rrci_list_edges(graph, node, 1);
+    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++) {
+        rrci_edge edge = graph->edges[i];
+        if (edge.kind == RRCI_LINK)
+            edge.name = rrci_intern(graph, edge.to < graph->obs ? "C object" : "host object");
+        rrci_snapshot_edge(snapshot, edge.kind == RRCI_LINK ? RRCI_V8_INTERNAL
+                                   : edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT : RRCI_V8_PROPERTY,
+                           edge.name, RRCI_BEFORE_OBJECTS + edge.to);
+    }
+}
+
+/* Write all. The caller looks at out_of_memory, and at the numbers of edges. */
+static void rrci_snapshot_write(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    const rrci_writer *writer = &snapshot->writer;
+    size_t i;
+    for (i = 0; rrci_snapshot_meta[i] != NULL; i++)
+        rrci_write_text(writer, rrci_snapshot_meta[i], strlen(rrci_snapshot_meta[i]));
+    rrci_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
+               (unsigned long)(RRCI_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "", 4, 0, RRCI_BEFORE_OBJECTS - 1);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_object(snapshot, i);
+    rrci_write(writer, "],\n\"edges\":[");
+    snapshot->written = 0;
+    for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
+        rrci_snapshot_edge(snapshot, RRCI_V8_ELEMENT, (uint32_t)i, i);
+    rrci_snapshot_parents(snapshot, RRCI_BY_C);
+    rrci_snapshot_edges(snapshot, RRCI_NONE);
+    rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_edges(snapshot, i);
+    rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
+                       "\"strings\":[");
+    for (i = 0; i < graph->strings.count; i++) {
+        if (i > 0)
+            rrci_write(writer, ",\n");
+        rrci_write_json(writer, rrci_string(graph, (uint32_t)i));
+    }
+    rrci_write(writer, "]}\n");
+}
+
+/* Make an array smaller, if the allocator can. */
+static void *rrci_shrink(rrci_graph *graph, void *array, size_t *capacity, size_t count, size_t size)
+{
+    void *smaller;
+    if (count >= *capacity || count * size == 0)
+        return array;
+    smaller = rrci_heap_realloc(graph->heap, array, *capacity * size, count * size);
+    if (smaller == NULL)
+        return array;
+    *capacity = count;
+    return smaller;
+}
+
+/* Keep the first nodes, up to `count`, for the next snapshot. */
+static void rrci_remember_nodes(rrci_graph *graph, size_t count)
+{
+    rrc_heap *heap = graph->heap;
+    rrci_nodes *nodes = &graph->nodes, *seen = &heap->seen;
+    size_t slots = nodes->slots, i;
+    rrci_free_seen(heap);
+    if (count == 0)
+        return;
+    while (slots > 64 && count <= slots / 8 * 3)
+        slots /= 2;
+    *seen = *nodes;
+    memset(nodes, 0, sizeof *nodes);
+    seen->key = (uintptr_t *)rrci_shrink(graph, seen->key, &seen->capacity, count, sizeof *seen->key);
+    seen->id = (uint32_t *)rrci_shrink(graph, seen->id, &seen->ids, count, sizeof *seen->id);
+    seen->slot = (uint32_t *)rrci_shrink(graph, seen->slot, &seen->slots, slots, sizeof *seen->slot);
+    seen->count = count;
+    memset(seen->slot, 0, seen->slots * sizeof *seen->slot);
+    for (i = 0; i < count; i++)
+        rrci_fill_slot(seen->slot, seen->slots, rrci_hash_word(seen->key[i]), i);
+    heap->memory += seen->capacity * sizeof *seen->key + seen->slots * sizeof *seen->slot
+                  + seen->ids * sizeof *seen->id;
+}
+
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_dump_heapsnapshot";
+    rrci_snapshot snapshot;
+    rrci_graph *graph = &snapshot.graph;
+    rrci_nodes *nodes = &graph->nodes;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (write == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+    memset(&snapshot, 0, sizeof snapshot);
+    snapshot.writer.heap = heap;
+    snapshot.writer.write = write;
+    snapshot.writer.arg = arg;
+    code = rrci_make_graph(graph, heap, NULL);
+    if (code == RRC_OK && nodes->count > 0) {
+        nodes->key = (uintptr_t *)rrci_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
+        nodes->id = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
+        nodes->ids = graph->out_of_memory ? 0 : nodes->count;
+    }
+    if (!graph->out_of_memory)
+        rrci_snapshot_count(&snapshot);
+    if (!graph->out_of_memory) {
+        rrci_snapshot_write(&snapshot);
+        if (!graph->out_of_memory && (snapshot.written != snapshot.edges || snapshot.node_edges != snapshot.edges))
+            code = rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
+                              "edges gave other answers the second time; what was written is of no use");
+    }
+    if (graph->out_of_memory) {
+        code = RRC_ENOMEM;
+    } else if (code == RRC_OK) {
+        rrci_remember_nodes(graph, snapshot.remembered);
+    }
+    rrci_free_graph(graph);
     return code;
 }
 

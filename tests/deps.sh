@@ -7,6 +7,7 @@ packages='make g++ clang llvm libcmocka-dev pkg-config graphviz valgrind cppchec
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
 packages="$packages $lua luarocks mruby libmruby-dev"
 packages="$packages libgc-dev libglib2.0-dev python3 gnuplot-nox fonts-dejavu-core"     # the benchmarks
+command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm"     # for npm.sh
 cpu=$(dpkg --print-architecture 2>/dev/null)
 if [ "$cpu" = amd64 ]; then
     packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
@@ -24,7 +25,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     echo "  tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and s390x, cppcheck, clang-tidy,"
     echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind,"
     echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1,"
-    echo "  the Boehm collector and GLib with their headers, python3, gnuplot"
+    echo "  the Boehm collector and GLib with their headers, python3, gnuplot, node and npm"
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi

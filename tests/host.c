@@ -252,7 +252,7 @@ void host_say(void *userdata, rrc_gcref p, rrc_description *about)
     check_int(about->size, 0);
     check_int(about->id, 0);
     snprintf(about->text, sizeof about->text, "%s", h->words != NULL ? h->words(h, c->id) : "cell");
-    about->size = sizeof *c;
+    about->size = 40;
     about->id = (uint32_t)c->id + 1;
 }
 

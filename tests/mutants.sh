@@ -333,7 +333,7 @@ mutant instances_do_not_drop_their_type dict "$(in_function rrci_del \
 mutant walks_do_not_stop dict "$(in_function rrc_gc_visit_objects 's/ && go_on;/;/')"
 mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT(ob)++;/;/;s/rrc_decref(heap, ob);/;/;}')"
 mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
-mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
+mutant explain_takes_any_path dict "$(in_function rrci_spread 's/head < tail; head++/tail > 0;/; s/reach\[head\]/reach[--tail]/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
 mutant explain_counts_what_the_list_has dict "$(in_function rrc_explain 's/rrc_refcnt(ob) - rrci_is_listed(ob)/rrc_refcnt(ob)/')"
 mutant the_reference_of_the_list_can_be_given dict "$(in_function rrc_link 's/rrci_is_deferred(ob) || rrci_is_listed(ob)/0/')"

@@ -819,7 +819,212 @@ static void the_hooks_that_show_may_only_look(void)
     app_close(&a);
 }
 
+/* ---- heap snapshots ---- */
+
+/* All of it but the first part, which is always the same. */
+static void a_snapshot_in_full(void)
+{
+    app a = app_open(2);
+    char expected[2000];
+    int size = (int)sizeof(knot);
+
+    check_int(rrc_dump_heapsnapshot(a.h->heap, write_text, a.t), RRC_OK);
+    snprintf(expected, sizeof expected, "\"node_count\":11,\"edge_count\":11,\"trace_function_count\":0},\n"
+             "\"nodes\":[9,0,4,0,3,0,0\n,9,1,8,0,0,0,0\n,9,2,12,0,1,0,0\n,9,3,16,0,0,0,0\n"
+             ",8,4,6,%d,1,0,0\n,8,5,10,%d,1,0,0\n,8,5,14,%d,0,0,0\n"
+             ",3,6,9,40,1,0,0\n,5,7,13,40,2,0,0\n,3,8,17,40,1,0,0\n,3,9,5,40,1,0,0\n],\n"
+             "\"edges\":[1,1,7\n,1,2,14\n,1,3,21\n,2,10,70\n,2,11,35\n,3,12,56\n,3,13,28\n,2,14,63\n,3,13,35\n"
+             ",3,13,42\n,2,15,49\n],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
+             "\"locations\":[],\n\"strings\":[\"\",\n\"(references from C)\",\n\"(roots of the host)\",\n"
+             "\"(pending work)\",\n\"KnotTable\",\n\"Knot\",\n\"userdata Window\",\n"
+             "\"function at \\\"app\\\":12\",\n\"userdata Widget\",\n\"table\",\n\"global g0\",\n\"right\",\n"
+             "\"host object\",\n\"C object\",\n\"upvalue w\",\n\"window\"]}\n", size, size, size);
+    check(strstr(a.t->written, "\"node_count\"") != NULL);
+    check_str(strstr(a.t->written, "\"node_count\""), expected);
+    check_int(rrc_dump_heapsnapshot(a.h->heap, NULL, NULL), RRC_ENULL);
+    host_expect_log(a.h, RRC_ENULL, "rrc_dump_heapsnapshot");
+    app_close(&a);
+}
+
+/* The ids of the nodes with this name, in their order: "6 10". */
+static const char *ids_of(text *t, const char *name)
+{
+    const char *from = strstr(t->written, "\"strings\":["), *quoted;
+    char wanted[100], *to = t->readable;
+    unsigned long index = 0;
+
+    snprintf(wanted, sizeof wanted, "\"%s\"", name);
+    quoted = strstr(from, wanted);
+    *to = '\0';
+    if (quoted == NULL)
+        return to;
+    for (; from < quoted; from++)
+        index += *from == '\n';
+    for (from = strstr(t->written, "\"nodes\":[") + 8; *from != ']'; from = strchr(from, '\n') + 1) {
+        unsigned long type, string, id;
+
+        check_int(sscanf(from + 1, "%lu,%lu,%lu", &type, &string, &id), 3);
+        if (string == index)
+            to += sprintf(to, "%s%lu", to > t->readable ? " " : "", id);
+    }
+    return t->readable;
+}
+
+static const char *snapshot_ids(text *t, const char *name)
+{
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(t->h->heap, write_text, t), RRC_OK);
+    return ids_of(t, name);
+}
+
+/* Each way in which an object goes: what is at its address later has another id. (Addresses are used again.) */
+static void ids_are_those_of_one_life(void)
+{
+    static const rrc_type Var = {
+        .tp_name = "Var", .tp_basicsize = sizeof(knot), .tp_itemsize = 1, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    };
+    const host_options options = { .plain_memory = 1, .shows = 2 };
+    host *h = host_open(&options);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &KnotTable, 0), *ob = knot_new(h, &Knot, 1), *var, *moved;
+    size_t p = host_rooted(h, HOST_OLD);
+    const void *address;
+
+    check_str(snapshot_ids(t, "Knot"), "10");
+    check_str(snapshot_ids(t, "Knot"), "10");
+    address = ob;
+    rrc_decref(h->heap, ob);                    /* by its count */
+    ob = knot_new(h, &Knot, 2);
+    if (!HOST_SANITIZED)
+        check_ptr(ob, address);
+    check_str(snapshot_ids(t, "Knot"), "14");
+    rrc_gc_untrack(h->heap, ob);
+    rrc_gc_del(h->heap, ob);                    /* without a dealloc */
+    ob = knot_new(h, &Knot, 3);
+    check_str(snapshot_ids(t, "Knot"), "18");
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    knot_collect(h);                            /* as garbage */
+    ob = knot_new(h, &Knot, 4);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    ob_link(h, O, p, ob, FULL);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    rrc_decref(h->heap, ob);
+    host_unroot(h, p);
+    host_major(h);                              /* with its proxy */
+    rrc_run_pending(h->heap, 0);
+    ob = knot_new(h, &Knot, 5);
+    check_str(snapshot_ids(t, "Knot"), "26");
+    rrc_decref(h->heap, ob);
+    p = host_new(h, HOST_OLD);
+    ob = ob_given(h, O, p, LIGHT_OB);           /* a light one */
+    check_str(snapshot_ids(t, RRC_TYPE(ob)->tp_name), "30");
+    host_major(h);
+    ob = ob_given(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+    check_str(snapshot_ids(t, RRC_TYPE(ob)->tp_name), "34");
+    /* One that others refer to may not be resized, but one that is only referred to from a field may. */
+    var = rrc_gc_new_var(h->heap, &Var, 1);
+    check(var != NULL);
+    KNOT(owner)->ref[0] = var;
+    check_str(snapshot_ids(t, "Var"), "38");
+    moved = rrc_gc_resize(h->heap, var, 1000000);
+    check(moved != NULL);
+    KNOT(owner)->ref[0] = moved;
+    check_str(snapshot_ids(t, "Var"), moved == var ? "38" : "42");
+    rrc_decref(h->heap, owner);
+    h->events[0] = '\0';
+    host_unroot(h, h->count - 1);
+    host_major(h);
+    host_close(h);
+    free(t);
+}
+
+/* Lack of memory is told, nothing is lost, and ids stay what they were. */
+static void a_snapshot_without_memory(void)
+{
+    size_t fail_at;
+    int code = RRC_ENOMEM;
+
+    for (fail_at = 1; code != RRC_OK; fail_at++) {
+        app a = app_open(2);
+        rrc_object *ring = knot_ring(a.h, &KnotFull, 100, NULL);
+        size_t bytes;
+        rrc_stats stats = host_stats(a.h);
+
+        unit_context("allocation %u fails", (unsigned)fail_at);
+        check_str(snapshot_ids(a.t, "KnotTable"), "6");
+        check(host_stats(a.h).memory > stats.memory);
+        stats = host_stats(a.h);
+        bytes = a.h->live_bytes;
+        a.h->fail_at = a.h->calls.allocate + fail_at;
+        code = rrc_dump_heapsnapshot(a.h->heap, ignore_text, NULL);
+        if (code != RRC_OK)
+            check_int(code, RRC_ENOMEM);
+        check(a.h->failed > 0 || code == RRC_OK);
+        a.h->fail_at = 0;
+        check_int(a.h->live_bytes - bytes, host_stats(a.h).memory - stats.memory);
+        check_str(snapshot_ids(a.t, "KnotTable"), "6");
+        rrc_incref(a.h->heap, ring);
+        rrc_decref(a.h->heap, ring);
+        host_major(a.h);
+        app_close(&a);
+    }
+    check(fail_at > 8);
+}
+
+/* What waits, what is static, and what no collection has found yet. */
+static void a_snapshot_of_what_waits(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    zoo z = make_a_zoo(h);
+
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"say \\\"hi\\\" \\\\\""), 1);
+    check_int(mentions(t->written, "\"static\""), 1);
+    check_int(mentions(t->written, "\"1 reference\""), 1);
+    check_int(mentions(t->written, "\"waits\""), 0);
+    check_int(mentions(t->written, "\n,9,3,16,0,0,0,0\n"), 1);
+    check_int(mentions(t->written, "\n,3,"), 3 + 3 + 1);        /* three p's; their links, of which one leads back */
+    host_major(h);
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"waits\""), 1);
+    check_int(mentions(t->written, "\n,9,3,16,0,7,0,0\n"), 1);  /* the ring of five, and the stiff one */
+    leave_the_zoo(h, z);
+    free(t);
+}
+
+/* A host whose answers change: there are fewer edges than were counted. */
+static void forget_an_edge(host *h, const char *name)
+{
+    if (strcmp(name, "describe") == 0 && h->test != NULL) {
+        host_point(h, *(size_t *)h->test, 1, HOST_NOTHING);
+        h->test = NULL;
+    }
+}
+
+static void edges_that_change(void)
+{
+    app a = app_open(2);
+
+    a.h->on_hook = forget_an_edge;
+    a.h->test = &a.closure;
+    check_int(rrc_dump_heapsnapshot(a.h->heap, ignore_text, NULL), RRC_EHOOK);
+    host_expect_log(a.h, RRC_EHOOK, "rrc_dump_heapsnapshot");
+    a.h->on_hook = NULL;
+    app_close(&a);
+}
+
 UNIT_GROUP(gc_insight,
+    UNIT(a_snapshot_in_full),
+    UNIT(ids_are_those_of_one_life),
+    UNIT(a_snapshot_without_memory),
+    UNIT(a_snapshot_of_what_waits),
+    UNIT(edges_that_change),
     UNIT(the_path_through_both_heaps),
     UNIT(roots_and_hosts_without_names),
     UNIT(a_picture_of_both_heaps),
