@@ -933,7 +933,11 @@ static void ids_are_those_of_one_life(void)
     moved = rrc_gc_resize(h->heap, var, 1000000);
     check(moved != NULL);
     KNOT(owner)->ref[0] = moved;
-    check_str(snapshot_ids(t, "Var"), moved == var ? "38" : "42");
+    ob = rrc_gc_new_var(h->heap, &Var, 1);      /* where the other one was */
+    check(ob != NULL);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    check_str(snapshot_ids(t, "Var"), moved == var ? "42 38" : "42 46");
+    rrc_decref(h->heap, ob);
     rrc_decref(h->heap, owner);
     h->events[0] = '\0';
     host_unroot(h, h->count - 1);

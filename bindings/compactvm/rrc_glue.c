@@ -12,6 +12,7 @@
 
 #include "capi/capi.h"
 #include "capi/host.h"
+#include "insight.h"
 
 /* ---- 1. The hooks: what the header asks of the host ---------------------
  *
@@ -123,6 +124,8 @@ int cvm_glue_open(cvm *vm)
     desc.log = log_mistake;
     desc.collect = collect;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
+    desc.edges = cvm_edges;     /* these two only show our objects: see insight.c */
+    desc.describe = cvm_describe;
 #ifdef RRC_DEBUG
     desc.realloc = cvm_debug_realloc;   /* watches C objects come and go: capi/borrow.c */
 #endif
@@ -176,6 +179,7 @@ static void minor_trace(void *vm)
 static void minor_free(void *vm)
 {
     rrc_minor_collection_free(((cvm *)vm)->rrc);
+    cvm_ids_moved(vm);
     ((cvm *)vm)->attention = 1;
 }
 
@@ -187,6 +191,7 @@ static void major_trace(void *vm)
 static void major_free(void *vm)
 {
     rrc_major_collection_free(((cvm *)vm)->rrc);
+    cvm_ids_moved(vm);
     ((cvm *)vm)->attention = 1;
 }
 
