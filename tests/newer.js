@@ -24,7 +24,7 @@ async function main(directory) {
       one.names = names;
     found.set(node.name, one);
   });
-  const lines = [...found].map(([name, one]) => `${one.count} ${name}: ${one.names.slice(1).join(', ')}`);
+  const lines = [...found].map(([name, one]) => `${one.count} ${name.replace(/ at \/\S*\//, ' at ')}: ${one.names.slice(1).join(', ')}`);
   console.log(`\nNEW ${lines.sort().join('\nNEW ')}`);
 }
 
