@@ -7247,11 +7247,11 @@ static int rrci_compare_pairs(const void *a, const void *b)
     return x->ob < y->ob ? -1 : 1;
 }
 
-/* Does p still exist? In a mirrored heap it can be dead before the header learns of it. */
+/* May the hooks be asked about p? In a mirrored heap it can be dead before the header learns of it. */
 static int rrci_p_exists(rrc_heap *heap, rrc_gcref p)
 {
     int exists;
-    if (!RRCI_IS_MIRRORED(heap))
+    if (!RRCI_IS_MIRRORED(heap) || (heap->desc.edges == NULL && heap->desc.describe == NULL))
         return 1;
     RRCI_BEGIN_HOOK(heap);
     exists = RRC_HOST_SURVIVOR(heap, p) != NULL;
