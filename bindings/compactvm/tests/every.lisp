@@ -12,7 +12,7 @@
         dict dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values
         try error eval load read gc-minor address where stats
         new call dispose hold held release c-address c-sees c-refs c-length c-log
-        explanation heap-snapshot pending run-pending next-dead check-links gc-collect
+        explanation pending run-pending next-dead check-links gc-collect
         tuple tuple? tuple-length tuple-ref tuple->list range-tuple
         array array? array-length array-ref array-set! array-push! array-insert! array-remove! array->list
         attr set-attr! class-of is-a? call-base close closed? load-extension type object))
