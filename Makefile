@@ -51,7 +51,9 @@ include bindings/lua/lua.mk
 include bindings/mruby/mruby.mk
 include tests/bench/bench.mk
 
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+# Those in C++ are left out where there is no compiler for it.
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)) \
+            $(if $(shell command -v $(CXX)),$(patsubst examples/%.cpp,$(BUILD)/examples/%,$(wildcard examples/*.cpp)))
 
 TENSOR   := $(BUILD)/examples/tensor.so
 
@@ -60,6 +62,10 @@ all: $(CVM) $(EXAMPLES) $(TENSOR) ## build the demo's VM and the examples
 $(BUILD)/examples/%: examples/%.c $(HEADER)
 	@mkdir -p $(@D)
 	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
+
+$(BUILD)/examples/%: examples/%.cpp $(HEADER)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++11 $(WARNINGS) -I. $(CPPFLAGS) $(CXXFLAGS) $< $(LDFLAGS) -o $@
 
 # Extensions of the demo's VM: one to run, and one for a VM with RRC_DEBUG.
 $(TENSOR): examples/tensor/tensor.c $(CAPI_DEPS)
@@ -85,6 +91,7 @@ $(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/ten
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh tests/lint.sh $(BUILD)/lint.c))
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
+$(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo

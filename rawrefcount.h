@@ -109,6 +109,13 @@
  * references. However, a link that was dissolved stays dissolved. If the finalizer of an object
  * has not run yet, the collection leaves the object, and all that it reaches, to the next one.
  *
+ * WHAT GARBAGE OWNS can be kept whole for its slots: a widget's tp_dealloc may call a closure of the
+ * VM that the widget owns, although both are garbage. For this the host calls
+ * rrc_major_collection_keep. The closure's p, and all that p reaches, live until the next collection.
+ * All garbage of C goes in this one: if the p of some garbage was kept for other garbage, the two PART
+ * before its dealloc. Types with tp_members only have no code that could look, and nothing is
+ * kept for them.
+ *
  * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
  * engines). In their heap, the host mirrors the references between C objects: see RRC_MIRROR
  * and >>mirror.
@@ -153,12 +160,15 @@
  *   major:  the host marks its roots
  *           rrc_major_collection_trace(h)   -> trace(p) for each P link held from C, then propagate();
  *                                              with tracked objects, survivor(p) too
+ *           [the host clears its weak references to what is not marked
+ *           rrc_major_collection_keep(h)    -> trace(p), propagate() for what garbage owns]
  *           the host computes the new addresses, if it moves objects
  *           rrc_major_collection_free(h)    -> survivor(p) for each link; the rest is unlinked
  *           the host sweeps or compacts
  *   later, at a safe point of the mutator:
  *           rrc_invoke_callback(h)          -> dealloc_trigger(), if anything is pending
- *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears
+ *           rrc_run_pending(h, n)           -> weakrefs, finalizers, deallocs, clears;
+ *                                              parted(p, ob) where p was kept
  *
  * A host that sets reports_marks calls rrc_marked for each linked p that a major
  * collection marks, from the roots on.
@@ -185,7 +195,10 @@
  * collections that rrc_major_collection_trace finishes.
  *
  * The host clears its own weak references to p when p dies, as usual. It need not do anything
- * special for a P link that C holds, as p then stays alive.
+ * special for a P link that C holds, as p then stays alive. A host that keeps clears them before
+ * rrc_major_collection_keep, although p may then be kept: its ob is about to go.
+ *
+ * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards.
  *
  * >>names
  * ---------------------------------------------------------------------------
@@ -241,7 +254,13 @@
  *        collections search less often. rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
  *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
  *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
- *        its own in an edge node. The hooks edges and describe show the host's objects: then rrc_explain
+ *        its own in an edge node. Tables grow in steps, so that no call that makes a link takes
+ *        long. Hosts for which rrc_unlink must be quick say so (unlinks).
+ *        rrc_major_collection_keep keeps what garbage owns for its
+ *        deallocs, and the hook parted tells of links that are dissolved for that. rrc_heap_free
+ *        is a phase in which all functions work and deallocs see what they own. The slots of p's
+ *        are then set to NULL, and a closed host's anchor is called at its beginning.
+ *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
  *        writes both for Chrome's memory panel.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
@@ -319,7 +338,7 @@
 #  ifndef RAWREFCOUNT_IMPLEMENTATION
 #  define RAWREFCOUNT_IMPLEMENTATION
 #  endif
-#  if defined(__GNUC__)
+#  if defined(__GNUC__) || defined(__clang__)
 #    define RRC_API static __attribute__((unused))
 #  else
 #    define RRC_API static
@@ -328,7 +347,7 @@
 #  define RRC_API extern
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #  define RRC_INLINE static inline __attribute__((unused))
 #else
 #  define RRC_INLINE static inline
@@ -424,6 +443,8 @@ typedef struct rrc_member {
 /* tp_flags */
 #define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
+#define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
+                                               rrc_major_collection_keep keeps nothing for them */
 
 /* The type of an object, with CPython's slots under their names. Every field but
    tp_basicsize may be zero. A type must outlive its objects. */
@@ -439,8 +460,10 @@ struct rrc_type {
     /* The last reference is gone. Drop the references that self owns, release all else that it
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
        count 0 and no link, and is not tracked. It may call any function of the
-       mutator. An object that self owns may have lost its p in the same collection as self: ask
-       rrc_to_obj before you use p. (In a tp_finalize no p has been lost yet.)
+       mutator. If the host calls rrc_major_collection_keep, the p of each P link that self owns is
+       still there, with all that it reaches. Otherwise an object that self owns may have lost its p in
+       the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
+       lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
     /* Free the memory. NULL: rrc_gc_del with HAVE_GC, else rrc_del. For a light object it is called
@@ -569,6 +592,12 @@ typedef struct rrc_desc {
        lacking, minor collections trace old p's too, and ask is_young for old links.) */
     int demotes;
 
+    /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
+       dictionary. Else an rrc_unlink that finds none makes one for all links of its list. A
+       collection that changes many of these drops the dictionary, unless rrc_unlink has used it
+       since the collection before. */
+    int unlinks;
+
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
        as malloc's. Inside a collection the header may free, but never allocates.
@@ -579,6 +608,12 @@ typedef struct rrc_desc {
     /* A mistake was found. Any function may call this, also inside a collection.
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
+
+    /* p and ob have no link any more, although p is still there: p must forget ob, which may be deallocated
+       from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
+       bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
+       ob is gone. */
+    void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
        well. They are called by these functions only, and so never in a collection. They must not allocate in the host,
@@ -672,12 +707,18 @@ extern "C" {
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. Every p counts as dead, so that each link is dissolved by the rule. Then all pending
-   work is done, and cyclic garbage is collected. Finalizers and deallocs can make more garbage. It is
-   collected until none is left, or 10000 rounds have not reduced the number of objects. Of the obs
-   that were linked or in the queue, C may still hold some: the call returns their number. They end
+/* End a heap. This is a phase of the program first: finalizers and deallocs run, and while they do, every p is
+   still there, and all functions of the mutator and of collections work. But a link does not hold its object any
+   more, so that all goes that C does not hold. Pending work is done. Then the obs of O links go, then those of P
+   links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
+   object goes, and the slot of p is set to NULL. A link that is made in this phase parts as soon as C holds no
+   reference to its object. Finalizers and deallocs can make more garbage and links. The work goes on until
+   nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the links of what C
+   holds are dissolved likewise, with a call of `parted` for each.
+   Of the obs that were linked or in the queue, C may still hold some: the call returns their number. They end
    unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
-   Slots of p's that still exist do not change.
+   A mirrored heap first roots the p's of its P links, by `anchor`. No other hook for mirroring is called from
+   then on, and an O link keeps no p.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
@@ -685,8 +726,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator | frees only | calls tp_traverse, tp_clear_weakrefs, tp_clear, dealloc |
-   O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls parted, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
+   if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -741,9 +782,9 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 /* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can test
    for it. The marker is a p of your own that is never linked. NULL takes the marker back. The
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
-   (RRC_ETAGGED). In deallocs of rrc_heap_free and after it, the call is ignored. Use the same
+   (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
-   [mutator, ignored in deallocs of rrc_heap_free and after it | no | calls log |
+   [mutator, ignored after rrc_heap_free | no | calls log |
    O(1), O(links) if ob has an older marker] */
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
@@ -751,8 +792,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
    ob, ob joins the queue (a light one is freed at once). To deallocate it at once:
    incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
    RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1);
-   O(links) for the first O link (with slot: for the first P link, too) after a major collection] */
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1); O(links)
+   for the first O link (with slot: for the first P link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -794,8 +835,9 @@ RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
 
 /* Free the memory of an object made by rrc_new or rrc_new_var. (An object whose tp_basicsize is 0 must
-   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The call is refused, and logged, while ob is linked, while others refer
-   to it, and, in a hook of a collection, while it is tracked.
+   come from the allocator of the realloc hook, or its type needs a tp_free of its own.) NULL is ignored. The
+   call is refused, and logged, while ob is linked, while others refer to it, and, in a hook of a
+   collection, while it is tracked.
    [any | frees only | calls realloc; dealloc of a heap type | O(1)] */
 RRC_API void rrc_del(rrc_heap *heap, void *ob);
 
@@ -815,10 +857,23 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
+/* Keep what garbage owns, so that its slots can use it: optional, between the two calls above. First the host
+   finishes its marking, and clears its own weak references to all that is not marked. Then this marks each p
+   that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
+   tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
+   rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
+   owns is cleared. A p that was kept dies in the next collection. Until then
+   rrc_from_obj does not give its ob if that is garbage, and the hook `parted` tells when the two have no link
+   any more. The call has no effect if the collection does not search for cycles. After
+   rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
+   [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
+   as rrc_major_collection_trace] */
+RRC_API int rrc_major_collection_keep(rrc_heap *heap);
+
 /* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
-   [mutator | no | calls dealloc_trigger | O(1)] */
+   [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
 /* Take one ob off the queue, for a host that drops it at a moment of its own. It has count 1
@@ -836,10 +891,11 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
-   Inside a dealloc, a collection, a step or itself it does nothing and returns 0. A host whose deallocs
+   Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
-   [mutator | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc |
-   O(objects + references of the garbage they are connected with)] */
+   [mutator, ignored in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc; for what
+   rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
+   connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* ==== generations, and hosts that move objects ==== */
@@ -922,7 +978,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob);
 
 /* Let the search for cycles see ob. Its fields must be valid from now on. Fails with RRC_ENULL, RRC_ETYPE,
    RRC_ETRACKED, RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT, RRC_ENOMEM.
-   [mutator, and a dealloc in rrc_heap_free | allocates | nothing | O(1) amortized] */
+   [mutator | allocates | nothing | O(1) amortized] */
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
@@ -942,9 +998,9 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
-   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step or
-   pending work is going on.
-   [mutator | allocates if mirrored, else no | calls collect, dealloc; if
+   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
+   pending work or rrc_heap_free is going on.
+   [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -978,8 +1034,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is going on, and nothing was done.
-   [mutator | allocates | calls survivor, mirror, anchor, tp_traverse | O(links + tracked
-   objects + references)] */
+   [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
+   O(links + tracked objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
@@ -1004,7 +1060,7 @@ RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
    then does not forget the node, even if ob owns nothing. (The mirror hook can make the host run a
    finalizer, which is then inside the step. To give ob a new node of its own there, the finalizer calls
    this function twice with it.) The call is refused, and logged, for other objects, and in other heaps.
-   [mutator and the mirror hook | no | calls anchor | O(1)] */
+   [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
 
 #endif
@@ -1153,9 +1209,10 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
 
 /* >>implementation
  * ===========================================================================
- * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, objects,
- * deallocation, links, collections, the search for cycles, pending work, closed hosts, heaps,
- * insight. A function stands below those that it calls.
+ * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, traverses, the
+ * nodes and anchors of closed hosts, objects, deallocation, links, collections, the search for cycles,
+ * pending work, closed hosts, heaps, insight. A function stands below those that it calls. (Only the
+ * dealloc of a heap type, which goes with its last instance, is declared ahead.)
  *
  * A collection spends its time on memory accesses, and the data is laid out for that. A link is a
  * record of two words, {p, ob}, in one of four dense lists: P or O, young or old.
@@ -1168,8 +1225,9 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * that does not change costs just these reads.
  *
  * Records live in chunks of fixed size, which the lists and the queue take from one pool. A list
- * never moves its records when it grows, so that there is no pause for copying. All that
- * a collection can need is a number of chunks, which is reserved beforehand. */
+ * never moves its records when it grows, so that there is no pause for copying. A dictionary grows
+ * in steps. All that a collection can need is a number of chunks and the room in dictionaries, which
+ * are reserved beforehand. */
 
 #if defined(RAWREFCOUNT_IMPLEMENTATION) && !defined(RRCI_IMPLEMENTED)
 #define RRCI_IMPLEMENTED
@@ -1228,9 +1286,9 @@ int strcmp(const char *a, const char *b);
 #if defined(RRC_HOST_SLOT) && !defined(RRC_MIRROR)
 #define RRCI_HAS_SLOT(heap) 1
 #elif defined(RRC_HOST_SLOT)
-#define RRCI_HAS_SLOT(heap) (!RRCI_IS_MIRRORED(heap))
+#define RRCI_HAS_SLOT(heap) (!RRCI_IS_CLOSED(heap))
 #else
-#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_MIRRORED(heap))
+#define RRCI_HAS_SLOT(heap) ((heap)->desc.slot != NULL && !RRCI_IS_CLOSED(heap))
 #define RRC_HOST_SLOT(heap, p) ((heap)->desc.slot((heap)->desc.userdata, (p)))
 #endif
 
@@ -1280,18 +1338,20 @@ int strcmp(const char *a, const char *b);
 #endif
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #define RRCI_PREFETCH(address) __builtin_prefetch((address), 0)
 #define RRCI_PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
 #define RRCI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define RRCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define RRCI_NOINLINE __attribute__((noinline))
+#define RRCI_COLD __attribute__((noinline, cold))
 #else
 #define RRCI_PREFETCH(address) ((void)(address))
 #define RRCI_PREFETCH_TO_WRITE(address) ((void)(address))
 #define RRCI_UNLIKELY(condition) (condition)
 #define RRCI_ALWAYS_INLINE static inline
 #define RRCI_NOINLINE
+#define RRCI_COLD
 #endif
 
 /* Prefetch the head of an object, which can straddle two cache lines. */
@@ -1333,19 +1393,42 @@ typedef union rrci_chunk {
     } queue;                                    /* in the queue */
 } rrci_chunk;
 
-/* A hash table that maps a key of a record (p, or ob) to the record's index in its list. An entry
-   has four bytes. Its low `bits` bits hold index + 2, the others bits of the key's hash, so that a
-   probe rarely has to look at a record. */
-typedef struct rrci_dict {
+/* A table of entries of four bytes. The low `bits` bits of an entry hold index + 2, the others bits of the
+   key's hash, so that a probe rarely has to look at a record. The entries are in pages, so that no call has
+   to allocate, clear or free a block whose size depends on the number of links. */
+typedef struct rrci_page {
     void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
-    size_t    capacity;         /* entries allocated */
-    size_t    size;             /* entries in use: probing wraps around here */
-    size_t    used;             /* entries that are not RRCI_EMPTY */
-    size_t    peak;             /* young lists: links before the last collection */
-    unsigned  bits;
-    char      on;               /* kept up to date? (If not, its contents mean nothing.) */
-    char      by_ob;            /* the key is ob, not p */
+} rrci_page;
+
+typedef struct rrci_table {
+    rrci_page *page;
+    size_t     pages;           /* pages allocated */
+    size_t     capacity;        /* entries, with those of pages to come */
+    size_t     size;            /* entries in use: probing wraps around here */
+    size_t     used;            /* entries that are not RRCI_EMPTY */
+    unsigned   bits;
+} rrci_table;
+
+/* What happens to the other table of a dictionary. */
+enum {
+    RRCI_SETTLED,               /* there is none */
+    RRCI_CLEARING,              /* it gets its pages, and `done` groups are cleared */
+    RRCI_FILLING,               /* it has the first `done` records of the list, and no others */
+    RRCI_RETIRING               /* its pages are freed; it has been replaced */
+};
+
+/* Maps a key of a record (p, or ob) to the record's index in its list. */
+typedef struct rrci_dict {
+    rrci_table table;
+    rrci_table other;           /* replaces the table when it is complete */
+    size_t     done;
+    size_t     peak;            /* young lists: links before the last collection */
+    char       stage;           /* RRCI_SETTLED .. RRCI_RETIRING */
+    char       on;              /* kept up to date? (If not, its contents mean nothing.) */
+    char       by_ob;           /* the key is ob, not p */
+    char       optional;        /* made when it is needed, and dropped when it is not */
+    char       asked;           /* optional: it has been used since the last sweep of its list */
 } rrci_dict;
 
 /* An array in chunks, which can grow. Its last chunk is partly filled. An empty list has no
@@ -1397,12 +1480,18 @@ typedef struct rrci_nodes {
 } rrci_nodes;
 #endif
 
-/* The state of a heap, and the invariant that holds in each. Between two calls from the host it is one
-   of RRCI_MUTATOR, RRCI_COPYING, RRCI_MARKING, RRCI_OPEN, RRCI_RELEASING and RRCI_HUSK.
+/* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
+   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
+   collections: one of the first three.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
                    number).
+   RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
+                   garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
+   RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
+                   one whose count is its bare bias is parted from p, and waits in the queue. An object that
+                   has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
    RRCI_COPYING    The trace call of a minor collection has traced the p of each young P link that C holds.
                    No code of the mutator runs until the free call.
@@ -1412,17 +1501,13 @@ typedef struct rrci_nodes {
                    search found alive.
    RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. The
                    links of tracked objects are noted in RRCI_ASKED.
-   RRCI_CLOSING    rrc_heap_free dissolves the links. Those that it has passed are records to which the link
-                   fields of their objects point.
-   RRCI_ENDING     rrc_heap_free looks for cycles. There are no links any more.
-   RRCI_RELEASING  rrc_heap_free drops references, and finalizers and deallocs run.
+   RRCI_KEPT       rrc_major_collection_keep has also traced what garbage owns, and colored what that reaches.
+                   Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
-    RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN,
-    RRCI_CLOSING, RRCI_ENDING,
-    RRCI_RELEASING,
+    RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
     RRCI_STATES
 } rrci_state;
@@ -1430,17 +1515,19 @@ typedef enum rrci_state {
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
     RRCI_MUTATES     = 1,       /* the functions of the mutator */
-    RRCI_ALLOCATES   = 2,       /* those that make or track objects; deallocs in rrc_heap_free may too */
+    RRCI_ENDS        = 2,       /* those that make no sense while the heap ends, and rrc_heap_free itself */
     RRCI_MINOR_TRACE = 4,
     RRCI_MINOR_FREE  = 8,
     RRCI_MAJOR_TRACE = 16,
     RRCI_MAJOR_FREE  = 32,
-    RRCI_MAJOR_PAUSE = 64
+    RRCI_MAJOR_PAUSE = 64,
+    RRCI_MAJOR_KEEP  = 128
 };
 
 struct rrc_heap {
     rrc_desc      desc;
     rrci_state    state;
+    rrci_state    rest;             /* the state between collections */
 
     /* Tables: the links, the tracked objects, and the memory that collections will need. */
     rrci_list     list[RRCI_LISTS];
@@ -1455,7 +1542,8 @@ struct rrc_heap {
 
     /* The search for cycles. */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
-    uintptr_t     keeping;          /* RRCI_GC_KEPT while objects are found alive for finalizers only, else 0 */
+    uintptr_t     keeping;          /* while objects are found alive for finalizers only, RRCI_GC_KEPT; while they
+                                       are found to be owned by garbage, RRCI_GC_OWNED; else 0 */
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
@@ -1472,7 +1560,7 @@ struct rrc_heap {
     rrc_object   *later;            /* objects that wait for their dealloc, each with one reference, as in the
                                        queue; threaded through their link fields: see rrci_defer */
     size_t        later_count;
-    rrci_link    *again;            /* in RRCI_RELEASING: records to be released again, threaded through p */
+    size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
     size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
     size_t        quota;            /* while running: the number of objects that may still be handled */
     size_t        quota_added;      /* ... and how much was added to the caller's limit */
@@ -1493,6 +1581,7 @@ struct rrc_heap {
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
     size_t        hopeless;         /* how often a collection found an object uncollectable */
+    size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
 
@@ -1527,20 +1616,13 @@ struct rrc_heap {
 
 static int rrci_in_collection(const rrc_heap *heap)
 {
-    return heap->state >= RRCI_MINOR && heap->state <= RRCI_ENDING;
+    return heap->state >= RRCI_MINOR && heap->state <= RRCI_KEPT;
 }
 
 /* Is a function of a collection running? Then the caller is a hook, a slot of a type or a visitor. */
 static int rrci_is_inside(const rrc_heap *heap)
 {
-    return rrci_in_collection(heap) && heap->state != RRCI_COPYING && heap->state != RRCI_MARKING
-        && heap->state != RRCI_OPEN;
-}
-
-/* Does rrc_heap_free use the link fields for its own records? */
-static int rrci_is_releasing(const rrc_heap *heap)
-{
-    return heap->state == RRCI_RELEASING || heap->state == RRCI_ENDING;
+    return heap->state == RRCI_MINOR || heap->state == RRCI_MAJOR;
 }
 
 /* Debug builds refuse calls from a hook outside a collection. (Inside one all builds do so.) */
@@ -1559,28 +1641,16 @@ static int rrci_is_releasing(const rrc_heap *heap)
 #define RRCI_COUNT(ob) RRC_REFCNT(ob)
 #endif
 
-/* Parts of >>mirror that are used elsewhere. RRCI_MIRRORED makes a call in mirrored heaps only. */
+/* RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
-#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)
+#define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
+#define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->stepping)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob);
-static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob);
-static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on);
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on);
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind);
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind);
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob);
-static void rrci_root(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob);
-static void rrci_forget_node(rrc_heap *heap, rrc_object *ob);
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
-static void rrci_mirror_cycle(rrc_heap *heap);
-static void rrci_mirror_end(rrc_heap *heap);
 #else
 #define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
+#define RRCI_IS_CLOSED(heap) ((void)(heap), 0)
 #define RRCI_IN_STEP(heap) 0
 #define RRCI_IS_WEAK(ob) 0
 #define RRCI_MIRRORED(heap, call) ((void)0)
@@ -1732,18 +1802,20 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         unsigned    allowed;
         const char *words;
     } states[RRCI_STATES] = {
-        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ALLOCATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
                              "the trace function of this collection must come first" },
+        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "the trace function of this collection must come first" },
+        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+                             "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,
                              "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
-        /* RRCI_CLOSING */   { 0, "rrc_heap_free is running" },
-        /* RRCI_ENDING */    { 0, "rrc_heap_free is running" },
-        /* RRCI_RELEASING */ { RRCI_ALLOCATES, "rrc_heap_free is running" },
+        /* RRCI_KEPT */      { RRCI_MAJOR_FREE, "only rrc_major_collection_free can follow rrc_major_collection_keep" },
         /* RRCI_HUSK */      { 0, "" }
     };
     if (heap == NULL)
@@ -1751,7 +1823,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ALLOCATES)) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ENDS)) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -1847,6 +1919,13 @@ static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t trac
     return chunks;
 }
 
+/* The number of records that the lists of links and the queue need. While rrc_heap_free runs, an object that
+   has left the queue may come back to it. */
+static size_t rrci_count_records(const rrc_heap *heap)
+{
+    return rrci_count_links(heap) + heap->queue.count + heap->left;
+}
+
 /* The length that each directory needs: all could be in one list. */
 static size_t rrci_directory_needed(size_t links, size_t tracked)
 {
@@ -1854,6 +1933,15 @@ static size_t rrci_directory_needed(size_t links, size_t tracked)
     return for_links > for_objects ? for_links : for_objects;
 }
 
+/* (RRCI_ASKED has one chunk at most when memory is reserved.) */
+static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
+{
+    size_t in_chunk = list >= &heap->gc[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
+    return (list->count + in_chunk - 1) / in_chunk;
+}
+
+/* The directories are copied in one call. That is 8 bytes for 256 links: some 125 KB for 4 million links. So only
+   the chunks in use are copied. */
 static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
                                   size_t needed)
 {
@@ -1866,9 +1954,8 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     if (block == NULL)
         return needed <= directory->capacity ? RRC_OK : RRC_ENOMEM;
     for (i = 0; i < n; i++) {
-        if (directory->block != NULL)
-            memcpy(block + i * capacity, lists[i].chunk,
-                   (capacity < directory->capacity ? capacity : directory->capacity) * sizeof *block);
+        if (lists[i].count > 0)
+            memcpy(block + i * capacity, lists[i].chunk, rrci_chunks_in_use(heap, &lists[i]) * sizeof *block);
         lists[i].chunk = block + i * capacity;
     }
     rrci_free_table(heap, directory->block, directory->capacity * n * sizeof *block);
@@ -1899,18 +1986,6 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
         rrci_give_chunk(heap, chunk);
     }
     return RRC_OK;
-}
-
-/* Free chunks if there are far more than can be needed. */
-static void rrci_trim_chunks(rrc_heap *heap)
-{
-    size_t enough = rrci_chunks_needed(heap, rrci_count_links(heap) + heap->queue.count,
-                                       rrci_count_tracked(heap));
-    enough += enough / 4;
-    while (heap->pool != NULL && heap->chunk_count > enough) {
-        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
-        heap->chunk_count--;
-    }
 }
 
 /* ---- lists ---- */
@@ -2005,7 +2080,8 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
 #define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
-#define RRCI_GC_SHIFT 10
+#define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_SHIFT 11
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
 static int rrci_is_gc_type(const rrc_type *type)
@@ -2106,7 +2182,8 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 /* The search is over for this object: forget all that it noted in the GC head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) | heap->white;
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_WEAKREFS))
+                  | heap->white;
     head->is.refs = 0;
 }
 
@@ -2119,6 +2196,13 @@ static int rrci_is_tracked(rrc_object *ob)
 static int rrci_is_listed(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
+}
+
+/* Is ob garbage that waits, or that is being cleared? */
+static int rrci_is_garbage(rrc_object *ob)
+{
+    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED
+        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0;
 }
 
 /* Is ob's finalizer still to run? */
@@ -2226,8 +2310,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
    with those of the lookups around it.
 
    If the host has no `slot`, the P lists have a dictionary by p. If the host reports marks, all
-   lists do. Any other list gets a dictionary by ob when rrc_unlink first needs it, and drops it
-   when a collection would take time to keep it up to date. */
+   lists do. Any other list has one by ob, if the descriptor says so (unlinks). Else that one is optional: it
+   is made when rrc_unlink needs it, and is dropped by a collection that would take time to keep it up to
+   date, if nothing has used it since the last one. */
 
 #define RRCI_EMPTY 0u
 #define RRCI_TOMBSTONE 1u
@@ -2235,6 +2320,9 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 #define RRCI_GROUP ((size_t)16)
 #define RRCI_LINE (RRCI_GROUP * sizeof(uint32_t))
 #define RRCI_MAX_LINKS ((size_t)1 << 30)
+#define RRCI_PAGE_GROUPS ((size_t)4 * RRC_CHUNK_LINKS)  /* groups in a page */
+#define RRCI_PAGE_ENTRIES (RRCI_PAGE_GROUPS * RRCI_GROUP)
+#define RRCI_STEP ((size_t)RRC_CHUNK_LINKS)     /* groups or records that a new link brings forward */
 
 /* A bit for each entry of the group that equals `value` in the bits of `care`. */
 static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t care)
@@ -2257,7 +2345,7 @@ static unsigned rrci_group_match(const uint32_t *group, uint32_t value, uint32_t
 
 static unsigned rrci_lowest_bit(unsigned bits)
 {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
     return (unsigned)__builtin_ctz(bits);
 #else
     unsigned i = 0;
@@ -2282,27 +2370,31 @@ static uint64_t rrci_hash(const void *key)
 
 /* The group where probing starts: the upper half of the hash, scaled to the number of groups. (Lemire's
    reduction takes any number: tables need not double.) */
-static uint32_t *rrci_dict_home(const rrci_dict *dict, uint64_t hash)
+static size_t rrci_home(const rrci_table *table, uint64_t hash)
 {
-    uint64_t groups = dict->size / RRCI_GROUP;
-    return dict->entry + (size_t)(((hash >> 32) * groups) >> 32) * RRCI_GROUP;
+    uint64_t groups = table->size / RRCI_GROUP;
+    return (size_t)(((hash >> 32) * groups) >> 32);
 }
 
-static uint32_t *rrci_dict_next(const rrci_dict *dict, const uint32_t *group)
+static size_t rrci_next_group(const rrci_table *table, size_t group)
 {
-    size_t next = (size_t)(group - dict->entry) + RRCI_GROUP;
-    return dict->entry + (next == dict->size ? 0 : next);
+    return (group + 1) * RRCI_GROUP == table->size ? 0 : group + 1;
+}
+
+static uint32_t *rrci_group_at(const rrci_table *table, size_t group)
+{
+    return table->page[group / RRCI_PAGE_GROUPS].entry + group % RRCI_PAGE_GROUPS * RRCI_GROUP;
 }
 
 /* The lower half of the hash, in the bits that the index does not use. */
-static uint32_t rrci_dict_print(const rrci_dict *dict, uint64_t hash)
+static uint32_t rrci_print(const rrci_table *table, uint64_t hash)
 {
-    return (uint32_t)hash << dict->bits;
+    return (uint32_t)hash << table->bits;
 }
 
-static uint32_t rrci_dict_mask(const rrci_dict *dict)
+static uint32_t rrci_mask(const rrci_table *table)
 {
-    return ((uint32_t)1 << dict->bits) - 1;
+    return ((uint32_t)1 << table->bits) - 1;
 }
 
 static const void *rrci_key(const rrci_list *list, const rrci_link *link)
@@ -2314,16 +2406,17 @@ static const void *rrci_key(const rrci_list *list, const rrci_link *link)
    RRCI_NONE. If `after` is RRCI_NONE, the first one. An O list by p can have several for one key. */
 static size_t rrci_dict_find_after(const rrci_list *list, const void *key, size_t after)
 {
-    const rrci_dict *dict = &list->dict;
+    const rrci_table *table = &list->dict.table;
     uint64_t hash = rrci_hash(key);
-    const uint32_t *group;
     uint32_t print, mask;
-    RRC_ASSERT(dict->on);
-    if (dict->size == 0)
+    size_t at;
+    RRC_ASSERT(list->dict.on);
+    if (table->size == 0)
         return RRCI_NONE;
-    print = rrci_dict_print(dict, hash);
-    mask = rrci_dict_mask(dict);
-    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+    print = rrci_print(table, hash);
+    mask = rrci_mask(table);
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
         unsigned matches = rrci_group_match(group, print, ~mask);
         for (; matches != 0; matches &= matches - 1) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
@@ -2354,12 +2447,13 @@ static size_t rrci_dict_find_link(const rrci_list *list, const void *key, const 
 }
 
 /* The entry of record `index`, which was inserted with `key`. It must exist. No record is read. */
-static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void *key, uint32_t **group)
+static uint32_t *rrci_table_entry(const rrci_table *table, size_t index, const void *key, uint32_t **group)
 {
-    const rrci_dict *dict = &list->dict;
-    uint32_t mask = rrci_dict_mask(dict);
-    for (*group = rrci_dict_home(dict, rrci_hash(key));; *group = rrci_dict_next(dict, *group)) {
-        unsigned matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, mask);
+    size_t at;
+    for (at = rrci_home(table, rrci_hash(key));; at = rrci_next_group(table, at)) {
+        unsigned matches;
+        *group = rrci_group_at(table, at);
+        matches = rrci_group_match(*group, (uint32_t)index + RRCI_FIRST, rrci_mask(table));
         if (matches != 0)
             return *group + rrci_lowest_bit(matches);
         RRC_ASSERT(rrci_group_match(*group, RRCI_EMPTY, ~(uint32_t)0) == 0
@@ -2367,81 +2461,139 @@ static uint32_t *rrci_dict_entry(const rrci_list *list, size_t index, const void
     }
 }
 
-static void rrci_dict_insert_hashed(rrci_dict *dict, size_t index, uint64_t hash)
+static void rrci_table_insert(rrci_table *table, size_t index, uint64_t hash)
 {
     uint32_t *group, *entry;
     unsigned places;
-    for (group = rrci_dict_home(dict, hash);; group = rrci_dict_next(dict, group)) {
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        group = rrci_group_at(table, at);
         places = rrci_group_match(group, RRCI_EMPTY, ~RRCI_TOMBSTONE);
         if (places != 0)
             break;
     }
     entry = group + rrci_lowest_bit(places);
-    dict->used += *entry == RRCI_EMPTY;
-    *entry = rrci_dict_print(dict, hash) | ((uint32_t)index + RRCI_FIRST);
-}
-
-static void rrci_dict_insert(rrci_list *list, size_t index)
-{
-    rrci_dict_insert_hashed(&list->dict, index, rrci_hash(rrci_key(list, rrci_at(list, index))));
+    table->used += *entry == RRCI_EMPTY;
+    *entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
 }
 
 /* A group with an empty entry was never full, and no probe went on from it. So only a removal from a
    full group needs a tombstone. */
-static void rrci_dict_remove(rrci_list *list, size_t index, const void *key)
+static void rrci_table_remove(rrci_table *table, size_t index, const void *key)
 {
-    uint32_t *group, *entry = rrci_dict_entry(list, index, key, &group);
+    uint32_t *group, *entry = rrci_table_entry(table, index, key, &group);
     if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
         *entry = RRCI_EMPTY;
-        list->dict.used--;
+        table->used--;
     } else {
         *entry = RRCI_TOMBSTONE;
     }
 }
 
-/* Record `from` is about to move to `to`. */
-static void rrci_dict_renumber(rrci_list *list, size_t from, size_t to)
+/* Record `from`, which was inserted with `key`, is about to move to `to`. */
+static void rrci_table_renumber(rrci_table *table, size_t from, size_t to, const void *key)
 {
-    uint32_t *group, *entry = rrci_dict_entry(list, from, rrci_key(list, rrci_at(list, from)), &group);
-    *entry = (*entry & ~rrci_dict_mask(&list->dict)) | ((uint32_t)to + RRCI_FIRST);
+    uint32_t *group, *entry = rrci_table_entry(table, from, key, &group);
+    *entry = (*entry & ~rrci_mask(table)) | ((uint32_t)to + RRCI_FIRST);
 }
 
-/* Insert the records from index `from` on, and prefetch the place of each while those before it are
+/* Insert the records from index `from` to `to`, and prefetch the place of each while those before it are
    inserted. */
-static void rrci_dict_insert_all(rrci_list *list, size_t from)
+static void rrci_table_insert_all(rrci_table *table, const rrci_list *list, size_t from, size_t to)
 {
     uint64_t hashes[RRCI_AHEAD] = { 0 };        /* analyzers do not see that each is set before it is used */
-    size_t i, end = list->count + RRCI_AHEAD;
+    size_t i, end = to + RRCI_AHEAD;
     for (i = from; i < end; i++) {
         if (i >= from + RRCI_AHEAD)
-            rrci_dict_insert_hashed(&list->dict, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
-        if (i < list->count) {
+            rrci_table_insert(table, i - RRCI_AHEAD, hashes[i % RRCI_AHEAD]);
+        if (i < to) {
             uint64_t hash = rrci_hash(rrci_key(list, rrci_at(list, i)));
-            RRCI_PREFETCH_TO_WRITE(rrci_dict_home(&list->dict, hash));
+            RRCI_PREFETCH_TO_WRITE(rrci_group_at(table, rrci_home(table, hash)));
             hashes[i % RRCI_AHEAD] = hash;
         }
     }
 }
 
-/* Fill the table anew, with `size` of the allocated entries. */
-static void rrci_dict_rebuild(rrci_list *list, size_t size)
+/* The table is to have `size` of its entries, all of them empty. They are not cleared yet. */
+static void rrci_table_resize(rrci_table *table, size_t size)
 {
-    rrci_dict *dict = &list->dict;
-    RRC_ASSERT(size <= dict->capacity && size % RRCI_GROUP == 0);
-    dict->size = size;
-    dict->used = 0;
-    dict->bits = 1;
-    while (rrci_dict_mask(dict) < size + RRCI_FIRST)
-        dict->bits++;
-    if (size > 0)
-        memset(dict->entry, 0, size * sizeof *dict->entry);
-    rrci_dict_insert_all(list, 0);
+    RRC_ASSERT(size <= table->capacity && size % RRCI_GROUP == 0);
+    table->size = size;
+    table->used = 0;
+    table->bits = 1;
+    while (rrci_mask(table) < size + RRCI_FIRST)
+        table->bits++;
 }
 
-static size_t rrci_dict_bytes(size_t capacity)
+/* Clear at most n groups from `first` on, all in one page. Returns how many. */
+static size_t rrci_table_clear(rrci_table *table, size_t first, size_t n)
 {
-    return capacity * sizeof(uint32_t) + RRCI_LINE;     /* with room to align the groups */
+    size_t in_table = table->size / RRCI_GROUP - first, in_page = RRCI_PAGE_GROUPS - first % RRCI_PAGE_GROUPS;
+    n = n < in_table ? n : in_table;
+    n = n < in_page ? n : in_page;
+    memset(rrci_group_at(table, first), 0, n * RRCI_LINE);
+    return n;
 }
+
+static size_t rrci_table_pages(size_t capacity)
+{
+    return (capacity + RRCI_PAGE_ENTRIES - 1) / RRCI_PAGE_ENTRIES;
+}
+
+/* The bytes of a page, with room to align the groups. The last one can be short. */
+static size_t rrci_page_bytes(const rrci_table *table, size_t number)
+{
+    size_t entries = table->capacity - number * RRCI_PAGE_ENTRIES;
+    return (entries < RRCI_PAGE_ENTRIES ? entries : RRCI_PAGE_ENTRIES) * sizeof(uint32_t) + RRCI_LINE;
+}
+
+/* Make a table that has no pages yet. */
+static int rrci_table_begin(rrc_heap *heap, rrci_table *table, size_t capacity)
+{
+    table->page = (rrci_page *)rrci_alloc_table(heap, rrci_table_pages(capacity) * sizeof *table->page);
+    if (table->page == NULL)
+        return RRC_ENOMEM;
+    table->pages = 0;
+    table->capacity = capacity;
+    rrci_table_resize(table, capacity);
+    return RRC_OK;
+}
+
+static int rrci_table_add_page(rrc_heap *heap, rrci_table *table)
+{
+    rrci_page *page = &table->page[table->pages];
+    char *memory = (char *)rrci_alloc_table(heap, rrci_page_bytes(table, table->pages));
+    if (memory == NULL)
+        return RRC_ENOMEM;
+    page->memory = memory;
+    page->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
+    table->pages++;
+    return RRC_OK;
+}
+
+/* Free the last page, and the table with the last one. */
+static void rrci_table_drop_page(rrc_heap *heap, rrci_table *table)
+{
+    if (table->pages > 0) {
+        table->pages--;
+        rrci_free_table(heap, table->page[table->pages].memory, rrci_page_bytes(table, table->pages));
+    }
+    if (table->pages == 0) {
+        rrci_free_table(heap, table->page, rrci_table_pages(table->capacity) * sizeof *table->page);
+        memset(table, 0, sizeof *table);
+    }
+}
+
+static void rrci_table_free(rrc_heap *heap, rrci_table *table)
+{
+    while (table->page != NULL)
+        rrci_table_drop_page(heap, table);
+}
+
+/* ---- the growth of a dictionary ----
+   A dictionary that becomes too full gets another table, which each new link brings forward a step: it is
+   cleared, filled with the records in their order, and replaces the first one, which is freed page by page.
+   In the meantime all lookups use the first table, which has room for the links made until then. */
 
 /* From 0.53 (just grown) to 0.8 of the entries are in use: 5 to 7.5 bytes a link. */
 static size_t rrci_dict_size_for(size_t links)
@@ -2449,30 +2601,156 @@ static size_t rrci_dict_size_for(size_t links)
     return (links + links / 2 + links / 4 + links / 8 + RRCI_GROUP) / RRCI_GROUP * RRCI_GROUP;
 }
 
-/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a
-   rebuild in between. */
-static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links)
+/* So many entries can be in use before another table is begun. */
+static size_t rrci_dict_comfort(const rrci_dict *dict)
+{
+    return dict->table.size - dict->table.size / 5;
+}
+
+/* So many can be in use at all. */
+static size_t rrci_dict_limit(const rrci_dict *dict)
+{
+    return dict->table.size - dict->table.size / 8;
+}
+
+static int rrci_dict_is_growing(const rrci_dict *dict)
+{
+    return dict->stage == RRCI_CLEARING || dict->stage == RRCI_FILLING;
+}
+
+/* Free pages of a table that has been replaced, at most n. */
+static void rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
+{
+    while (dict->stage == RRCI_RETIRING && n-- > 0) {
+        rrci_table_drop_page(heap, &dict->other);
+        if (dict->other.page == NULL)
+            dict->stage = RRCI_SETTLED;
+    }
+}
+
+/* The other table replaces the first one. */
+static void rrci_dict_replace(rrc_heap *heap, rrci_dict *dict)
+{
+    rrci_table old = dict->table;
+    dict->table = dict->other;
+    dict->other = old;
+    dict->stage = old.page != NULL ? RRCI_RETIRING : RRCI_SETTLED;
+    if (old.pages == 1)
+        rrci_dict_retire(heap, dict, 1);
+}
+
+/* Begin a table with `size` entries. */
+static int rrci_dict_grow(rrc_heap *heap, rrci_dict *dict, size_t size)
+{
+    rrci_dict_retire(heap, dict, SIZE_MAX);
+    if (rrci_table_begin(heap, &dict->other, size) != RRC_OK)
+        return RRC_ENOMEM;
+    dict->stage = RRCI_CLEARING;
+    dict->done = 0;
+    return RRC_OK;
+}
+
+/* Bring the other table forward by at most n groups or records. Fails only if a page is lacking. */
+static int rrci_dict_step(rrc_heap *heap, rrci_list *list, size_t n)
 {
     rrci_dict *dict = &list->dict;
-    size_t want = links > dict->peak ? links : dict->peak;
-    int fits = links <= dict->size - dict->size / 5;
-    int is_huge = dict->capacity > 4096 && want < dict->capacity / 8;
-    if (!fits || is_huge) {
-        size_t size = rrci_dict_size_for(want);
-        if (size > dict->capacity || is_huge) {
-            char *memory = (char *)rrci_alloc_table(heap, rrci_dict_bytes(size));
-            if (memory == NULL)
-                return fits ? RRC_OK : RRC_ENOMEM;
-            rrci_free_table(heap, dict->memory, rrci_dict_bytes(dict->capacity));
-            dict->memory = memory;
-            dict->entry = (uint32_t *)(void *)(memory + (RRCI_LINE - (uintptr_t)memory % RRCI_LINE));
-            dict->capacity = size;
+    while (dict->stage == RRCI_CLEARING && n > 0) {
+        size_t cleared;
+        if (dict->done == dict->other.pages * RRCI_PAGE_GROUPS && rrci_table_add_page(heap, &dict->other) != RRC_OK)
+            return RRC_ENOMEM;
+        cleared = rrci_table_clear(&dict->other, dict->done, n);
+        dict->done += cleared;
+        n -= cleared;
+        if (dict->done * RRCI_GROUP == dict->other.size) {
+            dict->stage = RRCI_FILLING;
+            dict->done = 0;
         }
-        rrci_dict_rebuild(list, size);
-    } else if (dict->used + (links - list->count) > dict->size - dict->size / 8) {
-        rrci_dict_rebuild(list, dict->size);
+    }
+    if (dict->stage == RRCI_FILLING) {
+        size_t left = list->count - dict->done, to = dict->done + (n < left ? n : left);
+        rrci_table_insert_all(&dict->other, list, dict->done, to);
+        dict->done = to;
+        if (to == list->count)
+            rrci_dict_replace(heap, dict);
     }
     return RRC_OK;
+}
+
+/* Make sure that the dictionary can take keys until it has `links` of them, without memory or a rebuild in
+   between. If it is likely to have `wish` of them, it grows in time. */
+static int rrci_dict_reserve(rrc_heap *heap, rrci_list *list, size_t links, size_t wish)
+{
+    rrci_dict *dict = &list->dict;
+    size_t want = wish > links ? wish : links;
+    if (dict->stage == RRCI_RETIRING)
+        rrci_dict_retire(heap, dict, 1);
+    for (;;) {
+        size_t used = dict->table.used + (links - list->count);
+        size_t few = dict->table.capacity / 8;
+        int is_huge = dict->table.capacity > 4096 && want < few && dict->peak < few;
+        if (!rrci_dict_is_growing(dict)) {
+            if (used + (want - links) <= rrci_dict_comfort(dict) && !is_huge)
+                return RRC_OK;
+            if (rrci_dict_grow(heap, dict, rrci_dict_size_for(want > dict->peak ? want : dict->peak)) != RRC_OK)
+                return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
+        }
+        if (rrci_dict_step(heap, list, RRCI_STEP) != RRC_OK)
+            return used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM;
+        if (dict->table.used + (links - list->count) <= rrci_dict_limit(dict))
+            return RRC_OK;
+    }
+}
+
+/* Fill the dictionary anew, with `size` of the allocated entries. */
+static void rrci_dict_rebuild(rrci_list *list, size_t size)
+{
+    rrci_table *table = &list->dict.table;
+    size_t first = 0;
+    rrci_table_resize(table, size);
+    while (first * RRCI_GROUP < size)
+        first += rrci_table_clear(table, first, RRCI_PAGE_GROUPS);
+    rrci_table_insert_all(table, list, 0, list->count);
+}
+
+/* Forget the contents. (A dictionary that is not optional is going to be rebuilt. Its other table stays, because it
+   is not being filled now: see rrci_begin_upkeep.) */
+static void rrci_dict_turn_off(rrci_dict *dict)
+{
+    dict->on = 0;
+    if (dict->optional && rrci_dict_is_growing(dict))
+        dict->stage = RRCI_RETIRING;
+}
+
+/* Fill a dictionary that is off, if there is memory for it. */
+static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
+{
+    rrci_dict *dict = &list->dict;
+    size_t size = rrci_dict_size_for(list->count + list->count / 4);
+    if (size <= dict->table.capacity && size >= dict->table.capacity / 8) {
+        rrci_dict_rebuild(list, size);
+    } else {
+        if (rrci_dict_grow(heap, dict, size) != RRC_OK)
+            return;
+        if (rrci_dict_step(heap, list, SIZE_MAX) != RRC_OK) {
+            rrci_dict_turn_off(dict);           /* it gives up what it has */
+            return;
+        }
+    }
+    dict->on = 1;
+}
+
+/* Free chunks if there are far more than can be needed, and the tables that were replaced. */
+static void rrci_trim(rrc_heap *heap)
+{
+    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap));
+    int kind;
+    enough += enough / 4;
+    while (heap->pool != NULL && heap->chunk_count > enough) {
+        rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
+        heap->chunk_count--;
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        rrci_dict_retire(heap, &heap->list[kind].dict, SIZE_MAX);
 }
 
 /* ---- a list with its dictionary ---- */
@@ -2482,22 +2760,43 @@ static void rrci_add_link(rrc_heap *heap, rrci_list *list, rrci_link link)
 {
     rrci_append(heap, list, link);
     if (list->dict.on)
-        rrci_dict_insert(list, list->count - 1);
+        rrci_table_insert(&list->dict.table, list->count - 1, rrci_hash(rrci_key(list, &link)));
+}
+
+/* The other table keeps what it is to have: the first records. */
+static void rrci_drop_from_other(rrci_list *list, size_t index, const void *key)
+{
+    rrci_dict *dict = &list->dict;
+    size_t last = list->count - 1;
+    const void *last_key = rrci_key(list, rrci_at(list, last));
+    if (index >= dict->done)
+        return;
+    rrci_table_remove(&dict->other, index, key);
+    if (last >= dict->done) {
+        rrci_table_insert(&dict->other, index, rrci_hash(last_key));
+    } else {
+        if (index != last)
+            rrci_table_renumber(&dict->other, last, index, last_key);
+        dict->done = last;
+    }
 }
 
 /* Remove record `index`, which was inserted with `key`. */
 static void rrci_drop_link(rrc_heap *heap, rrci_list *list, size_t index, const void *key)
 {
     if (list->dict.on) {
-        rrci_dict_remove(list, index, key);
-        if (index != list->count - 1)
-            rrci_dict_renumber(list, list->count - 1, index);
+        size_t last = list->count - 1;
+        rrci_table_remove(&list->dict.table, index, key);
+        if (index != last)
+            rrci_table_renumber(&list->dict.table, last, index, rrci_key(list, rrci_at(list, last)));
+        if (list->dict.stage == RRCI_FILLING)
+            rrci_drop_from_other(list, index, key);
     }
     rrci_remove(heap, list, index);
 }
 
-/* A list is rarely searched by ob, so that only the first search of a long list makes its dictionary by
-   ob. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
+/* A list is rarely searched by ob, so that only the first search of a long list makes an optional
+   dictionary. If a list is short, if a collection is changing it or if memory is lacking, it is searched from its
    beginning. */
 static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
 {
@@ -2505,12 +2804,12 @@ static size_t rrci_find_ob(rrc_heap *heap, rrci_list *list, rrc_object *ob)
     int is_plain = rrci_in_collection(heap);
     size_t i;
     RRC_ASSERT(dict->by_ob || is_plain);
-    if (!dict->on && list->count > RRCI_AHEAD && !is_plain) {
-        dict->size = 0;                 /* its contents are out of date */
-        dict->on = rrci_dict_reserve(heap, list, list->count + list->count / 4) == RRC_OK;
-    }
-    if (dict->on && !is_plain)
+    if (!dict->on && list->count > RRCI_AHEAD && !is_plain)
+        rrci_dict_turn_on(heap, list);
+    if (dict->on && !is_plain) {
+        dict->asked = 1;
         return rrci_dict_find(list, ob);
+    }
     for (i = 0; i < list->count; i++)
         if (rrci_at(list, i)->ob == ob)
             return i;
@@ -2536,9 +2835,57 @@ static rrci_list *rrci_find_link(rrc_heap *heap, rrc_object *ob, size_t *index)
     return NULL;
 }
 
+/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
+   processor works on more lookups while they wait for memory. */
+static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
+{
+    const rrci_table *table = &list->dict.table;
+    size_t index;
+    if (table->size > 0) {
+        uint64_t hash = rrci_hash(p);
+        const uint32_t *group = rrci_group_at(table, rrci_home(table, hash));
+        uint32_t mask = rrci_mask(table);
+        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
+        if (matches != 0) {
+            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
+            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
+                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
+                if (!RRCI_UNLIKELY(link->p != p))
+                    return link->ob;
+            }
+        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
+            return NULL;
+        }
+    }
+    index = rrci_dict_find(list, p);
+    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
+}
+
+/* The ob of p's P link in a heap without a slot, or NULL. */
+static rrc_object *rrci_from_dict(const rrc_heap *heap, rrc_gcref p)
+{
+    rrc_object *ob = NULL;
+    if (heap->list[RRCI_P_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
+    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+}
+
+/* The ob of p's P link, or NULL. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
+{
+    if (RRCI_HAS_SLOT(heap)) {
+        rrc_object *ob;
+        RRCI_BEGIN_HOOK(heap);
+        ob = *RRC_HOST_SLOT(heap, p);
+        RRCI_END_HOOK(heap);
+        return ob;
+    }
+    return rrci_from_dict(heap, p);
+}
+
 /* ---- the queue ---- */
 
-static void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
 {
     rrci_queue *queue = &heap->queue;
     if (queue->tail == NULL || queue->tail_index == RRCI_CHUNK_QUEUED) {
@@ -2592,7 +2939,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
 
 #define RRCI_TAG_MASK     ((uintptr_t)3)
 #define RRCI_TAG_DEFERRED ((uintptr_t)1)    /* ob is in heap->later: the next object of that list */
-#define RRCI_TAG_RECORD   ((uintptr_t)3)    /* rrc_heap_free releases ob: ob's record */
+#define RRCI_TAG_LEFT     ((uintptr_t)3)    /* in RRCI_ENDING: ob has left the queue, and has no link */
 
 static int rrci_is_odd(rrc_gcref p)
 {
@@ -2637,11 +2984,450 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
     RRC_REFCNT(ob)--;
 }
 
-/* The record of ob while rrc_heap_free releases objects, else NULL. */
-static rrci_link *rrci_closing_record(rrc_object *ob)
+/* Has ob left the queue while rrc_heap_free runs? If it goes on living, C holds it. */
+static int rrci_has_left(const rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_has_tag(ob, RRCI_TAG_RECORD) ? (rrci_link *)((uintptr_t)RRC_LINK(ob) & ~RRCI_TAG_MASK) : NULL;
+    return heap->rest == RRCI_ENDING && rrci_has_tag(ob, RRCI_TAG_LEFT);
 }
+
+/* Set ob's link field to NULL. ob has no link. */
+static void rrci_empty_link_field(rrc_heap *heap, rrc_object *ob)
+{
+    heap->left -= (size_t)rrci_has_left(heap, ob);
+    RRC_LINK(ob) = NULL;
+}
+
+/* Take the oldest object off the queue, or return NULL. The caller owns its reference. */
+static rrc_object *rrci_take_queued(rrc_heap *heap)
+{
+    rrc_object *ob = rrci_dequeue(heap);
+    if (heap->rest == RRCI_ENDING && ob != NULL && RRC_LINK(ob) == NULL) {
+        RRC_LINK(ob) = rrci_tagged(NULL, RRCI_TAG_LEFT);
+        heap->left++;
+    }
+    return ob;
+}
+
+static int rrci_is_linked_ob(rrc_object *ob)
+{
+    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
+}
+
+/* ---- traverses, and objects that wait for theirs ---- */
+
+#define RRCI_RING 64
+
+typedef struct rrci_search {
+    rrc_heap   *heap;
+    const char *function;
+    rrc_object *parent;         /* the object that is being traversed */
+    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
+    char        with_host;      /* over both heaps; else links hold their objects */
+    char        is_early;       /* for rrc_major_collection_trace_early */
+    char        is_wrong;       /* a traverse is wrong: the result is not used */
+    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
+    unsigned    at, delayed;
+#ifdef RRC_DEBUG
+    uintptr_t   sum, counts;    /* of one traverse */
+#endif
+} rrci_search;
+
+/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
+   tracked. */
+#define RRCI_EXPLAINS(list)   (1u << (list))
+#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
+#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
+
+static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
+{
+    memset(search, 0, sizeof *search);
+    search->heap = heap;
+    search->explains = explains;
+    search->function = function;
+}
+
+/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
+   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
+#define RRCI_PREFETCH_HEADS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
+        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
+    } while (0)
+#define RRCI_PREFETCH_FIELDS(ob) \
+    do { \
+        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
+        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
+    } while (0)
+
+static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
+{
+    return *(rrc_object **)(void *)((char *)ob + member->offset);
+}
+
+static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    const rrc_member *member = RRC_TYPE(ob)->tp_members;
+    for (; member != NULL && member->name != NULL; member++) {
+        rrc_object *target = rrci_member_value(ob, member);
+        if (target != NULL)
+            visit(target, arg);
+    }
+}
+
+/* Visit all that ob refers to. (A tp_traverse visits the heap type of its object too.) */
+RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    search->parent = ob;
+    RRCI_BEGIN_HOOK(search->heap);
+    if (type->tp_traverse != NULL) {
+        type->tp_traverse(ob, visit, search);
+    } else {
+        rrci_traverse_members(ob, visit, search);
+        if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
+            visit((rrc_object *)(uintptr_t)type, search);
+    }
+    RRCI_END_HOOK(search->heap);
+}
+
+/* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
+   the next address, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
+static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
+{
+    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
+    rrci_gc_head_of(ob)->is.refs = 0;
+    if (heap->gray_first[stripe] == NULL)
+        heap->gray_first[stripe] = ob;
+    else
+        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
+    heap->gray_last[stripe] = ob;
+}
+
+static rrc_object *rrci_pop_gray(rrc_heap *heap)
+{
+    rrc_object **first, *ob;
+    if (heap->gray_out == heap->gray_in)
+        return NULL;
+    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
+    ob = *first;
+    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+    rrci_gc_head_of(ob)->is.refs = 0;
+    if (*first != NULL)
+        RRCI_PREFETCH_FIELDS(*first);
+    return ob;
+}
+
+static void rrci_forget_gray(rrc_heap *heap)
+{
+    memset(heap->gray_first, 0, sizeof heap->gray_first);
+    heap->gray_out = heap->gray_in;
+}
+
+/* ---- closed hosts: what stands for an object ----
+   Links, objects and counts need this part of >>mirror, which explains the words. */
+#ifdef RRC_MIRROR
+
+/* rrci_mirror_words.state */
+#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
+#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
+#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
+#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
+
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_linked_ob(ob))
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
+}
+
+RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+}
+
+/* rrc_mirror_target without its checks. */
+static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
+{
+    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
+}
+
+RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
+{
+    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
+}
+
+static uintptr_t rrci_new_number(rrc_heap *heap)
+{
+    return ++heap->last_number;
+}
+
+/* ---- weak and strong ---- */
+
+static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+    heap->weak_count++;
+}
+
+static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_WEAK(ob))
+        return;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    heap->weak_count--;
+}
+
+static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
+{
+    int is_there;
+    char anchoring = heap->anchoring;
+    heap->anchoring = 1;
+    RRCI_BEGIN_HOOK(heap);
+    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
+    RRCI_END_HOOK(heap);
+    heap->anchoring = anchoring;
+    return is_there;
+}
+
+/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
+static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
+{
+    heap->linking = ob;
+    rrci_anchor(heap, ob, on);
+    heap->linking = NULL;
+}
+
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
+    return 0;
+}
+
+/* Make all objects strong that ob owns. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
+/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
+   object has died too, go on with what that object owns. */
+static void rrci_spread_strength(rrc_heap *heap)
+{
+    rrc_object *ob;
+    heap->spreading = 1;
+    while ((ob = rrci_pop_gray(heap)) != NULL)
+        rrci_touch_owned(heap, ob);
+    heap->spreading = 0;
+}
+
+static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
+{
+#ifdef RRC_DEBUG
+    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
+    head->is.listed = NULL;
+    head->is.listed_count = 0;
+#else
+    (void)heap, (void)head;
+#endif
+}
+
+/* Forget ob's edge node, if it has one. */
+static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_mirror_head *head;
+    if (!rrci_is_gc_object(ob))
+        return;
+    head = rrci_mirror_head_of(ob);
+    if (!rrci_is_p_linked(heap, ob)) {
+        rrci_clear_weak(heap, ob);
+        head->is.number = 0;
+    }
+    head->is.state &= RRCI_NODE_PENDING;
+    head->is.edges = 0;
+    rrci_forget_listed(heap, head);
+    if (head->is.node == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
+    RRCI_END_HOOK(heap);
+    head->is.node = NULL;
+    heap->node_count--;
+}
+
+/* ob's edge node has died. */
+static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_forget_node(heap, ob);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (!rrci_is_tracked(ob))
+        return;
+    rrci_push_gray(heap, ob);
+    if (!heap->spreading)
+        rrci_spread_strength(heap);
+}
+
+/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
+   dissolves its link. */
+static void rrci_root(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
+        return;
+    if (rrci_is_p_linked(heap, ob)) {
+        rrci_set_weak(heap, ob);
+        heap->found_dead = 1;
+        return;
+    }
+    rrci_lose_node(heap, ob);
+}
+
+/* A weak object becomes strong. */
+static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    rrci_root(heap, ob);
+}
+
+/* A strong object that C has no reference to becomes weak. */
+static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_target(heap, ob) == NULL)
+        return;
+    rrci_set_weak(heap, ob);
+    rrci_anchor(heap, ob, 0);
+}
+
+/* C has dropped its last reference to an object that is or was linked. */
+static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
+{
+    heap->changes++;                    /* only a step can tell whether p is garbage now */
+    if (!RRCI_IS_WEAK(ob))
+        rrci_weaken(heap, ob);
+}
+
+/* Make all objects strong that C refers to. */
+static void rrci_strengthen_all(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
+        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
+        if (rrc_refcnt(ob) > 0)
+            rrc_touch(heap, ob);
+    }
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrc_refcnt(ob) > 0)
+                rrc_touch(heap, ob);
+        }
+}
+
+/* ---- edge nodes ---- */
+
+static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
+{
+    head->is.state |= RRCI_NODE_PENDING;
+    heap->has_pending = 1;
+}
+
+/* A new node is rooted until the step ends, even if its object is weak. */
+RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
+{
+    const char *function = "rrc_mirror_set_node";
+    rrci_mirror_head *head;
+    if (heap == NULL || ob == NULL || node == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
+        return;
+    }
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
+        return;
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
+        return;
+    }
+    head = rrci_mirror_head_of(ob);
+    if (!heap->stepping || head->is.node == node) {
+        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
+        if (head->is.number == 0) {
+            head->is.number = rrci_new_number(heap);
+            heap->changes++;
+        }
+    }
+    if (!heap->stepping) {
+        if (head->is.node == node)
+            return;
+        heap->changes++;
+    }
+    heap->node_count += head->is.node == NULL;
+    head->is.node = node;
+    head->is.state &= ~RRCI_NODE_LOST;
+    if (rrci_is_p_linked(heap, ob))
+        return;
+    rrci_anchor(heap, ob, 1);
+    if (RRCI_IS_WEAK(ob) && heap->stepping)
+        rrci_set_pending(heap, head);
+    else
+        rrci_clear_weak(heap, ob);
+}
+
+/* ---- links and tracking change ---- */
+
+/* Just before a link is made: the p of a P link replaces the edge node. */
+static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
+        rrci_anchor(heap, ob, 0);
+}
+
+static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
+{
+    heap->changes++;
+    heap->links_made++;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+    }
+    if ((kind & RRCI_O) == 0) {
+        if (rrci_is_gc_object(ob))
+            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
+        rrci_clear_weak(heap, ob);
+        rrci_anchor_p(heap, ob, 1);
+    }
+}
+
+/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
+   so now, under a new number, if it is to have one. */
+static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_clear_weak(heap, ob);
+    heap->changes++;
+    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
+    }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+}
+
+/* ob is about to be untracked: its references will not be mirrored. */
+static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
+{
+    heap->changes++;
+    heap->untracked = 1;
+    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
+    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
+    rrci_forget_node(heap, ob);
+}
+
+#endif /* RRC_MIRROR */
 
 /* ---- the objects of the last heap snapshot ---- */
 
@@ -2734,7 +3520,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     size_t before, size;
     char *memory;
     rrc_object *ob;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (type == NULL)
         wrong = "type is NULL";
@@ -2809,7 +3595,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     const rrc_type *type;
     size_t before, size, old_size;
     char *memory;
-    if (rrci_gate(heap, RRCI_ALLOCATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return NULL;
     if (ob == NULL) {
         rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
@@ -2820,7 +3606,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new_var");
         return NULL;
     }
-    if (rrci_is_tracked(ob) || RRC_LINK(ob) != NULL) {
+    if (rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL && !rrci_has_left(heap, ob))) {
         rrci_error(heap, rrci_is_tracked(ob) ? RRC_ETRACKED : RRC_ELINKED, function, ob, RRC_LINK(ob),
                    "its address may not change now; it was left alone");
         return NULL;
@@ -2863,12 +3649,12 @@ static void rrci_end_husk(rrc_heap *heap)
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 /* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrc_type *type;
-    rrci_link *record;
     char *memory;
     size_t size = 0, index;
     int is_sized;
@@ -2879,8 +3665,8 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         return;
     }
     if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY
-        || (heap->state < RRCI_ENDING && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
-            && !rrci_is_odd(RRC_LINK(ob)) && rrci_find_link(heap, ob, &index) != NULL)) {
+        || (RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker && !rrci_is_odd(RRC_LINK(ob))
+            && rrci_find_link(heap, ob, &index) != NULL)) {
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
@@ -2892,14 +3678,13 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_EPHASE, function, ob, NULL, "called from a hook; a collection is looking at the object");
         return;
     }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
     type = RRC_TYPE(ob);
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
+    if (rrci_has_left(heap, ob))
+        rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
@@ -2922,7 +3707,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type));
+        rrci_drop_to_bias(heap, (rrc_object *)(uintptr_t)type);
     }
     rrci_end_husk(heap);
 }
@@ -2941,14 +3726,13 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
  * --------------------------------------------------------------------------- */
 
 /* Put off the dealloc of ob, whose count is 0. It may never have had a link, so that no memory is reserved
-   for it. Therefore the list of these objects is threaded through their link fields. */
+   for it. Therefore the list of these objects is threaded through their link fields. (While the heap ends,
+   objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_link *record = rrci_closing_record(ob);
     RRC_REFCNT(ob) = 1;
-    if (record != NULL) {
-        record->p = heap->again;
-        heap->again = record;
+    if (rrci_has_left(heap, ob)) {
+        rrci_enqueue(heap, ob);         /* which has room for it */
         return;
     }
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
@@ -2972,7 +3756,7 @@ static int rrci_bias_was_forgotten(rrc_heap *heap, rrc_object *ob)
     const rrci_list *list;
     size_t index;
     rrc_gcref link = RRC_LINK(ob);
-    if (link == NULL || heap->state >= RRCI_ENDING || link == heap->marker || rrci_is_odd(link))
+    if (link == NULL || link == heap->marker || rrci_is_odd(link))
         return 0;
     list = rrci_find_link(heap, ob, &index);
     if (list == NULL)
@@ -3005,7 +3789,6 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
 static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
-    rrci_link *record;
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
@@ -3026,10 +3809,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
             return;
         }
     }
-    record = rrci_closing_record(ob);
-    if (record != NULL)
-        record->ob = NULL;
-    RRC_LINK(ob) = NULL;
+    rrci_empty_link_field(heap, ob);
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
@@ -3070,112 +3850,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
     rrci_end_husk(heap);
 }
 
-/* Drop a reference that the header holds. */
-static void rrci_drop(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) == 0)
-        rrci_last_reference(heap, ob);
-    else
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-}
-
-/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
-static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
-{
-    if (--RRC_REFCNT(ob) != 0)
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
-    else if (!rrci_bias_was_forgotten(heap, ob))
-        rrci_defer(heap, ob);
-}
-
-/* The count of a static object has drifted to an end of its band: reset it to the middle. */
-static void rrci_center(rrc_object *ob)
-{
-    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
-}
-
-/* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
-RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
-{
-    if (RRC_REFCNT(ob) == INTPTR_MIN)
-        rrci_center(ob);
-    else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
-    (void)heap;
-}
-
-static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
-{
-    intptr_t count = RRCI_COUNT(ob);
-    if (count == 0) {
-        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
-            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-        rrci_last_reference(heap, ob);
-    } else if (count >= RRC_REFCNT_IMMORTAL) {
-        rrci_center(ob);
-    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
-    }
-}
-
-/* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
-RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
-{
-    /* A handle comes here each time that C lets go of it: this must be fast. */
-    if (RRCI_COUNT(ob) != 0 && !RRCI_IS_MIRRORED(heap) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
-        return;
-    rrci_last_or_bias(heap, ob);
-}
-
-/* For debug builds: may a reference to ob be taken or dropped? */
-RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
-{
-    intptr_t count;
-    int dropping = strcmp(function, "rrc_decref") == 0;
-    if (heap == NULL || ob == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
-                    heap == NULL ? "heap is NULL" : "ob is NULL");
-        return 0;
-    }
-    if (rrci_is_freed(ob)) {
-        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-        return 0;
-    }
-    if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
-        return 0;
-    count = RRC_REFCNT(ob);
-    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak */
-    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
-        return 0;
-    }
-    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
-                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
-        return 0;
-    }
-    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
-        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
-                   "C holds no reference to this linked object that it could drop; the count was left alone");
-        return 0;
-    }
-    return 1;
-}
-
-/* ---- what is dead, and what was garbage ---- */
-
-/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
-   RRCI_WAITING. Then the caller owns the reference of that list. */
-static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_is_waiting(head);
-    rrci_whiten(heap, head);
-    rrci_gc_move(heap, RRCI_TRACKED, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
-    return was_waiting;
-}
+/* ---- what has lost its p, or is to lose it ---- */
 
 static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
@@ -3220,6 +3895,168 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
+/* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
+   p itself did not ask for it. */
+RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
+{
+    const rrci_link link = *rrci_at(list, index);
+    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
+        RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
+        RRCI_BEGIN_HOOK(heap);
+        if (RRCI_HAS_SLOT(heap))
+            *RRC_HOST_SLOT(heap, link.p) = NULL;
+        RRCI_END_HOOK(heap);
+    }
+    rrci_drop_link(heap, list, index, rrci_key(list, &link));
+    heap->changed++;
+    if (parts) {
+        heap->parted++;
+        RRCI_BEGIN_HOOK(heap);
+        if (heap->desc.parted != NULL)
+            heap->desc.parted(heap->desc.userdata, link.p, link.ob);
+        RRCI_END_HOOK(heap);
+    }
+    rrci_bury(heap, link.ob, function);
+}
+
+/* Does the link of this linked object hold it? That of garbage does not: its p may have been kept for other
+   garbage only. At the end of the heap no link does. */
+static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
+{
+    return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
+}
+
+/* Part an object that only its link holds from its p. A light one is not freed at once: the code that has
+   dropped the last reference may have borrowed another one. */
+static void rrci_part(rrc_heap *heap, rrc_object *ob)
+{
+    size_t index;
+    rrci_list *list = rrci_find_link(heap, ob, &index);
+    if (list == NULL)
+        return;
+    if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
+        RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
+    rrci_dissolve(heap, list, index, 1, "rrc_run_pending");
+}
+
+/* ---- the last reference ---- */
+
+/* The count of a static object has drifted to an end of its band: reset it to the middle. */
+static void rrci_center(rrc_object *ob)
+{
+    RRC_REFCNT(ob) = RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16;
+}
+
+/* The slow part of rrc_incref and rrc_touch: the count of ob is below 0. */
+RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) == INTPTR_MIN)
+        rrci_center(ob);
+    else
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
+    (void)heap;
+}
+
+static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = RRCI_COUNT(ob);
+    if (count == 0) {
+        if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
+            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        rrci_last_reference(heap, ob);
+    } else if (count >= RRC_REFCNT_IMMORTAL) {
+        rrci_center(ob);
+    } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
+        if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob))
+            rrci_part(heap, ob);
+        else
+            RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
+    }
+}
+
+/* The slow part of rrc_decref: the count of ob is 0 without its bias, or seems to be. */
+RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob)
+{
+    /* A handle comes here each time that C lets go of it: this must be fast. */
+    if (RRCI_COUNT(ob) != 0 && heap->rest == RRCI_MUTATOR && !RRCI_IS_MIRRORED(heap)
+        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+        return;
+    rrci_last_or_bias(heap, ob);
+}
+
+/* The header itself has dropped a reference to ob, but not the last one. */
+static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
+{
+    if ((heap->rest != RRCI_MUTATOR || RRCI_IS_MIRRORED(heap)) && RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY)
+        rrci_no_reference(heap, ob);
+}
+
+/* Drop a reference that the header holds. */
+static void rrci_drop(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) == 0)
+        rrci_last_reference(heap, ob);
+    else
+        rrci_drop_to_bias(heap, ob);
+}
+
+/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
+{
+    if (--RRC_REFCNT(ob) != 0)
+        rrci_drop_to_bias(heap, ob);
+    else
+        rrci_defer(heap, ob);
+}
+
+/* For debug builds: may a reference to ob be taken or dropped? */
+RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *function)
+{
+    intptr_t count;
+    int dropping = strcmp(function, "rrc_decref") == 0;
+    if (heap == NULL || ob == NULL) {
+        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, NULL,
+                    heap == NULL ? "heap is NULL" : "ob is NULL");
+        return 0;
+    }
+    if (rrci_is_freed(ob)) {
+        rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+        return 0;
+    }
+    if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
+        return 0;
+    count = RRC_REFCNT(ob);
+    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak */
+    if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
+        return 0;
+    }
+    if (dropping && count == 1 && RRCI_IN_HOOK(heap) && !rrci_in_collection(heap)) {
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                   "the last reference, dropped in a hook, a tp_traverse or a writeproc; the count was left alone");
+        return 0;
+    }
+    if (dropping && (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT)) {
+        rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob),
+                   "C holds no reference to this linked object that it could drop; the count was left alone");
+        return 0;
+    }
+    return 1;
+}
+
+/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
+   RRCI_WAITING. Then the caller owns the reference of that list. */
+static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int was_waiting = rrci_is_waiting(head);
+    rrci_whiten(heap, head);
+    rrci_gc_move(heap, RRCI_TRACKED, ob);
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
+    return was_waiting;
+}
+
 /* ---- links ---- */
 
 /* I5: reserve all that collections and rrc_unlink can need from now on, with one more link in list
@@ -3227,66 +4064,42 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 static int rrci_reserve(rrc_heap *heap, int kind)
 {
     rrci_list *old = &heap->list[kind & RRCI_O], *target = &heap->list[kind];
-    size_t wanted = target->count + 1 + (target != old ? heap->crowded_out : 0);
-    size_t links = rrci_count_links(heap) + heap->queue.count + 1;
+    size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
+    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole. A search would need the room for
+       its link, and there is none during a walk.) */
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
-        && rrci_dict_reserve(heap, target, wanted) != RRC_OK) {
-        if (!target->dict.by_ob)
+        && rrci_dict_reserve(heap, target, target->count + 1, target->count + 1 + heap->crowded_out) != RRC_OK) {
+        if (!target->dict.optional)
             return RRC_ENOMEM;
-        target->dict.on = 0;
+        rrci_dict_turn_off(&target->dict);
     }
-    if (old->dict.on
-        && rrci_dict_reserve(heap, old, old->count + heap->list[kind | RRCI_YOUNG].count + 1) != RRC_OK) {
-        if (!old->dict.by_ob)
+    links = old->count + heap->list[kind | RRCI_YOUNG].count + 1;
+    if (old->dict.on && rrci_dict_reserve(heap, old, links, links) != RRC_OK) {
+        if (!old->dict.optional)
             return RRC_ENOMEM;
-        old->dict.on = 0;
+        rrci_dict_turn_off(&old->dict);
     }
     return RRC_OK;
 }
 
-/* The ob of p in a P list, or NULL. The usual cases are written out in few instructions, so that the
-   processor works on more lookups while they wait for memory. */
-static rrc_object *rrci_ob_of(const rrci_list *list, rrc_gcref p)
+/* The ob of p's P link, or NULL. `kind` is the P list of p's generation. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int kind)
 {
-    const rrci_dict *dict = &list->dict;
-    size_t index;
-    if (dict->size > 0) {
-        uint64_t hash = rrci_hash(p);
-        const uint32_t *group = rrci_dict_home(dict, hash);
-        uint32_t mask = rrci_dict_mask(dict);
-        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
-        if (matches != 0) {
-            uint32_t number = group[rrci_lowest_bit(matches)] & mask;
-            if (!RRCI_UNLIKELY(number < RRCI_FIRST)) {
-                const rrci_link *link = rrci_at(list, number - RRCI_FIRST);
-                if (!RRCI_UNLIKELY(link->p != p))
-                    return link->ob;
-            }
-        } else if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0) {
-            return NULL;
-        }
-    }
-    index = rrci_dict_find(list, p);
-    return index != RRCI_NONE ? rrci_at(list, index)->ob : NULL;
-}
-
-/* Has p a P link? `kind` is the P list of p's generation. */
-static int rrci_p_is_linked(rrc_heap *heap, rrc_gcref p, int kind)
-{
+    rrc_object *ob;
     if (RRCI_HAS_SLOT(heap)) {
-        const rrc_object *ob;
         RRCI_BEGIN_HOOK(heap);
         ob = *RRC_HOST_SLOT(heap, p);
         RRCI_END_HOOK(heap);
-        return ob != NULL;
+        return ob;
     }
-    return rrci_ob_of(&heap->list[kind], p) != NULL
-        || (heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0
-            && rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p) != NULL);
+    ob = rrci_ob_of(&heap->list[kind], p);
+    if (ob == NULL && heap->desc.demotes && heap->list[kind ^ RRCI_YOUNG].count > 0)
+        ob = rrci_ob_of(&heap->list[kind ^ RRCI_YOUNG], p);
+    return ob;
 }
 
 /* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
@@ -3299,6 +4112,7 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
+    rrc_object *former = NULL;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -3316,7 +4130,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
         rrc_unlink(heap, ob);
     }
-    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob))
+    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob) && !rrci_has_left(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
@@ -3324,16 +4138,23 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (RRCI_HAS_GENERATIONS(heap) && RRC_HOST_IS_YOUNG(heap, p))
         kind |= RRCI_YOUNG;
     RRCI_END_HOOK(heap);
-    if ((kind & RRCI_O) == 0 && rrci_p_is_linked(heap, p, kind))
+    if ((kind & RRCI_O) == 0)
+        former = rrci_p_linked_ob(heap, p, kind);
+    if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
         return code;
     if (code != RRC_OK)
         return rrci_error(heap, code, function, ob, p, "");
-    if (RRC_LINK(ob) != NULL)
-        rrci_take_back_deferred(heap, ob);
-    if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob)) && heap->gc_walking == 0)
+    if (former != NULL)
+        rrci_part(heap, former);
+    if (RRC_LINK(ob) != NULL) {
+        if (rrci_is_deferred(ob))
+            rrci_take_back_deferred(heap, ob);
+        rrci_empty_link_field(heap, ob);
+    }
+    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
@@ -3374,40 +4195,32 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
         return code;
     if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-    if ((kind & RRC_GIVE) != 0)
-        rrci_drop(heap, ob);
+    if ((kind & RRC_GIVE) != 0) {
+        RRC_REFCNT(ob)--;
+        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+    }
     return RRC_OK;
 }
 
-/* The ob of p's P link, or NULL. */
-RRCI_ALWAYS_INLINE rrc_object *rrci_from_obj(rrc_heap *heap, rrc_gcref p)
+/* The slow part of rrc_from_obj. If some links do not hold, garbage is not found by them. */
+static RRCI_COLD rrc_object *rrci_from_obj_otherwise(rrc_heap *heap, rrc_gcref p)
 {
-    rrc_object *ob = NULL;
-    if (RRCI_HAS_SLOT(heap)) {
-        RRCI_BEGIN_HOOK(heap);
-        ob = *RRC_HOST_SLOT(heap, p);
-        RRCI_END_HOOK(heap);
-        return ob;
-    }
-    if (heap->list[RRCI_P_YOUNG].count > 0)
-        ob = rrci_ob_of(&heap->list[RRCI_P_YOUNG], p);
-    return ob != NULL ? ob : rrci_ob_of(&heap->list[RRCI_P_OLD], p);
+    rrc_object *ob = heap != NULL && p != NULL && heap->state <= RRCI_ENDING ? rrci_from_obj(heap, p) : NULL;
+    return ob != NULL && rrci_is_garbage(ob) ? NULL : ob;
 }
 
 RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
 {
     if (heap == NULL || p == NULL || heap->state != RRCI_MUTATOR)
-        return NULL;
+        return rrci_from_obj_otherwise(heap, p);
     return rrci_from_obj(heap, p);
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or weak. While rrc_heap_free releases objects, link fields
-   are its own. If a p was found dead since the last step, that of a weak object may be dead too. To make
-   the object strong shows this, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a
+   weak object may be dead too. To make the object strong shows this, and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || heap->state == RRCI_CLOSING || rrci_is_releasing(heap)
-        || rrci_is_deferred(ob))
+    if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
@@ -3423,8 +4236,8 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 {
     const char *function = "rrc_mark_deallocating";
     size_t index;
-    if (heap != NULL && heap->state >= RRCI_RELEASING)
-        return;                         /* rrc_to_obj would not return the marker */
+    if (heap != NULL && heap->state == RRCI_HUSK)
+        return;                         /* a late dealloc */
     if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
         return;
     if (ob == NULL) {
@@ -3436,7 +4249,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         return;
     }
     if (RRC_LINK(ob) != NULL
-        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_deferred(ob)
+        && (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY || rrci_is_odd(RRC_LINK(ob))
             || (RRC_LINK(ob) != heap->marker && rrci_find_link(heap, ob, &index) != NULL))) {
         rrci_error(heap, RRC_ELINKED, function, ob, marker, "the marker was not set");
         return;
@@ -3461,16 +4274,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
-        RRCI_MIRRORED(heap, rrci_anchor_p(heap, ob, 0));
-        RRCI_BEGIN_HOOK(heap);
-        if (RRCI_HAS_SLOT(heap))
-            *RRC_HOST_SLOT(heap, RRC_LINK(ob)) = NULL;
-        RRCI_END_HOOK(heap);
-    }
-    rrci_drop_link(heap, list, index, rrci_key(list, rrci_at(list, index)));
-    heap->changed++;
-    rrci_bury(heap, ob, function);
+    rrci_dissolve(heap, list, index, 0, function);
     return RRC_OK;
 }
 
@@ -3480,9 +4284,9 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
-    if (code == RRC_OK && heap->state == RRCI_MUTATOR && RRCI_IN_HOOK(heap))
+    if (code == RRC_OK && heap->state == heap->rest && RRCI_IN_HOOK(heap))
         code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK && RRCI_IS_MIRRORED(heap))
+    if (code == RRC_OK && RRCI_IS_CLOSED(heap))
         code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (code == RRC_OK)
         heap->state = state;
@@ -3534,13 +4338,18 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
    If there are more, it rebuilds the dictionary at the end. */
 typedef struct rrci_dict_upkeep {
     size_t changes_left;
+    char   keep;
     char   rebuild;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep)
+static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep)
 {
+    if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
+        rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
+    upkeep->keep = !list->dict.optional || list->dict.asked;
     upkeep->rebuild = 0;
+    list->dict.asked = 0;
 }
 
 /* May the caller make one more change? If not, the dictionary is off. */
@@ -3550,19 +4359,24 @@ static int rrci_upkeep_change(rrci_list *list, rrci_dict_upkeep *upkeep)
         return 0;
     if (upkeep->changes_left-- > 0)
         return 1;
-    upkeep->rebuild = !list->dict.by_ob;
-    list->dict.on = 0;
+    upkeep->rebuild = upkeep->keep;
+    rrci_dict_turn_off(&list->dict);
     return 0;
 }
 
-/* Rebuild the dictionary if that was put off, or if tombstones take up the room that was reserved for
-   `promoted` more keys. */
+/* Do tombstones take up the room for `more` keys, so that the dictionary would have to grow? */
+static int rrci_is_littered(const rrci_list *list, size_t more)
+{
+    const rrci_dict *dict = &list->dict;
+    return dict->on && dict->table.used > list->count && dict->table.used + more > rrci_dict_comfort(dict);
+}
+
+/* Rebuild the dictionary if that was put off, or if tombstones take up the room for `promoted` more keys. */
 static void rrci_end_upkeep(rrci_list *list, rrci_dict_upkeep *upkeep, size_t promoted)
 {
-    rrci_dict *dict = &list->dict;
-    if (upkeep->rebuild || (dict->on && dict->used + promoted > dict->size - dict->size / 8)) {
-        rrci_dict_rebuild(list, dict->size);
-        dict->on = 1;
+    if (upkeep->rebuild || rrci_is_littered(list, promoted)) {
+        rrci_dict_rebuild(list, list->dict.table.size);
+        list->dict.on = 1;
     }
 }
 
@@ -3659,11 +4473,11 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
     rrci_link *link = rrci_at(list, index);
     int change = !list->dict.by_ob && rrci_upkeep_change(list, &sweeper->upkeep);
     if (change)
-        rrci_dict_remove(list, index, link->p);
+        rrci_table_remove(&list->dict.table, index, link->p);
     link->p = q;
     RRC_LINK(link->ob) = q;
     if (change)
-        rrci_dict_insert(list, index);
+        rrci_table_insert(&list->dict.table, index, rrci_hash(q));
 }
 
 /* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
@@ -3677,7 +4491,7 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
     sweeper.list = list;
     sweeper.function = function;
     sweeper.burial.added = sweeper.burial.buried = 0;
-    rrci_begin_upkeep(list, &sweeper.upkeep);
+    rrci_begin_upkeep(heap, list, &sweeper.upkeep);
     first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
     for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
         RRCI_PREFETCH(rrci_at(list, i)->p);
@@ -3724,15 +4538,16 @@ static void rrci_promote(rrc_heap *heap, rrci_list *young, rrci_list *old)
             rrci_remove(heap, young, i);
         }
     }
-    if (on && (!old->dict.by_ob
-               || old->dict.used + (old->count - first) <= old->dict.size - old->dict.size / 8)) {
-        rrci_dict_insert_all(old, first);
+    if (on && (!old->dict.optional || old->dict.table.used + (old->count - first) <= rrci_dict_limit(&old->dict))) {
+        rrci_table_insert_all(&old->dict.table, old, first, old->count);
         old->dict.on = 1;
+    } else {
+        rrci_dict_turn_off(&old->dict);
     }
 }
 
 /* Sweep the two young lists, and promote their links. Their dictionaries are rebuilt, because usually
-   few links stay. */
+   few links stay. They have room for as many links as there were. */
 static void rrci_sweep_young(rrc_heap *heap, const char *function)
 {
     int kind;
@@ -3741,11 +4556,12 @@ static void rrci_sweep_young(rrc_heap *heap, const char *function)
         if (list->count == 0)
             continue;
         list->dict.peak = list->count;
-        list->dict.on = 0;
+        rrci_dict_turn_off(&list->dict);
         rrci_sweep(heap, list, 0, function);
         rrci_promote(heap, list, &heap->list[kind & RRCI_O]);
-        if (!list->dict.by_ob) {
-            rrci_dict_rebuild(list, list->count > 0 ? list->dict.size : 0);
+        if (!list->dict.optional) {
+            size_t size = rrci_dict_size_for(list->dict.peak), capacity = list->dict.table.capacity;
+            rrci_dict_rebuild(list, size < capacity ? size : capacity);
             list->dict.on = 1;
         }
 #ifdef RRC_DEBUG
@@ -3768,15 +4584,15 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
-    if (!dict->on || dict->used < dict->size - dict->size / 8)
+    if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
         return 1;
-    if (dict->by_ob) {
-        dict->on = 0;
+    if (dict->optional) {
+        rrci_dict_turn_off(dict);
         return 1;
     }
-    if (dict->size < dict->capacity || dict->used > young->count)
-        rrci_dict_rebuild(young, dict->capacity);
-    return dict->used < dict->size - dict->size / 8;
+    if (dict->table.size < dict->table.capacity || dict->table.used > young->count)
+        rrci_dict_rebuild(young, dict->table.capacity);
+    return dict->table.used < rrci_dict_comfort(dict);
 }
 
 /* Move links whose p is young again to the young lists. A link for which there is no room stays. Then
@@ -3804,8 +4620,8 @@ static void rrci_demote(rrc_heap *heap)
             rrci_add_link(heap, young, link);
         }
         /* Removed entries left tombstones in the room for links that will come back. */
-        if (old->dict.on && !old->dict.by_ob && old->dict.used + young->count > old->dict.size - old->dict.size / 8)
-            rrci_dict_rebuild(old, old->dict.size);
+        if (!old->dict.optional && rrci_is_littered(old, young->count))
+            rrci_dict_rebuild(old, old->dict.table.size);
     }
 }
 
@@ -3833,6 +4649,10 @@ static void rrci_demote(rrc_heap *heap)
  * a traverse that visits other objects the second time cannot spoil one. An object without a GC head
  * counts as held by each reference to it.
  *
+ * Between the two calls rrc_major_collection_keep goes on with step 3, from what garbage owns. What it
+ * finds is colored too, but remains garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on,
+ * without holding it. When nothing else holds it, it parts from p, and joins the queue.
+ *
  * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
  * time. For other hosts the header calls survivor, after each round of marking, for the links not
  * reached so far. There are as many rounds as the longest path has crossings from heap to heap. (With
@@ -3846,50 +4666,6 @@ static void rrci_demote(rrc_heap *heap)
  * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
  * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
  * later. There is no recursion: gray objects are threaded through their scratch words. */
-
-#define RRCI_RING 64
-
-typedef struct rrci_search {
-    rrc_heap   *heap;
-    const char *function;
-    rrc_object *parent;         /* the object that is being traversed */
-    unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
-    char        with_host;      /* over both heaps; else links hold their objects */
-    char        is_early;       /* for rrc_major_collection_trace_early */
-    char        is_wrong;       /* a traverse is wrong: the result is not used */
-    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
-    unsigned    at, delayed;
-#ifdef RRC_DEBUG
-    uintptr_t   sum, counts;    /* of one traverse */
-#endif
-} rrci_search;
-
-/* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
-   tracked. */
-#define RRCI_EXPLAINS(list)   (1u << (list))
-#define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
-#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
-
-static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
-{
-    memset(search, 0, sizeof *search);
-    search->heap = heap;
-    search->explains = explains;
-    search->function = function;
-}
-
-/* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
-   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
-#define RRCI_PREFETCH_HEADS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
-        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
-    } while (0)
-#define RRCI_PREFETCH_FIELDS(ob) \
-    do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
-        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
-    } while (0)
 
 /* Delay a visited object until its head has been fetched. Returns an object that was
    visited some time ago, or NULL. The delayed objects are the last `delayed` of the ring. */
@@ -3913,46 +4689,10 @@ static rrc_object *rrci_from_ring(rrci_search *search)
     return ready;
 }
 
-static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
-{
-    return *(rrc_object **)(void *)((char *)ob + member->offset);
-}
-
-static void rrci_traverse_members(rrc_object *ob, rrc_visitproc visit, void *arg)
-{
-    const rrc_member *member = RRC_TYPE(ob)->tp_members;
-    for (; member != NULL && member->name != NULL; member++) {
-        rrc_object *target = rrci_member_value(ob, member);
-        if (target != NULL)
-            visit(target, arg);
-    }
-}
-
-/* Visit all that ob refers to. (A tp_traverse visits the heap type of its object too.) */
-RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
-{
-    const rrc_type *type = RRC_TYPE(ob);
-    search->parent = ob;
-    RRCI_BEGIN_HOOK(search->heap);
-    if (type->tp_traverse != NULL) {
-        type->tp_traverse(ob, visit, search);
-    } else {
-        rrci_traverse_members(ob, visit, search);
-        if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0)
-            visit((rrc_object *)(uintptr_t)type, search);
-    }
-    RRCI_END_HOOK(search->heap);
-}
-
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
 {
     rrci_error(search->heap, code, search->function, parent, NULL, detail);
     search->is_wrong = 1;
-}
-
-static int rrci_is_linked_ob(rrc_object *ob)
-{
-    return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
 /* ---- 1. explain ---- */
@@ -4146,40 +4886,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-/* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next address, and each object would be waited for. So each of many queues gets every 64th object.
-   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
-static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
-{
-    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (heap->gray_first[stripe] == NULL)
-        heap->gray_first[stripe] = ob;
-    else
-        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
-    heap->gray_last[stripe] = ob;
-}
-
-static rrc_object *rrci_pop_gray(rrc_heap *heap)
-{
-    rrc_object **first, *ob;
-    if (heap->gray_out == heap->gray_in)
-        return NULL;
-    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
-    ob = *first;
-    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (*first != NULL)
-        RRCI_PREFETCH_FIELDS(*first);
-    return ob;
-}
-
-static void rrci_forget_gray(rrc_heap *heap)
-{
-    memset(heap->gray_first, 0, sizeof heap->gray_first);
-    heap->gray_out = heap->gray_in;
-}
-
 /* A white object has turned out to be alive, or to be kept. */
 RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
 {
@@ -4318,6 +5024,12 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
         && rrci_find_link(heap, ob, &index) != NULL;
 }
 
+/* In a search among C objects alone: does a link hold ob? */
+static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_is_linked_ob(ob) ? rrci_link_holds(heap, ob) : rrci_lacks_bias(heap, ob);
+}
+
 /* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
    what is alive. */
 static void rrci_scan(rrci_search *search)
@@ -4334,7 +5046,7 @@ static void rrci_scan(rrci_search *search)
             intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
-            if (outside <= 0 && (search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))
+            if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
             rrci_color(heap, head);
@@ -4527,18 +5239,39 @@ static int rrci_all_alive(const rrc_heap *heap)
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
    aside: the free function frees it if it is light, else queues it. */
-static int rrci_goes_by_count(rrc_object *ob, int is_kept)
+static int rrci_goes_by_count(rrc_object *ob, int is_kept, int keeps)
 {
     if (rrc_refcnt(ob) != 0)
         return 0;
-    return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT || (!is_kept && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
+    return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT
+        || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. */
-static void rrci_set_garbage_aside(rrc_heap *heap)
+/* Of the objects of RRCI_WAITING from `first` on, bring those to its end that only their links hold. They are
+   deallocated first, before anything that they own is cleared. */
+static void rrci_bring_owners_last(rrc_heap *heap, size_t first)
+{
+    rrci_list *list = &heap->gc[RRCI_WAITING];
+    size_t end = list->count, i = first;
+    while (i < end) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrc_refcnt(ob) != 1) {
+            i++;
+            continue;
+        }
+        end--;
+        rrci_gc_fill(list, RRCI_WAITING, i, end);
+        *rrci_ob_at(list, end) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, end);
+    }
+}
+
+/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. keeps: the p's that
+   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. */
+static void rrci_set_garbage_aside(rrc_heap *heap, int keeps)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i = list->count;
+    size_t i = list->count, first = heap->gc[RRCI_WAITING].count;
     heap->batch = 0;
     if (rrci_all_alive(heap)) {
         heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
@@ -4549,18 +5282,24 @@ static void rrci_set_garbage_aside(rrc_heap *heap)
     while (i-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        int is_alive = rrci_is_alive(heap, head), is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+        int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+        int is_garbage = !rrci_is_alive(heap, head) || (head->is.word & RRCI_GC_OWNED) != 0;
         if (i >= RRCI_SEGMENT)
             RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
         rrci_whiten(heap, head);
-        if (is_alive && !is_kept) {
+        if (!is_garbage && !is_kept) {
             rrci_set_uncollectable(heap, head, 0);
-        } else if (!rrci_goes_by_count(ob, is_kept)) {
+        } else if (!rrci_goes_by_count(ob, is_kept, keeps)) {
             head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
                            | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
             RRC_REFCNT(ob)++;
             rrci_gc_move(heap, RRCI_WAITING, ob);
         }
+    }
+    if (keeps && heap->gc[RRCI_WAITING].count > first) {
+        if (heap->rest == RRCI_MUTATOR)
+            heap->rest = RRCI_PARTING;
+        rrci_bring_owners_last(heap, first);
     }
 }
 
@@ -4585,12 +5324,12 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
 {
     rrci_search search;
     rrci_state state = heap->state;
-    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
+    heap->state = RRCI_MAJOR;
     if (heap->alive > 0)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
     if (rrci_find_garbage(&search))
-        rrci_set_garbage_aside(heap);
+        rrci_set_garbage_aside(heap, 0);
     heap->state = state;
 }
 
@@ -4637,21 +5376,61 @@ static int rrci_trace_with_cycles(rrc_heap *heap, int is_early, const char *func
     return heap->searched;
 }
 
+/* Has garbage of this type code that may look at what it owns? */
+static int rrci_looks(const rrc_type *type)
+{
+    return (type->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0
+        && (type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
+            || type->tp_finalize != NULL);
+}
+
+/* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
+   garbage itself is not marked for it. */
+static void rrci_keep_owned(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    int kind;
+    rrci_begin_search(&search, heap, 0, function);
+    search.with_host = 1;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+        }
+    heap->scan = SIZE_MAX;
+    rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
+    heap->keeping = RRCI_GC_OWNED;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_looks(RRC_TYPE(ob)))
+            rrci_traverse(&search, ob, rrci_visit_reach);
+    }
+    rrci_mark(&search);
+    heap->keeping = 0;
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    heap->scan = 0;
+}
+
 /* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
    that none of its objects also joins the dealloc queue. */
-static void rrci_free_with_cycles(rrc_heap *heap, const char *function)
+static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
     heap->not_searched++;
     if (heap->searched) {
         rrci_note_search(heap);
-        rrci_set_garbage_aside(heap);
+        rrci_set_garbage_aside(heap, keeps);
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    rrci_return_late(heap, first);
+    if (!keeps)
+        rrci_return_late(heap, first);
     heap->searched = 0;
 }
 
@@ -4668,7 +5447,7 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
-    return (heap->state == RRCI_MUTATOR || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
+    return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
         && heap->gc[RRCI_TRACKED].count > 0;
 }
@@ -4682,12 +5461,13 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 /* Report the obs of all links in this list that have this p. (A p can have many O links.) */
 static void rrci_marked_in(rrc_heap *heap, const rrci_list *list, rrc_gcref p)
 {
-    const rrci_dict *dict = &list->dict;
+    const rrci_table *table = &list->dict.table;
     uint64_t hash = rrci_hash(p);
-    uint32_t mask = rrci_dict_mask(dict);
-    const uint32_t *group = rrci_dict_home(dict, hash);
-    for (;; group = rrci_dict_next(dict, group)) {
-        unsigned matches = rrci_group_match(group, rrci_dict_print(dict, hash), ~mask);
+    uint32_t mask = rrci_mask(table);
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
+        unsigned matches = rrci_group_match(group, rrci_print(table, hash), ~mask);
         for (; matches != 0; matches &= matches - 1) {
             uint32_t number = group[rrci_lowest_bit(matches)] & mask;
             if (number >= RRCI_FIRST && rrci_at(list, number - RRCI_FIRST)->p == p)
@@ -4736,7 +5516,7 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
         rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     heap->minor_collections++;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4781,25 +5561,40 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
     heap->searched = 0;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
+    return RRC_OK;
+}
+
+RRC_API int rrc_major_collection_keep(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_keep";
+    int code = rrci_gate(heap, RRCI_MAJOR_KEEP, function);
+    if (code != RRC_OK)
+        return code;
+    if (heap->searched && !rrci_all_alive(heap)) {
+        heap->state = RRCI_MAJOR;
+        rrci_keep_owned(heap, function);
+    }
+    heap->state = RRCI_KEPT;
     return RRC_OK;
 }
 
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
-    int was_open, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    int was_open, keeps, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
     was_open = heap->state == RRCI_OPEN;
+    keeps = heap->state == RRCI_KEPT;
     heap->state = RRCI_MAJOR;
     if (was_open)
         rrci_close_search(heap, function);
-    rrci_free_with_cycles(heap, function);
+    rrci_free_with_cycles(heap, keeps, function);
     rrci_demote(heap);
-    rrci_trim_chunks(heap);
+    rrci_trim(heap);
     heap->major_collections++;
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4813,7 +5608,7 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
         return code;
     rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    heap->state = RRCI_MUTATOR;
+    heap->state = heap->rest;
     return RRC_OK;
 }
 
@@ -4833,11 +5628,11 @@ typedef struct rrci_look {
     uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
 } rrci_look;
 
-/* The number of references to ob that are not its list's. A link that ob has got meanwhile also counts. */
+/* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
+   other garbage only. (An object that gets a new link goes back to RRCI_TRACKED at once.) */
 static intptr_t rrci_count_of_others(rrc_object *ob)
 {
-    const rrci_gc_head *head = rrci_gc_head_of(ob);
-    return rrc_refcnt(ob) - rrci_is_waiting(head) + (rrci_is_linked_ob(ob) && (head->is.word & RRCI_GC_KEPT) == 0);
+    return rrc_refcnt(ob) - rrci_is_waiting(rrci_gc_head_of(ob));
 }
 
 /* Let the waiting object at `index` join the batch. */
@@ -4994,7 +5789,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
     look.unexplained = 0;
     look.flags = 0;
-    heap->state = state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR;
+    heap->state = RRCI_MAJOR;
     heap->batch = 0;
     rrci_take_batch(&look, least);
     looked = heap->batch + heap->gc[RRCI_CLEARED].count;
@@ -5021,12 +5816,12 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object has only its list's reference, no weak references to be cleared and no finalizer to
-   be run, drop that reference. Otherwise return 0. */
+/* If the waiting object has only its list's reference (and a link), no weak references to be cleared and no
+   finalizer to be run, drop that reference. Otherwise return 0. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (RRC_REFCNT(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
+    if (rrc_refcnt(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
         return 0;
     rrci_gc_move(heap, RRCI_CLEARED, ob);
     rrci_drop(heap, ob);
@@ -5103,7 +5898,7 @@ static void rrci_clear_part(rrc_heap *heap)
             RRC_HOST_GUARD(heap, rrci_call_clear, part[i]);
     }
     for (i = 0; i < count; i++) {
-        heap->quota += RRC_REFCNT(part[i]) == 1;
+        heap->quota += rrc_refcnt(part[i]) == 1;
         rrci_drop(heap, part[i]);
     }
 }
@@ -5145,6 +5940,20 @@ static int rrci_do_garbage(rrc_heap *heap)
     return 1;
 }
 
+/* A hook of a collection may have dropped the last reference to an object that is cleared, but linked. Part those
+   objects. Returns 0 if there are none. */
+static int rrci_part_cleared(rrc_heap *heap)
+{
+    const rrci_list *cleared = &heap->gc[RRCI_CLEARED];
+    size_t i, parted = heap->parted;
+    for (i = 0; heap->rest != RRCI_MUTATOR && i < cleared->count; i++) {
+        rrc_object *ob = *rrci_ob_at(cleared, i);
+        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
+            rrci_part(heap, ob);        /* (if its hook shortens the list, the next call sees what was skipped) */
+    }
+    return heap->parted > parted;
+}
+
 /* All garbage is cleared. An object that is left, and is not held from outside now, is uncollectable.
    (The next search tries it again, but does not log it.) Returns 0 if nothing was cleared. */
 static int rrci_end_clearing(rrc_heap *heap)
@@ -5153,6 +5962,8 @@ static int rrci_end_clearing(rrc_heap *heap)
     uintptr_t flags;
     if (cleared->count == 0 || heap->gc_walking > 0)
         return 0;
+    if (rrci_part_cleared(heap))
+        return 1;
     rrci_look_at_waiting(heap, 0, &flags);
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
@@ -5178,7 +5989,7 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap)
 {
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_invoke_callback") != RRC_OK)
         return;
-    if (rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
+    if (heap->rest != RRCI_ENDING && rrci_pending(heap) > 0 && RRCI_HAS_TRIGGER(heap)) {
         heap->triggering++;
         RRC_HOST_DEALLOC_TRIGGER(heap);
         heap->triggering--;
@@ -5190,7 +6001,7 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     rrc_object *ob;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_next_dead") != RRC_OK)
         return NULL;
-    ob = rrci_dequeue(heap);
+    ob = rrci_take_queued(heap);
     if (ob == NULL && heap->later != NULL)
         ob = rrci_take_deferred(heap);
     return ob;
@@ -5200,14 +6011,14 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
 static int rrci_do_queued(rrc_heap *heap)
 {
     rrci_queue *queue = &heap->queue;
-    rrc_object *ob = rrci_dequeue(heap);
+    rrc_object *ob = rrci_take_queued(heap);
     if (ob == NULL)
         return 0;
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
     if (--RRC_REFCNT(ob) != 0)
-        RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
+        rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
@@ -5225,31 +6036,21 @@ static int rrci_do_deferred(rrc_heap *heap)
     return 1;
 }
 
-/* While rrc_heap_free releases objects: deallocate one that was nested too deep. */
-static int rrci_do_again(rrc_heap *heap)
-{
-    rrci_link *record = heap->again;
-    if (record == NULL)
-        return 0;
-    heap->again = (rrci_link *)record->p;
-    if (--RRC_REFCNT(record->ob) == 0)
-        rrci_dealloc(heap, record->ob);
-    return 1;
-}
-
 /* Do pending work in this order, until none is left or the quota is spent. Returns the number of objects
    handled. */
 static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
 {
+    int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
     heap->quota_added = 0;
     while (heap->quota > 0) {
-        if (!rrci_do_again(heap) && !rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap)
-            && !rrci_end_clearing(heap))
+        if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
             break;
     }
-    heap->running = 0;
+    heap->running = running;
+    if (heap->rest == RRCI_PARTING && heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count == 0)
+        heap->state = heap->rest = RRCI_MUTATOR;
     return quota - heap->quota + heap->quota_added;
 }
 
@@ -5269,7 +6070,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     const char *function = "rrc_gc_track";
     size_t tracked;
     int code;
-    code = rrci_gate(heap, RRCI_ALLOCATES, function);
+    code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL)
@@ -5286,7 +6087,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     tracked = rrci_count_tracked(heap) + 1;
     if (tracked > RRCI_MAX_TRACKED)
         return rrci_error(heap, RRC_ELIMIT, function, ob, NULL, "");
-    if (rrci_reserve_lists(heap, rrci_count_links(heap) + heap->queue.count, tracked) != RRC_OK)
+    if (rrci_reserve_lists(heap, rrci_count_records(heap), tracked) != RRC_OK)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
@@ -5329,38 +6130,6 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
     return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
-}
-
-RRC_API size_t rrc_gc_collect(rrc_heap *heap)
-{
-    size_t garbage, hopeless, finalized;
-    int round;
-    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || rrci_is_busy(heap))
-        return 0;
-    heap->gc_collecting = 1;
-    garbage = heap->garbage;
-    for (round = 0; round < 2; round++) {
-        hopeless = heap->hopeless;
-        finalized = heap->finalized;
-        if (RRCI_IS_MIRRORED(heap)) {
-            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
-        } else if (heap->desc.collect != NULL) {
-            heap->desc.collect(heap->desc.userdata);
-            if (heap->state != RRCI_MUTATOR) {
-                rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
-                           "collect returned, but the free function of its collection was not called");
-                break;
-            }
-        } else {
-            rrci_collect_c(heap, "rrc_gc_collect");
-        }
-        rrci_do_pending(heap, SIZE_MAX);
-        if (heap->finalized == finalized)
-            break;
-    }
-    heap->gc_collecting = 0;
-    return heap->garbage - garbage + (heap->hopeless - hopeless);
 }
 
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
@@ -5497,314 +6266,6 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
  * changed unless the object is weak already, or no link was made since the last step. */
 #ifdef RRC_MIRROR
-
-/* rrci_mirror_words.state */
-#define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
-#define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
-#define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
-#define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-
-/* ---- what stands for an object ---- */
-
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_is_linked_ob(ob))
-        return 0;
-    if (rrci_has_gc_head(ob))
-        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
-}
-
-RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
-{
-    (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
-}
-
-/* rrc_mirror_target without its checks. */
-static rrc_gcref rrci_target(rrc_heap *heap, rrc_object *ob)
-{
-    return ob == heap->linking || rrci_is_p_linked(heap, ob) ? RRC_LINK(ob) : rrc_mirror_node(heap, ob);
-}
-
-RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob)
-{
-    return heap != NULL && ob != NULL && RRCI_IS_MIRRORED(heap) ? rrci_target(heap, ob) : NULL;
-}
-
-static uintptr_t rrci_new_number(rrc_heap *heap)
-{
-    return ++heap->last_number;
-}
-
-/* ---- weak and strong ---- */
-
-static void rrci_set_weak(rrc_heap *heap, rrc_object *ob)
-{
-    RRC_REFCNT(ob) |= INTPTR_MIN;
-    heap->weak_count++;
-}
-
-static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
-{
-    if (!RRCI_IS_WEAK(ob))
-        return;
-    RRC_REFCNT(ob) &= INTPTR_MAX;
-    heap->weak_count--;
-}
-
-static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
-{
-    int is_there;
-    char anchoring = heap->anchoring;
-    heap->anchoring = 1;
-    RRCI_BEGIN_HOOK(heap);
-    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
-    RRCI_END_HOOK(heap);
-    heap->anchoring = anchoring;
-    return is_there;
-}
-
-/* The same for the p of ob's P link. The bias may not be there yet, or may have been forgotten. */
-static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
-{
-    heap->linking = ob;
-    rrci_anchor(heap, ob, on);
-    heap->linking = NULL;
-}
-
-static int rrci_visit_touch(rrc_object *ob, void *arg)
-{
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
-    return 0;
-}
-
-/* Make all objects strong that ob owns. */
-static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_touch");
-    rrci_traverse(&search, ob, rrci_visit_touch);
-}
-
-/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
-   object has died too, go on with what that object owns. */
-static void rrci_spread_strength(rrc_heap *heap)
-{
-    rrc_object *ob;
-    heap->spreading = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
-        rrci_touch_owned(heap, ob);
-    heap->spreading = 0;
-}
-
-/* ob's edge node has died. */
-static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_forget_node(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
-    if (!rrci_is_tracked(ob))
-        return;
-    rrci_push_gray(heap, ob);
-    if (!heap->spreading)
-        rrci_spread_strength(heap);
-}
-
-/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
-   dissolves its link. */
-static void rrci_root(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
-        return;
-    if (rrci_is_p_linked(heap, ob)) {
-        rrci_set_weak(heap, ob);
-        heap->found_dead = 1;
-        return;
-    }
-    rrci_lose_node(heap, ob);
-}
-
-/* A weak object becomes strong. */
-static void rrci_become_strong(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    rrci_root(heap, ob);
-}
-
-/* A strong object that C has no reference to becomes weak. */
-static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_target(heap, ob) == NULL)
-        return;
-    rrci_set_weak(heap, ob);
-    rrci_anchor(heap, ob, 0);
-}
-
-/* C has dropped its last reference to an object that is or was linked. */
-static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!RRCI_IS_WEAK(ob))
-        rrci_weaken(heap, ob);
-}
-
-/* The header itself has dropped a reference to ob, but not the last one. */
-static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_is_linked_ob(ob))
-        rrci_no_reference(heap, ob);
-}
-
-/* Make all objects strong that C refers to. */
-static void rrci_strengthen_all(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
-        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (rrc_refcnt(ob) > 0)
-            rrc_touch(heap, ob);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrc_refcnt(ob) > 0)
-                rrc_touch(heap, ob);
-        }
-}
-
-/* ---- edge nodes ---- */
-
-static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
-{
-#ifdef RRC_DEBUG
-    rrci_free_table(heap, head->is.listed, head->is.listed_count * sizeof *head->is.listed);
-    head->is.listed = NULL;
-    head->is.listed_count = 0;
-#else
-    (void)heap, (void)head;
-#endif
-}
-
-/* Forget ob's edge node, if it has one. */
-static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_mirror_head *head;
-    if (!rrci_is_gc_object(ob))
-        return;
-    head = rrci_mirror_head_of(ob);
-    if (!rrci_is_p_linked(heap, ob)) {
-        rrci_clear_weak(heap, ob);
-        head->is.number = 0;
-    }
-    head->is.state &= RRCI_NODE_PENDING;
-    head->is.edges = 0;
-    rrci_forget_listed(heap, head);
-    if (head->is.node == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
-    RRCI_END_HOOK(heap);
-    head->is.node = NULL;
-    heap->node_count--;
-}
-
-static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
-{
-    head->is.state |= RRCI_NODE_PENDING;
-    heap->has_pending = 1;
-}
-
-/* A new node is rooted until the step ends, even if its object is weak. */
-RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
-{
-    const char *function = "rrc_mirror_set_node";
-    rrci_mirror_head *head;
-    if (heap == NULL || ob == NULL || node == NULL) {
-        rrci_report(heap != NULL ? &heap->desc : NULL, RRC_ENULL, function, ob, node, "");
-        return;
-    }
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
-        return;
-    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
-        rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
-        return;
-    }
-    head = rrci_mirror_head_of(ob);
-    if (!heap->stepping || head->is.node == node) {
-        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
-        if (head->is.number == 0) {
-            head->is.number = rrci_new_number(heap);
-            heap->changes++;
-        }
-    }
-    if (!heap->stepping) {
-        if (head->is.node == node)
-            return;
-        heap->changes++;
-    }
-    heap->node_count += head->is.node == NULL;
-    head->is.node = node;
-    head->is.state &= ~RRCI_NODE_LOST;
-    if (rrci_is_p_linked(heap, ob))
-        return;
-    rrci_anchor(heap, ob, 1);
-    if (RRCI_IS_WEAK(ob) && heap->stepping)
-        rrci_set_pending(heap, head);
-    else
-        rrci_clear_weak(heap, ob);
-}
-
-/* ---- links and tracking change ---- */
-
-/* Just before a link is made: the p of a P link replaces the edge node. */
-static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
-        rrci_anchor(heap, ob, 0);
-}
-
-static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
-{
-    heap->changes++;
-    heap->links_made++;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    }
-    if ((kind & RRCI_O) == 0) {
-        if (rrci_is_gc_object(ob))
-            rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_clear_weak(heap, ob);
-        rrci_anchor_p(heap, ob, 1);
-    }
-}
-
-/* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
-   so now, under a new number, if it is to have one. */
-static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_clear_weak(heap, ob);
-    heap->changes++;
-    if (rrci_is_gc_object(ob) && rrci_is_p_linked(heap, ob)) {
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
-    }
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-}
-
-/* ob is about to be untracked: its references will not be mirrored. */
-static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
-{
-    heap->changes++;
-    heap->untracked = 1;
-    rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
-    rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
-    rrci_forget_node(heap, ob);
-}
 
 /* ---- 1. deaths ---- */
 
@@ -6367,7 +6828,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
         rrci_strengthen_all(heap);
         heap->links_made = heap->changes = 1;
     }
-    rrci_trim_chunks(heap);
+    rrci_trim(heap);
     heap->mirror_steps++;
     heap->stepping = 0;
     return code;
@@ -6376,7 +6837,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
 RRC_API int rrc_mirror_step(rrc_heap *heap)
 {
     const char *function = "rrc_mirror_step";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate(heap, RRCI_ENDS, function);
     if (code != RRC_OK)
         return code;
     if (!RRCI_IS_MIRRORED(heap))
@@ -6408,27 +6869,71 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     heap->stepping = 0;
 }
 
-/* The heap ends: no mirror hook may be called from now on. */
+/* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
+   whose p has died are dissolved. */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
     int kind;
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            rrci_clear_weak(heap, ob);
+            if (!rrci_is_p_linked(heap, ob))
+                rrci_clear_weak(heap, ob);
             rrci_mirror_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_clear_weak(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
     heap->node_count = 0;
-    heap->desc.mirror = NULL;
+    heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = heap->list[kind].count; i-- > 0;) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            int is_lost = RRCI_IS_WEAK(ob);
+            rrci_clear_weak(heap, ob);
+            if (is_lost)
+                rrci_dissolve(heap, &heap->list[kind], i, 0, "rrc_heap_free");
+        }
 }
 
 #endif /* RRC_MIRROR */
+
+/* ---- all at once ---- */
+
+RRC_API size_t rrc_gc_collect(rrc_heap *heap)
+{
+    size_t garbage, hopeless, finalized;
+    int round;
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
+        || rrci_is_busy(heap))
+        return 0;
+    heap->gc_collecting = 1;
+    garbage = heap->garbage;
+    for (round = 0; round < 2; round++) {
+        hopeless = heap->hopeless;
+        finalized = heap->finalized;
+        if (RRCI_IS_MIRRORED(heap)) {
+            RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
+        } else if (heap->desc.collect != NULL) {
+            heap->desc.collect(heap->desc.userdata);
+            if (heap->state != heap->rest) {
+                rrci_error(heap, RRC_EHOOK, "rrc_gc_collect", NULL, NULL,
+                           "collect returned, but the free function of its collection was not called");
+                break;
+            }
+        } else {
+            rrci_collect_c(heap, "rrc_gc_collect");
+        }
+        rrci_do_pending(heap, SIZE_MAX);
+        if (heap->finalized == finalized)
+            break;
+    }
+    heap->gc_collecting = 0;
+    return heap->garbage - garbage + (heap->hopeless - hopeless);
+}
 
 /* ---- heaps ---- */
 
@@ -6500,7 +7005,8 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
-        dict->on = !dict->by_ob;
+        dict->optional = dict->by_ob && !desc->unlinks;
+        dict->on = !dict->optional;
     }
     return heap;
 }
@@ -6510,105 +7016,109 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
     return heap != NULL ? heap->desc.userdata : NULL;
 }
 
-/* The end of a heap, first half: dissolve the links. Each record whose ob is not freed at once gets a
-   reference of its own (an ob from the queue has one), so that no ob goes before the second half gets
-   to it. The link field of ob points to the record, so that a dealloc can cross it out. C holds the obs
-   of the records that are left. */
-static void rrci_close_links(rrc_heap *heap)
+/* ---- the end of a heap ----
+   It is a phase of the program first, RRCI_ENDING. Links do not hold any more, but all p's are still there, and
+   all functions work. What C does not hold goes: owners before what they own, so that each dealloc sees what its
+   object owns as it was. Then the links of what C holds are dissolved. */
+
+/* Part the objects of this list that only their links hold. */
+static void rrci_part_idle(rrc_heap *heap, int kind)
 {
-    const char *function = "rrc_heap_free";
-    rrc_object *ob;
+    rrci_list *list = &heap->list[kind];
     size_t i;
-    int kind;
-    while ((ob = rrci_dequeue(heap)) != NULL) {
-        rrci_link record;
-        if (RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY) {
-            RRC_REFCNT(ob)--;           /* it was linked again while it waited, and has a record */
-            continue;
-        }
-        record.p = NULL;
-        record.ob = ob;
-        rrci_append(heap, &heap->list[RRCI_O_OLD], record);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        rrci_list *list = &heap->list[kind];
-        list->dict.on = 0;
-        for (i = 0; i < list->count; i++) {
-            rrci_link *record = rrci_at(list, i);
-            intptr_t count;
-            if (i + RRCI_AHEAD < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-            ob = record->ob;
-            count = RRC_REFCNT(ob);
-            if (record->p != NULL) {
-                if (!rrci_has_tag(ob, RRCI_TAG_RECORD))     /* it has another one, from the queue */
-                    RRC_LINK(ob) = NULL;
-                record->ob = NULL;
-                if (count >= RRC_REFCNT_IMMORTAL)
-                    continue;
-                if (count < RRC_REFCNT_FROM_PYPY) {
-                    rrci_refcount_error(heap, function, ob, record->p);
-                    continue;           /* leaked, because the count is wrong */
-                }
-                if (count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-                    rrci_free_light(heap, ob);
-                    continue;
-                }
-                count -= count > RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT
-                                                            : RRC_REFCNT_FROM_PYPY;
-                RRC_REFCNT(ob) = count + 1;
-                record->ob = ob;
-            }
-            RRC_LINK(ob) = rrci_tagged(record, RRCI_TAG_RECORD);
-        }
+    for (i = list->count; i-- > 0;) {
+        if (i >= list->count)
+            continue;                   /* a hook has dropped other references */
+        if (i >= RRCI_AHEAD)
+            RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
+        if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0)
+            rrci_dissolve(heap, list, i, 1, "rrc_heap_free");
     }
 }
 
-/* The end of a heap, second half: drop these references. */
-static void rrci_release_objects(rrc_heap *heap)
+/* Do all pending work. It can make more: that is done too, but only so many rounds may leave as many objects as
+   before. */
+static void rrci_do_last(rrc_heap *heap, int *rounds_left)
 {
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            rrci_link *record = rrci_at(list, i);
-            if (i + RRCI_AHEAD < list->count)
-                RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
-            if (record->ob == NULL)
-                continue;
-            if (--RRC_REFCNT(record->ob) == 0)
-                rrci_dealloc(heap, record->ob);
-        }
+    size_t pending;
+    while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
+        ptrdiff_t objects = heap->objects;
+        rrci_do_pending(heap, pending);
+        *rounds_left -= heap->objects >= objects;
     }
 }
 
-/* Count the objects whose record no dealloc has crossed out. C holds them. */
-static size_t rrci_count_held(rrc_heap *heap)
+/* Do what is pending. Part all that only links hold: proxies first, views that nobody owns after them. */
+static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 {
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_O_OLD);
+    rrci_part_idle(heap, RRCI_O_YOUNG);
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_P_OLD);
+    rrci_part_idle(heap, RRCI_P_YOUNG);
+    rrci_do_last(heap, rounds_left);
+}
+
+/* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
+   other garbage held. */
+static void rrci_end_objects(rrc_heap *heap)
+{
+    int rounds_left = 10000;
+    size_t finalized, garbage, parted;
+    rrci_end_links(heap, &rounds_left);
+    do {
+        ptrdiff_t objects = heap->objects;
+        finalized = heap->finalized;
+        garbage = heap->garbage;
+        parted = heap->parted;
+        rrci_collect_c(heap, "rrc_heap_free");
+        rrci_end_links(heap, &rounds_left);
+        rounds_left -= heap->objects >= objects;
+    } while ((heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted)
+             && rounds_left > 0);
+}
+
+/* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
+static int rrci_is_held_at_the_end(rrc_heap *heap, rrc_object *ob)
+{
+    return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_linked_ob(ob) && rrc_refcnt(ob) > 0
+        && !rrc_gc_is_uncollectable(heap, ob);
+}
+
+/* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
+   been in the queue. */
+static size_t rrci_part_all(rrc_heap *heap)
+{
+    static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
     size_t held = 0, i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            rrc_object *ob = rrci_at(list, i)->ob;
-            if (ob == NULL)
-                continue;
-            RRC_LINK(ob) = NULL;
-            held += !rrc_gc_is_uncollectable(heap, ob);     /* it holds itself */
+    int k;
+    for (k = 0; k < RRCI_LISTS; k++) {
+        rrci_list *list = &heap->list[kinds[k]];
+        while (list->count > 0) {
+            held += (size_t)rrci_is_held_at_the_end(heap, rrci_at(list, list->count - 1)->ob);
+            rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
         }
     }
-    return held;
+    for (i = 0; i < tracked->count; i++) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        if (rrci_has_left(heap, ob) && rrc_gc_is_uncollectable(heap, ob))
+            rrci_empty_link_field(heap, ob);
+    }
+    return held + heap->left;
 }
 
+/* (If the end was given up, objects are left in the queue, with one reference more.) */
 static void rrci_free_tables(rrc_heap *heap)
 {
     int kind;
+    while (rrci_dequeue(heap) != NULL)
+        ;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_list *list = &heap->list[kind];
-        while (list->count > 0)
-            rrci_remove(heap, list, list->count - 1);
-        rrci_free_table(heap, list->dict.memory, rrci_dict_bytes(list->dict.capacity));
+        rrci_table_free(heap, &list->dict.table);
+        rrci_table_free(heap, &list->dict.other);
     }
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         while (heap->gc[kind].count > 0)
@@ -6624,12 +7134,10 @@ static void rrci_free_tables(rrc_heap *heap)
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
-    size_t held, finalized, garbage;
-    ptrdiff_t objects;
-    int rounds_left = 10000;
+    size_t held;
     if (heap == NULL)
         return 0;
-    if (rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK)
+    if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return SIZE_MAX;
     if (rrci_is_busy(heap) || heap->triggering > 0 || heap->gc_collecting) {
         rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
@@ -6637,24 +7145,13 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
         return SIZE_MAX;
     }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
-    heap->state = RRCI_CLOSING;
-    rrci_close_links(heap);
-    heap->state = RRCI_RELEASING;
-    rrci_release_objects(heap);
-    rrci_do_pending(heap, SIZE_MAX);
-    /* Collect again for objects that finalizers kept, or that only other garbage held from outside. The
-       rounds are limited: finalizers and deallocs can go on making garbage. */
-    do {
-        objects = heap->objects;
-        finalized = heap->finalized;
-        garbage = heap->garbage;
-        rrci_collect_c(heap, function);
-        rrci_do_pending(heap, SIZE_MAX);
-        rounds_left -= heap->objects >= objects;
-    } while ((heap->garbage != garbage || heap->finalized != finalized) && rounds_left > 0);
-    held = rrci_count_held(heap);
+    heap->state = heap->rest = RRCI_ENDING;
+    heap->running = 1;                  /* deallocs wait for rrci_do_last */
+    rrci_end_objects(heap);
+    held = rrci_part_all(heap);
+    heap->running = 0;
     rrci_free_tables(heap);
-    heap->state = RRCI_HUSK;
+    heap->state = heap->rest = RRCI_HUSK;
     rrci_end_husk(heap);
     return held;
 }
@@ -6765,18 +7262,53 @@ static void rrci_check_single_links(rrci_checker *checker)
         }
 }
 
+/* Has the table so many records, and at least one empty entry? */
+static int rrci_table_has(const rrci_table *table, size_t records)
+{
+    size_t i, live = 0, used = 0;
+    for (i = 0; i < table->size; i++) {
+        uint32_t entry = rrci_group_at(table, i / RRCI_GROUP)[i % RRCI_GROUP];
+        live += entry > RRCI_TOMBSTONE;
+        used += entry != RRCI_EMPTY;
+    }
+    return live == records && used == table->used && (table->size == 0 || used < table->size);
+}
+
+/* Does a probe with this key come to record `index`? */
+static int rrci_table_knows(const rrci_table *table, size_t index, const void *key)
+{
+    uint64_t hash = rrci_hash(key);
+    uint32_t entry = rrci_print(table, hash) | ((uint32_t)index + RRCI_FIRST);
+    size_t at;
+    for (at = rrci_home(table, hash);; at = rrci_next_group(table, at)) {
+        const uint32_t *group = rrci_group_at(table, at);
+        if (rrci_group_match(group, entry, ~(uint32_t)0) != 0)
+            return 1;
+        if (rrci_group_match(group, RRCI_EMPTY, ~(uint32_t)0) != 0)
+            return 0;
+    }
+}
+
 static void rrci_check_dict(rrci_checker *checker, const rrci_list *list)
 {
     const rrci_dict *dict = &list->dict;
-    size_t i, live = 0, used = 0;
+    size_t i;
     if (!dict->on)
         return;
-    for (i = 0; i < dict->size; i++) {
-        live += dict->entry[i] > RRCI_TOMBSTONE;
-        used += dict->entry[i] != RRCI_EMPTY;
-    }
-    if (live != list->count || used != dict->used || (dict->size > 0 && used == dict->size))
+    if (!rrci_table_has(&dict->table, list->count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a dictionary does not match its list");
+    if (dict->stage != RRCI_FILLING)
+        return;
+    if (dict->done > list->count || !rrci_table_has(&dict->other, dict->done)) {
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the new table of a dictionary does not match its list");
+        return;
+    }
+    for (i = 0; i < dict->done; i++) {
+        const rrci_link *link = rrci_at(list, i);
+        if (!rrci_table_knows(&dict->other, i, rrci_key(list, link)))
+            rrci_found(checker, RRC_ECORRUPT, link->ob, link->p,
+                       "the new table of a dictionary does not know the link");
+    }
 }
 
 static void rrci_check_queue(rrci_checker *checker)
@@ -6948,7 +7480,7 @@ static void rrci_check_reserves(rrci_checker *checker)
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
         const rrci_dict *dict = &heap->list[kind].dict;
         size_t promoted = heap->list[kind | RRCI_YOUNG].count;
-        if (dict->on && !dict->by_ob && promoted > 0 && dict->used + promoted > dict->size - dict->size / 8)
+        if (dict->on && !dict->optional && promoted > 0 && dict->table.used + promoted > rrci_dict_limit(dict))
             rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the dictionary has no room for the young links");
     }
 }
@@ -7301,7 +7833,6 @@ static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
     return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
 
-
 static void rrci_free_graph(rrci_graph *graph)
 {
     rrci_strings *strings = &graph->strings;
@@ -7472,6 +8003,13 @@ static size_t rrci_reach_node(rrci_graph *graph, size_t tail, size_t node, size_
     return tail + 1;
 }
 
+/* Do paths follow a link to this node? Without the hook `edges` the objects of the host take no part. */
+static int rrci_is_followed(const rrci_graph *graph, size_t to)
+{
+    return graph->heap->desc.edges != NULL
+        && (to >= graph->obs || rrci_link_holds(graph->heap, rrci_ob_of_node(graph, to)));
+}
+
 /* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
 static void rrci_spread(rrci_graph *graph, size_t tail, int how)
 {
@@ -7480,13 +8018,19 @@ static void rrci_spread(rrci_graph *graph, size_t tail, int how)
         size_t from = graph->reach[head].queue;
         rrci_list_edges(graph, from, 0);
         for (i = 0; i < graph->edge_count; i++)
-            if (graph->edges[i].kind != RRCI_LINK || graph->heap->desc.edges != NULL)
+            if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
                 tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
     }
 }
 
-/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. Without the
-   hook `edges` the objects of the host take no part. */
+/* Does a link hold this node? */
+static int rrci_p_holds(const rrci_graph *graph, size_t node)
+{
+    return (graph->flags[node] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0
+        && rrci_link_holds(graph->heap, rrci_ob_of_node(graph, node));
+}
+
+/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
 static int rrci_find_paths(rrci_graph *graph)
 {
     int with_host = graph->heap->desc.edges != NULL, wave;
@@ -7502,7 +8046,7 @@ static int rrci_find_paths(rrci_graph *graph)
         size_t tail = 0;
         for (i = 0; i < graph->obs; i++)
             if (wave == 0 ? rrci_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
-                : wave == 1 ? !with_host && (graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0
+                : wave == 1 ? !with_host && rrci_p_holds(graph, i)
                 : rrci_is_dying(graph, i))
                 tail = rrci_reach_node(graph, tail, i, RRCI_NO_NODE, how);
         if (wave == 0) {
@@ -7540,10 +8084,10 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     RRCI_END_HOOK(writer->heap);
 }
 
-/* Write "1 reference" or "2 references". */
+/* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
 static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
 {
-    rrci_write(writer, "%ld %s%s", (long)count, what, count == 1 ? "" : "s");
+    rrci_write(writer, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
 }
 
 static int rrci_is_set_aside(rrc_object *ob)
@@ -7614,7 +8158,8 @@ static void rrci_write_root(const rrci_writer *writer, rrci_graph *graph, size_t
     else if (rrci_outside(graph, root) == 1)
         rrci_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
     else if (rrci_outside(graph, root) > 1)
-        rrci_write(writer, "  %s%ld references from outside %s alive\n", which, (long)rrci_outside(graph, root), keep);
+        rrci_write(writer, "  %s%lld references from outside %s alive\n", which,
+                   (long long)rrci_outside(graph, root), keep);
     else
         rrci_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
 }
@@ -7717,8 +8262,8 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
                : how == 0 ? "\\ngarbage" : "");
     if (outside > 0 && !is_static && !is_dying) {
-        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%ld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
-                   (unsigned long)index, (long)outside, (unsigned long)index, (unsigned long)index);
+        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
+                   (unsigned long)index, (long long)outside, (unsigned long)index, (unsigned long)index);
     }
     if ((flags & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0) {
         rrci_write_p(writer, graph, RRC_LINK(ob));
@@ -7986,7 +8531,7 @@ static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
         else if (RRC_REFCNT(rrci_ob_of_node(graph, i)) >= RRC_REFCNT_IMMORTAL)
             snprintf(name, sizeof name, "static");
         else
-            snprintf(name, sizeof name, "%ld reference%s", (long)count, count == 1 ? "" : "s");
+            snprintf(name, sizeof name, "%lld reference%s", (long long)count, count == 1 ? "" : "s");
         rrci_snapshot_edge(snapshot, RRCI_V8_PROPERTY, rrci_intern(graph, name), RRCI_BEFORE_OBJECTS + i);
     }
 }

@@ -21,7 +21,9 @@ static rrc_heap *heap;
 static int last_code;
 static char last_detail[300];
 static size_t logged;
-static int memory_fails;
+static int memory_fails;                 /* 1: always, 2: from the second allocation on */
+static size_t memory_moved;             /* bytes taken and given back */
+static size_t memory_live;
 
 static int nothing_survives;
 
@@ -65,12 +67,18 @@ static void write_log(void *userdata, const rrc_log_item *item)
 
 static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
-    (void)userdata, (void)old_size;
+    (void)userdata;
+    memory_moved += old_size + new_size;
     if (new_size == 0) {
+        memory_live -= old_size;
         free(ptr);
         return NULL;
     }
-    return memory_fails ? NULL : realloc(ptr, new_size);
+    if (memory_fails == 1)
+        return NULL;
+    memory_fails -= memory_fails > 1;
+    memory_live += new_size - old_size;
+    return realloc(ptr, new_size);
 }
 
 static int traverse(rrc_object *self, rrc_visitproc visit, void *arg)
@@ -93,7 +101,7 @@ enum { LINKS = 1000 };
 static short places[4 * LINKS];
 static rrc_object *obs[LINKS];
 
-static void open_heap(void)
+static void open_heap_that(int unlinks)
 {
     rrc_desc desc;
 
@@ -104,11 +112,14 @@ static void open_heap(void)
     desc.realloc = allocate;
     desc.log = write_log;
     first_young = NULL;
+    desc.unlinks = unlinks;
     heap = rrc_heap_new(&desc);
     check(heap != NULL);
     logged = 0;
     memory_fails = 0;
 }
+
+static void open_heap(void) { open_heap_that(0); }
 
 static rrc_object *linked(int i, int is_p)
 {
@@ -192,7 +203,7 @@ static void is_explained_as(rrc_object *ob, const char *words)
 static void links_and_dictionaries(void)
 {
     rrci_list *list;
-    rrci_dict *dict;
+    rrci_table *table;
     uint32_t *empty, *entries;
     size_t i;
 
@@ -200,27 +211,27 @@ static void links_and_dictionaries(void)
     for (i = 0; i < 100; i++)
         linked((int)i, 1);
     list = &heap->list[RRCI_P_OLD];
-    dict = &list->dict;
+    table = &list->dict.table;
     DAMAGE(rrc_gcref, rrci_at(list, 3)->p, NULL, RRC_ECORRUPT, "lacks one of its ends");
     DAMAGE(rrc_object *, rrci_at(list, 3)->ob, NULL, RRC_ECORRUPT, "lacks one of its ends");
-    DAMAGE(size_t, dict->used, dict->used + 1, RRC_ECORRUPT, "does not match its list");
-    for (empty = dict->entry; *empty != RRCI_EMPTY; empty++)
+    DAMAGE(size_t, table->used, table->used + 1, RRC_ECORRUPT, "does not match its list");
+    for (empty = table->page[0].entry; *empty != RRCI_EMPTY; empty++)
         ;
     DAMAGE(uint32_t, *empty, RRCI_TOMBSTONE, RRC_ECORRUPT, "does not match its list");
     DAMAGE(uint32_t, *empty, RRCI_FIRST, RRC_ECORRUPT, "does not match its list");
-    entries = (uint32_t *)malloc(dict->size * sizeof *entries);
+    entries = (uint32_t *)malloc(table->size * sizeof *entries);
     check(entries != NULL);
-    memcpy(entries, dict->entry, dict->size * sizeof *entries);
-    for (i = 0; i + 1 < dict->size; i++)            /* (the searches need one that is empty) */
-        if (dict->entry[i] == RRCI_EMPTY)
-            dict->entry[i] = RRCI_TOMBSTONE;
+    memcpy(entries, table->page[0].entry, table->size * sizeof *entries);
+    for (i = 0; i + 1 < table->size; i++)            /* (the searches need one that is empty) */
+        if (table->page[0].entry[i] == RRCI_EMPTY)
+            table->page[0].entry[i] = RRCI_TOMBSTONE;
     finds(RRC_ECORRUPT, "does not match its list");
-    memcpy(dict->entry, entries, dict->size * sizeof *entries);
-    for (i = 0; i < dict->size; i++)                /* each link is found before it is missed */
-        if (dict->entry[i] == RRCI_EMPTY)
-            dict->entry[i] = RRCI_TOMBSTONE;
-    DAMAGE_ONCE(size_t, dict->used, dict->size, RRC_ECORRUPT, "does not match its list");
-    memcpy(dict->entry, entries, dict->size * sizeof *entries);
+    memcpy(table->page[0].entry, entries, table->size * sizeof *entries);
+    for (i = 0; i < table->size; i++)                /* each link is found before it is missed */
+        if (table->page[0].entry[i] == RRCI_EMPTY)
+            table->page[0].entry[i] = RRCI_TOMBSTONE;
+    DAMAGE_ONCE(size_t, table->used, table->size, RRC_ECORRUPT, "does not match its list");
+    memcpy(table->page[0].entry, entries, table->size * sizeof *entries);
     free(entries);
     close_heap();
 }
@@ -287,7 +298,7 @@ static void reserves_that_just_suffice(void)
 
 static void room_for_young_links(void)
 {
-    rrci_dict *dict;
+    rrci_table *table;
     int i;
 
     open_heap();
@@ -295,10 +306,10 @@ static void room_for_young_links(void)
         linked(i, 1);
     first_young = &places[3000];
     linked(3001, 1);
-    dict = &heap->list[RRCI_P_OLD].dict;
-    DAMAGE(size_t, dict->used, dict->size, RRC_ECORRUPT, "no room for the young links");
-    DAMAGE(size_t, dict->used, dict->size - dict->size / 8, RRC_ECORRUPT, "no room for the young links");
-    DAMAGE(size_t, dict->used, dict->size - dict->size / 8 - 1, RRC_ECORRUPT, "does not match its list");
+    table = &heap->list[RRCI_P_OLD].dict.table;
+    DAMAGE(size_t, table->used, table->size, RRC_ECORRUPT, "no room for the young links");
+    DAMAGE(size_t, table->used, table->size - table->size / 8, RRC_ECORRUPT, "no room for the young links");
+    DAMAGE(size_t, table->used, table->size - table->size / 8 - 1, RRC_ECORRUPT, "does not match its list");
     close_heap();
 }
 
@@ -533,17 +544,17 @@ static void shrinking_without_memory(void)
         check_int(rrc_unlink(heap, all[i]), RRC_OK);
     check_int(rrc_run_pending(heap, 0), MANY - 10);
     all[10] = rrc_new(heap, &Bare);
-    check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
+    check(heap->list[RRCI_P_OLD].dict.table.capacity > MANY && heap->directory.capacity > 100);
     check_int(rrc_get_stats(heap, &before), RRC_OK);
     memory_fails = 1;
     check_int(rrc_create_link_pypy(heap, &many[10], all[10]), RRC_OK);
     check_int(rrc_get_stats(heap, &after), RRC_OK);
     check_int(after.memory, before.memory);
     all[10]->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
-    check(heap->list[RRCI_P_OLD].dict.capacity > MANY && heap->directory.capacity > 100);
+    check(heap->list[RRCI_P_OLD].dict.table.capacity > MANY && heap->directory.capacity > 100);
     memory_fails = 0;
     linked(0, 1);
-    check(heap->list[RRCI_P_OLD].dict.capacity < 1000 && heap->directory.capacity < 100);
+    check(heap->list[RRCI_P_OLD].dict.table.capacity < 1000 && heap->directory.capacity < 100);
     close_heap();
 }
 
@@ -693,6 +704,542 @@ static void crowds_move(void)
         finds_crowd(to, 0, CROWD);
         close_heap();
     }
+}
+
+/* ---- tables that grow while links come and go ---- */
+
+/* How far the dictionary has come with the table it is making, in groups cleared and records inserted. */
+static size_t progress(const rrci_list *list, const rrci_table *before)
+{
+    const rrci_dict *dict = &list->dict;
+
+    if (dict->stage == RRCI_CLEARING)
+        return dict->done;
+    if (dict->stage == RRCI_FILLING)
+        return dict->other.size / RRCI_GROUP + dict->done;
+    return dict->table.page != before->page ? dict->table.size / RRCI_GROUP + list->count : 0;
+}
+
+/* Whatever the number of links, a call makes few steps, and takes and frees few pages, for two lists. */
+static void check_that_links_are_made_in_steps(rrci_list *list, int from, int to, int is_p)
+{
+    int i;
+
+    for (i = from; i < to; i++) {
+        const rrci_table before = list->dict.table;
+        size_t was = progress(list, &before), now, directories = heap->directory.capacity;
+        rrc_object *ob = rrc_new(heap, &Bare);
+
+        memory_moved = 0;
+        check_int((is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, &many[i], ob), RRC_OK);
+        now = progress(list, &before);
+        if (now < was)
+            unit_fail(__FILE__, __LINE__, "link %d: progress went from %u to %u", i, (unsigned)was, (unsigned)now);
+        if (now - was > RRCI_STEP + 1)
+            unit_fail(__FILE__, __LINE__, "link %d: %u steps at once", i, (unsigned)(now - was));
+        if (heap->directory.capacity == directories)
+            check(memory_moved < 5 * RRCI_PAGE_ENTRIES * sizeof(uint32_t));
+        ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+        all[i] = ob;
+    }
+}
+
+static void links_are_made_in_steps(void)
+{
+    rrci_list *old;
+    int i;
+
+    open_heap();
+    old = &heap->list[RRCI_P_OLD];
+    check_that_links_are_made_in_steps(old, 0, MANY, 1);
+    check(old->dict.table.pages > 2);
+    for (i = 0; i < MANY; i++)
+        check_ptr(rrc_from_obj(heap, &many[i]), all[i]);
+    for (i = 100; i < MANY; i++) {                  /* what is far too large is replaced in steps, too */
+        memory_moved = 0;
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(memory_moved, 0);
+    }
+    rrc_run_pending(heap, 0);
+    check_that_links_are_made_in_steps(old, 100, 200, 1);
+    check_int(old->dict.stage, RRCI_SETTLED);
+    check_int(old->dict.table.pages, 1);
+    close_heap();
+}
+
+/* The first young link after a collection finds a table for as many as there were before. */
+static void young_links_are_made_in_steps(void)
+{
+    rrci_list *young, *old;
+    int round, i;
+
+    open_heap();
+    first_young = &many[0];
+    young = &heap->list[RRCI_P_YOUNG];
+    old = &heap->list[RRCI_P_OLD];
+    for (round = 0; round < 3; round++) {
+        check_that_links_are_made_in_steps(young, 0, MANY / 2, 1);
+        check_that_links_are_made_in_steps(old, MANY / 2, MANY, 1);
+        for (i = 0; i < MANY; i++)
+            dies[i] = 1;
+        check_int(rrc_minor_collection_trace(heap), RRC_OK);
+        check_int(rrc_minor_collection_free(heap), RRC_OK);
+        check_int(young->count, 0);
+        check_int(rrc_run_pending(heap, 0), MANY);
+        for (i = 0; i < MANY; i++)
+            dies[i] = 0;
+    }
+    close_heap();
+}
+
+/* A collection frees what is left of a table that was replaced. */
+static void replaced_tables_are_freed(void)
+{
+    rrci_dict *dict;
+    int i;
+
+    open_heap();
+    dict = &heap->list[RRCI_P_OLD].dict;
+    for (i = 0; dict->stage != RRCI_RETIRING; i++)
+        link_one(i, 1);
+    check(dict->other.pages > 1);
+    collect();
+    check_int(dict->stage, RRCI_SETTLED);
+    check_ptr(dict->other.page, NULL);
+    close_heap();
+}
+
+/* So many links go that the larger table has all that are left, and more. */
+static void shrinking_while_it_grows(void)
+{
+    rrci_dict *dict;
+    int order, i, k, count;
+
+    for (order = 0; order < 3; order++) {
+        unit_context("order %d", order);
+        open_heap();
+        dict = &heap->list[RRCI_P_OLD].dict;
+        for (count = 0; dict->stage != RRCI_FILLING || dict->done < 2 * RRCI_STEP; count++)
+            link_one(count, 1);
+        for (i = 0; i < count; i++) {
+            k = order == 0 ? i : order == 1 ? count - 1 - i : (int)((size_t)i * 7919 % (size_t)count);    /* (a prime) */
+            check_int(rrc_unlink(heap, all[k]), RRC_OK);
+            check_int(rrc_check(heap), RRC_OK);
+            if (i % 100 == 99) {
+                check_int(rrc_run_pending(heap, 0), 100);
+                check_int(dict->stage, RRCI_FILLING);
+            }
+        }
+        rrc_run_pending(heap, 0);
+        for (k = count; k < count + 100; k++)
+            link_one(k, 1);
+        check(dict->stage != RRCI_FILLING);
+        for (k = 0; k < 100; k++)
+            check_ptr(rrc_from_obj(heap, &many[count + k]), all[count + k]);
+        close_heap();
+    }
+}
+
+/* A collection finds the dictionary of old or young links in the middle of its growth. Few links die and move,
+   so that these are changed one by one, or so many that the dictionary is rebuilt. */
+static void collections_while_it_grows(void)
+{
+    enum { FAR = MANY / 2 };
+    static const int parts[] = { 1000, 5 };     /* one link of so many dies, and another moves */
+    rrci_list *list;
+    int young, which, i, count;
+
+    for (young = 0; young < 2; young++)
+        for (which = 0; which < 2; which++) {
+            unit_context("young %d, one of %d", young, parts[which]);
+            open_heap();
+            first_young = young ? &many[0] : NULL;
+            list = &heap->list[young ? RRCI_P_YOUNG : RRCI_P_OLD];
+            for (count = 0; list->dict.stage != RRCI_FILLING || list->dict.done < 2 * RRCI_STEP; count++)
+                link_one(count, 1);
+            for (i = 0; i < count; i++) {
+                dies[i] = i % parts[which] == 0;
+                goes_to[i] = i % parts[which] == 1 ? &many[FAR + i] : NULL;
+            }
+            if (young) {
+                first_young = &many[count / 2];
+                check_int(rrc_minor_collection_trace(heap), RRC_OK);
+                check_int(rrc_minor_collection_free(heap), RRC_OK);
+                check_int(rrc_check(heap), RRC_OK);
+            } else {
+                collect();
+            }
+            rrc_run_pending(heap, 0);
+            for (i = count; i < FAR / 2; i++)
+                link_one(i, 1);
+            for (i = 0; i < FAR / 2; i++) {
+                check_ptr(rrc_from_obj(heap, &many[i]), dies[i] || goes_to[i] != NULL ? NULL : all[i]);
+                check_ptr(rrc_from_obj(heap, &many[FAR + i]), goes_to[i] != NULL ? all[i] : NULL);
+                dies[i] = 0;
+                goes_to[i] = NULL;
+            }
+            close_heap();
+        }
+}
+
+/* A collection drops a dictionary by ob, with the table that was to replace it. */
+static void dropped_while_it_grows(void)
+{
+    rrci_dict *dict;
+    int stage, i, k;
+
+    for (stage = RRCI_CLEARING; stage <= RRCI_RETIRING; stage++) {
+        unit_context("stage %d", stage);
+        open_heap();
+        dict = &heap->list[RRCI_O_OLD].dict;
+        for (i = 0; i < 300; i++)
+            link_one(i, 0);
+        check_int(rrc_unlink(heap, all[0]), RRC_OK);
+        check_int(dict->on, 1);
+        for (; dict->stage != stage; i++)
+            link_one(i, 0);
+        for (k = 1; k < i; k++)
+            dies[k] = k % 8 != 0;
+        dict->asked = 0;
+        collect();
+        check_int(dict->on, 0);
+        for (k = 1; k < i; k++)
+            dies[k] = 0;
+        for (k = i; k < 2 * i; k++)
+            link_one(k, 0);
+        for (k = 1; k < 2 * i; k++)
+            if (k % 8 == 0 || k >= i)
+                check_int(rrc_unlink(heap, all[k]), RRC_OK);
+        check_int(heap->list[RRCI_O_OLD].count, 0);
+        rrc_run_pending(heap, 0);
+        close_heap();
+        check_int(memory_live, 0);
+    }
+}
+
+/* An unlink has memory for a part of a dictionary only. */
+static void half_a_dictionary(void)
+{
+    const rrci_dict *dict;
+    int i;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < 3000; i++)
+        link_one(i, 0);
+    for (i = 0; i < 3; i++) {
+        memory_fails = 2;
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(memory_fails, 1);
+        check_int(dict->on, 0);
+    }
+    memory_fails = 0;
+    for (; i < 3000; i++)
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    check_int(dict->on, 1);
+    rrc_run_pending(heap, 0);
+    close_heap();
+    check_int(memory_live, 0);
+}
+
+/* When few links are left, an unlink makes a small dictionary. */
+static void a_small_dictionary_again(void)
+{
+    rrci_dict *dict;
+    int i;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < MANY; i++)
+        link_one(i, 0);
+    check_int(rrc_unlink(heap, all[0]), RRC_OK);
+    check(dict->table.capacity > MANY);
+    dict->asked = 0;
+    for (i = 1; i < MANY; i++)
+        dies[i] = i > 1000;
+    collect();
+    check_int(dict->on, 0);
+    check_int(rrc_unlink(heap, all[1]), RRC_OK);
+    check_int(dict->on, 1);
+    check(dict->table.capacity < 4000);
+    for (i = 1; i < MANY; i++)
+        dies[i] = 0;
+    rrc_run_pending(heap, 0);
+    close_heap();
+    check_int(memory_live, 0);
+}
+
+/* A collection drops a dictionary by ob that changes much, but not if an unlink has used it since the last one. */
+static void used_and_kept(void)
+{
+    rrci_dict *dict;
+    int i, k;
+
+    open_heap();
+    dict = &heap->list[RRCI_O_OLD].dict;
+    for (i = 0; i < 3000; i++)
+        link_one(i, 0);
+    check_int(rrc_unlink(heap, all[0]), RRC_OK);
+    for (k = 1; k < 3; k++) {
+        for (i = 1; i < 3000; i++)
+            dies[i] = i % 4 == k;
+        collect();
+        check_int(dict->on, k == 1);
+    }
+    for (i = 1; i < 3000; i++) {
+        dies[i] = 0;
+        if (i % 4 == 0 || i % 4 == 3)
+            check_int(rrc_unlink(heap, all[i]), RRC_OK);
+    }
+    rrc_run_pending(heap, 0);
+    close_heap();
+}
+
+/* Hosts that say so never wait for a dictionary. */
+static void unlinks_find_a_dictionary(void)
+{
+    rrci_list *list;
+    rrci_dict *dict;
+    int i;
+
+    open_heap_that(1);
+    list = &heap->list[RRCI_O_OLD];
+    dict = &list->dict;
+    check_that_links_are_made_in_steps(list, 0, MANY, 0);
+    for (i = 0; i < MANY; i++)
+        dies[i] = i % 2 != 0;
+    collect();
+    for (i = 0; i < MANY; i++) {
+        rrci_page *was = dict->table.page;
+
+        dies[i] = 0;
+        if (i % 2 != 0)
+            continue;
+        check_int(dict->on, 1);
+        memory_moved = 0;
+        check_int(rrc_unlink(heap, all[i]), RRC_OK);
+        check_int(memory_moved, 0);
+        check_ptr(dict->table.page, was);
+    }
+    rrc_run_pending(heap, 0);
+    close_heap();
+}
+
+static void growing_dictionaries(void)
+{
+    static int members[CROWD];          /* the first groups of the new table are full */
+    rrci_list *list;
+    rrci_dict *dict;
+    uint32_t *entry;
+    int i;
+
+    open_heap();
+    list = &heap->list[RRCI_P_OLD];
+    dict = &list->dict;
+    memset(all, 0, sizeof all);
+    crowd(3, members);
+    for (i = 0; i < CROWD; i++)
+        link_one(members[i], 1);
+    for (i = 0; dict->stage != RRCI_FILLING || dict->done < RRCI_STEP; i++)
+        if (all[i] == NULL)
+            link_one(i, 1);
+    check_int(rrc_check(heap), RRC_OK);
+    DAMAGE(size_t, dict->done, dict->done - 1, RRC_ECORRUPT, "new table");
+    DAMAGE(size_t, dict->done, dict->done + 1, RRC_ECORRUPT, "new table");
+    DAMAGE(size_t, dict->done, list->count + 1, RRC_ECORRUPT, "new table");
+    DAMAGE(size_t, dict->other.used, dict->other.used + 1, RRC_ECORRUPT, "new table");
+    for (entry = dict->other.page[0].entry; *entry == RRCI_EMPTY; entry++)
+        ;
+    DAMAGE(uint32_t, *entry, *entry ^ 1, RRC_ECORRUPT, "new table");
+    DAMAGE(uint32_t, *entry, *entry ^ (uint32_t)1 << 31, RRC_ECORRUPT, "does not know the link");
+    close_heap();
+}
+
+/* Random changes at every stage, which are checked more often while a table grows, on hosts of several kinds. Objects of one group have one p. A p is in one of
+   two places: old, and in hosts with generations young. */
+enum { CROWDED = 6000 };
+
+static struct {
+    int  size;                          /* of a group */
+    int  is_p, generations, demotes;
+    char place[CROWDED];                /* of a group's p */
+} crowded;
+
+static uint32_t random_state;
+
+static int random_below(int n)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (int)((random_state >> 8) % (uint32_t)n);
+}
+
+static short *p_of(int k)
+{
+    return &many[crowded.place[k / crowded.size] * CROWDED + k / crowded.size];
+}
+
+/* Has no object of the group of k a link? */
+static int is_alone(int k)
+{
+    int i;
+
+    for (i = k / crowded.size * crowded.size; i < (k / crowded.size + 1) * crowded.size; i++)
+        if (all[i] != NULL)
+            return 0;
+    return 1;
+}
+
+static void collect_at_random(int is_minor)
+{
+    static char fate[CROWDED];          /* 0: stays, 1: dies, 2: goes to its other place */
+    int one_in = random_below(3) == 0 ? 3 : 400, g, k;
+
+    for (g = 0; g < CROWDED / crowded.size; g++) {
+        short *p = p_of(g * crowded.size);
+        int index = (int)(p - many), other = (index + CROWDED) % (2 * CROWDED);
+
+        fate[g] = 0;
+        if (is_minor && !crowded.place[g])
+            continue;
+        fate[g] = (char)(random_below(one_in) == 0 ? 1 + random_below(2) : 0);
+        if (fate[g] == 2 && crowded.generations && !crowded.demotes && !crowded.place[g])
+            fate[g] = 0;
+        if (fate[g] == 2)
+            goes_to[index] = &many[other];
+        else
+            dies[index] = fate[g] == 1;
+    }
+    if (is_minor) {
+        check_int(rrc_minor_collection_trace(heap), RRC_OK);
+        check_int(rrc_minor_collection_free(heap), RRC_OK);
+    } else {
+        check_int(rrc_major_collection_trace(heap), RRC_OK);
+        check_int(rrc_major_collection_free(heap), RRC_OK);
+    }
+    for (g = 0; g < CROWDED / crowded.size; g++) {
+        int index = (int)(p_of(g * crowded.size) - many);
+
+        goes_to[index] = NULL;
+        dies[index] = 0;
+        if (fate[g] == 2)
+            crowded.place[g] = !crowded.place[g];
+        for (k = g * crowded.size; k < (g + 1) * crowded.size; k++)
+            if (all[k] != NULL && fate[g] == 1)
+                all[k] = NULL;
+    }
+    rrc_run_pending(heap, 0);
+}
+
+static void check_links_of_all(void)
+{
+    int k;
+
+    for (k = 0; k < CROWDED; k++) {
+        if (all[k] != NULL)
+            check_ptr(rrc_to_obj(heap, all[k]), p_of(k));
+        if (crowded.is_p)
+            check_ptr(rrc_from_obj(heap, p_of(k)), all[k]);
+    }
+    check_int(rrc_check(heap), RRC_OK);
+}
+
+static size_t change_at_random(uint32_t seed, int steps)
+{
+    size_t midway = 0;
+    int step, grows = 1;
+
+    random_state = seed;
+    memset(all, 0, sizeof all);
+    memset(crowded.place, 0, sizeof crowded.place);
+    for (step = 0; step < steps; step++) {
+        int k = random_below(CROWDED), i, is_midway = 0;
+
+        for (i = 0; i < RRCI_LISTS; i++)
+            is_midway |= rrci_dict_is_growing(&heap->list[i].dict);
+        midway += (size_t)is_midway;
+        if (random_below(1000) == 0 || (is_midway && random_below(50) == 0))
+            grows = random_below(5) > 0;
+        if (random_below(10) < (grows ? 9 : 2)) {
+            rrc_object *ob = all[k] == NULL ? rrc_new(heap, &Bare) : NULL;
+            int code;
+
+            if (ob == NULL)
+                continue;
+            if (crowded.generations && is_alone(k))
+                crowded.place[k / crowded.size] = (char)random_below(2);
+            memory_fails = random_below(20) == 0;
+            code = (crowded.is_p ? rrc_create_link_pypy : rrc_create_link_pyobj)(heap, p_of(k), ob);
+            check(code == RRC_OK || (memory_fails && code == RRC_ENOMEM));
+            memory_fails = 0;
+            if (code == RRC_OK) {
+                ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+                all[k] = ob;
+            } else {
+                rrc_decref(heap, ob);
+            }
+        } else {
+            if (all[k] != NULL) {
+                memory_fails = random_below(2);
+                check_int(rrc_unlink(heap, all[k]), RRC_OK);
+                memory_fails = 0;
+                all[k] = NULL;
+            }
+            rrc_run_pending(heap, 0);
+        }
+        if (random_below(is_midway ? 30 : 600) == 0)
+            check_links_of_all();
+        if (random_below(is_midway ? 100 : 2000) == 0) {
+            collect_at_random(crowded.generations && random_below(2) == 0);
+            check_links_of_all();
+        }
+        if (random_below(15000) == 0) {
+            for (k = 0; k < CROWDED; k++)
+                if (all[k] != NULL && random_below(50) > 0) {
+                    check_int(rrc_unlink(heap, all[k]), RRC_OK);
+                    all[k] = NULL;
+                }
+            rrc_run_pending(heap, 0);
+        }
+    }
+    return midway;
+}
+
+static void changes_while_tables_grow(void)
+{
+    static const struct { int size, is_p, generations, demotes, reports, unlinks; } kinds[] = {
+        { 1, 1, 0, 0, 0, 0 }, { 1, 1, 1, 0, 0, 0 }, { 1, 1, 1, 1, 0, 0 }, { 4, 0, 0, 0, 1, 0 }, { 3, 0, 1, 1, 1, 1 },
+        { 2, 0, 0, 0, 0, 0 }, { 1, 0, 1, 0, 0, 0 }, { 1, 0, 1, 1, 0, 0 },
+        { 2, 0, 0, 0, 0, 1 }, { 1, 0, 1, 0, 0, 1 }, { 2, 0, 1, 1, 0, 1 } };
+    uint32_t seed;
+    size_t i, midway = 0;
+
+    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        for (seed = 1; seed <= (unit_is_quick() ? 1 : 4); seed++) {
+            rrc_desc desc;
+
+            unit_context("kind %u, seed %u", (unsigned)i, (unsigned)seed);
+            memset(&desc, 0, sizeof desc);
+            desc.trace = trace;
+            desc.survivor = survivor;
+            desc.is_young = kinds[i].generations ? is_young : NULL;
+            desc.demotes = kinds[i].demotes;
+            desc.reports_marks = kinds[i].reports;
+            desc.unlinks = kinds[i].unlinks;
+            desc.realloc = allocate;
+            desc.log = write_log;
+            heap = rrc_heap_new(&desc);
+            check(heap != NULL);
+            logged = 0;
+            first_young = &many[CROWDED];
+            crowded.size = kinds[i].size;
+            crowded.is_p = kinds[i].is_p;
+            crowded.generations = kinds[i].generations;
+            crowded.demotes = kinds[i].demotes;
+            midway += change_at_random(seed, unit_is_quick() ? 20000 : 60000);
+            close_heap();
+            check_int(memory_live, 0);
+        }
+    check(midway > (unit_is_quick() ? 300 : 2000));
 }
 
 /* With thousands of links, bits of the hash that a dictionary notes are the same for some. */
@@ -1154,7 +1701,12 @@ static void a_heap_without_a_mirror(void)
 UNIT_GROUP(damage, UNIT(links_and_dictionaries), UNIT(reserves), UNIT(reserves_that_just_suffice), UNIT(room_for_young_links), UNIT(found_late), UNIT(tracked_objects),
            UNIT(what_was_put_off), UNIT(what_is_queued), UNIT(garbage_that_waits), UNIT(two_p_links_of_one_p), UNIT(two_links_of_one_ob),
            UNIT(limits), UNIT(shrinking_without_memory), UNIT(tombstones),
-           UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move), UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
+           UNIT(crowds_come_and_go), UNIT(crowds_in_a_small_dictionary), UNIT(crowds_move),
+           UNIT(links_are_made_in_steps), UNIT(young_links_are_made_in_steps), UNIT(replaced_tables_are_freed), UNIT(shrinking_while_it_grows), UNIT(collections_while_it_grows),
+           UNIT(dropped_while_it_grows), UNIT(half_a_dictionary), UNIT(a_small_dictionary_again), UNIT(used_and_kept),
+           UNIT(unlinks_find_a_dictionary),
+           UNIT(growing_dictionaries), UNIT(changes_while_tables_grow),
+           UNIT(lookalikes), UNIT(all_are_promoted), UNIT(room_for_what_waits),
            UNIT(alignment), UNIT(links_without_a_bias),
            UNIT(unlinked_after_promotion), UNIT(many_are_unlinked), UNIT(just_immortal) DEBUG_TESTS MIRROR_TESTS);
 

@@ -6,6 +6,7 @@ set -u
 packages='make g++ clang llvm libcmocka-dev pkg-config graphviz valgrind cppcheck clang-tidy ruby ruby-dev rake ruby-minitest'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
 packages="$packages $lua luarocks mruby libmruby-dev"
+packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
 packages="$packages libgc-dev libglib2.0-dev python3 gnuplot-nox fonts-dejavu-core"     # the benchmarks
 command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm"     # for npm.sh
 cpu=$(dpkg --print-architecture 2>/dev/null)
@@ -23,6 +24,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
     echo "  GNU make, gcc and g++ (also for 32 bits), clang with llvm-cov, cmocka, pkg-config, graphviz,"
     echo "  tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and s390x, cppcheck, clang-tidy,"
+    echo "  lld, wasi-libc with clang's runtime for wasm32, and node,"
     echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind,"
     echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1,"
     echo "  the Boehm collector and GLib with their headers, python3, gnuplot, node and npm"
@@ -38,13 +40,17 @@ missing=
 for package in $packages; do
     installed "$package" || missing="$missing $package"
 done
-# Where clang's sanitizers are a package of their own, it only recommends them.
-add_sanitizers() {
-    if apt-cache show libclang-rt-dev >/dev/null 2>&1 && ! installed libclang-rt-dev; then
-        missing="$missing libclang-rt-dev"
-    fi
+# Where clang's sanitizers, and what it needs for WebAssembly, are packages of their own, it only
+# recommends them.
+add_runtimes() {
+    for package in libclang-rt-dev libclang-rt-dev-wasm32; do
+        case " $missing " in *" $package "*) continue ;; esac
+        if apt-cache show $package >/dev/null 2>&1 && ! installed $package; then
+            missing="$missing $package"
+        fi
+    done
 }
-[ -n "$missing" ] || add_sanitizers
+[ -n "$missing" ] || add_runtimes
 if [ -z "$missing" ]; then
     echo "deps: all there:" $packages
     exit 0
@@ -64,7 +70,7 @@ install_packages() {
 }
 # An old package list names versions that are gone: refresh it first.
 $root apt-get update -q || echo "deps: apt-get update failed; trying with the lists that are there" >&2
-case $missing in *libclang-rt-dev*) ;; *) add_sanitizers ;; esac
+add_runtimes
 echo "deps: installing$missing"
 install_packages $missing && exit 0
 status=0

@@ -21,6 +21,24 @@ for cc in $(compilers); do
         fi
         same_text "$name with $cc" "examples/expected/$name.txt" "$out/$name-$tag.txt"
     done
+    cxx=$(cxx_of "$cc")
+    if ! have "$cxx"; then
+        skip "the examples in C++ with $cxx: not there"
+        continue
+    fi
+    for std in c++11 c++14 c++17 c++20; do
+        for source in examples/*.cpp; do
+            name=$(basename "$source" .cpp)
+            rm -f "$out/$name-$tag" "$out/$name-$tag.txt"
+            if $cxx -std=$std -O1 $STRICT -I. "$source" -o "$out/$name-$tag" &&
+                "$out/$name-$tag" >"$out/$name-$tag.txt"; then
+                same_text "$name with $cxx as $std" "examples/expected/$name.txt" "$out/$name-$tag.txt"
+            else
+                fail "$name with $cxx as $std: does not compile, or its exit status"
+            fi
+        done
+        [ "$QUICK" = 1 ] && break
+    done
 done
 
 if [ "$QUICK" != 1 ]; then
@@ -31,6 +49,13 @@ if [ "$QUICK" != 1 ]; then
             name=$(basename "$source" .c)
             expect "$name, sanitized" sh -c "$CC -std=c99 -g $sanitize -I. '$source' -o '$out/$name-sanitized' &&
                 '$out/$name-sanitized' | cmp - 'examples/expected/$name.txt'"
+        done
+        for source in examples/*.cpp; do
+            name=$(basename "$source" .cpp)
+            if have "$CXX"; then
+                expect "$name, sanitized" sh -c "$CXX -std=c++17 -g $sanitize -DRRC_DEBUG -I. '$source' \
+                    -o '$out/$name-sanitized' && '$out/$name-sanitized' | cmp - 'examples/expected/$name.txt'"
+            fi
         done
     else
         skip "sanitized examples: $CC cannot link them"
@@ -57,6 +82,7 @@ else
     fail "mistakes without RRC_DEBUG: do not compile or run"
 fi
 for expected in examples/expected/*.txt; do
-    expect "$expected has its program" test -f "examples/$(basename "$expected" .txt).c"
+    name=$(basename "$expected" .txt)
+    expect "$expected has its program" test -f "examples/$name.c" -o -f "examples/$name.cpp"
 done
 finish

@@ -8,20 +8,6 @@ printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/h
 cp "$out/header.c" "$out/header.cc"
 free='-ffreestanding -fno-builtin -fno-stack-protector -fno-pic -O1'
 
-# needs_only OBJECT NAMES...: the object refers to nothing else.
-needs_only() {
-    object=$1
-    shift
-    nm -u "$object" >"$object.all" || return 1
-    awk '{ print $NF }' "$object.all" >"$object.needs"
-    for name in "$@"; do
-        sed "/^$name\$/d" "$object.needs" >"$object.rest" && mv "$object.rest" "$object.needs"
-    done
-    [ -s "$object.needs" ] || return 0
-    echo "it also needs: $(tr '\n' ' ' <"$object.needs")"
-    return 1
-}
-
 IFS=$NEWLINE
 for cc in $(compilers); do
     unset IFS
@@ -30,7 +16,7 @@ for cc in $(compilers); do
         expect "$cc $settings: compiles without a header of the C library" sh -c \
             "$cc -std=c99 $STRICT $free -nostdinc -isystem '$($cc -print-file-name=include)' -DRRC_NO_STDLIB \
              $settings -I. -c '$out/header.c' -o '$out/header.o'"
-        expect "$cc $settings: calls memcpy, memset and strcmp only" needs_only "$out/header.o" memcpy memset strcmp
+        expect "$cc $settings: calls memcpy, memset and strcmp only" needs_only nm "$out/header.o" memcpy memset strcmp
     done
     cxx=$(cxx_of "$cc")
     if have "$cxx"; then

@@ -202,6 +202,21 @@ void host_dealloc_trigger(void *userdata)
         h->on_trigger(h);
 }
 
+void host_parted(void *userdata, rrc_gcref p, rrc_object *ob)
+{
+    host *h = (host *)userdata;
+
+    h->parted++;
+    must_be(h->phase == HOST_MUTATOR, h, "parted");
+    hook(h, "parted");
+    check_ptr(host_at(h, ((cell *)p)->id), p);
+    check(HOST_SLOT == 0 || ((cell *)p)->slot != ob);
+    check(RRC_REFCNT(ob) > 0);
+    check_ptr(rrc_to_obj(h->heap, ob), p);
+    if (h->on_parted != NULL)
+        h->on_parted(h, p, ob);
+}
+
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
 {
     host *h = (host *)rrc_userdata(heap);
@@ -356,6 +371,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->reports_marks = h->options.reports_marks != 0;
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
+    desc->parted = host_parted;
     desc->edges = h->options.shows ? host_edges : NULL;
     desc->describe = h->options.shows > 1 ? host_say : NULL;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
@@ -460,6 +476,11 @@ int host_is_alive(const host *h, size_t id)
 int host_in_nursery(const host *h, size_t id)
 {
     return h->objects[id].at->young;
+}
+
+int host_is_marked(const host *h, size_t id)
+{
+    return h->objects[id].at != NULL && (h->objects[id].at->marked || h->objects[id].at->kind == HOST_PREBUILT);
 }
 
 void host_root(host *h, size_t id)
@@ -725,6 +746,18 @@ static void mark_early(host *h)
     h->phase = HOST_MAJOR_PLAN;
 }
 
+void host_major_keep(host *h)
+{
+    host_phase phase = h->phase;
+
+    if (h->on_weak != NULL)
+        h->on_weak(h);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_major_collection_keep(h->heap), RRC_OK);
+    mark_the_gray(h);
+    h->phase = phase;
+}
+
 void host_major_begin(host *h)
 {
     int i;
@@ -740,6 +773,8 @@ void host_major_begin(host *h)
     for (i = 0; i <= h->options.repeat_trace; i++)
         check_int(rrc_major_collection_trace(h->heap), RRC_OK);
     mark_the_gray(h);
+    if (h->options.keeps)
+        host_major_keep(h);
     plan(h);
     h->phase = HOST_MAJOR_PLAN;
 }

@@ -27,11 +27,10 @@
 #define HOST_FRONT 0
 #endif
 
+#include "jumps.h"
 #include "layout.h"
 #include "rawrefcount.h"
 #include "unit.h"
-
-#include <setjmp.h>
 
 #ifdef RRC_DEBUG
 #define HOST_DEBUG 1
@@ -100,6 +99,7 @@ typedef struct host_options {
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
     int shows;                  /* set desc.edges; 2: and desc.describe */
     int demotes;                /* host_demote may be called */
+    int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     host_moving moving;
 } host_options;
 
@@ -136,6 +136,7 @@ struct host {
     unsigned rotation;
 
     host_calls calls;
+    size_t parted;          /* calls of that hook */
     size_t shown;           /* calls of edges and describe */
     host_log log[32];
     size_t log_count, log_read;
@@ -150,6 +151,8 @@ struct host {
     void (*on_trigger)(host *h);
     void (*on_realloc)(host *h);
     void (*on_log)(host *h);
+    void (*on_weak)(host *h);           /* marking is complete: the time to clear weak references */
+    void (*on_parted)(host *h, rrc_gcref p, rrc_object *ob);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
     const char *(*words)(host *h, size_t id);   /* for desc.describe */
@@ -189,6 +192,7 @@ size_t host_rooted(host *h, host_kind kind);
 rrc_gcref host_at(const host *h, size_t id);
 int host_is_alive(const host *h, size_t id);
 int host_in_nursery(const host *h, size_t id);
+int host_is_marked(const host *h, size_t id);       /* in on_weak */
 void host_root(host *h, size_t id);
 void host_promote_by_hand(host *h, size_t id);      /* what no host should do */
 void host_demote(host *h, size_t id);               /* from the next major collection on it is young again */
@@ -207,7 +211,9 @@ void host_move(host *h);
 /* Collect in one of the ways a host may, if it is under stress. */
 void host_safepoint(host *h);
 
-/* The parts of a collection, for tests that look in between. */
+/* The parts of a collection, for tests that look in between. If the host keeps, host_major_begin does so as its
+   last step; host_major_keep is that step, for tests that turn it off. */
+void host_major_keep(host *h);
 void host_minor_begin(host *h);     /* ... up to after rrc_minor_collection_trace */
 void host_minor_end(host *h);
 void host_major_begin(host *h);
@@ -237,6 +243,7 @@ void host_propagate(void *userdata);
 int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
+void host_parted(void *userdata, rrc_gcref p, rrc_object *ob);
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
 void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
 void host_say(void *userdata, rrc_gcref p, rrc_description *about);

@@ -61,6 +61,20 @@ cxx_of() {
     esac
 }
 
+# needs_only NM OBJECT NAMES...: the object refers to nothing else, as that nm lists it.
+needs_only() {
+    nm=$1 object=$2
+    shift 2
+    $nm -u "$object" >"$object.all" || return 1
+    awk '{ print $NF }' "$object.all" >"$object.needs"
+    for name in "$@"; do
+        sed "/^$name\$/d" "$object.needs" >"$object.rest" && mv "$object.rest" "$object.needs"
+    done
+    [ -s "$object.needs" ] || return 0
+    echo "it also needs: $(tr '\n' ' ' <"$object.needs")"
+    return 1
+}
+
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -5,7 +5,7 @@
 MATRIX_SETTINGS := dict-desc-moves-debug slot-macros-fixed
 MATRIX_MIRROR   := debug small
 MATRIX_WAYS     := $(foreach cc,gcc clang,$(addprefix $(cc)-,O0 O1 O2 O3 Os O2-lto)) \
-                   gcc-m32-O0 gcc-m32-O3 clang-m32-O2 tcc musl mingw msan arm s390x valgrind
+                   gcc-m32-O0 gcc-m32-O3 clang-m32-O2 tcc musl mingw wasm msan arm s390x valgrind
 MATRIX_SLOW     := arm-% s390x-% msan-% valgrind-% tcc-%
 
 # $(call if_slow,VARIANT,THEN,ELSE)
@@ -36,12 +36,12 @@ $(foreach way,$(MATRIX_WAYS),\
     $(foreach setting,$(MATRIX_SETTINGS),$(eval $(call run_setting,$(way)-$(setting))))\
     $(foreach setting,$(MATRIX_MIRROR),$(eval $(call run_mirror_setting,$(way)-$(setting)))))
 MATRIX_RUNS := $(filter-out $(RUNS_BEFORE),$(RUNS))
-MATRIX_SAMPLE := suite-s390x-dict-desc-moves-debug \
-                 $(foreach way,s390x arm,random-$(way)-dict-desc-moves-debug) \
-                 $(foreach way,s390x arm tcc msan mingw musl gcc-O3 valgrind,\
+MATRIX_SAMPLE := $(foreach way,s390x wasm mingw,suite-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x arm wasm,random-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x arm wasm tcc msan mingw musl gcc-O3 valgrind,\
                      $(addsuffix -$(way)-dict-desc-moves-debug,random_cycles graphs)) \
-                 $(foreach way,s390x arm,small_graphs-$(way)-dict-desc-moves-debug) \
-                 $(addsuffix -s390x-debug,mirror_cases mirror_graphs mirror_random)
+                 $(foreach way,s390x arm wasm,small_graphs-$(way)-dict-desc-moves-debug) \
+                 $(foreach way,s390x wasm,$(addsuffix -$(way)-debug,mirror_cases mirror_graphs mirror_random))
 RUNS := $(RUNS_BEFORE) $(MATRIX_SAMPLE)
 
 .PHONY: matrix

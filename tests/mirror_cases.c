@@ -1,6 +1,7 @@
 /* Stories of a closed host, one at a time. */
 
 #include "mirror_programs.h"
+#include "whole.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -769,6 +770,111 @@ static void a_heap_ends_with_everything_alive(void)
     m_close(w);
 }
 
+/* ---- the end of a heap: what goes then is whole (whole.h) ---- */
+
+typedef struct view {
+#if HOST_FRONT
+    front_head head;
+#else
+    rrc_object head;
+#endif
+    vm_object *object, *captured;
+} view;
+
+#define VIEW(ob) ((view *)(void *)(ob))
+#define VM_OF(w) ((vm *)(w)->host)
+
+static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(view) };
+
+static rrc_object *new_view(whole_host *w, vm_object *captured)
+{
+    rrc_object *ob = rrc_new(w->heap, &View);
+
+    VIEW(ob)->object = vm_new(VM_OF(w), 0);
+    VIEW(ob)->captured = captured;
+    if (captured != NULL)
+        vm_point(VM_OF(w), VIEW(ob)->object, 0, captured);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    check_int(vm_link(VM_OF(w), VIEW(ob)->object, ob, 1), RRC_OK);
+    return ob;
+}
+
+static rrc_object *new_string(whole_host *w) { return new_view(w, NULL); }
+
+static rrc_object *new_closure(whole_host *w, rrc_object *captured)
+{
+    return new_view(w, captured != NULL ? vm_object_of(VM_OF(w), captured) : NULL);
+}
+
+static void new_proxy(whole_host *w, rrc_object *ob, int is_rooted)
+{
+    vm_object *o = vm_new(VM_OF(w), 0);
+
+    vm_root(VM_OF(w), o, is_rooted);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY;
+    check_int(vm_link(VM_OF(w), o, ob, 0), RRC_OK);
+    rrc_decref(w->heap, ob);
+}
+
+static int is_there(vm *v, const vm_object *o)
+{
+    size_t i;
+
+    for (i = 0; i < v->objects.count; i++)
+        if (v->objects.at[i] == o)
+            return 1;
+    return 0;
+}
+
+static int read_view(whole_host *w, rrc_object *ob)
+{
+    check(rrc_to_obj(w->heap, ob) == NULL || is_there(VM_OF(w), VIEW(ob)->object));     /* no p that has died */
+    return rrc_to_obj(w->heap, ob) != NULL && is_there(VM_OF(w), VIEW(ob)->object)
+        && vm_object_of(VM_OF(w), ob) == VIEW(ob)->object;
+}
+
+static int call_view(whole_host *w, rrc_object *ob)
+{
+    return read_view(w, ob) && (VIEW(ob)->captured == NULL || is_there(VM_OF(w), VIEW(ob)->captured));
+}
+
+static void what_goes_at_the_end_is_whole(void)
+{
+    int shape, finalizes, steps;
+
+    for (shape = 0; shape < WHOLE_SHAPES * 2; shape++)
+        for (finalizes = 0; finalizes < 2; finalizes++)
+            for (steps = 0; steps < 3; steps++) {
+                int is_rooted = shape < WHOLE_SHAPES;
+                whole_host w;
+                vm *v = vm_open(NULL, 1);
+                int n, i;
+
+                unit_context("shape %d, finalizers %d, steps %d", shape, finalizes, steps);
+                memset(&w, 0, sizeof w);
+                w.heap = v->heap;
+                w.host = v;
+                w.string = new_string;
+                w.closure = new_closure;
+                w.proxy = new_proxy;
+                w.read = read_view;
+                w.call = call_view;
+                whole_now = &w;
+                n = whole_make(&w, shape % WHOLE_SHAPES, finalizes, is_rooted);
+                for (i = 0; i < steps; i++) {
+                    check_int(rrc_mirror_step(v->heap), RRC_OK);
+                    vm_collect(v);
+                }
+                v->closed = v->ending = 1;
+                check_int(rrc_heap_free(v->heap), 0);
+                v->ending = 0;
+                check(w.dead == 0 || !is_rooted);       /* the host has found garbage dead before */
+                check_int(w.deallocated, n);
+                check(w.looked >= 2 * n);
+                vm_close(v);
+            }
+}
+
 #ifndef RRC_NO_STDIO
 static char text[4000];
 
@@ -826,6 +932,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_child_is_linked_anew),
     UNIT(a_node_of_the_hosts),
     UNIT(a_heap_ends_with_everything_alive),
+    UNIT(what_goes_at_the_end_is_whole),
     UNIT(words_about_weak_objects));
 
 int mirror_cases(int argc, char **argv)

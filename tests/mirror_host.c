@@ -394,7 +394,7 @@ static int anchor(void *userdata, rrc_object *ob, int on)
     vm *v = (vm *)userdata;
     vm_slot *s = (vm_slot *)rrc_mirror_target(v->heap, ob);
 
-    check(!v->closed && s != NULL && s->is_used);
+    check((!v->closed || v->ending) && s != NULL && s->is_used);
     if (on && s->weak == NULL)
         return 0;
     s->anchored = on;

@@ -53,6 +53,7 @@ struct vm {
     vm_options options;
     vm_pointers objects, gray, to_finalize, slots, free_slots;
     int marking, in_minor, in_collection, closed, frozen;
+    int ending;                 /* inside rrc_heap_free, which roots what it needs */
     choices from;
 
     size_t collections, live_bytes, allocations;

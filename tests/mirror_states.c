@@ -188,6 +188,7 @@ static void in_husk(states_cast *c)
 {
     c->state = STATE_MUTATOR;           /* to begin with */
     step(c);
+    c->has_ended = 1;
     check_int(rrc_heap_free(c->heap), 2);
     c->state = STATE_HUSK;
     states_call(c);
@@ -207,10 +208,10 @@ static const struct row {
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check },
     { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step },
     { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits },
-    { "a tp_free in rrc_heap_free", STATE_CLOSING, in_free_of_light_at_the_end },
-    { "a tp_traverse in rrc_heap_free", STATE_ENDING, in_traverse_at_the_end },
-    { "a tp_finalize in rrc_heap_free", STATE_RELEASING, in_finalize_at_the_end },
-    { "a tp_dealloc in rrc_heap_free", STATE_RELEASING, in_dealloc_at_the_end },
+    { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end },
+    { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end },
+    { "a tp_finalize in rrc_heap_free", STATE_ENDING, in_finalize_at_the_end },
+    { "a tp_dealloc in rrc_heap_free", STATE_ENDING, in_dealloc_at_the_end },
     { "after rrc_heap_free", STATE_HUSK, in_husk },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -251,11 +252,12 @@ static void call_from(const struct row *from, const states_function *function)
     c.place = from->name;
     unit_context("%s from %s", function->name, from->name);
     from->bring(&c);
-    if (from->state < STATE_CLOSING && c.state != STATE_HUSK) {
+    if (from->state < STATE_ENDING && c.slot == NULL && c.state != STATE_HUSK) {
         rrc_run_pending(c.heap, 0);
         step(&c);
         check_int(rrc_check(c.heap), RRC_OK);
     }
+    c.has_ended = 1;
     if (c.state != STATE_HUSK)
         rrc_heap_free(c.heap);
     check(c.calls > 0);

@@ -476,8 +476,9 @@ void m_close(m_world *w)
             w->p[w->ob[i].p].ob = NOBODY;
             w->ob[i].p = NOBODY;
         }
-    v->closed = 1;
+    v->closed = v->ending = 1;
     rrc_heap_free(heap);
+    v->ending = 0;
     for (i = 0; i < w->ob_count; i++)
         if (w->ob[i].ob != NULL) {
             int k;

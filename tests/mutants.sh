@@ -71,13 +71,13 @@ mutant the_link_of_the_dead_stays dict "$(in_function rrci_bury 's/^    RRC_LINK
 mutant a_moved_link_is_not_updated dict "$(in_function rrci_sweep_moved '/link->p = q;/d')"
 mutant a_moved_ob_is_not_told dict "$(in_function rrci_sweep_moved '/RRC_LINK(link->ob) = q;/d')"
 mutant a_moved_key_is_not_inserted dict "$(in_function rrci_sweep_moved \
-    '{/^    if (change)$/{N;s/.*rrci_dict_insert.*//;};}')"
+    '{/^    if (change)$/{N;s/.*rrci_table_insert.*//;};}')"
 mutant a_moved_key_is_not_removed dict "$(in_function rrci_sweep_moved \
-    '{/^    if (change)$/{N;s/.*rrci_dict_remove.*//;};}')"
+    '{/^    if (change)$/{N;s/.*rrci_table_remove.*//;};}')"
 mutant dead_links_stay_in_the_dictionary dict "$(in_function rrci_sweep_dead \
     's/if (rrci_upkeep_change.*/if (0)/')"
 mutant the_dictionary_is_not_rebuilt dict "$(in_function rrci_end_upkeep 's/upkeep->rebuild ||/0 \&\&/')"
-mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_dict_insert_all/d')"
+mutant promoted_keys_are_not_inserted dict "$(in_function rrci_promote '/rrci_table_insert_all/d')"
 mutant nothing_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/0/')"
 mutant all_is_promoted dict "$(in_function rrci_promote 's/!RRC_HOST_IS_YOUNG(heap, link->p)/1/')"
 mutant minor_forgets_o_links dict "$(in_function rrci_sweep_young 's/kind <= RRCI_O_YOUNG/kind < RRCI_O_YOUNG/')"
@@ -87,22 +87,41 @@ mutant major_forgets_old_p_links dict "$(in_function rrci_sweep_old '/rrci_sweep
 mutant major_forgets_young_links dict "$(in_function rrci_free_with_cycles '/rrci_sweep_young/d')"
 mutant minor_sweeps_old_links dict "$(in_function rrc_minor_collection_free \
     's/rrci_sweep_young(.*/&rrci_sweep(heap, \&heap->list[RRCI_O_OLD], 0, function);/')"
-mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = RRCI_MUTATOR/d')"
+mutant a_phase_does_not_end dict "$(in_function rrc_minor_collection_free '/heap->state = heap->rest/d')"
 mutant chunks_are_not_reserved dict "$(in_function rrci_chunks_needed 's/return .*/return links > 0;/')"
 mutant a_link_is_made_without_a_reserve dict "$(in_function rrci_create_link 's/code = rrci_reserve(heap, kind);//')"
-mutant probes_do_not_wrap_around dict "$(in_function rrci_dict_next 's/next == dict->size ? 0 : next/next - RRCI_GROUP/')"
+mutant probes_do_not_wrap_around dict "$(in_function rrci_next_group 's/table->size ? 0 : group + 1/table->size ? group : group + 1/')"
+
+# Dictionaries that grow.
+mutant a_table_grows_in_one_call dict "$(in_function rrci_dict_reserve 's/RRCI_STEP/SIZE_MAX/')"
+mutant a_table_grows_too_late dict "$(in_function rrci_dict_comfort 's/size \/ 5/size \/ 8/')"
+mutant a_full_table_takes_more dict "$(in_function rrci_dict_reserve 's/used <= rrci_dict_limit(dict) ? RRC_OK : RRC_ENOMEM/RRC_OK/')"
+mutant the_young_table_is_cleared_later dict "$(in_function rrci_sweep_young \
+    's/size < capacity ? size : capacity/list->count > 0 ? list->dict.table.size : 0 * size * capacity/')"
+mutant the_new_table_is_not_told dict "$(in_function rrci_drop_link 's/rrci_drop_from_other(.*/;/')"
+mutant the_new_table_keeps_what_goes dict "$(in_function rrci_drop_from_other '/rrci_table_remove/d')"
+mutant the_new_table_misses_what_moves dict "$(in_function rrci_drop_from_other 's/rrci_table_insert(.*/;/')"
+mutant the_new_table_has_old_numbers dict "$(in_function rrci_drop_from_other 's/rrci_table_renumber(.*/;/')"
+mutant the_new_table_has_too_much dict "$(in_function rrci_drop_from_other '/dict->done = last;/d')"
+mutant a_sweep_forgets_the_new_table dict "$(in_function rrci_begin_upkeep 's/== RRCI_FILLING/== -1/')"
+mutant a_dropped_table_is_lost dict "$(in_function rrci_dict_turn_off 's/dict->optional/0/')"
+mutant a_used_dictionary_is_dropped dict "$(in_function rrci_begin_upkeep 's/ || list->dict.asked//')"
+mutant an_unused_dictionary_is_kept dict "$(in_function rrci_begin_upkeep '/list->dict.asked = 0;/d')"
+mutant hosts_that_unlink_wait dict "$(in_function rrci_heap_new 's/ \&\& !desc->unlinks//')"
+mutant replaced_tables_stay dict "$(in_function rrci_dict_reserve 's/rrci_dict_retire(.*/;/')"
+mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/rrci_dict_retire(.*/;/')"
 
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
 mutant a_second_p_link_is_made dict "$(in_function rrci_create_link \
-    's/(kind & RRCI_O) == 0 && rrci_p_is_linked/0 \&\& rrci_p_is_linked/')"
+    's/former != NULL \&\& (heap->rest/0 \&\& (heap->rest/')"
 mutant an_odd_p_is_linked dict "$(in_function rrci_create_link 's/if (rrci_is_odd(p))/if (0)/')"
 mutant an_odd_marker_is_set dict "$(in_function rrc_mark_deallocating 's/if (rrci_is_odd(marker))/if (0)/')"
 mutant youth_is_not_asked dict "$(in_function rrci_create_link 's/kind |= RRCI_YOUNG;/kind |= 0;/')"
 mutant from_obj_gives_any_ob slot "$(in_function rrci_create_link 's/(kind & RRCI_O) == 0 && RRCI_HAS_SLOT/RRCI_HAS_SLOT/')"
-mutant unlink_leaves_the_slot slot "$(in_function rrc_unlink '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
-mutant unlink_forgets_to_bury dict "$(in_function rrc_unlink '/rrci_bury/d')"
-mutant unlink_keeps_the_record dict "$(in_function rrc_unlink '/rrci_drop_link/d')"
+mutant unlink_leaves_the_slot slot "$(in_function rrci_dissolve '/RRC_HOST_SLOT(heap, .*= NULL/s/.*/;/')"
+mutant unlink_forgets_to_bury dict "$(in_function rrci_dissolve '/rrci_bury/d')"
+mutant unlink_keeps_the_record dict "$(in_function rrci_dissolve '/rrci_drop_link/d')"
 mutant linked_obs_are_marked dict "$(in_function rrc_mark_deallocating 's/RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY/0/;s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 
 # Deallocation.
@@ -128,13 +147,37 @@ mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
     's/queue->head_index = 0;/queue->head_index = 1;/')"
 
 # The end of a heap.
-mutant heap_free_forgets_the_queue dict "$(in_function rrci_close_links 's/rrci_dequeue(heap)/NULL/')"
-mutant heap_free_drops_twice_what_is_linked_again dict "$(in_function rrci_close_links '/RRC_REFCNT(ob)--;/d')"
-mutant heap_free_counts_twice dict "$(in_function rrci_count_held 's/held += !/held += 2 * !/')"
-mutant heap_free_leaves_the_bias dict "$(in_function rrci_close_links \
-    's/RRC_REFCNT(ob) = count + 1;/RRC_REFCNT(ob) += 1;/')"
-mutant heap_free_crosses_nothing_out dict "$(in_function rrci_dealloc 's/record->ob = NULL;/;/')"
-mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer '/heap->again = record;/d')"
+mutant heap_free_forgets_what_leaves_the_queue dict "$(in_function rrci_take_queued 's/heap->left++;/;/')"
+mutant heap_free_counts_what_has_gone dict "$(in_function rrci_empty_link_field 's/heap->left -= .*/;/')"
+mutant heap_free_counts_what_was_deleted dict "$(in_function rrci_del 's/if (rrci_has_left(heap, ob))/if (0)/')"
+mutant heap_free_counts_twice dict "$(in_function rrci_part_all 's/held += (size_t)/held += 2 * (size_t)/')"
+mutant heap_free_forgets_the_nested dict "$(in_function rrci_defer 's/if (rrci_has_left(heap, ob))/if (0)/')"
+mutant heap_free_leaves_links dict "$(in_function rrci_part_all 's/list->count > 0/list->count > 1/')"
+mutant heap_free_leaves_views dict "$(in_function rrci_end_links '/RRCI_P_OLD/d')"
+mutant heap_free_leaves_young_proxies dict "$(in_function rrci_end_links '/RRCI_O_YOUNG/d')"
+mutant heap_free_parts_views_first dict "$(in_function rrci_end_links \
+    's/RRCI_O_OLD/RRCI_X_OLD/;s/RRCI_P_OLD/RRCI_O_OLD/;s/RRCI_X_OLD/RRCI_P_OLD/')"
+mutant links_hold_at_the_end dict "$(in_function rrci_link_holds 's/heap->rest != RRCI_ENDING \&\&/1 \&\&/')"
+mutant the_end_goes_on dict "$(in_function rrci_do_last 's/\*rounds_left -= .*/;/')"
+
+# What garbage owns is whole until its dealloc has run.
+mutant nothing_is_kept dict "$(in_function rrc_major_collection_keep 's/rrci_keep_owned(heap, function);/;/')"
+mutant keeping_is_not_finished dict "$(in_function rrci_keep_owned '/RRCI_GC_OWNED/,/keeping = 0/s/rrci_mark(&search);/;/')"
+mutant what_is_kept_is_alive dict "$(in_function rrci_keep_owned 's/heap->keeping = RRCI_GC_OWNED;/;/')"
+mutant all_is_kept dict "$(in_function rrci_looks 's/(type->tp_flags \& RRC_TPFLAGS_DROPS_ONLY) == 0/1/')"
+mutant members_look dict "$(in_function rrci_looks 's/\&\& (type->tp_dealloc.*/\&\& (1/;s/|| type->tp_finalize != NULL);/);/;s/^ *|| type->tp_finalize != NULL/        /;s/|| type->tp_clear != NULL || type->tp_clear_weakrefs != NULL//')"
+mutant keeping_goes_by_the_rule dict "$(in_function rrci_goes_by_count 's/ \&\& !keeps//')"
+mutant what_was_kept_is_taken_for_alive dict "$(in_function rrci_free_with_cycles 's/if (!keeps)/if (1)/')"
+mutant garbage_waits_for_what_was_kept dict "$(in_function rrci_last_or_bias 's/if (heap->rest != RRCI_MUTATOR \&\&/if (0 \&\&/')"
+mutant what_was_kept_is_found dict "$(in_function rrci_from_obj_otherwise 's/ob != NULL \&\& rrci_is_garbage(ob) ? NULL : ob/ob/')"
+mutant a_kept_link_holds dict "$(in_function rrci_count_of_others \
+    's/return rrc_refcnt(ob)/return rrci_is_linked_ob(ob) + rrc_refcnt(ob)/')"
+mutant a_new_link_leaves_the_former dict "$(in_function rrci_create_link 's/^        rrci_part(heap, former);/        ;/')"
+mutant nobody_is_told_who_parts dict "$(in_function rrci_dissolve 's/heap->desc.parted != NULL/0/')"
+mutant owners_go_after_what_they_own dict "$(in_function rrci_set_garbage_aside 's/rrci_bring_owners_last(heap, first);/;/')"
+mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/')"
+mutant early_searches_keep dict "$(in_function rrci_gate '/RRCI_OPEN/s/RRCI_MAJOR_PAUSE,/RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,/')"
+
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
 mutant a_husk_goes_too_early dict "$(in_function rrci_end_husk 's/heap->objects <= 0/heap->objects <= 1/')"
 mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/rrci_is_busy(heap) ||/0 ||/')"
@@ -189,7 +232,7 @@ mutant forgotten_biases_lose_their_p dict "$(in_function rrci_scan_links \
     '/rrci_refcount_error/{n;s/keeps_p = 1/keeps_p = 0/;}')"
 mutant what_is_held_is_missed dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside <= 1 \&\&/')"
 mutant all_is_held dict "$(in_function rrci_scan 's/outside <= 0 \&\&/outside < 0 \&\&/')"
-mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan 's/(search->with_host || !(rrci_is_linked_ob(ob) || rrci_lacks_bias(heap, ob)))/1/')"
+mutant linked_obs_are_not_held_without_a_host dict "$(in_function rrci_scan 's/(search->with_host || !rrci_is_held_by_link(heap, ob))/1/')"
 mutant what_lacks_its_bias_is_garbage dict "$(in_function rrci_lacks_bias 's/return link != NULL/return 0 \&\& link != NULL/')"
 mutant what_the_scan_has_passed_is_not_visited dict "$(in_function rrci_make_alive 's/< heap->scan/< 0 * heap->scan/')"
 mutant alive_obs_do_not_reach dict "$(in_function rrci_reach 's/rrci_make_alive(search->heap, ob);/;/')"
@@ -211,7 +254,7 @@ mutant nothing_is_demoted dict "$(in_function rrc_major_collection_free '/rrci_d
 mutant who_finds_no_room_is_forgotten dict "$(in_function rrci_demote '/heap->crowded_out++/d')"
 mutant minors_do_not_sweep_the_crowded_out dict "$(in_function rrc_minor_collection_free 's/if (heap->crowded_out > 0)/if (0)/')"
 mutant minors_do_not_trace_the_crowded_out dict "$(in_function rrc_minor_collection_trace 's/heap->crowded_out > 0/0/')"
-mutant room_is_never_made dict "$(in_function rrci_reserve 's/heap->crowded_out : 0/0 : 0/')"
+mutant room_is_never_made dict "$(in_function rrci_reserve 's/target->count + 1 + heap->crowded_out/target->count + 1/')"
 mutant reports_make_the_kept_alive dict "$(in_function rrci_keep_finalizable 's/heap->keeping = RRCI_GC_KEPT;/heap->keeping = 0;/')"
 mutant repetition_counts_twice dict "$(in_function rrci_prepare_repetition 's/head->is.refs = 0;/;/')"
 mutant colors_are_not_reset dict "$(in_function rrci_whiten 's/ | heap->white;/ | (head->is.word \& RRCI_GC_COLOR);/')"
@@ -234,8 +277,8 @@ mutant traverses_are_not_compared slot "$(in_function rrci_compare_traverses \
 mutant changed_counts_are_not_seen slot "$(in_function rrci_compare_traverses 's/counts != search->counts/0/')"
 mutant freed_visits_are_not_seen slot "$(in_function rrci_debug_visit 's/rrci_is_freed(ob)/0/g')"
 mutant the_blame_is_given_to_any dict "$(in_function rrci_too_many_visits 's/blame.visits > most/i == 0/')"
-mutant a_disabled_search_goes_on dict "$(in_function rrci_wants_search 's/!heap->gc_disabled/1/')"
-mutant a_walk_does_not_stop_searches dict "$(in_function rrci_wants_search 's/heap->gc_walking == 0/1/')"
+mutant a_disabled_search_goes_on dict "$(in_function rrci_can_search 's/!heap->gc_disabled/1/')"
+mutant a_walk_does_not_stop_searches dict "$(in_function rrci_can_search 's/heap->gc_walking == 0/1/')"
 
 # What is done with garbage.
 mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_garbage \
@@ -250,7 +293,6 @@ mutant clears_come_before_the_queue dict "$(in_function rrci_do_pending \
 mutant finalizers_come_before_weakrefs dict "$(in_function rrci_do_garbage \
     's/rrci_call_batch(heap, 1);/if ((flags \& RRCI_GC_KEPT) != 0) rrci_call_batch(heap, 0); &/')"
 mutant garbage_is_believed_unheld dict "$(in_function rrci_look_at_waiting 's/look.unexplained > 0 ||//')"
-mutant linked_garbage_is_believed_unheld dict "$(in_function rrci_count_of_others 's/ + (rrci_is_linked_ob.*/;/')"
 mutant references_to_others_are_internal dict "$(in_function rrci_look_at_waiting \
     's/RRCI_EXPLAINS_WAITING/RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS(RRCI_TRACKED)/')"
 mutant garbage_is_not_held_while_finalized dict "$(in_function rrci_call_batch \
@@ -272,7 +314,7 @@ mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clear
     's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
 mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_look_at_waiting(.*/;/')"
 mutant the_list_of_garbage_has_no_reference dict "$(in_function rrci_set_garbage_aside 's/RRC_REFCNT(ob)++;/;/')"
-mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0;/')"
+mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0/;s/|| (!is_kept.*/;/')"
 mutant all_garbage_goes_by_its_count dict "$(in_function rrci_goes_by_count \
     's/if (rrc_refcnt(ob) != 0)/if (0)/')"
 mutant the_kept_go_by_their_count dict "$(in_function rrci_goes_by_count 's/!is_kept && //')"
@@ -301,7 +343,7 @@ mutant the_batch_does_not_shrink dict "$(in_function rrci_gc_remove 's/heap->bat
 mutant the_batch_gets_another_object dict "$(in_function rrci_gc_remove 's/index != first - 1/0/')"
 mutant a_walk_keeps_the_batch dict "$(in_function rrci_end_walk 's/heap->batch = 0;/;/')"
 mutant what_waits_stays_when_it_is_linked dict "$(in_function rrci_create_link \
-    's/rrci_is_waiting(rrci_gc_head_of(ob))/0/')"
+    's/rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED/0/')"
 mutant what_is_linked_keeps_a_reference dict "$(in_function rrci_create_link \
     's/RRC_REFCNT(ob) -= rrci_gc_return(/rrci_gc_return(/')"
 mutant what_is_untracked_keeps_a_reference dict "$(in_function rrc_gc_untrack 's/rrci_drop_or_defer(heap, ob);/;/')"
@@ -309,15 +351,14 @@ mutant what_is_untracked_goes_at_once dict "$(in_function rrci_drop_or_defer 's/
 mutant the_revived_stay_uncollectable dict "$(in_function rrci_set_garbage_aside \
     's/rrci_set_uncollectable(heap, head, 0);/;/')"
 mutant garbage_is_not_counted dict "$(in_function rrci_untrack 's/heap->garbage += .*/;/')"
-mutant hooks_drop_as_in_any_collection dict "$(in_function rrci_collect_c 's/state == RRCI_RELEASING ? RRCI_ENDING : RRCI_MAJOR/RRCI_MAJOR/')"
-mutant heap_free_leaves_cycles dict "$(in_function rrc_heap_free 's/rrci_collect_c(heap, function);/;/')"
-mutant heap_free_collects_once dict "$(in_function rrc_heap_free 's/ && rounds_left > 0/ \&\& 0/')"
+mutant heap_free_leaves_cycles dict "$(in_function rrci_end_objects 's/rrci_collect_c(heap, "rrc_heap_free");/;/')"
+mutant heap_free_collects_once dict "$(in_function rrci_end_objects 's/ && rounds_left > 0/ \&\& 0/;s/&& rounds_left > 0/\&\& 0/')"
 
 # The protocol of the cyclic GC.
 mutant extra_bytes_are_lost dict "$(in_function rrc_gc_new_with_extra_data 's/extra, 1, 1, 1,/0, 1, 1, 1,/')"
 mutant a_resized_object_is_not_zeroed dict "$(in_function rrc_gc_resize 's/if (size > old_size)/if (0)/')"
-mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/RRC_LINK(ob) != NULL/')"
-mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || RRC_LINK(ob) != NULL/rrci_is_tracked(ob)/')"
+mutant a_tracked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL/(RRC_LINK(ob) != NULL/')"
+mutant a_linked_object_is_resized dict "$(in_function rrc_gc_resize 's/rrci_is_tracked(ob) || (RRC_LINK(ob) != NULL .*/rrci_is_tracked(ob)) {/')"
 mutant an_object_is_resized_in_its_finalizer dict "$(in_function rrc_gc_resize \
     's/RRCI_GC_FINALIZING) != 0/RRCI_GC_FINALIZING) > RRCI_GC_FINALIZING/')"
 mutant an_object_is_tracked_twice dict "$(in_function rrc_gc_track 's/if (rrci_is_tracked(ob))/if (0)/')"
@@ -358,22 +399,20 @@ mutant untracking_is_no_change dict "$(in_function rrci_untrack '/heap->changed+
 
 # Who may call what, and when; old objects that become young.
 mutant functions_of_a_collection_nest dict "$(in_function rrci_gate 's/RRCI_MINOR \*\/     { 0,/RRCI_MINOR *\/     { RRCI_MINOR_TRACE,/')"
-mutant nothing_may_pause dict "$(in_function rrci_gate 's/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"
+mutant nothing_may_pause dict "$(in_function rrci_gate '/RRCI_MUTATOR/s/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"
 mutant the_mutator_may_copy dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
 mutant a_minor_may_be_a_major dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MAJOR_TRACE | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
-mutant a_major_allocates dict "$(in_function rrci_gate 's/RRCI_MAJOR \*\/     { 0,/RRCI_MAJOR *\/     { RRCI_ALLOCATES,/')"
+mutant a_major_allocates dict "$(in_function rrci_gate 's/RRCI_MAJOR \*\/     { 0,/RRCI_MAJOR *\/     { RRCI_MUTATES,/')"
 mutant a_marking_cannot_be_repeated dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE/{ RRCI_MAJOR_FREE/')"
-mutant a_closing_heap_allocates dict "$(in_function rrci_gate 's/RRCI_CLOSING \*\/   { 0,/RRCI_CLOSING *\/   { RRCI_ALLOCATES,/')"
-mutant the_end_is_a_mutator dict "$(in_function rrci_gate 's/{ RRCI_ALLOCATES, "rrc/{ RRCI_MUTATES | RRCI_ALLOCATES, "rrc/')"
-mutant the_last_search_allocates dict "$(in_function rrci_gate 's/RRCI_ENDING \*\/    { 0,/RRCI_ENDING *\/    { RRCI_ALLOCATES,/')"
-mutant deallocs_of_the_end_cannot_allocate dict "$(in_function rrci_gate 's/{ RRCI_ALLOCATES, "rrc/{ 0, "rrc/')"
-mutant a_husk_allocates dict "$(in_function rrci_gate 's/RRCI_HUSK \*\/      { 0,/RRCI_HUSK *\/      { RRCI_ALLOCATES,/')"
+mutant the_end_ends dict "$(in_function rrci_gate '/RRCI_ENDING/s/RRCI_MUTATES |/RRCI_MUTATES | RRCI_ENDS |/')"
+mutant the_end_is_no_mutator dict "$(in_function rrci_gate '/RRCI_ENDING/s/{ RRCI_MUTATES |/{/')"
+mutant a_husk_allocates dict "$(in_function rrci_gate 's/RRCI_HUSK \*\/      { 0,/RRCI_HUSK *\/      { RRCI_MUTATES,/')"
 mutant the_wrong_words_are_said dict "$(in_function rrci_gate 's/"a minor collection is/"a major collection is/')"
 mutant a_husk_is_a_phase dict "$(in_function rrci_gate 's/== RRCI_HUSK ? RRC_ECLOSED/== RRCI_STATES ? RRC_ECLOSED/')"
 mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(heap) ||/0 ||/')"
 mutant hooks_may_call_anything slot "$(in_function rrci_gate 's/RRCI_UNLIKELY(RRCI_IN_HOOK(heap) \&\&/RRCI_UNLIKELY(0 \&\&/')"
 mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
-mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.size);/;/')"
+mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.table.size);/;/')"
 mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
 mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (--RRC_REFCNT(ob) == 0)/RRC_REFCNT(ob) = 0;/')"
 
@@ -407,7 +446,7 @@ mutant handles_stay_explained mirror "$(in_function rrci_decide_untracked 's/->i
 mutant pending_handles_are_forgotten mirror "$(in_function rrci_decide_untracked 's/rrci_append(heap, &heap->gc.RRCI_PENDING., \*link);/;/')"
 mutant a_wrong_traverse_weakens mirror "$(in_function rrci_weigh 's/weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK/RRC_OK/')"
 mutant new_nodes_are_not_rooted mirror "$(in_function rrc_mirror_set_node 's/rrci_anchor(heap, ob, 1);/;/')"
-mutant nodes_are_set_at_any_time mirror "$(in_function rrc_mirror_set_node 's/rrci_gate(heap, RRCI_MUTATES, function) != RRC_OK/0/')"
+mutant nodes_are_set_at_any_time mirror "$(in_function rrc_mirror_set_node 's/rrci_gate(heap, RRCI_ENDS, function) != RRC_OK/0/')"
 mutant nodes_of_the_host_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/RRCI_NODE_KEPT | //')"
 mutant nodes_kept_in_a_step_are_forgotten mirror "$(in_function rrc_mirror_set_node 's/ || head->is.node == node) {/) {/')"
 mutant a_node_kept_in_a_step_changes_nothing mirror "$(in_function rrc_mirror_set_node '/rrci_new_number/,/}/s/heap->changes++;/;/')"
@@ -417,7 +456,8 @@ mutant nodes_outlive_their_objects mirror "$(in_function rrci_del 's/RRCI_MIRROR
 mutant a_step_is_always_due mirror "$(in_function rrc_mirror_is_due 's/heap->changes == 0/0/')"
 mutant a_step_is_hardly_due mirror "$(in_function rrc_mirror_is_due 's/heap->asked >= (heap->changes > 0 ? 8 : heap->patience)/heap->asked > (size_t)-1/')"
 mutant the_heap_ends_weak mirror "$(in_function rrci_mirror_end 's/rrci_clear_weak(heap, .*/;/')"
-mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_MIRRORED(heap)/0/')"
+mutant the_heap_ends_without_its_views mirror "$(in_function rrci_mirror_end 's/rrc_touch(heap, .*/;/')"
+mutant mirrored_heaps_are_driven mirror "$(in_function rrci_begin_trace 's/code == RRC_OK \&\& RRCI_IS_CLOSED(heap)/0/')"
 mutant half_a_mirror_is_taken mirror "$(in_function rrci_missing_hook 's/(desc->mirror == NULL) != (desc->anchor == NULL)/0/')"
 mutant moves_are_not_found watched "$(in_function rrci_check_listed 's/if ((head->is.state/if (1 || (head->is.state/')"
 mutant raw_increments_are_not_found watched "$(in_function rrci_check_weak 's/rrc_refcnt(ob) > explained/0/')"

@@ -650,7 +650,7 @@ static void end_world(world *w)
             continue;
         check(count_of(w, i) > 0);
         check_int(REFCNT(w->ob[i].ob), count_of(w, i));
-        check_ptr(RRC_LINK(w->ob[i].ob), NULL);
+        check_ptr(rrc_to_obj(w->h->heap, w->ob[i].ob), NULL);
         rest += counted[i] != 0;
     }
     check_int(returned, rest);

@@ -275,6 +275,7 @@ static void run(choices from, unsigned steps)
     options.repeat_trace = (int)pick(&from, 8) / 6;
     options.reports_marks = (int)pick(&from, 3);
     options.early = options.reports_marks != 0 ? (int)pick(&from, 3) : 0;
+    options.keeps = (int)pick(&from, 2);
     w = world_open(&options);
     w->user = &from;
     w->reuses = 1;

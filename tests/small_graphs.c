@@ -197,6 +197,7 @@ static void choose_settings(unsigned n, host_options *options)
     options->without_generations = n % 6 == 5;
     options->stays_young = n % 6 == 4 ? 2 : 0;
     options->repeat_trace = n == 7;
+    options->keeps = n == 6 || n == 8 || n == 11;
     options->early = n == 3 ? 1 : n == 9 || n == 5 ? 2 : 0;
 }
 

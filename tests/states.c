@@ -188,8 +188,12 @@ CALL(rrc_heap_new)
 
 CALL(rrc_heap_free)
 {
-    size_t held = rrc_heap_free(c->heap);
+    int had_ended = c->has_ended;
+    size_t held;
 
+    c->has_ended = works;
+    held = rrc_heap_free(c->heap);
+    c->has_ended |= had_ended;
     if (works)
         check_int(held, 2);             /* linked, and the knot */
     if (held != SIZE_MAX)
@@ -303,6 +307,7 @@ CALL(rrc_minor_collection_free) { return collected(c, works, rrc_minor_collectio
 CALL(rrc_major_collection_trace) { return collected(c, works, rrc_major_collection_trace); }
 CALL(rrc_major_collection_trace_early) { return collected(c, works, rrc_major_collection_trace_early); }
 CALL(rrc_major_collection_pause) { return collected(c, works, rrc_major_collection_pause); }
+CALL(rrc_major_collection_keep) { return collected(c, works, rrc_major_collection_keep); }
 CALL(rrc_major_collection_free) { return collected(c, works, rrc_major_collection_free); }
 CALL(rrc_links_moved) { return collected(c, works, rrc_links_moved); }
 
@@ -318,7 +323,15 @@ CALL(rrc_invoke_callback)
     return says(c->triggers(c) == before + 1);
 }
 
-CALL(rrc_next_dead) { (void)works; return made(c, rrc_next_dead(c->heap)); }
+/* (While the heap ends, the queue may be empty.) */
+CALL(rrc_next_dead)
+{
+    states_answer given = made(c, rrc_next_dead(c->heap));
+
+    (void)works;
+    return c->state == STATE_ENDING ? says(STATES_NOT_KNOWN) : given;
+}
+
 CALL(rrc_run_pending) { (void)works; return says(rrc_run_pending(c->heap, 1) == 1); }
 
 CALL(rrc_new) { (void)works; return made(c, rrc_new(c->heap, &Bare)); }
@@ -382,7 +395,14 @@ CALL(rrc_gc_is_tracked) { (void)works; return says(rrc_gc_is_tracked(c->heap, c-
 CALL(rrc_gc_is_finalized) { (void)works; return says(rrc_gc_is_finalized(c->heap, c->knot) == 0); }
 CALL(rrc_gc_is_uncollectable) { (void)works; return says(rrc_gc_is_uncollectable(c->heap, c->knot) == 0); }
 
-CALL(rrc_gc_collect) { (void)works; return says(rrc_gc_collect(c->heap) == 2); }
+/* (Garbage that waits already counts, too.) */
+CALL(rrc_gc_collect)
+{
+    size_t gone = rrc_gc_collect(c->heap);
+
+    (void)works;
+    return says(gone == 2 || (c->state == STATE_PARTING && gone > 2));
+}
 
 static states_answer switched(states_cast *c, int (*function)(rrc_heap *heap), int on)
 {
@@ -491,7 +511,7 @@ CALL(rrc_mirror_is_due)
 
 
 /* What stands for objects is known until the heap ends. */
-static int has_nodes(const states_cast *c) { return c->is_mirrored && c->state < STATE_CLOSING; }
+static int has_nodes(const states_cast *c) { return c->is_mirrored && !c->has_ended; }
 
 CALL(rrc_mirror_target)
 {

@@ -45,6 +45,7 @@ typedef struct states_item {
 struct states_cast {
     rrc_heap *heap;             /* NULL: freed */
     int is_mirrored;
+    int has_ended;              /* rrc_heap_free was called: there are no edge nodes any more */
     rrc_gcref linked_p, free_p, knot_p;     /* rooted */
     rrc_gcref knot_node;        /* the edge node, in mirrored heaps */
     rrc_object *linked;         /* P link; held by C */

@@ -16,26 +16,28 @@ exec awk '
 # The group is the one that rrci_gate is asked for, or "none". HOOK is RRCI_MUTATOR
 # inside a hook of the host, and LOOK is that inside a tp_traverse or a writeproc.
 function phases() {
-    states("MUTATOR HOOK LOOK MINOR COPYING MAJOR MARKING OPEN CLOSING ENDING RELEASING HUSK")
-    phase("+ ! ! - - - - - - - - -", "MUTATES", "mutator")
-    phase("+ ! ! - - - - - - - - -", "MUTATES", "mutator and the mirror hook")
-    phase("+ ! ! - - - - - - - - -", "MUTATES", "mutator is stopped, old addresses can still be told")
-    phase("+ ! ! - - - - - - - . .", "MUTATES", "mutator, ignored in deallocs of rrc_heap_free and after it")
-    phase("+ + + . . . . . . . . .", "none", "mutator, else NULL")
-    phase("+ + ? ? ? ? ? ? ? ? ? ?", "none", "mutator and its hooks, unchecked")
-    phase("+ ! ! - - - - - - - + -", "ALLOCATES", "any but a collection")
-    phase("+ ! ! - - - - - - - + -", "ALLOCATES", "mutator, and a dealloc in rrc_heap_free")
-    phase("+ ! ! - + - + + - - + +", "none", "any but a hook")
+    states("MUTATOR HOOK LOOK MINOR COPYING MAJOR MARKING OPEN KEPT PARTING ENDING HUSK")
+    phase("+ ! ! - - - - - - + + -", "MUTATES", "mutator")
+    phase("+ ! ! - - - - - - + + -", "MUTATES", "mutator is stopped, old addresses can still be told")
+    phase("+ ! ! - - - - - - + + -", "MUTATES", "any but a collection")
+    phase("+ ! ! - - - - - - + . -", "MUTATES", "mutator, ignored in rrc_heap_free")
+    phase("+ ! ! - - - - - - + + .", "MUTATES", "mutator, ignored after rrc_heap_free")
+    phase("+ ! ! - - - - - - + - -", "ENDS", "mutator until rrc_heap_free")
+    phase("+ ! ! - - - - - - + - -", "ENDS", "mutator until rrc_heap_free, and the mirror hook")
+    phase("+ + + . . . . . . + + .", "none", "mutator, else NULL")
+    phase("+ + ? ? ? ? ? ? ? + + ?", "none", "mutator and its hooks, unchecked")
+    phase("+ ! ! - + - + + + + + +", "none", "any but a hook")
     phase("+ + + + + + + + + + + +", "none", "any")
     phase("+ + + + + + + + + + + -", "none", "any until rrc_heap_free is done")
-    phase("+ ! ! - + - - - - - - -", "MINOR_TRACE", "host" quote "s minor collection, roots scanned; may be repeated")
+    phase("+ ! ! - + - - - - + + -", "MINOR_TRACE", "host" quote "s minor collection, roots scanned; may be repeated")
     phase("- - - - + - - - - - - -", "MINOR_FREE", "same minor collection, copying done, nothing freed yet")
-    phase("+ ! ! - - - + + - - - -", "MAJOR_TRACE", "host" quote "s major collection, roots marked; may be repeated")
-    phase("+ ! ! - - - + + - - - -", "MAJOR_TRACE", "host" quote "s major collection; may be repeated")
-    phase("+ ! ! - - - + + - - - -", "MAJOR_PAUSE", "host" quote "s major collection, marking interrupted")
-    phase("- - - - - - + + - - - -", "MAJOR_FREE", \
+    phase("+ ! ! - - - + + - + + -", "MAJOR_TRACE", "host" quote "s major collection, roots marked; may be repeated")
+    phase("+ ! ! - - - + + - + + -", "MAJOR_TRACE", "host" quote "s major collection; may be repeated")
+    phase("+ ! ! - - - + + - + + -", "MAJOR_PAUSE", "host" quote "s major collection, marking interrupted")
+    phase("- - - - - - + - - - - -", "MAJOR_KEEP", "same major collection, marking done")
+    phase("- - - - - - + + + - - -", "MAJOR_FREE", \
           "same major collection, marking done, new addresses known, nothing freed or moved yet")
-    phase("+ + + . . + + + . . . .", "none", "host" quote "s major collection and its hooks, else ignored")
+    phase("+ + + . . + + + . + + .", "none", "host" quote "s major collection and its hooks, else ignored")
 }
 
 function complain(text) {
@@ -181,7 +183,7 @@ END {
         is_group[group] = 1
         split(phase_of[text], marks, " ")
         for (i = 1; group != "none" && i <= state_count; i++)
-            if (!is_hook[state[i]] && (marks[i] == "+") != ((state[i] SUBSEP group) in allows))
+            if (!is_hook[state[i]] && marks[i] != "." && (marks[i] == "+") != ((state[i] SUBSEP group) in allows))
                 complain("RRCI_" state[i] " of rrci_gate " (marks[i] == "+" ? "lacks" : "has") " RRCI_" group \
                          ", which the phase \"" text "\" contradicts")
     }

@@ -5,8 +5,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "knots.h"
+#include "threads.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Big enough to overflow the stack of the thread, were anything recursive. */

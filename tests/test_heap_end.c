@@ -257,24 +257,164 @@ static void finalizers_may_resurrect(void)
     host_end(h);
 }
 
+static void items_finalize(rrc_heap *heap, rrc_object *self) { HOST(heap)->on_finalize(HOST(heap), self); }
+static int clear_nothing(rrc_heap *heap, rrc_object *self) { return (void)heap, (void)self, 0; }
+
+/* An object that its finalizer has saved at the end is like any other: it can be resized, and linked. */
+static rrc_object *saved;
+static size_t saved_id;
+
+static void save(host *h, rrc_object *ob)
+{
+    if (saved == NULL) {
+        rrc_incref(h->heap, ob);
+        saved = ob;
+    }
+}
+
+static void use_what_was_saved(host *h, rrc_object *ob)
+{
+    rrc_object *other;
+
+    if (saved == NULL || NODE(ob)->tag != 9)
+        return;
+    saved = rrc_gc_resize(h->heap, saved, 4);
+    check(saved != NULL);
+    check_int(rrc_link(h->heap, host_at(h, saved_id), saved, RRC_P), RRC_OK);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), saved);
+    rrc_decref(h->heap, saved);                 /* it parts */
+    check_ptr(rrc_from_obj(h->heap, host_at(h, saved_id)), NULL);
+    other = ob_new(h, &Leaf);                   /* a light one that parts is not freed under this code */
+    NODE(other)->tag = 7;
+    check_int(rrc_link(h->heap, host_at(h, saved_id), other, RRC_P | RRC_LIGHT), RRC_OK);
+    rrc_decref(h->heap, other);
+    check_int(REFCNT(other), 1);
+    check_int(NODE(other)->tag, 7);
+    other = ob_new(h, &Plain);                  /* a bias without a link: there is nothing to part */
+    REFCNT(other) += BIAS;
+    rrc_decref(h->heap, other);
+    check_int(REFCNT(other), BIAS);
+    REFCNT(other) = 1;
+    rrc_decref(h->heap, other);
+    saved = NULL;
+}
+
+static void saved_objects_can_be_used(void)
+{
+    static const rrc_type Items = {
+        .tp_name = "Items", .tp_basicsize = sizeof(knot), .tp_itemsize = 8,
+        .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = knot_dealloc, .tp_finalize = items_finalize,
+    };
+    host *h = host_open(NULL);
+    rrc_object *items = rrc_gc_new_var(h->heap, &Items, 1), *user = ob_new(h, &Node);
+
+    NODE(user)->tag = 9;
+    saved = NULL;
+    saved_id = host_rooted(h, HOST_OLD);
+    ob_link(h, O, host_rooted(h, HOST_OLD), user, FULL);
+    ob_link(h, O, host_rooted(h, HOST_OLD), items, FULL);
+    rrc_decref(h->heap, user);
+    rrc_decref(h->heap, items);
+    h->on_finalize = save;
+    h->on_dealloc = use_what_was_saved;
+    check_int(host_free_heap(h), 0);
+    check_ptr(saved, NULL);
+    check_int(h->deallocs, 2);
+    h->events[0] = '\0';
+    host_end(h);
+}
+
+/* Garbage that cannot be cleared holds itself: it is not counted as held, whether it was linked, or saved by its
+   finalizer. */
+static void tie_itself(host *h, rrc_object *ob)
+{
+    knot_tie(h, ob, 0, ob);
+}
+
+static void uncollectable_at_the_end(void)
+{
+    static const rrc_type StiffFinal = {
+        .tp_name = "StiffFinal", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = knot_traverse, .tp_clear = clear_nothing,
+        .tp_finalize = items_finalize,
+    };
+    int is_final;
+
+    for (is_final = 0; is_final < 2; is_final++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = knot_new(h, is_final ? &StiffFinal : &KnotStiff, 1);
+
+        unit_context("is_final %d", is_final);
+        ob_link(h, O, host_rooted(h, HOST_OLD), ob, FULL);
+        if (!is_final)
+            knot_tie(h, ob, 0, ob);
+        rrc_decref(h->heap, ob);
+        h->on_finalize = tie_itself;
+        check_int(host_free_heap(h), 0);
+        host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);
+        check_int(REFCNT(ob), 1);
+        check_ptr(RRC_LINK(ob), NULL);
+        h->on_finalize = NULL;
+        RRC_CLEAR(h->heap, KNOT(ob)->ref[0]);
+        check_int(h->deallocs, 1);
+        h->events[0] = '\0';
+        host_end(h);
+    }
+}
+
+/* The hook drops references to others, which part at once: their records go. */
+static rrc_object *others[20];
+
+static void drop_others(host *h, rrc_gcref p, rrc_object *ob)
+{
+    int i;
+
+    (void)p, (void)ob;
+    for (i = 0; i < 20; i++)
+        RRC_CLEAR(h->heap, others[i]);
+}
+
+static void parted_drops_references(void)
+{
+    host *h = host_open(NULL);
+    int i;
+
+    for (i = 0; i < 20; i++)
+        others[i] = ob_shared(h, O, host_rooted(h, HOST_OLD), FULL);
+    for (i = 0; i < 20; i++)
+        ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->on_parted = drop_others;
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 40);
+    host_end(h);
+}
+
 static void try_all_sorts(host *h, rrc_object *ob)
 {
+    static short marker;
     rrc_object *fresh;
+    size_t id;
 
     if (h->closed)
         return;
     check(rrc_heap_free(h->heap) == SIZE_MAX);
     host_expect_log(h, RRC_EPHASE, "rrc_heap_free");
-    check_int(rrc_create_link_pyobj(h->heap, h, ob), RRC_EPHASE);
-    host_expect_log(h, RRC_EPHASE, "rrc_create_link_pyobj");
-    check_ptr(rrc_from_obj(h->heap, h), NULL);
     check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    rrc_mark_deallocating(h->heap, &marker, ob);
+    check_ptr(rrc_to_obj(h->heap, ob), &marker);
+    rrc_mark_deallocating(h->heap, NULL, ob);
     check_int(rrc_run_pending(h->heap, 0), 0);
-    h->log_read = h->log_count;
+    check_int(rrc_gc_collect(h->heap), 0);
+    /* All else works. A link holds its object as long as C does. */
     fresh = rrc_new(h->heap, &Leaf);
-    h->log_read = h->log_count;
-    if (fresh != NULL)
-        rrc_decref(h->heap, fresh);
+    id = host_rooted(h, HOST_YOUNG);
+    check_int(rrc_link(h->heap, host_at(h, id), fresh, RRC_P), RRC_OK);
+    host_minor(h);
+    host_major(h);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), fresh);
+    check_ptr(rrc_to_obj(h->heap, fresh), host_at(h, id));
+    rrc_decref(h->heap, fresh);
+    check_ptr(rrc_from_obj(h->heap, host_at(h, id)), NULL);
     if (h->test != NULL) {
         fresh = (rrc_object *)h->test;
         h->test = NULL;
@@ -423,12 +563,12 @@ static void what_is_put_off_at_the_end_can_be_held(void)
     h->test = chain;
     h->on_dealloc = hold_what_was_put_off;
     i = host_free_heap(h);
-    check(i > 0 && i < DEEP);
+    check(i > 0 && i <= DEEP);
     dead = DEEP - i;
     check_int(h->deallocs, dead + 2);
     for (i = dead; i < DEEP; i++) {
         check_int(REFCNT(chain[i]), 1);
-        check_ptr(RRC_LINK(chain[i]), NULL);
+        check_ptr(rrc_to_obj(h->heap, chain[i]), NULL);
     }
     rrc_decref(h->heap, chain[dead]);
     check_int(h->deallocs, DEEP + 2);
@@ -442,6 +582,8 @@ static void delete_the_other(host *h, rrc_object *ob)
     rrc_object *other = (rrc_object *)h->test;
 
     (void)ob;
+    if (RRC_REFCNT(other) >= BIAS)
+        check_int(rrc_unlink(h->heap, other), RRC_OK);
     check_int(REFCNT(other), 1);
     rrc_del(h->heap, other);
 }
@@ -461,6 +603,54 @@ static void deallocs_may_delete_what_was_linked(void)
         check_int(h->deallocs, 1);
         host_end(h);
     }
+}
+
+/* ... or what C took from the queue. */
+static void delete_what_was_queued(host *h, rrc_object *ob)
+{
+    rrc_object *other = (rrc_object *)h->test;
+
+    if (ob == other)
+        return;
+    check_int(REFCNT(other), 1);
+    rrc_del(h->heap, other);
+}
+
+static void deallocs_may_delete_what_was_queued(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *queued = ob_new(h, &Plain);
+
+    ob_link(h, O, host_new(h, HOST_OLD), queued, FULL);
+    rrc_decref(h->heap, queued);
+    host_major(h);
+    rrc_incref(h->heap, queued);
+    ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->test = queued;
+    h->on_dealloc = delete_what_was_queued;
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 1);
+    host_end(h);
+}
+
+/* What was in the queue is owned by the last object of a chain that is deeper than is deallocated at once. */
+static void queued_at_the_end_of_a_chain(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *queued = ob_new(h, &Node), *chain = ob_chain(h, &Node, DEEP), *last = chain;
+
+    ob_link(h, O, host_new(h, HOST_OLD), queued, FULL);
+    rrc_decref(h->heap, queued);
+    host_major(h);
+    while (NODE(last)->ref[0] != NULL)
+        last = NODE(last)->ref[0];
+    rrc_incref(h->heap, queued);
+    NODE(last)->ref[0] = queued;
+    ob_link(h, P, host_rooted(h, HOST_OLD), chain, FULL);
+    rrc_decref(h->heap, chain);
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, DEEP + 1);
+    host_end(h);
 }
 
 /* ---- the husk ---- */
@@ -583,13 +773,14 @@ static void dropped_while_cycles_are_looked_for(void)
             check_ptr(let_go, NULL);
             check_int(h->deallocs, 1);
             host_expect_log(h, RRC_ETRAVERSE, "rrc_heap_free");
+            host_expect_log(h, RRC_ETRAVERSE, "rrc_heap_free");     /* (it is repeated, as an object has gone) */
             rrc_decref(h->heap, wrong);
             rrc_decref(h->heap, marked);
             host_end(h);
         }
 }
 
-/* A traverse that asks for the link of its object: while the heap ends there is none. */
+/* A traverse that asks for the link of its object: it is there while the heap ends. */
 static rrc_heap *ending;
 static int asked;
 
@@ -597,12 +788,12 @@ static int traverse_and_ask(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     if (ending != NULL) {
         asked++;
-        check_ptr(rrc_to_obj(ending, self), NULL);
+        check((rrc_to_obj(ending, self) != NULL) == (KNOT(self)->tag == 1));
     }
     return knot_traverse(self, visit, arg);
 }
 
-static void no_link_is_told_while_cycles_are_looked_for(void)
+static void links_are_told_while_cycles_are_looked_for(void)
 {
     static const rrc_type Asking = {
         .tp_name = "Asking", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
@@ -639,8 +830,8 @@ static void late_del(void)
     host_end(h);
 }
 
-/* An object waits in the queue, and is linked again without a bias, to a young p: when the heap ends, it
-   has two records, and goes once. */
+/* An object waits in the queue, and is linked again without a bias, to a young p: when the heap ends, it goes
+   once. */
 static void queued_and_linked_without_a_bias(void)
 {
     int young;
@@ -656,7 +847,7 @@ static void queued_and_linked_without_a_bias(void)
         p = host_rooted(h, young ? HOST_YOUNG : HOST_OLD);
         check_int(rrc_create_link_pyobj(h->heap, host_at(h, p), ob), RRC_OK);
         host_free_heap(h);
-        host_expect_log(h, RRC_EREFCNT, "rrc_heap_free");
+        host_expect_log(h, RRC_EREFCNT, "rrc_decref");
         check_int(h->deallocs, 1);
         host_end(h);
     }
@@ -664,9 +855,11 @@ static void queued_and_linked_without_a_bias(void)
 
 UNIT_GROUP(heap_end,
     UNIT(queued_and_linked_without_a_bias),
-    UNIT(dropped_while_cycles_are_looked_for), UNIT(no_link_is_told_while_cycles_are_looked_for),
+    UNIT(dropped_while_cycles_are_looked_for), UNIT(links_are_told_while_cycles_are_looked_for),
     UNIT(what_is_put_off_at_the_end_can_be_held),
     UNIT(deallocs_may_delete_what_was_linked),
+    UNIT(deallocs_may_delete_what_was_queued),
+    UNIT(queued_at_the_end_of_a_chain),
     UNIT(an_empty_heap),
     UNIT(what_the_host_held_goes),
     UNIT(what_c_holds_ends_with_its_true_count),
@@ -682,4 +875,7 @@ UNIT_GROUP(heap_end,
     UNIT(linked_again_while_it_waited),
     UNIT(a_husk_refuses_all_else),
     UNIT(late_decrefs),
-    UNIT(late_del));
+    UNIT(late_del),
+    UNIT(saved_objects_can_be_used),
+    UNIT(uncollectable_at_the_end),
+    UNIT(parted_drops_references));

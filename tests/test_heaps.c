@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "knots.h"
+#include "threads.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

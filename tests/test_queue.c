@@ -4,8 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "objects.h"
+#include "threads.h"
 
-#include <pthread.h>
 
 /* n objects whose proxies died. */
 static void bury(host *h, const rrc_type *type, size_t n, rrc_object **obs)

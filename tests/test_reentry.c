@@ -707,7 +707,7 @@ static void each_function_from_each_place(void)
 
 /* ---- errors that jump ---- */
 
-#if HOST_MACROS
+#if HOST_MACROS && CAN_JUMP
 static int jumps_left;
 
 static void jump(host *h)

@@ -68,6 +68,18 @@ static int collect(states_cast *c)
     } else if (is_function(c, "rrc_minor_collection_free")) {
         host_minor_end(h);
         check_int(host_stats(h).minor_collections, minor + 1);
+    } else if (is_function(c, "rrc_major_collection_keep")) {
+        int code;
+
+        if (h->options.early != 0) {    /* the search is open */
+            check_int(rrc_major_collection_keep(h->heap), RRC_EPHASE);
+            h->log_count--;
+            return RRC_OK;
+        }
+        code = trace_again(h, HOST_MAJOR_TRACE, rrc_major_collection_keep);
+        check_int(rrc_major_collection_trace(h->heap), RRC_EPHASE);
+        h->log_count--;
+        return code;
     } else if (is_function(c, "rrc_major_collection_free")) {
         host_major_end(h);
         check_int(host_stats(h).major_collections, major + 1);
@@ -287,6 +299,87 @@ static void write_text(void *arg, const char *text, size_t size)
 
 static void in_writeproc(states_cast *c) { check_int(rrc_explain(c->heap, c->linked, write_text, c), RRC_OK); }
 
+/* What garbage owns is kept. */
+static void with_keep(states_cast *c, void (*keep)(host *h))
+{
+    host *h = HOST_OF(c);
+
+    host_major_begin(h);
+    keep(h);
+    if (c->state == STATE_KEPT)
+        states_call(c);
+    if (h->phase != HOST_MUTATOR)
+        host_major_end(h);
+}
+
+static void after_keep(states_cast *c) { with_keep(c, host_major_keep); }
+
+/* Garbage that owns a view of garbage. */
+static void own_a_view(states_cast *c)
+{
+    host *h = HOST_OF(c);
+    rrc_object *owner = states_thing(c), *view = states_thing(c);
+
+    link_to(c, host_new(h, HOST_OLD), view, RRC_P);
+    states_own(owner, view);
+    link_to(c, host_new(h, HOST_OLD), owner, RRC_O | RRC_GIVE);
+}
+
+static void keep_in_hook(host *h)
+{
+    h->on_hook = in_hook;
+    host_major_keep(h);
+    h->on_hook = NULL;
+}
+
+static void in_trace_of_keep(states_cast *c)
+{
+    own_a_view(c);
+    hooked = c;
+    hooked_in = "trace";
+    hooked_phase = HOST_MAJOR_TRACE;
+    with_keep(c, keep_in_hook);
+}
+
+static void in_survivor_of_keep(states_cast *c)
+{
+    own_a_view(c);
+    HOST_OF(c)->options.reports_marks = 0;
+    hooked = c;
+    hooked_in = "survivor";
+    hooked_phase = HOST_MAJOR_TRACE;
+    with_keep(c, keep_in_hook);
+}
+
+static void keep_a_link(states_cast *c)
+{
+    host *h = HOST_OF(c);
+    size_t p = host_new(h, HOST_OLD), q = host_new(h, HOST_OLD);
+    rrc_object *owner = states_thing(c), *view = states_thing(c), *proxied = states_thing(c);
+
+    /* owner -> view P q -> p O proxied: p is kept for owner. */
+    link_to(c, q, view, RRC_P);
+    states_own(owner, view);
+    link_to(c, host_new(h, HOST_OLD), owner, RRC_O | RRC_GIVE);
+    link_to(c, p, proxied, RRC_O | RRC_GIVE);
+    host_point(h, q, 0, p);
+    h->options.keeps = 1;
+    host_major(h);
+}
+
+static void with_a_kept_link(states_cast *c)
+{
+    keep_a_link(c);
+    states_call(c);
+}
+
+static void in_parted(states_cast *c)
+{
+    keep_a_link(c);
+    call_in(c, "parted", HOST_MUTATOR);
+    rrc_run_pending(c->heap, 0);
+}
+
 /* The end of the heap follows. */
 static void in_free_of_light_at_the_end(states_cast *c) { give_light(c); }
 
@@ -350,12 +443,17 @@ static const struct row {
     { "a tp_free in a major collection", STATE_MAJOR, in_free_of_light_in_major },
     { "between trace and free of a major collection", STATE_MARKING, in_a_major },
     { "between trace and free of an early major collection", STATE_OPEN, in_an_early_major },
-    { "a tp_free in rrc_heap_free", STATE_CLOSING, in_free_of_light_at_the_end },
-    { "a tp_traverse in rrc_heap_free", STATE_ENDING, in_traverse_at_the_end },
-    { "a tp_finalize in rrc_heap_free", STATE_RELEASING, in_finalize_at_the_end },
-    { "a tp_clear in rrc_heap_free", STATE_RELEASING, in_clear_at_the_end },
-    { "a tp_dealloc in rrc_heap_free", STATE_RELEASING, in_dealloc_at_the_end },
-    { "the tp_dealloc of a linked object in rrc_heap_free", STATE_RELEASING, in_dealloc_of_linked },
+    { "between keep and free of a major collection", STATE_KEPT, after_keep },
+    { "trace in rrc_major_collection_keep", STATE_MAJOR, in_trace_of_keep },
+    { "survivor in rrc_major_collection_keep", STATE_MAJOR, in_survivor_of_keep },
+    { "with garbage that has kept its link", STATE_PARTING, with_a_kept_link },
+    { "parted in rrc_run_pending", STATE_HOOK, in_parted },
+    { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end },
+    { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end },
+    { "a tp_finalize in rrc_heap_free", STATE_ENDING, in_finalize_at_the_end },
+    { "a tp_clear in rrc_heap_free", STATE_ENDING, in_clear_at_the_end },
+    { "a tp_dealloc in rrc_heap_free", STATE_ENDING, in_dealloc_at_the_end },
+    { "the tp_dealloc of a linked object in rrc_heap_free", STATE_ENDING, in_dealloc_of_linked },
     { "after rrc_heap_free", STATE_HUSK, in_husk },
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -401,7 +499,7 @@ static void call_from(const struct row *from, const states_function *function)
     unit_context("%s from %s", function->name, from->name);
     from->bring(&c);
     h->on_hook = NULL;
-    if (from->state < STATE_CLOSING && c.state != STATE_HUSK) {
+    if (from->state < STATE_ENDING && c.slot == NULL && c.state != STATE_HUSK) {
         rrc_run_pending(c.heap, 0);
         check_int(rrc_check(c.heap), RRC_OK);
     }

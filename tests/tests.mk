@@ -108,7 +108,7 @@ $(foreach variant,$(CHECK_VARIANTS),\
     $(eval $(call run,snapshot-$(variant),$(BUILD)/tests/snapshot-$(variant) tests/snapshot.js,\
         sh tests/snapshot.sh $(BUILD)/tests/snapshot-$(variant))))
 
-DAMAGE_VARIANTS := plain mirror-debug
+DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
 CHECK_RUNS += damage-mirror-debug

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 
+#include "jumps.h"
 #include "unit.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static int is_chosen(const unit_group *group, const unit_test *test, int argc, c
 /* A test that hangs ends the program. */
 enum { SECONDS_PER_TEST = 300 };
 
-#ifdef _WIN32
-#define alarm(seconds) ((void)(seconds))        /* but for there: run.sh has a limit, too */
+#if defined(_WIN32) || defined(__wasi__)
+#define alarm(seconds) ((void)(seconds))        /* but not there: run.sh has a limit, too */
 #endif
 
 static void run_test_function(const unit_test *test)

@@ -21,6 +21,7 @@
 #   m32             32 bits
 #   arm s390x       another machine, run by qemu: 32 bits; 64 bits, big-endian
 #   mingw           Windows, run by wine: 64 bits with a long of 32
+#   wasm            WebAssembly with WASI, run by node: 32 bits
 #
 # A program that something else must run is a script, with the program itself in
 # OUTPUT.bin. Where there is no such compiler, library or runner, it is a script
@@ -91,6 +92,13 @@ for word in $(echo "$variant" | tr - ' '); do
         cc=x86_64-w64-mingw32-gcc
         more="$more -static"
         runner='sh tests/wine.sh'
+        cmocka=0
+        ;;
+    wasm)
+        cc='clang --target=wasm32-wasi'
+        more="$more -Wl,--stack-first -Wl,-z,stack-size=524288"
+        libraries=
+        runner='node tests/wasm.js'
         cmocka=0
         ;;
     *)

@@ -48,8 +48,10 @@ static void set_ref(world *w, int owner, int n, int to)
     if (*ref != NONE)
         w->ob[*ref].inner--;
     *ref = to;
-    if (to != NONE)
+    if (to != NONE) {
         w->ob[to].inner++;
+        w->ob[to].lost = 0;
+    }
 }
 
 /* It does not wait as garbage any more, unless it was cleared. */
@@ -86,7 +88,7 @@ static void find_held(world *w)
 
         o->alive = o->life == DYING || (o->life == ALIVE && !(w->ending ? o->tracked : is_set_aside(o)));
         o->alive |= o->life == ALIVE && (o->held + o->hooked + (w->ending ? 0 : o->queued + o->deferred) > 0
-                                         || (o->p != NONE && (w->ending || o->waiting >= W_TO_CLEAR)));
+                                         || (o->p != NONE && w->ending));
     }
     while (again) {
         again = 0;
@@ -95,6 +97,39 @@ static void find_held(world *w)
                 if (w->ob[i].life != ABSENT && w->ob[i].alive && w->ob[i].ref[k] != NONE)
                     again |= set_to_one(&w->ob[w->ob[i].ref[k]].alive);
     }
+}
+
+/* Is it garbage that waits, and not only kept for finalizers? Then its link does not hold it. */
+static int is_garbage(const world_ob *o)
+{
+    return is_set_aside(o) && (o->waiting == W_TO_CLEAR || o->waiting == W_CLEARED);
+}
+
+/* Do major collections keep what garbage owns? */
+static int keeps(const world *w)
+{
+    return w->h->options.keeps && w->h->options.early == 0;
+}
+
+/* Garbage has parted from a p that was kept for other garbage. */
+static void part(host *h, rrc_gcref p, rrc_object *ob)
+{
+    world *w = (world *)h->test;
+    world_ob *o = &w->ob[number_of(w, ob)];
+
+    (void)p;
+    if (o->p == NONE)                   /* the heap ends */
+        return;
+    check(w->ending || is_garbage(o));
+    if (o->link == P)
+        w->p[o->p].p_link = NONE;
+    if (REFCNT(ob) == bias_of(o)) {
+        o->listed = 0;
+        o->queued = 1;
+        if (o->waiting == W_TO_CLEAR)
+            o->waiting = W_CLEARED;
+    }
+    o->p = NONE;
 }
 
 /* Has the list let go of an object that waits, which was not deallocated? */
@@ -259,6 +294,40 @@ static void spread(world *w)
     }
 }
 
+/* What garbage owns is kept, with all that this reaches. It may be garbage all the same. */
+static void keep_owned(world *w)
+{
+    int again = 1, k;
+    size_t i;
+
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].reached = 0;
+    for (i = 0; i < w->ob_count; i++)
+        for (k = 0; k < WORLD_REFS; k++)
+            if (is_searched(w, &w->ob[i]) && w->ob[i].waiting == W_TO_CLEAR && w->ob[i].ref[k] != NONE)
+                w->ob[w->ob[i].ref[k]].reached = 1;
+    while (again) {
+        again = 0;
+        for (i = 0; i < w->p_count; i++)
+            for (k = 0; k < HOST_EDGES; k++)
+                if (w->p[i].alive && w->p[i].mark && w->p[i].edge[k] != NONE)
+                    again |= set_to_one(&w->p[w->p[i].edge[k]].mark);
+        for (i = 0; i < w->ob_count; i++) {
+            world_ob *o = &w->ob[i];
+
+            if (is_searched(w, o) && o->p != NONE && w->p[o->p].mark)
+                again |= set_to_one(&o->reached);
+            if (o->life != ALIVE || !o->reached)
+                continue;
+            if (o->p != NONE && o->link == P)
+                again |= set_to_one(&w->p[o->p].mark);
+            for (k = 0; k < WORLD_REFS; k++)
+                if (o->ref[k] != NONE && is_searched(w, o))
+                    again |= set_to_one(&w->ob[o->ref[k]].reached);
+        }
+    }
+}
+
 /* Which objects does the search of a major collection find alive, and what is to
    be done with the others? */
 static void search(world *w)
@@ -295,11 +364,18 @@ static void search(world *w)
             continue;
         if (o->alive)
             o->waiting = is_finalizable(o) ? W_TO_FINALIZE : W_KEPT;
-        /* What has but its bias goes by its count, unless something is to be called for it. */
-        if (world_count_of(w, (int)i) == 0 && ((o->kind & W_LIGHT) != 0 || (!o->alive && !o->weak_pending)))
+        /* What has but its bias goes by its count, unless something is to be called for it, or its p may be kept. */
+        o->listed = world_count_of(w, (int)i) != 0
+                 || ((o->kind & W_LIGHT) == 0 && (o->alive || o->weak_pending || keeps(w)));
+    }
+    if (keeps(w) && !w->unsearched)
+        keep_owned(w);
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
+
+        if (is_searched(w, o) && (o->waiting == W_TO_CLEAR || o->waiting == W_KEPT || o->waiting == W_TO_FINALIZE)
+                && !o->listed)
             unlist(o);
-        else
-            o->listed = 1;
     }
 }
 
@@ -330,8 +406,10 @@ static void dissolve(world *w)
 
         if (o->life != ALIVE || o->p == NONE || w->p[o->p].mark)
             continue;
-        if (o->link == P)
+        if (o->link == P) {
             w->p[o->p].p_link = NONE;
+            o->lost = 1;
+        }
         if ((o->kind & W_LIGHT) != 0 && world_count_of(w, (int)i) == 0) {
             o->life = DYING;
         } else {
@@ -450,6 +528,16 @@ static world_ob *going(world *w, rrc_object *ob, int count)
     return o;
 }
 
+/* A slot looks at what its object owns: no p of a view is lost. */
+static void see_it_whole(world *w, int i)
+{
+    int k;
+
+    for (k = 0; keeps(w) && k < WORLD_REFS; k++)
+        if (w->ob[i].ref[k] != NONE && w->ob[w->ob[i].ref[k]].lost)
+            unit_fail(__FILE__, __LINE__, "%d owns %d, whose p has died", i, w->ob[i].ref[k]);
+}
+
 static void follow_the_will(world *w, int i)
 {
     world_last_will will = w->ob[i].will;
@@ -481,6 +569,7 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     world_ob *o = &w->ob[i];
 
     check_int(w->h->phase, HOST_MUTATOR);
+    see_it_whole(w, i);
     check(!o->finalized);
     /* The queue has let go of it: what is left is the reference that holds it now. */
     if (o->deferred && REFCNT(self) == world_count_of(w, i) + bias_of(o))
@@ -524,6 +613,7 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     int i = number_of(w, self), k;
 
     check_int(w->h->phase, HOST_MUTATOR);
+    see_it_whole(w, i);
     if (w->ending) {
         find_held(w);
         check(!w->ob[i].alive);
@@ -563,6 +653,7 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     world_ob *o = going(w, self, 0);
     int i = number_of(w, self), k;
 
+    see_it_whole(w, i);
     check_ptr(RRC_LINK(self), NULL);
     check(!rrc_gc_is_tracked(heap, self));
     check(!is_finalizable(o));
@@ -718,7 +809,8 @@ int world_link(world *w, link_kind link, int p, int ob)
     world_ob *o = &w->ob[ob];
     rrc_gcref at = host_at(w->h, (size_t)p);
     int code, expected = o->p != NONE ? RRC_ELINKED
-                       : link == P && w->p[p].p_link != NONE ? RRC_EPLINKED : RRC_OK;
+                       : link == P && w->p[p].p_link != NONE && !is_garbage(&w->ob[w->p[p].p_link]) ? RRC_EPLINKED
+                       : RRC_OK;
     size_t failed;
 
     do {
@@ -734,8 +826,11 @@ int world_link(world *w, link_kind link, int p, int ob)
         return code;
     }
     o->deferred = 0;                    /* linked, it needs not wait any more */
-    if (o->listed)
+    if (is_set_aside(o)) {
         unlist(o);
+        o->waiting = W_ALIVE;
+    }
+    o->lost = 0;
     o->p = p;
     o->link = link;
     if (link == P)
@@ -880,6 +975,8 @@ size_t world_run(world *w, size_t max)
     }
     w->running = 1;
     look(w, 1);
+    for (i = 0; i < w->ob_count; i++)
+        w->ob[i].doomed = w->ob[i].life == ALIVE && w->ob[i].listed && w->ob[i].waiting == W_TO_CLEAR;
     done = rrc_run_pending(w->h->heap, max);
     look(w, 0);
     note_uncollectable(w);
@@ -892,6 +989,7 @@ size_t world_run(world *w, size_t max)
             continue;
         if (max == 0 || done < max) {
             check(!o->queued && !o->deferred && !o->listed);
+            check(!o->doomed || o->was_held || o->uncollectable);
             o->waiting = W_ALIVE;
         } else if (o->waiting == W_CLEARED && !o->deferred && !waits(w, o)) {
             o->waiting = W_ALIVE;       /* C held it at some look */
@@ -965,7 +1063,7 @@ void world_compare(world *w)
             check(w->p[o->p].alive);
             check_ptr(RRC_LINK(o->ob), p);
             if (o->link == P)
-                check_ptr(rrc_from_obj(w->h->heap, p), o->ob);
+                check_ptr(rrc_from_obj(w->h->heap, p), is_garbage(o) ? NULL : o->ob);
             links[(o->link == O) + (w->p[o->p].young ? 2 : 0)]++;
         } else {
             check_ptr(rrc_to_obj(w->h->heap, o->ob), NULL);
@@ -993,6 +1091,7 @@ world *world_open(const host_options *options)
         abort();
     w->h = host_open(options);
     w->h->test = w;
+    w->h->on_parted = part;
     w->stays_young = w->h->options.stays_young;
     return w;
 }
@@ -1013,7 +1112,7 @@ static void see_the_rest(world *w)
         if (!o->alive)
             unit_fail(__FILE__, __LINE__, "garbage %u is left by rrc_heap_free", (unsigned)i);
         check_int(REFCNT(o->ob), world_count_of(w, (int)i));
-        check_ptr(RRC_LINK(o->ob), NULL);
+        check_ptr(rrc_to_obj(w->h->heap, o->ob), NULL);
     }
 }
 

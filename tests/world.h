@@ -64,6 +64,9 @@ typedef struct world_ob {
     world_waiting waiting;
     int was_held, held_throughout;  /* since this rrc_run_pending began: at some time; all the time */
     int alive, outside, set_aside;  /* scratch of a prediction */
+    int reached;                    /* ... of what is kept for garbage that owns it */
+    int lost;                       /* its p died, and it had a P link; since then nobody has begun to refer to it */
+    int doomed;                     /* garbage when this rrc_run_pending began */
     size_t died_in;                 /* the major collection that it died after */
 } world_ob;
 

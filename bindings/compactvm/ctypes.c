@@ -505,8 +505,8 @@ static rrc_object *widget_make(cvm *vm, cvm_value *args, size_t n)
 
 /* ---- window: a widget with a finalizer ----------------------------------
  *
- * on-close comes late: the widget is beyond help, and a handler that nothing else
- * kept has died before it. A finalizer comes before anything is taken apart: the
+ * on-close comes late: the widget is beyond help, and its proxies have lost it. (The
+ * handler itself is kept for the deallocator.) A finalizer comes before anything is taken apart: the
  * handler gets the window whole, and may even save it. The price is that garbage
  * with a finalizer stays until the next collection, with all that it reaches: hence
  * a type of its own, for those who need it. */

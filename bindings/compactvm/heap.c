@@ -257,6 +257,8 @@ static void mark(cvm_heap *h)
     h->phases->roots(h->arg);
     h->phases->major_trace(h->arg);
     cvm_heap_propagate(h);
+    h->phases->major_keep(h->arg);
+    cvm_heap_propagate(h);
 }
 
 /* The block to slide into: a fresh one when the old space should get another

@@ -28,7 +28,7 @@
 /* The points of a collection at which others take part. Their order:
  *
  *   minor:  roots, minor_trace,  [rest is copied]                  minor_free
- *   major:  roots, major_trace,  [rest is marked, new addresses]   major_free,  roots
+ *   major:  roots, major_trace,  [rest is marked]  major_keep,  [new addresses]  major_free,  roots
  *
  * A major collection is always preceded by a minor one, so it finds no young
  * objects. `roots` must call cvm_heap_visit for every slot that holds a value;
@@ -40,6 +40,7 @@ typedef struct cvm_phases {
     void (*minor_trace)(void *arg);
     void (*minor_free)(void *arg);
     void (*major_trace)(void *arg);
+    void (*major_keep)(void *arg);
     void (*major_free)(void *arg);
     void (*marked)(void *arg, cvm_object *p);
 } cvm_phases;

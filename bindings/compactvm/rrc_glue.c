@@ -106,6 +106,29 @@ static void collect(void *vm)
     cvm_heap_major(&((cvm *)vm)->heap);
 }
 
+/* "p and ob have no link any more, although p is still there." ob was garbage, and p was kept for other garbage
+   only; or the VM ends. p must forget ob, which is about to go: a string, a tuple or an array whose data was in C is
+   empty from now on. */
+static void parted(void *vm, rrc_gcref p, rrc_object *ob)
+{
+    cvm_value v = (cvm_value)p;
+
+    (void)vm, (void)ob;
+    if (cvm_is(v, CVM_FOREIGN)) {
+        CVM_FOREIGN_OF(v)->ob = NULL;
+    } else if (cvm_is_outside(v)) {
+        cvm_object_of(v)->flags &= (unsigned char)~CVM_OUTSIDE;
+        if (cvm_is(v, CVM_ARRAY)) {
+            CVM_ARRAY_OF(v)->ob = NULL;
+            CVM_ARRAY_OF(v)->length = 0;
+        } else {
+            CVM_OUTSIDE_OF(v)->length = 0;
+            if (cvm_is(v, CVM_STRING))
+                CVM_STRING_OF(v)->bytes[0] = '\0';
+        }
+    }
+}
+
 /* A mistake in the use of the header was found. */
 static void log_mistake(void *vm, const rrc_log_item *item)
 {
@@ -123,6 +146,7 @@ int cvm_glue_open(cvm *vm)
     desc.userdata = vm;
     desc.log = log_mistake;
     desc.collect = collect;
+    desc.parted = parted;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
     desc.edges = cvm_edges;     /* these two only show our objects: see insight.c */
     desc.describe = cvm_describe;
@@ -153,6 +177,7 @@ int cvm_glue_open(cvm *vm)
  * and in a major one:
  *
  *   roots marked         -> rrc_major_collection_trace: C's objects are roots too
+ *   all is marked        -> rrc_major_collection_keep:  what garbage owns stays for its deallocators
  *   addresses computed   -> rrc_major_collection_free:  links follow them or are dissolved
  *   (only now may objects be moved and memory be reused)
  *
@@ -188,6 +213,12 @@ static void major_trace(void *vm)
     rrc_major_collection_trace(((cvm *)vm)->rrc);
 }
 
+/* (This VM has no weak references. One that has some clears them just before this.) */
+static void major_keep(void *vm)
+{
+    rrc_major_collection_keep(((cvm *)vm)->rrc);
+}
+
 static void major_free(void *vm)
 {
     rrc_major_collection_free(((cvm *)vm)->rrc);
@@ -201,7 +232,7 @@ static void marked(void *vm, cvm_object *p)
 }
 
 const cvm_phases cvm_glue_phases = {
-    cvm_visit_roots, minor_trace, minor_free, major_trace, major_free, marked
+    cvm_visit_roots, minor_trace, minor_free, major_trace, major_keep, major_free, marked
 };
 
 /* ---- 3. After a collection, at a safe point of the mutator --------------
@@ -233,7 +264,7 @@ size_t cvm_glue_close(cvm *vm)
  */
 static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
 {
-    if (vm->closing) {                  /* a late deallocator tries it */
+    if (vm->closing == CVM_CLOSED) {    /* a late deallocator tries it */
         cvm_fail(vm, "the VM is being closed: objects do not cross any more");
         return 0;
     }

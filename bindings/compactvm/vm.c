@@ -68,7 +68,8 @@ size_t cvm_free(cvm *vm)
         cvm_capi_close(vm);     /* extensions let go of what they hold */
         cvm_ctypes_close(vm);   /* and so does the C library */
     }
-    held = cvm_glue_close(vm);  /* still needs the objects: it dissolves the links */
+    held = cvm_glue_close(vm);  /* deallocators run, and may still use the objects and call Lisp code */
+    vm->closing = CVM_CLOSED;
     cvm_capi_free(vm);
     cvm_ids_free(vm);
     cvm_heap_close(&vm->heap);

@@ -78,12 +78,14 @@ typedef struct cvm_c_stack {    /* of the thread that uses the VM: see cstack.c 
     uintptr_t thread;           /* which one it is */
 } cvm_c_stack;
 
+enum { CVM_CLOSED = 2 };        /* cvm.closing */
+
 struct cvm {
     struct rrc_heap *rrc;       /* the links: see rrc_glue.c. First: capi.h counts on it */
     cvm_heap heap;
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
-    int closing;                /* cvm_free has begun: run no more Lisp code */
+    int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more Lisp code */
     struct cvm_clib *clib;      /* the C library's own state: see ctypes.c */
     struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
     int drawing;                /* a picture is made, without the code of functions */

@@ -86,7 +86,8 @@ endif
 LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed rare
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
-LUA_EMBED  := $(LUA_TESTS)/embed.c $(LUA_TESTS)/nodes.c tests/unit.c
+LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c) tests/unit.c
+LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests
 LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
 lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
@@ -111,7 +112,9 @@ $(call run,lua-readme-$(1),$(lua_host),$(lua_env) PKG_CONFIG='$(PKG_CONFIG)' sh 
 $(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
 $(call run,lua-unload-$(1),$(call lua_libs,$(1)),$(lua_env) sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
-    $(lua_env) sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
+    $(lua_env) EMBED_COMPILE='$(LUA_EMBED_COMPILE) $(call lua_flags,$(1),--cflags)' \
+    EMBED_SOURCES='$(LUA_EMBED)' EMBED_LIBS='$(call lua_flags,$(1),--libs) -lm' \
+    sh $(LUA_TESTS)/control.sh $(1) $(call lua_out,$(1)))
 endef
 define lua_random_rule
 $(call run,lua-random-$(2)-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),10 600,100 3000) $(2))
@@ -159,7 +162,7 @@ lua_checked_embed   = QUICK=1 $(1) $(call lua_checked_tests,$(2))
 # Not all tests of embed: 5.1 takes its reserve on a full stack for a misuse; in 5.2 and 5.3
 # finalizers, which raise, run in the middle of what the others do.
 lua_checked_tests   = $(if $(filter lua5.1 lua5.2 lua5.3,$(1)),several_states close_with objects_outlive callbacks_without \
-                      errors_are_kept $(if $(filter lua5.1,$(1)),,full_stacks))
+                      errors_are_kept slots_find $(if $(filter lua5.1,$(1)),,full_stacks))
 # The cases and the widgets count collections. In 5.5 one in a finalizer, for lack of memory, leaves
 # the other finalizers to the next.
 lua_checked_parts   = $(if $(filter lua5.5,$(call lua_name,$(1))),random embed,cases random widgets embed)

@@ -129,7 +129,8 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* Push the proxy of ob, or the value ob stands for; nil for NULL. An ob whose type has
    no class gets a proxy that can do nothing but close and tostring. nil also for a
-   value that is gone for good (see README.md). Raises. [O(1)] */
+   value that is gone for good (see README.md). Raises, also for an ob whose tp_dealloc
+   runs. [O(1)] */
 RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob);
 
 /* For a constructor: push ob and drop the caller's reference, in any case. NULL raises
@@ -400,6 +401,7 @@ typedef struct rrcl_state {
     int         has_boxes;          /* there was one, at least */
     int         was_revived;        /* OWNERS has been searched in this step */
     struct rrcl_closer *closer;
+    int         is_ending;          /* see rrcl_part_all */
     int         is_closed;
     int         must_end;           /* closed, but the header was at work: its heap is still to be freed */
     int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
@@ -1532,6 +1534,8 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
             lua_pushnil(L);
         return;
     }
+    if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)
+        luaL_error(L, "this %s is being deallocated", ob->ob_type->tp_name);
     rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
     status = rrcl_make_proxy(L, state, ob);
     if (status == 0)
@@ -2375,11 +2379,46 @@ static int rrcl_can_be_known(lua_State *L)
     return !is_main;
 }
 
-/* The state is being closed. The proxies find out by themselves. */
+/* Dissolve the links of all proxies. Returns whether there was one. */
+static int rrcl_part_proxies(rrcl_state *state)
+{
+    uint32_t slot;
+    int has_parted = 0;
+    for (slot = 1; slot <= state->slot_count; slot++)
+        if (state->slots[slot].proxy != NULL) {
+            rrc_unlink(state->heap, state->slots[slot].ob);
+            rrcl_free_slot(state, slot);
+            has_parted = 1;
+        }
+    return has_parted;
+}
+
+/* While Lua still works: no proxy is left, and what C does not hold is deallocated, cycles of C
+   included. So slots find what their objects own. (In them, the state can be closed.) */
+static void rrcl_part_all(lua_State *L, rrcl_state *state)
+{
+    rrc_stats before, after;
+    int rounds = 10;                            /* slots can go on making objects, and proxies */
+    state->is_ending = 1;
+    rrcl_use(state, L);
+    rrcl_part_proxies(state);
+    do {
+        rrc_get_stats(state->heap, &before);
+        rrcl_step(state);
+        if (state->hidden == NULL)
+            return;
+        rrc_get_stats(state->heap, &after);
+    } while ((rrcl_part_proxies(state) || after.objects != before.objects || after.finalizable != before.finalizable)
+             && --rounds > 0);
+}
+
+/* The state is being closed. The proxies find out when they are used. */
 static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
 {
     rrcl_state *state = closer->state;
-    if (state == NULL)
+    if (state != NULL && !state->is_ending)
+        rrcl_part_all(L, state);
+    if (closer->state == NULL)
         return;
     rrcl_disarm(L, state);
     closer->is_closed = 1;

@@ -171,7 +171,8 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
 
 /* The proxy of ob, or the value that ob stands for; nil for NULL, for a value that is
    gone, which only garbage sees (README.md), and once mrb_close has begun to free. An ob whose type has no class gets a
-   Rawrefcount::Object. Raises; runs pending, but not if the proxy is there. [O(1)] */
+   Rawrefcount::Object. Raises, also for an ob whose tp_dealloc runs; runs pending, but
+   not if the proxy is there. [O(1)] */
 RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob);
 
 /* For a function that makes objects: wrap ob and drop the caller's reference, in any
@@ -1425,6 +1426,9 @@ RRC_MRUBY_API mrb_value rrc_mruby_wrap(rrc_heap *heap, rrc_object *ob)
         return mrb_nil_value();
     result = rrcm_existing(state, ob);
     if (mrb_undef_p(result)) {
+        if (rrc_refcnt(ob) == 0)
+            mrb_raisef(state->mrb, mrb_class_get(state->mrb, "RuntimeError"), "this %s is being deallocated",
+                       ob->ob_type->tp_name);
         rrc_incref(heap, ob);           /* pending deallocs may drop the last reference */
         return rrcm_wrap_and_drop(state, mrb_nil_value(), ob, rrcm_wrap_protected);
     }
@@ -1759,12 +1763,11 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
-/* Each proxy is disposed of, and what C does not hold deallocated: mruby works as ever, and
-   deallocs find their values. */
-static void rrcm_part_proxies(rrcm_state *state)
+/* Each proxy is disposed of. Returns whether there was one. */
+static int rrcm_dispose_all(rrcm_state *state)
 {
-    int arena = mrb_gc_arena_save(state->mrb), i;
     rrcm_chunk *chunk;
+    int i, has_parted = 0;
     for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
         for (i = 0; i < RRCM_CHUNK_CELLS; i++)
             if (chunk->cells[i].kind == RRCM_PROXY) {
@@ -1772,8 +1775,26 @@ static void rrcm_part_proxies(rrcm_state *state)
                 rrcm_bury(&chunk->cells[i]);
                 if (object != NULL)
                     object->data = (void *)(uintptr_t)rrcm_disposed;
+                has_parted = 1;
             }
-    rrc_run_pending(state->heap, 0);
+    return has_parted;
+}
+
+/* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
+   included. So slots find what their objects own. */
+static void rrcm_part_proxies(rrcm_state *state)
+{
+    int arena = mrb_gc_arena_save(state->mrb);
+    int rounds = 10;                        /* slots can go on making objects, and proxies */
+    rrc_stats before, after;
+    rrcm_dispose_all(state);
+    do {
+        rrc_get_stats(state->heap, &before);
+        rrcm_step(state);
+        rrc_run_pending(state->heap, 0);
+        rrc_get_stats(state->heap, &after);
+    } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
+             && --rounds > 0);
     mrb_gc_arena_restore(state->mrb, arena);
 }
 

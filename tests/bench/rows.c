@@ -73,7 +73,7 @@ static BENCH_NOINLINE rrc_object *from_obj(rrc_heap *heap, rrc_gcref p)
 
 /* ---- heaps --------------------------------------------------------------- */
 
-static rrc_heap *new_heap(data *d)
+static rrc_heap *new_heap_that(data *d, int unlinks)
 {
     rrc_desc desc = { 0 };
 
@@ -84,8 +84,11 @@ static rrc_heap *new_heap(data *d)
 #if BENCH_SLOT
     desc.slot = host_slot;
 #endif
+    desc.unlinks = unlinks;
     return rrc_heap_new(&desc);
 }
+
+static rrc_heap *new_heap(data *d) { return new_heap_that(d, 0); }
 
 static void link_all(rrc_heap *heap, data *d, size_t from, size_t to, intptr_t bias, int pypy)
 {
@@ -496,10 +499,12 @@ static void rows_pauses(bench *b)
 {
     const char *create = "longest pause, create a P link", *live = "longest pause, all live";
     const char *die = "longest pause, all die", *run = "longest pause, 100 deallocations";
+    const char *unlink = "longest pause, unlink an O link";
     data *d = b->d;
-    samples c = { 0 }, l = { 0 }, a = { 0 }, r = { 0 };
+    samples c = { 0 }, l = { 0 }, a = { 0 }, r = { 0 }, u = { 0 };
 
-    if (!bench_wants(b, create) && !bench_wants(b, live) && !bench_wants(b, die) && !bench_wants(b, run))
+    if (!bench_wants(b, create) && !bench_wants(b, live) && !bench_wants(b, die) && !bench_wants(b, run)
+        && !bench_wants(b, unlink))
         return;
     while (c.count <= b->repeats) {
         rrc_heap *heap = new_heap(d);
@@ -528,7 +533,20 @@ static void rows_pauses(bench *b)
         } while (done > 0);
         sample(&r, longest * 1e3, 0);
         end_heap(heap);
+
+        heap = new_heap_that(d, 1);
+        link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 0);
+        longest = 0;
+        for (i = 0, before = bench_cpu_now(); i < d->n; i++, before = now) {
+            rrc_unlink(heap, &d->ob[d->order[i]]->head);
+            now = bench_cpu_now();
+            longest = longer(longest, now - before);
+        }
+        sample(&u, longest * 1e3, 0);
+        end_heap(heap);
     }
+    if (bench_wants(b, unlink))
+        bench_pause(b, unlink, &u);
     if (bench_wants(b, create))
         bench_pause(b, create, &c);
     if (bench_wants(b, live))

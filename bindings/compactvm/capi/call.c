@@ -70,7 +70,7 @@ static const rrc_member function_members[] = {
 void cxi_function_define(cx_type *type)
 {
     type->type.tp_basicsize = sizeof(cxi_bound);
-    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC;
+    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY;
     type->type.tp_members = function_members;
     type->tp_call = function_call;
     type->tp_repr = function_repr;
@@ -201,7 +201,7 @@ rrc_object *cxi_call_value(cvm *vm, cvm_value procedure, rrc_object *self,
     cvm_value *values = f + 1;
     rrc_object *result = NULL;
 
-    if (vm->closing) {
+    if (vm->closing == CVM_CLOSED) {
         cvm_close(vm, scope);
         return cx_err_set(vm, "the VM is being closed: Lisp code cannot be called any more");
     }

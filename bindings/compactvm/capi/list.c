@@ -55,7 +55,7 @@ static void list_dealloc(rrc_heap *heap, rrc_object *self)
 void cxi_list_define(cx_type *type)
 {
     type->type.tp_basicsize = sizeof(cxi_list);
-    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC;
+    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY;
     type->type.tp_traverse = list_traverse;
     type->type.tp_clear = list_clear;
     type->type.tp_dealloc = list_dealloc;

@@ -51,7 +51,7 @@ void cxi_tuple_define(cx_type *type)
 {
     type->type.tp_basicsize = offsetof(cxi_tuple, items);
     type->type.tp_itemsize = sizeof(rrc_object *);
-    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC;
+    type->type.tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_DROPS_ONLY;
     type->type.tp_traverse = tuple_traverse;
     type->type.tp_clear = tuple_clear;
     type->type.tp_dealloc = tuple_dealloc;

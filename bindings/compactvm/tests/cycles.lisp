@@ -218,18 +218,26 @@
 (assert (= (length (c-log)) 2))
 (nothing-left)
 
-; ---- a garbage widget taken from the queue: whole but for its callback, which died
+; ---- a garbage widget that C gets hold of while it waits: whole, with its callback
 (define w (looped "saved"))
 (call w 'add (new 'widget "child"))
 (gc)
+(hold 'waiting w)
 (set! w nil)
 (gc)
-(set! w (next-dead))
+(release 'waiting)
+(gc)
+(assert (= (pending) 2))
+(assert (null? (next-dead)))            ; it is not in the queue
 (settle)
-(log-is)
-(assert (equal? (call w 'name) "saved"))
-(assert (equal? (call (call w 'child 0) 'name) "child"))
-(assert (null? (call w 'click)))
+(log-is "widget \"saved\" deallocated" "widget \"child\" deallocated")
+(define w (looped "saved"))
+(call w 'add (new 'widget "child"))
+(hold 'w w)
+(settle)
+(assert (equal? (call (held 'w) 'click) "saved"))
+(set! w (held 'w))
+(release 'w)
 (call w 'on-click (lambda () 'again))
 (assert (eq? (call w 'click) 'again))
 (set! w nil)
@@ -311,7 +319,8 @@
 (assert (equal? (car told) "counted"))
 (nothing-left)
 
-; ---- on-close is called by the deallocator: by then a handler in the same cycle has died
+; ---- on-close is called by the deallocator: a handler in the same cycle is kept for it, and finds that the
+; proxy has lost its widget
 (define closed nil)
 (define (note-close self name) (set! closed (list name (repr self))))
 (define w (looped "closed"))
@@ -324,7 +333,9 @@
 (close-over w)
 (set! w nil)
 (settle)
-(assert (equal? closed '("closed" "#<disposed>")))
+(assert (equal? (repr closed) "#<disposed>"))
+(assert (string-search (try (lambda () (call closed 'name)) (lambda (m) m)) "living C object"))
+(set! closed nil)
 (log-is "widget \"closed\" deallocated" "widget \"too late\" deallocated")
 (call (looped "with a collection in it") 'on-close
       (lambda (self name) (gc) (range 10) (run-pending 0)))

@@ -1,6 +1,7 @@
 #!/bin/sh
 # control.sh LUA FOLDER - controls that must fail: references that are taken without
-# telling lose objects, and the cases notice; so do random moves without a touch.
+# telling lose objects, and the cases notice; so do random moves without a touch. And slots.c
+# notices mistakes put into rrc_lua.h. EMBED_COMPILE, EMBED_SOURCES and EMBED_LIBS come from lua.mk.
 . tests/lib.sh
 lua=$1
 folder=$2
@@ -8,4 +9,26 @@ LUA_CPATH="$folder/raw/?.so;$folder/?.so" "$lua" bindings/lua/tests/cases.lua >"
 expect "$lua: T6 fails without rrc_incref" grep -q '^FAILED: T6' "$folder/raw.txt"
 LUA_CPATH="$folder/?.so" "$lua" bindings/lua/tests/random.lua 1 100 3000 control >"$folder/control.txt" 2>&1
 expect "$lua: random moves without rrc_touch lose something" grep -q '^1 passed, 0 failed' "$folder/control.txt"
+
+# mutant NAME SED_SCRIPT
+mutant() {
+    mkdir -p "$folder/mutant"
+    sed "$2" bindings/lua/rrc_lua.h >"$folder/mutant/rrc_lua.h"
+    if cmp -s bindings/lua/rrc_lua.h "$folder/mutant/rrc_lua.h"; then
+        fail "$lua: $1: its place is not there any more"
+    elif ! eval "$EMBED_COMPILE -O0 -w -I$folder/mutant -Ibindings/lua $EMBED_SOURCES $EMBED_LIBS -o $folder/mutant/embed" \
+        >"$folder/mutant/log" 2>&1; then
+        fail "$lua: $1: it does not build: see $folder/mutant/log"
+    elif timeout 60 "$folder/mutant/embed" slots_find >"$folder/mutant/log" 2>&1; then
+        fail "$lua: $1: no test notices"
+    else
+        pass "$lua: $1"
+    fi
+}
+mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_all(L, state);/        ;/'
+mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
+mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
+mutant 'weak tables give what is deallocated' 's/ || state->slots\[proxy->slot\].proxy != proxy)/)/
+/^static void rrcl_detach/,/^}/s/^    proxy->ob = NULL;/    ;/'
+mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 finish

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* All memory of the binding and the header, counted, and failing when told to. */
-static long blocks;
+long blocks;                                /* slots.c, too */
 static long allocations_left = -1;          /* then one fails; -1: none */
 static int fail_on;                         /* and all that follow, too */
 
@@ -569,28 +569,6 @@ static void slots_use_what_is_owned(void)
         }
 }
 
-/* A cycle of C alone that had no proxy any more, and that nothing told of: Lua has found the
-   function dead already. Strings are there. */
-static void slots_of_a_cycle_of_c_alone(void)
-{
-    lua_State *L = open_state();
-    int failures, calls;
-    memset(seen, 0, sizeof seen);
-    lua_register(L, "new_reader", new_reader);
-    run(L, "nodes.hold(new_reader('the text', function() return {} end, true))");
-    collect_all(L);
-    check_int(seen[FINALIZED].texts, 0);
-    run(L, "nodes.release(1)");
-    collect_all(L);
-    check_int(seen[FINALIZED].texts, 1);
-    check_int(seen[CLEARED].texts + seen[DEALLOCATED].texts, 1);
-    calls = seen[FINALIZED].calls + seen[CLEARED].calls + seen[DEALLOCATED].calls;
-    failures = seen[FINALIZED].failures + seen[CLEARED].failures + seen[DEALLOCATED].failures;
-    check_int(calls + failures, 2);
-    close_state(L);
-    check_int(blocks, 0);
-}
-
 /* A program that uses everything. It stops at the first error. */
 static const char busy[] =
     "local kept = {} "
@@ -673,7 +651,6 @@ static void opening_fails(void)
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
-           UNIT(slots_of_a_cycle_of_c_alone),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS
@@ -707,12 +684,14 @@ static int run_script(int argc, char **argv)
 }
 #endif
 
+extern const unit_group slots;               /* slots.c */
+
 int main(int argc, char **argv)
 {
-    const unit_group *const groups[] = { &embed };
+    const unit_group *const groups[] = { &embed, &slots };
 #ifdef EMBED_SCRIPTS
     if (argc > 1 && strstr(argv[1], ".lua") != NULL)
         return run_script(argc, argv);
 #endif
-    return unit_main(argc, argv, groups, 1);
+    return unit_main(argc, argv, groups, 2);
 }

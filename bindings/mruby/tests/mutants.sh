@@ -44,6 +44,10 @@ disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
 count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
 self-unchecked    | s/a.ob = rrc_mruby_unwrap(mrb, self, cls);/a.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
+cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrcm_step(state);/        ;/
+one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
+late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
+wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '
 
@@ -56,7 +60,9 @@ compile() {
 finds() {
     compile random $here/random.c bindings/mruby "$1" || return 2
     for test in random test_mruby; do
-        eval "${CC:-cc} $out/$test.o $out/nodes.o $out/unit.o $MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
+        more=
+        [ $test = random ] || more=$out/slots.o
+        eval "${CC:-cc} $out/$test.o $more $out/nodes.o $out/unit.o $MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
     done
     timeout 60 "$out/random" 1 30 2000 >>"$out/log" 2>&1 || return 0
     QUICK=1 timeout 60 "$out/test_mruby" >>"$out/log" 2>&1 || return 0
@@ -71,6 +77,7 @@ verdict() {
 
 wanted=" $* "
 compile unit tests/unit.c bindings/mruby '' && compile test_mruby $here/test_mruby.c bindings/mruby '' &&
+    compile slots $here/slots.c bindings/mruby '' &&
     compile nodes $here/nodes.c bindings/mruby '' && finds ''
 verdict 'the header as it is' $? 1 "a test fails, or does not build: see $out/log"
 echo "$mutants" | grep '|' >"$out/list"

@@ -1,5 +1,6 @@
-; gone.lisp - what garbage owns: a view whose host object is gone. Each function of the
-; API that is given one must fail with an error (see keepers, in probe.c).
+; gone.lisp - what garbage owns. For a looker all of it is whole. For a keeper, which promises not to
+; look, the host object of a view can be gone, and each function of the API that is given one must fail
+; with an error (see probe.c).
 
 (define (message thunk) (try thunk (lambda (m) m)))
 (define (clean-up) (gc) (run-pending 0) (gc) (run-pending 0))
@@ -51,6 +52,19 @@
 (clean-up)
 (keepers-found)
 
+; ---- whoever looks finds all whole: dropped, in a cycle, in a chain, with a finalizer
+(for-each (lambda (make) (drop-old (lambda () (looker (make)))) (found? 0 1)) (append makers whole-makers))
+(define (whole-in-cycle f)
+  (drop-old f)
+  (let ((k (tuple->list (keepers-found)))) (assert (= (nth k 0) 0)) (assert (> (nth k 1) 0))))
+(whole-in-cycle (lambda () (let ((l (list nil))) (set-car! l (looker l (text) (dict 'l l))))))
+(whole-in-cycle (lambda () (let ((d (dict))) (dict-set! d 'k (last-looker d (list d))))))
+(whole-in-cycle (lambda () (let ((a (array))) (array-push! a (looker a (text) (tuple a))))))
+(whole-in-cycle (lambda () (define k nil) (define (f) k) (set! k (looker f (text)))))
+(define (chain n) (if (= n 0) nil (let ((next (chain (- n 1)))) (looker (lambda () next) (text)))))
+(drop-old (lambda () (chain 10)))
+(found? 0 20)
+
 ; ---- an owner whose proxy is gone already
 (for-each (lambda (make) (hold-it (keeper (make))) (clean-up) (drop-it) (clean-up)) makers)
 (found? 0 (length makers))              ; C has let go of it: nothing else had died yet
@@ -68,7 +82,8 @@
 (in-cycle (lambda () (let ((a (array))) (array-push! a (keeper a (text) (tuple a))))))
 (in-cycle (lambda () (let ((a (array (text)))) (list-items a) (array-push! a (keeper a (text) (tuple a))))))
 (in-cycle (lambda () (let ((l (list nil))) (set-car! l (keeper (looked tuple-items (tuple l (text) 5000)) l)))))
-(in-cycle (lambda () (let ((b (box nil))) (call b 'swap (apply keeper (cons b (all)))))))
+; (a box looks, and owns the keeper)
+(whole-in-cycle (lambda () (let ((b (box nil))) (call b (quote swap) (apply keeper (cons b (all)))))))
 (in-cycle (lambda () (define k nil) (define (f) k) (set! k (keeper f (text)))))
 
 ; ---- with a finalizer: what it sees is whole, and what the deallocator sees is not
@@ -129,7 +144,10 @@
 (keepers-found)
 (assert (check-links))
 
-; ---- at the end of the VM: everything is gone, and the finalizers run as well
+; ---- at the end of the VM: the finalizers run as well, and all is still there
+(define whole-at-the-end (apply looker (all)))
+(define whole-in-a-cycle (let ((l (list nil))) (set-car! l (apply last-looker (cons l (all)))) l))
+(define whole-in-a-chain (chain 10))
 (define at-the-end (apply keeper (append (list 'symbol (looked str-copy (text))) (all))))
 (define at-the-end-too (apply last-keeper (append (list 'symbol (looked tuple-items (tuple 1 (text)))) (all))))
 (define in-a-cycle (let ((l (list nil))) (set-car! l (apply last-keeper (cons l (all)))) l))

@@ -1009,8 +1009,9 @@ FUNCTION(bad_type)
 /* ---- what is left of what garbage owns -------------------------------------
  *
  * A keeper owns objects. In its tp_finalize, its tp_clear and its tp_dealloc it calls every
- * function that looks into them. The host object of a view can be gone by then: all of them
- * must then fail with an error.
+ * function that looks into them. It promises not to do so (RRC_TPFLAGS_DROPS_ONLY), and so the host
+ * object of a view can be gone by then: all of them must then fail with an error. A looker is the
+ * same without that promise: it finds all of them whole.
  */
 typedef struct keeper {
     rrc_object head;
@@ -1167,6 +1168,10 @@ static void use_items(cvm *vm, const keeper *k)
         cx_err_clear(vm);
         s->gone += gone;
         s->whole += !gone;
+        if (gone && (RRC_TYPE(&k->head)->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0) {
+            fputs("a looker: what it owns is gone\n", stderr);
+            abort();
+        }
         if (cx_str_check(vm, x))
             use_str(vm, gone, x);
         if (cx_tuple_check(vm, x))
@@ -1242,14 +1247,18 @@ static void keeper_dealloc(rrc_heap *heap, rrc_object *self)
     cx_free(heap, self);
 }
 
-#define KEEPER(name) \
+#define KEEPER(name, flags) \
     .tp_name = (name), .tp_basicsize = offsetof(keeper, items), .tp_itemsize = sizeof(rrc_object *), \
-    .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = keeper_dealloc, .tp_traverse = keeper_traverse, \
+    .tp_flags = RRC_TPFLAGS_HAVE_GC | (flags), .tp_dealloc = keeper_dealloc, .tp_traverse = keeper_traverse, \
     .tp_clear = keeper_clear
 
-static const cx_type keeper_spec = { .type = { KEEPER("keeper") }, .tp_new = keeper_new };
+static const cx_type keeper_spec = { .type = { KEEPER("keeper", RRC_TPFLAGS_DROPS_ONLY) }, .tp_new = keeper_new };
 static const cx_type last_keeper_spec = {
-    .type = { KEEPER("last-keeper"), .tp_finalize = keeper_finalize }, .tp_new = keeper_new
+    .type = { KEEPER("last-keeper", RRC_TPFLAGS_DROPS_ONLY), .tp_finalize = keeper_finalize }, .tp_new = keeper_new
+};
+static const cx_type looker_spec = { .type = { KEEPER("looker", 0) }, .tp_new = keeper_new };
+static const cx_type last_looker_spec = {
+    .type = { KEEPER("last-looker", 0), .tp_finalize = keeper_finalize }, .tp_new = keeper_new
 };
 
 /* How many objects keepers found gone, and how many whole, since the last time. */
@@ -1327,6 +1336,8 @@ static int init(cvm *vm)
         || cx_define_type(vm, &meta_spec, cx_builtin_type(vm, CX_TYPE), NULL, NULL) != 0
         || cx_define_type(vm, &keeper_spec, NULL, NULL, NULL) != 0
         || cx_define_type(vm, &last_keeper_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &looker_spec, NULL, NULL, NULL) != 0
+        || cx_define_type(vm, &last_looker_spec, NULL, NULL, NULL) != 0
         || cx_define_type(vm, &secret_spec, NULL, NULL, &s->secret) != 0)
         return -1;
     return cx_define_functions(vm, functions);

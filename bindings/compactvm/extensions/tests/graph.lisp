@@ -162,8 +162,11 @@
 (for-each (lambda (portion)
             (ring 3)
             (self-callback "x")
+            (let ((a (node "alone"))) (gc-minor) (set! a nil))
+            (node "young")
+            (gc-minor)
+            (poke-all)                          ; what only its young proxy held waits in the queue
             (gc)
-            (poke-all)                          ; what only its proxy held waits in the queue
             (run-pending portion)
             (poke-all))
           (list 1 2 3 4 5))

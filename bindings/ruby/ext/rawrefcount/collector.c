@@ -445,10 +445,13 @@ static void release_wrappers(void)
    values, until no wrapper is left to be released (or they go on making new ones). */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
 {
+    rrc_stats stats;
     int rounds = 10;
-    do
+    do {
         release_wrappers();
-    while (rrb_run_pending(0) > 0 && --rounds > 0);
+        rrc_get_stats(rrb.heap, &stats);
+        rrb_run_pending(0);
+    } while (stats.pending > 0 && --rounds > 0);
     rrb.closing = 1;
     if (rrb.hooks_on)
         rb_tracepoint_disable(rrb.tracepoint);

@@ -44,7 +44,6 @@ typedef struct rrb_state {
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
-    size_t values;              /* objects that stand for values, and are not the header's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;

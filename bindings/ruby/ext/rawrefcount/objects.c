@@ -2,14 +2,10 @@
 #include "internal.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
-/* A Ruby value in C: its p is the value. These objects come from a pool, as they are many,
-   small, and all alike: that is faster than malloc, and takes less memory. */
-static void value_free(rrc_heap *heap, void *self);
+/* A Ruby value in C: its p is the value. */
 static const rrc_type value_type = {
     .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Ruby value", .tp_basicsize = sizeof(rrc_object),
-    .tp_free = value_free,
 };
 
 /* A value that Ruby does not collect (a small integer, true, nil) has no p, and is kept right here. */
@@ -157,6 +153,8 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
         return (VALUE)p;
     if (rrc_ruby_is_value(ob))
         return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
+    if (rrc_refcnt(ob) == 0)
+        rb_raise(rb_eRuntimeError, "this %s is being deallocated", ob->ob_type->tp_name);
     return new_wrapper(class_of_type(ob->ob_type), ob);
 }
 
@@ -315,49 +313,11 @@ static rrc_object *new_immediate(VALUE value)
     return ob;
 }
 
-/* The pool: a list of free objects, by their first words. Its blocks are kept. */
-#ifdef __SANITIZE_ADDRESS__
-enum { POOL_BLOCK = 1 };
-#else
-enum { POOL_BLOCK = 170 };              /* objects in a block: 4 KB */
-#endif
-typedef union pooled {
-    rrc_object ob;
-    union pooled *next;
-} pooled;
-static pooled *pool;
-
 static rrc_object *new_value_object(void)
 {
-    pooled *free_one = pool;
-    if (free_one == NULL) {
-        int i;
-        free_one = malloc(POOL_BLOCK * sizeof *free_one);
-        need_memory(free_one);
-        for (i = 1; i < POOL_BLOCK; i++)
-            free_one[i - 1].next = &free_one[i];
-        free_one[POOL_BLOCK - 1].next = NULL;
-    }
-    pool = free_one->next;
-    rrb.unreported += (ptrdiff_t)sizeof *free_one;
-    rrb.values++;
-    free_one->ob.ob_refcnt = 1;
-    free_one->ob.ob_pypy_link = NULL;
-    free_one->ob.ob_type = &value_type;
-    return &free_one->ob;
-}
-
-static void value_free(rrc_heap *heap, void *self)
-{
-    (void)heap;
-    rrb.unreported -= (ptrdiff_t)sizeof(pooled);
-    rrb.values--;
-#ifdef __SANITIZE_ADDRESS__
-    free(self);                         /* a use after that is found */
-#else
-    ((pooled *)self)->next = pool;
-    pool = self;
-#endif
+    rrc_object *ob = rrc_new(rrb.heap, &value_type);
+    need_memory(ob);
+    return ob;
 }
 
 rrc_object *rrb_find(VALUE value)

@@ -64,9 +64,9 @@ rrc_heap *rrc_ruby_heap(void);
 
 /* The Ruby object of ob: its wrapper, which stays the same one as long as it lives; or
    the value, if ob is from rrc_ruby_hold. nil if ob is NULL, or if that value is gone:
-   it was garbage, in a cycle with what holds it. The wrapper takes a reference of its
-   own. Its class is that of ob's type (rrc_ruby_define_class), else Rawrefcount::Object.
-   Raises NoMemoryError. O(1). */
+   it was garbage with what holds it. The wrapper takes a reference of its own. Its class
+   is that of ob's type (rrc_ruby_define_class), else Rawrefcount::Object. Raises
+   NoMemoryError; RuntimeError if ob's tp_dealloc runs. O(1). */
 VALUE rrc_ruby_wrap_unlinked(rrc_object *ob);   /* for rrc_ruby_wrap */
 static inline VALUE rrc_ruby_wrap(rrc_object *ob)
 {

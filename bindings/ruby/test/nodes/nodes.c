@@ -457,6 +457,8 @@ static VALUE b_register(VALUE self, VALUE values)
 
 #define MODULE_FUNCTION(name, function, arity) rb_define_module_function(module, name, function, arity)
 
+void init_slots(void);                  /* slots.c */
+
 void Init_nodes(void)
 {
     VALUE module = rb_define_module("Nodes");
@@ -475,6 +477,7 @@ void Init_nodes(void)
     spec.name = "MadeNode";
     spec.type = &made_type;
     rrc_ruby_define_class(module, &spec);
+    init_slots();
     define_reader(module, "Reader", &reader_type, reader_initialize);
     define_reader(module, "FinalReader", &final_reader_type, final_reader_initialize);
     define_reader(module, "BoldReader", &bold_reader_type, bold_reader_initialize);
