@@ -616,8 +616,9 @@ typedef struct rrc_desc {
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
-       well. They are called by these functions only, and so never in a collection. They must not allocate in the host,
-       as nothing may move or die meanwhile, and must give the same answers each time. */
+       well. They are called by these functions only, and so never in a collection. They must not allocate in the
+       host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
+       the p of a link can be dead already: then they visit nothing, and say so. */
 
     /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
        host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
@@ -1084,7 +1085,7 @@ typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 /* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
    outside, or with the hook `edges` from a root of the host, through both heaps. If there is none, the path
    begins at a p. Or write that ob is garbage. RRC_ENOMEM: nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, write; if mirrored survivor |
+   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, write |
    O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
@@ -1105,7 +1106,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
    rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
    for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
    bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
-   [mutator | allocates | calls tp_traverse, edges, describe, write; if mirrored survivor |
+   [mutator | allocates | calls tp_traverse, edges, describe, write |
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
@@ -7578,10 +7579,8 @@ typedef struct rrci_graph {
 static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count, size_t count, size_t size)
 {
     void *memory;
-    if (graph->out_of_memory || count > SIZE_MAX / size || count * size == 0) {
-        graph->out_of_memory = 1;
+    if (graph->out_of_memory)
         return array;
-    }
     memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
     graph->out_of_memory = memory == NULL;
     return memory != NULL ? memory : array;
@@ -7620,8 +7619,7 @@ static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, si
 {
     size_t more = *slots > 0 ? *slots * 2 : 64;
     uint32_t *grown;
-    if (count >= UINT32_MAX - 1)
-        graph->out_of_memory = 1;
+    graph->out_of_memory |= count >= UINT32_MAX - 1;    /* more than there are numbers for */
     if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
         return 0;
     grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
@@ -7773,32 +7771,19 @@ static void rrci_note_obs(rrci_graph *graph)
 
 static int rrci_compare_pairs(const void *a, const void *b)
 {
-    const rrci_pair *x = (const rrci_pair *)a, *y = (const rrci_pair *)b;
-    if (x->p != y->p)
-        return x->p < y->p ? -1 : 1;
-    return x->ob < y->ob ? -1 : 1;
-}
-
-/* May the hooks be asked about p? In a mirrored heap it can be dead before the header learns of it. */
-static int rrci_p_exists(rrc_heap *heap, rrc_gcref p)
-{
-    int exists;
-    if (!RRCI_IS_MIRRORED(heap) || (heap->desc.edges == NULL && heap->desc.describe == NULL))
-        return 1;
-    RRCI_BEGIN_HOOK(heap);
-    exists = RRC_HOST_SURVIVOR(heap, p) != NULL;
-    RRCI_END_HOOK(heap);
-    return exists;
+    const rrci_pair *pair = (const rrci_pair *)a, *other = (const rrci_pair *)b;
+    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
+    return (x > y) - (x < y);
 }
 
 /* Add the objects of the host. */
 static void rrci_add_ps(rrci_graph *graph)
 {
     size_t i;
-    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+    for (i = 0; i < graph->obs; i++) {
         rrc_gcref p = RRC_LINK(rrci_ob_of_node(graph, i));
         rrci_pair *pair;
-        if ((graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) == 0 || !rrci_p_exists(graph->heap, p))
+        if ((graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) == 0)
             continue;
         rrci_add_node(graph, rrci_p_key(p));
         graph->pairs = (rrci_pair *)rrci_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
@@ -7894,27 +7879,24 @@ static uint32_t rrci_intern(rrci_graph *graph, const char *text)
     rrci_strings *strings = &graph->strings;
     const char *end = (const char *)memchr(text, '\0', 250);
     size_t size = end != NULL ? (size_t)(end - text) : 250, i, place;
-    uint64_t hash = rrci_hash_text(text, size);
+    char *fresh;
     if (rrci_grow_slots(graph, &strings->slot, &strings->slots, strings->count))
         for (i = 0; i < strings->count; i++) {
             const char *known = strings->text + strings->start[i];
             rrci_fill_slot(strings->slot, strings->slots, rrci_hash_text(known, strlen(known)), i);
         }
-    if (graph->out_of_memory)
-        return 0;
-    for (place = (size_t)hash & (strings->slots - 1); strings->slot[place] != 0;
-         place = (place + 1) & (strings->slots - 1)) {
-        const char *known = strings->text + strings->start[strings->slot[place] - 1];
-        if (strncmp(known, text, size) == 0 && known[size] == '\0')
-            return strings->slot[place] - 1;
-    }
     strings->text = (char *)rrci_grow(graph, strings->text, strings->size, size + 1, &strings->text_capacity, 1);
     strings->start = (size_t *)rrci_grow(graph, strings->start, strings->count, 1, &strings->capacity,
                                          sizeof *strings->start);
     if (graph->out_of_memory)
         return 0;
-    memcpy(strings->text + strings->size, text, size);
-    strings->text[strings->size + size] = '\0';
+    fresh = strings->text + strings->size;
+    memcpy(fresh, text, size);
+    fresh[size] = '\0';
+    for (place = (size_t)rrci_hash_text(fresh, size) & (strings->slots - 1); strings->slot[place] != 0;
+         place = (place + 1) & (strings->slots - 1))
+        if (strcmp(strings->text + strings->start[strings->slot[place] - 1], fresh) == 0)
+            return strings->slot[place] - 1;
     strings->start[strings->count] = strings->size;
     strings->size += size + 1;
     strings->slot[place] = (uint32_t)++strings->count;
@@ -8229,11 +8211,9 @@ static void rrci_write_quoted(const rrci_writer *writer, const char *text)
 static void rrci_write_p(const rrci_writer *writer, const rrci_graph *graph, rrc_gcref p)
 {
     size_t node = rrci_node_of(&graph->nodes, rrci_p_key(p));
-    int is_gray = graph->heap->desc.edges != NULL && node != RRCI_NONE && graph->reach[node].how != RRCI_ALIVE;
+    int is_gray = graph->heap->desc.edges != NULL && graph->reach[node].how != RRCI_ALIVE;
     rrc_description about;
-    about.text[0] = 'p', about.text[1] = '\0';
-    if (node != RRCI_NONE)
-        rrci_describe(graph, p, &about);
+    rrci_describe(graph, p, &about);
     rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", p,
                is_gray ? "#cccccc" : "#d9e8ff");
     rrci_write_quoted(writer, about.text);
@@ -8346,7 +8326,7 @@ enum { RRCI_TOP, RRCI_BY_C, RRCI_BY_HOST, RRCI_BY_PENDING, RRCI_BEFORE_OBJECTS }
 
 /* Types of nodes and edges, by their places in the lists of rrci_snapshot_meta. */
 enum { RRCI_V8_STRING = 2, RRCI_V8_OBJECT = 3, RRCI_V8_CLOSURE = 5, RRCI_V8_NATIVE = 8, RRCI_V8_SYNTHETIC = 9 };
-enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3 };
+enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3, RRCI_V8_WEAK = 6 };
 #define RRCI_V8_NODE_FIELDS 7
 
 static const char *const rrci_snapshot_meta[] = {
@@ -8546,8 +8526,10 @@ static void rrci_snapshot_edges(rrci_snapshot *snapshot, size_t node)
         rrci_edge edge = graph->edges[i];
         if (edge.kind == RRCI_LINK)
             edge.name = rrci_intern(graph, edge.to < graph->obs ? "C object" : "host object");
-        rrci_snapshot_edge(snapshot, edge.kind == RRCI_LINK ? RRCI_V8_INTERNAL
-                                   : edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT : RRCI_V8_PROPERTY,
+        rrci_snapshot_edge(snapshot, edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT
+                                   : edge.kind != RRCI_LINK ? RRCI_V8_PROPERTY
+                                   : edge.to >= graph->obs || rrci_p_holds(graph, edge.to)
+                                   ? RRCI_V8_INTERNAL : RRCI_V8_WEAK,
                            edge.name, RRCI_BEFORE_OBJECTS + edge.to);
     }
 }
@@ -8591,7 +8573,7 @@ static void rrci_snapshot_write(rrci_snapshot *snapshot)
 static void *rrci_shrink(rrci_graph *graph, void *array, size_t *capacity, size_t count, size_t size)
 {
     void *smaller;
-    if (count >= *capacity || count * size == 0)
+    if (count >= *capacity)
         return array;
     smaller = rrci_heap_realloc(graph->heap, array, *capacity * size, count * size);
     if (smaller == NULL)

@@ -268,7 +268,7 @@ void host_say(void *userdata, rrc_gcref p, rrc_description *about)
     check_int(about->id, 0);
     snprintf(about->text, sizeof about->text, "%s", h->words != NULL ? h->words(h, c->id) : "cell");
     about->size = 40;
-    about->id = (uint32_t)c->id + 1;
+    about->id = h->options.shows == 2 || (h->options.shows == 3 && c->id % 2 == 0) ? (uint32_t)c->id + 1 : 0;
 }
 
 void host_write_log(void *userdata, const rrc_log_item *item)

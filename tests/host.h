@@ -97,7 +97,8 @@ typedef struct host_options {
     int collects;               /* set desc.collect: a major collection */
     int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
-    int shows;                  /* set desc.edges; 2: and desc.describe */
+    int shows;                  /* set desc.edges; 2: and desc.describe; 3, 4: which gives half of the objects an
+                                   id, or none */
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     host_moving moving;

@@ -401,6 +401,9 @@ static void view_describe(void *userdata, rrc_gcref p, rrc_description *about)
     case LUA_TTHREAD:
         about->size = 200;
         break;
+    case LUA_TNIL:
+        snprintf(about->text, sizeof about->text, "dead");
+        break;
     default:
         break;
     }
