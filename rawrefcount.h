@@ -3451,12 +3451,18 @@ static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
     return RRCI_NONE;
 }
 
-/* ob is freed, or gets another address: what is at this address later is another object. */
-static void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+static RRCI_NOINLINE void rrci_forget_node_of(rrci_nodes *seen, const rrc_object *ob)
 {
-    size_t node = rrci_node_of(&heap->seen, rrci_ob_key(ob));
-    if (RRCI_UNLIKELY(node != RRCI_NONE))
-        heap->seen.key[node] = 0;
+    size_t node = rrci_node_of(seen, rrci_ob_key(ob));
+    if (node != RRCI_NONE)
+        seen->key[node] = 0;
+}
+
+/* ob is freed, or gets another address: what is at this address later is another object. */
+RRCI_ALWAYS_INLINE void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+{
+    if (RRCI_UNLIKELY(heap->seen.slots > 0))
+        rrci_forget_node_of(&heap->seen, ob);
 }
 
 static void rrci_free_seen(rrc_heap *heap)

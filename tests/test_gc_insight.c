@@ -1030,7 +1030,7 @@ typedef struct crowd {
 } crowd;
 
 static rrc_member many_members[MANY + 1];
-static char many_names[MANY][8];
+static char many_names[MANY][16];
 
 typedef struct many_fields {
     knot knot;
