@@ -5,6 +5,7 @@
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
+#   slices-VARIANT         major collections in slices: random programs, all small graphs
 #   damage-VARIANT         a heap whose tables are damaged from inside
 #
 # The words of a variant are its settings: see tests/variant.sh.
@@ -45,6 +46,9 @@ $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
 
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/damage.c tests/unit.c
+
+$(BUILD)/tests/slices-%: tests/slices.c tests/unit.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* tests/slices.c tests/unit.c
 
 # The quick subset, and everything.
 CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
@@ -103,6 +107,18 @@ DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
 CHECK_RUNS += damage-mirror-debug
+
+# Major collections in slices. Two variants share the small graphs, the others take samples.
+SLICES_CHECK    := dict slot-debug
+SLICES_VARIANTS := $(SLICES_CHECK) slot dict-debug dict-debug-asan slot-asan small-dict-asan m32-dict-debug m32-slot
+slices_share = $(if $(QUICK),199 1,$(if $(filter dict,$(1)),2 0,$(if $(filter slot,$(1)),2 1,61 3)))
+define run_slices
+$(call run,slices_random-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) random 1 \
+    $(if $(QUICK),100,$(if $(filter %-asan,$(1)),400,2000)) 600)
+$(call run,slices_small-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) small $(call slices_share,$(1)))
+endef
+$(foreach variant,$(SLICES_VARIANTS),$(eval $(call run_slices,$(variant))))
+CHECK_RUNS += $(foreach variant,$(SLICES_CHECK),slices_random-$(variant) slices_small-$(variant))
 
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
