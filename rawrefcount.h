@@ -868,15 +868,16 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
    what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
    returns 0.
-   [mutator | no | calls trace, tp_traverse; after rrc_major_collection_trace also propagate, when all that
+   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also propagate, when all that
    finalizers need has been traced, and when all that garbage owns has been | O(max)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
 /* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
    after rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p
    that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
-   collection: a host that moves them calls rrc_major_collection_free instead.
-   [mutator, after rrc_major_collection_keep | frees only | calls survivor, tp_free of light obs | O(max)] */
+   collection: a host that moves them calls rrc_major_collection_free instead. (If the marking was not begun by
+   rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
+   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_free of light obs | O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 
 /* ---- pending work ---- */
@@ -1008,7 +1009,8 @@ RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
-   pending work or rrc_heap_free is going on.
+   pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
+   as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
    [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
@@ -1162,7 +1164,7 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY && heap != NULL
+    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
         && ((const rrci_heap_head *)(const void *)heap)->sweeping == 0)
         return RRC_LINK(ob);
     return rrci_to_obj_otherwise(heap, ob);
@@ -1547,7 +1549,8 @@ enum {
 /* Gray objects: see rrci_push_gray. */
 typedef struct rrci_gray {
     size_t in, out;                 /* numbers of gray objects queued, and taken out */
-    size_t first[RRCI_STRIPES], last[RRCI_STRIPES];     /* places: see rrci_place */
+    int    by_place;                /* objects are named by their places, as they can leave: see rrci_place */
+    uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
 
 struct rrc_heap {
@@ -1848,11 +1851,13 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP
+                             | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
-        /* RRCI_KEPT */      { RRCI_MAJOR_FREE, "only rrc_major_collection_free can follow rrc_major_collection_keep" },
+        /* RRCI_KEPT */      { RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
+                             "only rrc_major_collection_free can follow rrc_major_collection_keep" },
         /* RRCI_HUSK */      { 0, "" }
     };
     if (heap == NULL)
@@ -2201,9 +2206,9 @@ static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char 
 
 /* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
    after it, if it was gray. */
-static rrc_object *rrci_hole(size_t next)
+static rrc_object *rrci_hole(uintptr_t next)
 {
-    return (rrc_object *)((uintptr_t)next << 1 | 1);
+    return (rrc_object *)(next << 1 | 1);
 }
 
 static int rrci_is_hole(const rrc_object *ob)
@@ -2310,7 +2315,7 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
     if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
         int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
-        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? (size_t)head->is.refs : 0);
+        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? head->is.refs : 0);
         head->is.refs = 0;
         heap->holes++;
     } else if (heap->gc_walking > 0) {
@@ -3152,7 +3157,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
 /* May the slice go on? */
 static int rrci_may_go_on(const rrci_search *search)
 {
-    return search->units + search->at < search->max && !search->is_wrong;
+    return !search->is_wrong && (!search->watches || search->units + search->at < search->max);
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
@@ -3200,51 +3205,57 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
 }
 
 /* Where a tracked object is: its index and the number of its list. It is never 0. */
-static size_t rrci_place(const rrci_gc_head *head)
+static uintptr_t rrci_place(const rrci_gc_head *head)
 {
-    return (size_t)(head->is.word >> RRCI_GC_SHIFT) << 2 | (size_t)rrci_gc_list(head);
+    return head->is.word >> RRCI_GC_SHIFT << 2 | rrci_gc_list(head);
 }
 
-static rrc_object **rrci_at_place(const rrc_heap *heap, size_t place)
+static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
 {
-    return rrci_ob_at(&heap->gc[place & 3], place >> 2);
+    return rrci_ob_at(&heap->gc[place & 3], (size_t)(place >> 2));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next place, and each object would be waited for. So each of many queues gets every 64th object.
+   the next one, and each object would be waited for. So each of many queues gets every 64th object.
    When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
-   (The scratch words hold places in lists, as a gray object can be freed or moved while it waits: then it
-   leaves a hole there, and the hole is threaded instead.) */
-static void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
+   (In a collection in slices a gray object can be freed or moved while it waits. So the scratch words have places
+   instead of addresses there. An object that leaves its place leaves a hole, which is threaded instead.) */
+RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
-    size_t stripe = gray->in++ % RRCI_STRIPES, place = rrci_place(rrci_gc_head_of(ob));
+    size_t stripe = gray->in++ % RRCI_STRIPES;
+    uintptr_t name = (uintptr_t)ob, last = gray->last[stripe];
     rrci_gc_head_of(ob)->is.refs = 0;
-    if (gray->first[stripe] == 0) {
-        gray->first[stripe] = place;
-    } else {
-        rrc_object **last = rrci_at_place(heap, gray->last[stripe]);
-        if (rrci_is_hole(*last))
-            *last = rrci_hole(place);
+    if (RRCI_UNLIKELY(gray->by_place)) {
+        name = rrci_place(rrci_gc_head_of(ob));
+        if (gray->first[stripe] != 0 && rrci_is_hole(*rrci_at_place(heap, last)))
+            *rrci_at_place(heap, last) = rrci_hole(name);
+        else if (gray->first[stripe] != 0)
+            rrci_gc_head_of(*rrci_at_place(heap, last))->is.refs = name;
         else
-            rrci_gc_head_of(*last)->is.refs = place;
+            gray->first[stripe] = name;
+    } else if (gray->first[stripe] != 0) {
+        rrci_gc_head_of((rrc_object *)last)->is.refs = name;
+    } else {
+        gray->first[stripe] = name;
     }
-    gray->last[stripe] = place;
+    gray->last[stripe] = name;
 }
 
 /* Returns NULL if no object is gray. */
-static rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
+RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
     while (gray->out != gray->in) {
-        size_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
-        rrc_object *ob = *rrci_at_place(heap, *first);
+        uintptr_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
+        rrc_object *ob = RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first) : (rrc_object *)*first;
         if (rrci_is_hole(ob)) {
-            *first = (size_t)((uintptr_t)ob >> 1);
+            *first = (uintptr_t)ob >> 1;
             continue;
         }
-        *first = (size_t)rrci_gc_head_of(ob)->is.refs;
+        *first = rrci_gc_head_of(ob)->is.refs;
         rrci_gc_head_of(ob)->is.refs = 0;
         if (*first != 0)
-            RRCI_PREFETCH_FIELDS((const char *)*rrci_at_place(heap, *first));
+            RRCI_PREFETCH_FIELDS((const char *)(RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first)
+                                                                            : (rrc_object *)*first));
         return ob;
     }
     return NULL;
@@ -3598,6 +3609,8 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
     }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
@@ -3793,9 +3806,10 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 static int rrci_drop_one(rrc_object *ob)
 {
     RRC_REFCNT(ob)--;
-    if (RRC_REFCNT(ob) == INTPTR_MIN)   /* it is watched */
-        RRC_REFCNT(ob) = 0;
-    return RRC_REFCNT(ob) == 0;
+    if (RRCI_COUNT(ob) != 0)
+        return 0;
+    RRC_REFCNT(ob) = 0;                 /* it may have been watched */
+    return 1;
 }
 
 /* Free the memory of ob, and drop its reference to a heap type. */
@@ -4014,6 +4028,25 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
                       "the count of a linked object is below the bias");
 }
 
+/* After the verdict of a collection in slices: is ob garbage that has not been set aside yet? */
+static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
+        && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
+        && !rrci_is_alive(heap, rrci_gc_head_of(ob));
+}
+
+/* In a heap whose collections can be divided: ob has just lost its link. */
+static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+    if (RRCI_COUNT(ob) == 0)
+        rrci_set_aside(heap, ob);       /* late garbage */
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
+}
+
 /* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -4034,18 +4067,15 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count;
-        if (count == 0 && rrci_is_searching(heap) && heap->rest == RRCI_SWEEPING && rrci_is_tracked(ob)
-            && !rrci_is_alive(heap, rrci_gc_head_of(ob))) {
-            rrci_set_aside(heap, ob);
-        } else if (count == 0) {
+        if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
             if (heap->searched && rrci_is_tracked(ob))
                 heap->garbage++;
         }
     }
-    if (heap->rest == RRCI_STARTED)
-        rrci_get_hold(heap, ob);
+    if (RRCI_UNLIKELY(heap->desc.incremental))
+        rrci_note_unlinked(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
@@ -4054,6 +4084,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(link.ob) &= INTPTR_MAX;      /* the hook below may look at it */
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
         RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
         RRCI_BEGIN_HOOK(heap);
@@ -4510,7 +4542,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
-                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
+                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob)))
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
                 RRC_HOST_TRACE(heap, link[i].p);
             }
@@ -4606,7 +4638,7 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob) && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -4641,7 +4673,7 @@ typedef struct rrci_sweeper {
     const char      *function;
     rrci_dict_upkeep upkeep;
     rrci_burial      burial;
-    char             in_slices;
+    char             in_slices;     /* p's do not move; 2: new addresses are not known yet */
 } rrci_sweeper;
 
 /* The p of record `index` died. */
@@ -4700,7 +4732,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
-            if (sweeper->in_slices && q != NULL && q != p)
+            if (sweeper->in_slices == 1 && q != NULL && q != p)
                 rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
                            "survivor gave a new address, but p's must not move in this collection; the old one is kept");
 #endif
@@ -5054,11 +5086,9 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
     for (i = first; i < end && rrci_may_go_on(search); i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        search->units++;
-        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
-            continue;
-        if (search->watches) {
-            if (rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob) || rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
                 continue;
             rrci_see(ob, rrci_gc_head_of(ob));
         }
@@ -5286,9 +5316,11 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
-        search->units++;
-        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
-            continue;
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob))
+                continue;
+        }
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = rrci_outside(search, ob);
@@ -5804,6 +5836,7 @@ static void rrci_reset_part(rrci_search *search)
         size_t i = --heap->cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
         if (!rrci_is_hole(ob)) {
+            RRC_REFCNT(ob) &= INTPTR_MAX;
             rrci_whiten(heap, rrci_gc_head_of(ob));
         } else if (heap->gc_walking == 0) {
             if (i != list->count - 1)
@@ -5976,6 +6009,17 @@ static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
     return search.units + search.at;
 }
 
+/* Dissolve the young links whose p died. */
+static void rrci_dissolve_young(rrc_heap *heap, const char *function)
+{
+    rrci_sweeper sweeper;
+    int kind;
+    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
+        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
+    }
+}
+
 #ifdef RRC_DEBUG
 /* The host reports what it marks. Has it forgotten any? */
 static void rrci_find_missing_report(rrci_search *search)
@@ -6023,7 +6067,7 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
         else if (heap->holes > 0)
             heap->cursor = SIZE_MAX;
     }
-    rrci_sweep_young(heap, function);
+    rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
 }
 
@@ -6032,6 +6076,7 @@ static void rrci_end_slices(rrc_heap *heap)
 {
     heap->searched = heap->host_reports = 0;
     heap->alive = heap->scan = 0;
+    heap->gray.by_place = 0;
     heap->unfound = heap->white;
     heap->head.sweeping = 0;
     heap->major_collections++;
@@ -6041,6 +6086,14 @@ static void rrci_end_slices(rrc_heap *heap)
 /* Forget what slices have done so far. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
+            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
     rrci_forget_explained(heap);
     heap->searched = heap->host_reports = 0;
     heap->scan = 0;
@@ -6177,6 +6230,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
+    if (RRCI_IS_CLOSED(heap))
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (!heap->desc.incremental)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
@@ -6187,6 +6242,7 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         rrci_begin_stage(heap, RRCI_EXPLAINING);
     else
         rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+    heap->gray.by_place = 1;
     heap->head.sweeping = heap->desc.snapshot != 0;
     heap->state = heap->rest = RRCI_STARTED;
     return RRC_OK;
@@ -6204,7 +6260,8 @@ static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_work";
-    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
+    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) && heap->state == heap->rest
+               ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
 }
 
 /* Has rrc_major_collection_keep been called, or all that it does been done? */
@@ -6220,7 +6277,13 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_sweep";
     size_t done;
-    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function) || !rrci_has_kept(heap, function))
+    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function))
+        return 0;
+    if (heap->rest != RRCI_SWEEPING) {
+        rrc_major_collection_free(heap);        /* the marking was not divided */
+        return 0;
+    }
+    if (!rrci_has_kept(heap, function))
         return 0;
     max = max > 0 ? max : SIZE_MAX;
     heap->state = RRCI_MAJOR;
@@ -6350,9 +6413,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
 RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK)
-        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);      /* (not in RRCI_SWEEPING) */
+    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
     rrci_sweep_old(heap, function);
@@ -6500,6 +6561,7 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;     /* (searches leave its color alone) */
             if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
             head->is.refs = 0;
@@ -7501,7 +7563,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
     for (i = 0; i < list->count && code == RRC_OK; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_mirror_head *head;
-        if (ob == NULL || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+        if (rrci_is_hole(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
             continue;
         head = rrci_mirror_head_of(ob);
         if ((head->is.state & RRCI_NODE_WANTED) == 0)
@@ -7669,7 +7731,10 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else if (heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING) {
+        } else if (heap->rest != RRCI_SWEEPING) {
+            if (heap->rest == RRCI_STARTED)
+                rrci_pause_slices(heap);
+            heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_do_pending(heap, SIZE_MAX);
@@ -7919,7 +7984,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
     stats->o_old = heap->list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
-    stats->tracked = rrci_count_tracked(heap);
+    stats->tracked = rrci_count_tracked(heap) - heap->holes;
     stats->uncollectable = heap->uncollectable;
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;

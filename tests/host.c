@@ -139,7 +139,7 @@ void host_trace(void *userdata, rrc_gcref p)
     host *h = (host *)userdata;
 
     h->calls.trace++;
-    must_be(in_trace(h) && p != NULL, h, "trace");
+    must_be((in_trace(h) || h->slices == 1) && p != NULL, h, "trace");
     hook(h, "trace");
     mark(h, (cell *)p);
     if (h->options.eager)
@@ -163,7 +163,7 @@ rrc_gcref host_survivor(void *userdata, rrc_gcref p)
     cell *c = (cell *)p;
 
     h->calls.survivor++;
-    must_be(in_free(h) || h->phase == HOST_MAJOR_TRACE, h, "survivor");
+    must_be(in_free(h) || h->phase == HOST_MAJOR_TRACE || h->slices == 2, h, "survivor");
     hook(h, "survivor");
     if (c->kind != HOST_PREBUILT && !c->marked && !(in_minor(h) && !c->young))
         return NULL;
@@ -333,6 +333,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->reports_marks = h->options.reports_marks != 0;
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
+    desc->incremental = h->options.incremental;
     desc->parted = host_parted;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
@@ -718,10 +719,34 @@ void host_major_keep(host *h)
     h->phase = phase;
 }
 
+void host_start(host *h)
+{
+    check_int(rrc_major_collection_start(h->heap), RRC_OK);
+    h->slices = 1;
+}
+
+void host_pronounce(host *h)
+{
+    h->phase = HOST_MAJOR_TRACE;
+    mark_roots(h);
+    check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+    mark_the_gray(h);
+    h->slices = 2;
+    host_major_keep(h);
+    h->phase = HOST_MUTATOR;
+}
+
 void host_major_begin(host *h)
 {
     int i;
 
+    if (h->slices == 1)
+        host_pronounce(h);
+    if (h->slices == 2) {
+        plan(h);
+        h->phase = HOST_MAJOR_PLAN;
+        return;
+    }
     h->phase = HOST_MAJOR_TRACE;
     mark_roots(h);
     if (h->options.early != 0) {
@@ -802,7 +827,11 @@ static void take_back_demoted(host *h)
 void host_major_end(host *h)
 {
     h->phase = HOST_MAJOR_FREE;
-    check_int(rrc_major_collection_free(h->heap), RRC_OK);
+    if (h->sweeps)
+        check_int(rrc_major_collection_sweep(h->heap, 0), 0);
+    else
+        check_int(rrc_major_collection_free(h->heap), RRC_OK);
+    h->slices = 0;
     move_all(h);
     take_back_demoted(h);
     sort_generations(h, NULL, h->count, 1);

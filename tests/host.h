@@ -99,6 +99,7 @@ typedef struct host_options {
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
+    int incremental;            /* host_start may be called */
     host_moving moving;
 } host_options;
 
@@ -123,6 +124,8 @@ struct host {
     host_options options;
     host_phase phase;
     int closed;             /* rrc_heap_free was called: hooks must be silent */
+    int sweeps;             /* major collections end with rrc_major_collection_sweep */
+    int slices;             /* a major collection in slices: 1 marking, 2 sweeping */
 
     host_entry *objects;
     size_t count, room;
@@ -213,6 +216,8 @@ void host_safepoint(host *h);
 void host_major_keep(host *h);
 void host_minor_begin(host *h);     /* ... up to after rrc_minor_collection_trace */
 void host_minor_end(host *h);
+void host_start(host *h);               /* a major collection in slices; host_major goes on with one */
+void host_pronounce(host *h);           /* ... up to the verdict, with what garbage owns kept */
 void host_major_begin(host *h);
 void host_major_end(host *h);
 

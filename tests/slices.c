@@ -1,6 +1,6 @@
 /* Major collections in slices, against an oracle of reachability over both heaps.
  *
- *     slices random [SEED [COUNT [OPERATIONS [talk]]]]    random programs
+ *     slices random [SEED [COUNT [OPERATIONS [talk]]]]    random programs: see random.h
  *     slices small [STRIDE [FIRST [COUNT [talk]]]] all small graphs, with one mutation between any two slices
  *
  * The host here is small, and marks in slices of its own: gray objects in a list, and
@@ -16,7 +16,7 @@
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
-#include "choices.h"
+#include "random.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -89,7 +89,7 @@ static struct {
     int       is_clean;                 /* this collection finds all garbage of its start */
     long      complete;                 /* collections that did, and whose garbage is gone */
     int       finished_one;             /* ... but for the garbage, which is still pending */
-    unsigned long operations, collections;
+    unsigned long operations;
 } w;
 
 static int talks;               /* everything is printed */
@@ -651,7 +651,6 @@ static void end_collection(void)
     for (q = 0; q < MOST_P; q++)
         w.p[q].color = WHITE;
     w.phase = IDLE;
-    w.collections++;
     w.finished_one |= w.is_clean;
 }
 
@@ -1522,7 +1521,7 @@ static void close_world(void)
 
 /* ---- random programs ---- */
 
-static unsigned long run_random(choices from, unsigned seed, unsigned count)
+static void run_random(choices from, unsigned long seed, unsigned count)
 {
     unsigned i;
 
@@ -1533,24 +1532,23 @@ static unsigned long run_random(choices from, unsigned seed, unsigned count)
     if (seed % 3 != 0)
         expect_all_found();
     close_world();
-    return w.collections;
 }
 
-static int slices_random(int argc, char **argv)
+static void run_seed(unsigned long seed, unsigned count)
 {
-    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i, collections = 0;
-    unsigned count = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
-
-    talks = argc > 4;
-    for (i = 0; i < runs; i++) {
-        unit_context("repeat with: slices random %lu 1 %u", seed + i, count);
-        collections += run_random(choices_of_seed(seed + i), (unsigned)(seed + i), count);
-    }
-    printf("%lu collections\n", collections);
-    printf("%lu passed, 0 failed\n", runs);
-    return runs == 0;
+    run_random(choices_of_seed(seed), seed, count);
 }
+
+/* The first byte is the seed. */
+static void run_bytes(const unsigned char *bytes, size_t size)
+{
+    run_random(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000);
+}
+
+static const random_runs program = { "slices random", 600, run_seed, run_bytes };
+RANDOM_PROGRAM(slices_random, program)
+
+#ifndef RANDOM_FUZZ
 
 /* ---- small graphs ---- */
 
@@ -1711,7 +1709,6 @@ static int slices_small(int argc, char **argv)
 
     if (stride == 0)
         return 2;
-    talks = argc > 4;
     for (cs = 1; cs <= NODES; cs++)
         for (ps = 0; cs + ps <= NODES; ps++) {
             unsigned long i, n = count_graphs(cs, ps);
@@ -1727,7 +1724,7 @@ static int slices_small(int argc, char **argv)
                     continue;
                 graphs++;
                 for (half = 0; half < 2; half++) {
-                    variant = (int)((number - 1) / stride % 8 * 2) + half;
+                    variant = (int)((number - 1) % 8 * 2) + half;
                     for (point = 0, mutations = 0; mutations >= 0; point++)
                         for (mutation = 0, mutations = 1; mutation < mutations; mutation++) {
                             unit_context("repeat with: slices small %lu %lu 1 (mutation %d before slice %d)", all, number - 1,
@@ -1747,7 +1744,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "small") == 0)
         return slices_small(argc - 1, argv + 1);
+    talks = argc > 5;
     if (argc > 1 && strcmp(argv[1], "random") == 0)
         return slices_random(argc - 1, argv + 1);
     return 2;
 }
+
+#endif

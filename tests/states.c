@@ -309,6 +309,25 @@ CALL(rrc_major_collection_trace_early) { return collected(c, works, rrc_major_co
 CALL(rrc_major_collection_pause) { return collected(c, works, rrc_major_collection_pause); }
 CALL(rrc_major_collection_keep) { return collected(c, works, rrc_major_collection_keep); }
 CALL(rrc_major_collection_free) { return collected(c, works, rrc_major_collection_free); }
+CALL(rrc_major_collection_start) { return collected(c, works, rrc_major_collection_start); }
+
+/* A slice of the whole. */
+static states_answer sliced(states_cast *c, int works, size_t (*slice)(rrc_heap *heap, size_t max))
+{
+    size_t done = slice(c->heap, 2);
+
+    return says(works ? STATES_NOT_KNOWN : done > 0);
+}
+
+CALL(rrc_major_collection_work) { return sliced(c, works, rrc_major_collection_work); }
+
+CALL(rrc_major_collection_sweep)
+{
+    if (c->state == STATE_MARKING || c->state == STATE_KEPT)        /* then it is the free function */
+        return answer(c->collect(c), 1);
+    return sliced(c, works, rrc_major_collection_sweep);
+}
+
 CALL(rrc_links_moved) { return collected(c, works, rrc_links_moved); }
 
 CALL(rrc_marked) { (void)works; rrc_marked(c->heap, c->knot_p); return says(STATES_NOT_KNOWN); }
@@ -401,6 +420,8 @@ CALL(rrc_gc_collect)
     size_t gone = rrc_gc_collect(c->heap);
 
     (void)works;
+    if (c->state == STATE_SWEEPING)
+        return says(STATES_NOT_KNOWN);
     return says(gone == 2 || (c->state == STATE_PARTING && gone > 2));
 }
 
@@ -576,7 +597,7 @@ static int other_host(const states_cast *c)
 {
     static const char *const driven[] = {
         "rrc_minor_collection_trace", "rrc_major_collection_trace", "rrc_major_collection_trace_early",
-        "rrc_links_moved",
+        "rrc_major_collection_start", "rrc_links_moved",
     };
     size_t i;
 
