@@ -63,8 +63,8 @@ mutant held_light_obs_are_freed dict "$(in_function rrci_bury \
     's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count <= RRC_REFCNT_FROM_PYPY_LIGHT + 1/')"
 mutant immortal_obs_lose_a_bias dict "$(in_function rrci_bury 's/count < RRC_REFCNT_IMMORTAL/count > 0/')"
 mutant nothing_is_queued dict "$(in_function rrci_bury 's/rrci_enqueue(heap, ob);/;/')"
-mutant held_obs_are_queued dict "$(in_function rrci_bury 's/if (count == 0) {/if (1) {/')"
-mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/count != 0 ? count : 1/count/')"
+mutant held_obs_are_queued dict "$(in_function rrci_bury 's/if (count == 0 \&\& /if (/')"
+mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/RRC_REFCNT(ob) = 1;/;/')"
 mutant the_link_of_the_dead_stays dict "$(in_function rrci_bury 's/^    RRC_LINK(ob) = NULL;//')"
 
 # Movement and the tables.
@@ -109,7 +109,7 @@ mutant a_used_dictionary_is_dropped dict "$(in_function rrci_begin_upkeep 's/ ||
 mutant an_unused_dictionary_is_kept dict "$(in_function rrci_begin_upkeep '/list->dict.asked = 0;/d')"
 mutant hosts_that_unlink_wait dict "$(in_function rrci_heap_new 's/ \&\& !desc->unlinks//')"
 mutant replaced_tables_stay dict "$(in_function rrci_dict_reserve 's/rrci_dict_retire(.*/;/')"
-mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/rrci_dict_retire(.*/;/')"
+mutant a_collection_keeps_replaced_tables dict "$(in_function rrci_trim 's/done += rrci_dict_retire(.*/;/')"
 
 # Making and dissolving links.
 mutant a_second_link_is_made dict "$(in_function rrci_create_link 's/RRC_LINK(ob) != NULL/0/')"
@@ -140,7 +140,7 @@ mutant what_is_taken_back_breaks_the_list dict "$(in_function rrci_take_back_def
 mutant a_decref_does_what_was_left_over dict "$(in_function rrci_last_reference \
     's/ && heap->later != waiting//')"
 mutant resurrected_obs_of_the_queue_die dict "$(in_function rrci_do_queued \
-    's/--RRC_REFCNT(ob) != 0/--RRC_REFCNT(ob) < 0/')"
+    's/!rrci_drop_one(ob)/(rrci_drop_one(ob), 0)/')"
 mutant next_dead_forgets_the_deferred dict "$(in_function rrc_next_dead 's/ob == NULL \&\& heap->later/0 \&\& heap->later/')"
 mutant pending_forgets_the_deferred dict "$(in_function rrci_pending 's/ + heap->later_count//')"
 mutant the_queue_loses_one_at_a_seam dict "$(in_function rrci_dequeue \
@@ -174,8 +174,8 @@ mutant a_kept_link_holds dict "$(in_function rrci_count_of_others \
     's/return rrc_refcnt(ob)/return rrci_is_linked_ob(ob) + rrc_refcnt(ob)/')"
 mutant a_new_link_leaves_the_former dict "$(in_function rrci_create_link 's/^        rrci_part(heap, former);/        ;/')"
 mutant nobody_is_told_who_parts dict "$(in_function rrci_dissolve 's/heap->desc.parted != NULL/0/')"
-mutant owners_go_after_what_they_own dict "$(in_function rrci_set_garbage_aside 's/rrci_bring_owners_last(heap, first);/;/')"
-mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/')"
+mutant owners_go_after_what_they_own dict "$(in_function rrci_set_all_aside 's/rrci_bring_owners_last(heap, SIZE_MAX);/;/')"
+mutant keep_comes_twice dict "$(in_function rrci_gate 's/{ RRCI_MAJOR_FREE | RRCI_MAJOR_WORK/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP | RRCI_MAJOR_WORK/')"
 mutant early_searches_keep dict "$(in_function rrci_gate '/RRCI_OPEN/s/RRCI_MAJOR_PAUSE,/RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,/')"
 
 mutant a_husk_stays dict "$(in_function rrci_end_husk 's/heap->objects <= 0/0/')"
@@ -196,7 +196,7 @@ mutant a_mistake_is_not_logged dict "$(in_function rrci_report '/desc->log(desc-
 mutant poison_is_not_seen slot "$(in_function rrci_is_freed 's/RRC_REFCNT(ob) == poison/0/;s/return ((uintptr_t).*/return 0;/')"
 mutant a_forgotten_bias_kills slot "$(in_function rrci_bias_was_forgotten 's/link == NULL ||/link != NULL ||/')"
 mutant a_forgotten_bias_is_silent slot "$(in_function rrci_trace_list \
-    's/RRC_REFCNT(link.i..ob) < RRC_REFCNT_FROM_PYPY/0/')"
+    's/RRCI_COUNT(link.i..ob) < RRC_REFCNT_FROM_PYPY/0/')"
 mutant objects_of_another_heap_are_taken slot "$(in_function rrci_check_maker 's/head->is.heap == heap/1/')"
 mutant objects_of_nobody_are_taken slot "$(in_function rrci_check_maker 's/head->is.cookie != rrci_debug_cookie(ob)/0/')"
 mutant an_odd_survivor_is_not_seen slot "$(in_function rrci_check_survivor 's/if (rrci_is_odd(q))/if (0)/')"
@@ -220,11 +220,11 @@ mutant p_links_do_not_keep_their_p dict "$(in_function rrci_blacken 's/if (searc
 mutant o_links_of_untracked_obs_keep_their_p dict "$(in_function rrci_reach_linked 's/if ((head->is.word.*/if (1)/')"
 mutant untracked_p_links_do_not_keep_their_p dict "$(in_function rrci_reach_linked 's/if ((head->is.word.*/if (0)/')"
 mutant untracked_obs_stay_alive dict "$(in_function rrci_scan_links \
-    's/(RRCI_GC_P_LINKED | RRCI_GC_COLOR)) | p_linked | heap->white/RRCI_GC_P_LINKED) | p_linked/')"
+    's/(head->is.word & ~RRCI_GC_COLOR) | heap->unfound/head->is.word/')"
 mutant what_was_explained_is_not_forgotten dict "$(in_function rrci_scan_links 's/head->is.refs = 0;/;/')"
 mutant waiting_obs_do_not_keep_their_p dict "$(in_function rrci_scan_links '/} else {/{n;s/keeps_p = 1/keeps_p = 0/;}')"
-mutant the_kind_of_a_link_is_remembered_wrong dict "$(in_function rrci_scan_links \
-    's/& ~RRCI_GC_P_LINKED) | p_linked/\& ~RRCI_GC_P_LINKED) | (p_linked ^ RRCI_GC_P_LINKED)/')"
+mutant the_kind_of_a_link_is_remembered_wrong dict "$(in_function rrci_create_link \
+    's/(kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0/(kind \& RRCI_O) != 0 ? RRCI_GC_P_LINKED : 0/')"
 mutant untracked_obs_held_from_outside_are_missed dict "$(in_function rrci_scan_links 's/outside > 0/outside > 1/')"
 mutant untracked_obs_are_all_held dict "$(in_function rrci_scan_links 's/outside > 0/outside >= 0/')"
 mutant static_obs_lose_their_p dict "$(in_function rrci_scan_links 's/keeps_p |= rrc_refcnt(ob) > 0/keeps_p |= 0/')"
@@ -262,9 +262,9 @@ mutant refs_are_not_reset dict "$(in_function rrci_whiten 's/head->is.refs = 0;/
 mutant refs_of_the_alive_stay dict "$(in_function rrci_scan 's/^        head->is.refs = 0;/;/')"
 mutant refs_of_the_gray_stay dict "$(in_function rrci_pop_gray 's/->is.refs = 0;/->is.refs += 0;/')"
 mutant scratch_is_not_reset dict "$(in_function rrci_reset_scratch 's/rrci_whiten(.*/;/')"
-mutant colors_do_not_flip dict "$(in_function rrci_set_garbage_aside 's/heap->white ^= RRCI_GC_COLOR;/;/')"
+mutant colors_do_not_flip dict "$(in_function rrci_pronounce 's/heap->white ^= RRCI_GC_COLOR;/;/')"
 mutant colors_flip_for_what_waits dict "$(in_function rrci_all_alive 's/rrci_count_tracked(heap)/heap->gc[RRCI_TRACKED].count/')"
-mutant colors_flip_always dict "$(in_function rrci_all_alive 's/heap->alive == rrci_count_tracked(heap)/1/')"
+mutant colors_flip_always dict "$(in_function rrci_all_alive 's/heap->alive + heap->holes == rrci_count_tracked(heap)/1/')"
 mutant a_new_object_has_any_color dict "$(in_function rrc_gc_track 's/rrci_whiten(.*/;/')"
 mutant the_kept_count_as_alive dict "$(in_function rrci_color 's/ += heap->keeping == 0;/++;/')"
 mutant finalizers_keep_nothing dict "$(in_function rrci_find_garbage 's/rrci_keep_finalizable(search);/;/')"
@@ -283,7 +283,7 @@ mutant a_walk_does_not_stop_searches dict "$(in_function rrci_can_search 's/heap
 # What is done with garbage.
 mutant garbage_is_not_looked_at_again dict "$(in_function rrci_do_garbage \
     '/rrci_return_kept(heap);/{n;s/return 1;/;/;}')"
-mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_set_garbage_aside 's/heap->batch = 0;/;/')"
+mutant garbage_is_looked_at_once_for_all dict "$(in_function rrci_set_all_aside 's/heap->batch = 0;/;/')"
 mutant what_was_cleared_does_not_explain dict "$(in_function rrci_take_batch \
     's/i < cleared->count && !look->search.is_wrong/0/')"
 mutant the_cleared_are_cleared_again dict "$(in_function rrci_clear_part \
@@ -307,13 +307,13 @@ mutant finalizers_run_twice dict "$(in_function rrci_call_batch 's/head->is.word
 mutant finalizers_run_again_by_the_count dict "$(in_function rrci_dealloc \
     's/|= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;/|= RRCI_GC_FINALIZING;/')"
 mutant members_are_not_cleared dict "$(in_function rrci_clear_members 's/RRC_CLEAR(heap, \*field);/(void)field;/')"
-mutant weakrefs_of_the_kept_are_not_cleared dict "$(in_function rrci_set_garbage_aside \
+mutant weakrefs_of_the_kept_are_not_cleared dict "$(in_function rrci_set_aside \
     's/RRC_TYPE(ob)->tp_clear_weakrefs != NULL/RRC_TYPE(ob)->tp_clear_weakrefs != NULL \&\& !is_kept/')"
 mutant the_uncollectable_are_silent dict "$(in_function rrci_end_clearing '/rrci_error(heap, RRC_EUNCOLLECTABLE/d')"
 mutant the_uncollectable_are_logged_each_time dict "$(in_function rrci_end_clearing \
     's/(head->is.word & RRCI_GC_UNCOLLECTABLE) == 0/1/')"
 mutant the_held_are_uncollectable dict "$(in_function rrci_end_clearing 's/rrci_look_at_waiting(.*/;/')"
-mutant the_list_of_garbage_has_no_reference dict "$(in_function rrci_set_garbage_aside 's/RRC_REFCNT(ob)++;/;/')"
+mutant the_list_of_garbage_has_no_reference dict "$(in_function rrci_set_aside 's/RRC_REFCNT(ob)++;/;/')"
 mutant what_goes_by_its_count_waits_too dict "$(in_function rrci_goes_by_count 's/return RRCI_COUNT.*/return 0/;s/|| (!is_kept.*/;/')"
 mutant all_garbage_goes_by_its_count dict "$(in_function rrci_goes_by_count \
     's/if (rrc_refcnt(ob) != 0)/if (0)/')"
@@ -327,7 +327,7 @@ mutant no_look_after_weakrefs dict "$(in_function rrci_do_garbage \
 mutant weakrefs_are_cleared_twice dict "$(in_function rrci_call_batch 's/head->is.word &= ~RRCI_GC_WEAKREFS;/;/')"
 mutant held_garbage_is_not_returned dict "$(in_function rrci_look_at_waiting 's/rrci_return_held(heap);/;/')"
 mutant returned_garbage_keeps_a_reference dict "$(in_function rrci_return_held 's/rrci_drop_or_defer(heap, ob);/;/')"
-mutant held_garbage_does_not_reach dict "$(in_function rrci_color_held 's/rrci_push_gray(heap, ob);/;/')"
+mutant held_garbage_does_not_reach dict "$(in_function rrci_color_held 's/rrci_push_gray(heap, &look->gray, ob);/;/')"
 mutant a_wrong_traverse_makes_garbage_wait dict "$(in_function rrci_color_held 's/look->search.is_wrong || //')"
 mutant kept_objects_are_not_returned dict "$(in_function rrci_return_kept \
     's/^    size_t i;/    size_t i; if (heap->batch > 0) return;/')"
@@ -370,11 +370,15 @@ mutant collect_ignores_the_switch dict "$(in_function rrc_gc_collect 's/heap->gc
 mutant instances_do_not_hold_their_type dict "$(in_function rrci_new \
     's/RRC_REFCNT((rrc_object \*)(uintptr_t)type)++;/;/')"
 mutant instances_do_not_drop_their_type dict "$(in_function rrci_del \
-    's/--RRC_REFCNT((rrc_object \*)(uintptr_t)type) == 0/0/')"
+    's/rrci_drop_one((rrc_object \*)(uintptr_t)type)/(rrci_drop_one((rrc_object *)(uintptr_t)type), 0)/')"
 mutant walks_do_not_stop dict "$(in_function rrc_gc_visit_objects 's/ && go_on;/;/')"
 mutant walks_do_not_hold dict "$(in_function rrc_gc_visit_objects '{s/RRC_REFCNT(ob)++;/;/;s/rrc_decref(heap, ob);/;/;}')"
 mutant holes_stay dict "$(in_function rrci_end_walk 's/rrci_fill_holes(.*/;/')"
-mutant explain_takes_any_path dict "$(in_function rrci_spread 's/graph->queue\[head++\]/graph->queue[--tail]/')"
+mutant explain_takes_any_path dict "$(in_function rrci_spread 's/head < tail; head++/tail > 0;/; s/reach\[head\]/reach[--tail]/')"
+mutant explain_forgets_roots_of_the_host dict "$(in_function rrci_find_paths 's/rrci_list_edges(graph, RRCI_NONE, 0);/;/')"
+mutant explain_believes_unreached_ps dict "$(in_function rrci_find_paths 's/ || (wave == 1 && with_host)//')"
+mutant ids_go_to_other_objects dict "$(in_function rrci_forget_node_of 's/seen->key\[node\] = 0;/;/')"
+mutant snapshots_do_not_count_edges dict "$(in_function rrc_dump_heapsnapshot 's/snapshot.written != snapshot.edges/0/')"
 mutant explain_forgets_the_queue dict "$(in_function rrci_is_dying 's/return .*/return 0;/')"
 mutant explain_counts_what_the_list_has dict "$(in_function rrc_explain 's/rrc_refcnt(ob) - rrci_is_listed(ob)/rrc_refcnt(ob)/')"
 mutant the_reference_of_the_list_can_be_given dict "$(in_function rrc_link 's/rrci_is_deferred(ob) || rrci_is_listed(ob)/0/')"
@@ -390,12 +394,12 @@ mutant a_demanded_search_is_not_made dict "$(in_function rrci_wants_search 's/he
 mutant garbage_makes_no_search_due dict "$(in_function rrci_note_search 's/heap->search_every = 1;/;/')"
 mutant searches_become_rare_without_a_bound dict "$(in_function rrci_note_search 's/if (heap->search_every < RRCI_MOST_SEARCH_EVERY)/if (1)/')"
 mutant new_links_are_no_change dict "$(in_function rrci_create_link '/heap->changed++;/d')"
-mutant deaths_are_no_change dict "$(in_function rrci_sweep '/heap->changed += /d')"
+mutant deaths_are_no_change dict "$(in_function rrci_sweep_part '/heap->changed += /d')"
 mutant untracking_is_no_change dict "$(in_function rrci_untrack '/heap->changed++;/d')"
 
 # Who may call what, and when; old objects that become young.
 mutant functions_of_a_collection_nest dict "$(in_function rrci_gate 's/RRCI_MINOR \*\/     { 0,/RRCI_MINOR *\/     { RRCI_MINOR_TRACE,/')"
-mutant nothing_may_pause dict "$(in_function rrci_gate '/RRCI_MUTATOR/s/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,/RRCI_MAJOR_TRACE,/')"
+mutant nothing_may_pause dict "$(in_function rrci_gate '/RRCI_MUTATOR/s/RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE$/RRCI_MAJOR_TRACE/')"
 mutant the_mutator_may_copy dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
 mutant a_minor_may_be_a_major dict "$(in_function rrci_gate 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/{ RRCI_MAJOR_TRACE | RRCI_MINOR_TRACE | RRCI_MINOR_FREE,/')"
 mutant a_major_allocates dict "$(in_function rrci_gate 's/RRCI_MAJOR \*\/     { 0,/RRCI_MAJOR *\/     { RRCI_MUTATES,/')"
@@ -409,8 +413,8 @@ mutant hooks_may_untrack dict "$(in_function rrc_gc_untrack 's/rrci_is_inside(he
 mutant hooks_may_call_anything slot "$(in_function rrci_gate 's/RRCI_UNLIKELY(RRCI_IN_HOOK(heap) \&\&/RRCI_UNLIKELY(0 \&\&/')"
 mutant early_reports_stay_counted dict "$(in_function rrci_untrack 's/heap->alive--;/;/')"
 mutant demotion_leaves_tombstones dict "$(in_function rrci_demote 's/rrci_dict_rebuild(old, old->dict.table.size);/;/')"
-mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep 's/RRCI_UNLIKELY(only_young)/0/')"
-mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (--RRC_REFCNT(ob) == 0)/RRC_REFCNT(ob) = 0;/')"
+mutant minors_ask_for_all_old_links dict "$(in_function rrci_sweep_part 's/RRCI_UNLIKELY(only_young)/0/')"
+mutant what_was_put_off_is_always_deallocated dict "$(in_function rrci_do_deferred 's/if (rrci_drop_one(ob))/RRC_REFCNT(ob) = 0;/')"
 
 # Closed hosts.
 topic=mirror
@@ -462,7 +466,7 @@ mutant a_lost_p_is_told mirror "$(in_function rrci_to_obj_otherwise 's/if (RRCI_
 mutant light_ones_are_freed_before_their_new_link mirror "$(in_function rrci_create_link 's/RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT/0/')"
 mutant a_lost_p_stays_linked mirror "$(in_function rrci_create_link \
     's/RRC_LINK(ob) != NULL && rrci_has_lost_p/0 \&\& rrci_has_lost_p/')"
-mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_lose_node 's/rrci_push_gray(heap, ob);/return;/')"
+mutant what_lost_its_node_owns_weak_objects mirror "$(in_function rrci_lose_node 's/rrci_push_gray(heap, &heap->gray, ob);/return;/')"
 mutant strength_spreads_one_step mirror "$(in_function rrci_spread_strength 's/while (/if (/')"
 mutant dead_nodes_are_not_looked_for mirror "$(in_function rrci_find_deaths 's/RRC_HOST_SURVIVOR(heap, node) == NULL/0/')"
 mutant a_step_does_not_spread_strength mirror "$(in_function rrci_find_deaths '/rrci_spread_strength(heap);/d')"

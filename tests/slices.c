@@ -469,7 +469,7 @@ static void hook_parted(void *userdata, rrc_gcref p, rrc_object *ob)
     check_cell(p);
     check(x->suspect || w.ending);
     check_int(x->link, id_of_p(p));
-    x->link = NONE;
+    x->link = x->wanted = NONE;
 }
 
 static void *hook_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -616,7 +616,7 @@ static void start(void)
 
 static void pronounce(set alive, int keeps)
 {
-    int i;
+    int i, k;
 
     check_int(w.gray_count, 0);
     w.phase = VERDICT;
@@ -624,12 +624,18 @@ static void pronounce(set alive, int keeps)
         if (w.p[i].at != NULL && w.p[i].color == WHITE)
             expect_alive(i, alive, "major collection");
     for (i = 0; i < MOST_C; i++)
-        if (w.c[i].at != NULL && (alive.c & BIT(i)) == 0) {
-            c_node *x = &w.c[i];
-
-            x->suspect = 1;
-            x->wanted = keeps && x->link != NONE && x->is_p && !w.p[x->link].young ? x->link : NONE;
+        if (w.c[i].at != NULL) {
+            w.c[i].suspect |= (alive.c & BIT(i)) == 0;
+            w.c[i].wanted = NONE;
         }
+    for (i = 0; i < MOST_C && keeps; i++)
+        for (k = 0; k < FIELDS && w.c[i].at != NULL && w.c[i].suspect; k++)
+            if (w.c[i].at->field[k] != NULL) {
+                c_node *x = node_of(w.c[i].at->field[k]);
+
+                if (x->link != NONE && x->is_p && !w.p[x->link].young)
+                    x->wanted = x->link;
+            }
 }
 
 static void end_marking(void)

@@ -13,12 +13,12 @@ if have timeout; then limit='timeout -s KILL 120'; else limit=; fi
 build() {
     case $2 in slot) defines='-DHOST_SLOT=1 -DRRC_DEBUG' ;; *) defines= ;; esac
     # shellcheck disable=SC2086
-    $quick -std=c99 -w -DUNIT_CMOCKA=0 $defines -I"$1" -Itests tests/slices.c tests/unit.c -o "$out/slices-$2" 2>"$out/log"
+    $quick -std=c99 -w -DUNIT_CMOCKA=0 -DRRC_DEALLOC_DEPTH=2 $defines -I"$1" -Itests tests/slices.c tests/unit.c -o "$out/slices-$2" 2>"$out/log"
 }
 
 # notices KIND: which run has failed goes to the variable `by`.
 notices() {
-    $limit "$out/slices-$1" random 1 400 >"$out/log" 2>&1 || { by=random; return 0; }
+    $limit "$out/slices-$1" random 1 ${RUNS:-1000} >"$out/log" 2>&1 || { by=random; return 0; }
     $limit "$out/slices-$1" small 37 >"$out/log" 2>&1 || { by=small; return 0; }
     return 1
 }
@@ -67,7 +67,7 @@ control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrc
 control nothing_is_watched dict "$(in_function rrci_see '/INTPTR_MIN/d')"
 control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/RRC_REFCNT(ob) |= INTPTR_MIN;/;/')"
 control entries_move dict "$(in_function rrci_gc_remove 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
-control gray_entries_are_lost dict "$(in_function rrci_gc_remove 's/may_be_gray ? (size_t)head->is.refs : 0/0 * may_be_gray/')"
+control gray_entries_are_lost dict "$(in_function rrci_gc_remove 's/may_be_gray ? head->is.refs : 0/0 * may_be_gray/')"
 control only_the_last_hole_is_dropped dict "$(in_function rrci_gc_remove 's/for (; rrci_is_hole/for (; 0 \&\& rrci_is_hole/')"
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->gray, ob);/;/')"
 control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob);/;/')"
@@ -79,7 +79,7 @@ control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrc
 control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))/if (heap->cursor == 0 \&\& !search->is_wrong)/')"
 
 # After the verdict.
-control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_sweep_young/d')"
+control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_dissolve_young/d')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || heap->rest == RRCI_SWEEPING//')"
 control late_garbage_is_queued dict "$(in_function rrci_is_late_garbage 's/return /return 0 \&\& /')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
