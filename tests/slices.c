@@ -934,6 +934,8 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     expect_whole(at->id);
     check(!w.garbage_waits);
     w.c[at->id].cleared = 1;
+    if (talks)
+        printf("%*sclear %d\n", w.in_slot * 2, "", at->id);
     check(w.in_pending > 0 || w.ending);
     for (k = 0; k < FIELDS; k++)
         RRC_CLEAR(heap, at->field[k]);
@@ -958,7 +960,9 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     lost(x, "finalized");
     expect_unguarded(x, "finalized");
     expect_uncleared(x);
-        expect_whole(x);
+    if (talks)
+        printf("%*sfinalize %d\n", w.in_slot * 2, "", x);
+    expect_whole(x);
     check(!w.c[x].finalized);
     w.c[x].finalized = 1;
     if (w.calm || w.ending || choose(2))
