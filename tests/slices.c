@@ -708,7 +708,7 @@ static void advance(size_t max)
 
             while (n-- > 0 && mark_one())
                 ;
-        } else if (work(max) < max && (w.gray_count == 0 || choose(4) == 0)) {
+        } else if (work(max) < max && choose(w.gray_count == 0 ? 3 : 8) == 0) {
             end_marking();
         } else if (choose(24) == 0) {
             end_marking();

@@ -128,6 +128,7 @@ $(call run,slices_random-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$
 $(call run,slices_small-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) small $(call slices_share,$(1)))
 endef
 $(foreach variant,$(SLICES_VARIANTS),$(eval $(call run_slices,$(variant))))
+$(eval $(call run,slices_errors,,sh tests/slices_errors.sh))
 CHECK_RUNS += $(foreach variant,$(SLICES_CHECK),slices_random-$(variant) slices_small-$(variant))
 
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
