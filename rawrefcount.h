@@ -2182,6 +2182,7 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
+#define RRCI_GC_SOON          RRCI_GC_WEAKREFS      /* in RRCI_TRACKED: it has the reference of RRCI_WAITING already */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
 #define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
@@ -2289,6 +2290,12 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) == RRCI_WAITING;
 }
 
+/* ... or does it have the reference of that list already? */
+static int rrci_has_list_reference(const rrci_gc_head *head)
+{
+    return rrci_is_waiting(head) || (rrci_gc_list(head) == RRCI_TRACKED && (head->is.word & RRCI_GC_SOON) != 0);
+}
+
 /* Has the current search found the object alive? */
 static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 {
@@ -2317,7 +2324,7 @@ static int rrci_is_tracked(rrc_object *ob)
 /* Does RRCI_WAITING own a reference to ob? */
 static int rrci_is_listed(rrc_object *ob)
 {
-    return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
+    return rrci_is_tracked(ob) && rrci_has_list_reference(rrci_gc_head_of(ob));
 }
 
 /* Is ob garbage that waits, or that is being cleared? */
@@ -3400,13 +3407,13 @@ static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
 static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
     rrci_whiten(heap, head);
     head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
                    | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
     if (!RRCI_IS_MIRRORED(heap))
         RRC_REFCNT(ob) &= INTPTR_MAX;
-    RRC_REFCNT(ob)++;
+    RRC_REFCNT(ob) += !has_reference;
     rrci_gc_move(heap, RRCI_WAITING, ob);
 }
 
@@ -4158,8 +4165,10 @@ static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-    if (RRCI_COUNT(ob) == 0)
-        rrci_set_aside(heap, ob);       /* late garbage */
+    if (RRCI_COUNT(ob) == 0) {          /* late garbage: RRCI_FINALIZABLE and RRCI_OWNED are to see it in its place */
+        RRC_REFCNT(ob) = 1;
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
+    }
     if (heap->rest == RRCI_STARTED)
         rrci_get_hold(heap, ob);
 }
@@ -4357,7 +4366,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_is_waiting(head);
+    int was_waiting = rrci_has_list_reference(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
     if (heap->rest == RRCI_STARTED)
@@ -4466,7 +4475,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
             rrci_take_back_deferred(heap, ob);
         rrci_empty_link_field(heap, ob);
     }
-    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
+    if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)))
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
@@ -5741,6 +5750,7 @@ static void rrci_return_late(rrc_heap *heap, size_t first)
         if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
             rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 0);
             RRC_REFCNT(ob)--;
+            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_WEAKREFS;
             rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
     }
@@ -7040,7 +7050,7 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         return;
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
-    is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
+    is_waiting = rrci_has_list_reference(rrci_gc_head_of(ob));
     if (heap->rest == RRCI_STARTED)
         rrci_let_move_out(heap, ob);
     rrci_untrack(heap, ob);

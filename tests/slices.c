@@ -1,6 +1,6 @@
 /* Major collections in slices, against an oracle of reachability over both heaps.
  *
- *     slices random [SEED [COUNT [OPERATIONS [talk]]]]    random programs
+ *     slices random [SEED [COUNT [OPERATIONS [talk]]]]    random programs: see random.h
  *     slices small [STRIDE [FIRST [COUNT [talk]]]] all small graphs, with one mutation between any two slices
  *
  * The host here is small, and marks in slices of its own: gray objects in a list, and
@@ -16,7 +16,7 @@
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
-#include "choices.h"
+#include "random.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -57,7 +57,8 @@ typedef struct c_node {
     int    dying;           /* its dealloc is running */
     int    suspect;         /* it was not reachable at the last verdict, and some garbage is not dealt with yet */
     int    guarded;         /* C could reach it when rrc_run_pending began */
-    int    finalized;
+    int    finalized, cleared;
+    int    wanted;          /* a suspect has a P link with this old host object, which was to be kept; or NONE */
     long   found;           /* it was garbage, and untouched, since that many complete collections; 0: it was not */
 } c_node;
 
@@ -86,10 +87,12 @@ static struct {
     int       snapshot, reports_early, checks, small;
     int       in_minor, in_major, in_move, in_work, in_pending, in_slot, ending, calm;
     int       walking;
+    int       garbage_waits;            /* rrc_run_pending was called after a verdict, before the end of the sweep */
+    int       moves_out;                /* small graphs: a dealloc moves out what its object owns */
     int       is_clean;                 /* this collection finds all garbage of its start */
     long      complete;                 /* collections that did, and whose garbage is gone */
     int       finished_one;             /* ... but for the garbage, which is still pending */
-    unsigned long operations, collections;
+    unsigned long operations;
 } w;
 
 static int talks;               /* everything is printed */
@@ -466,7 +469,7 @@ static void hook_parted(void *userdata, rrc_gcref p, rrc_object *ob)
     check_cell(p);
     check(x->suspect || w.ending);
     check_int(x->link, id_of_p(p));
-    x->link = NONE;
+    x->link = x->wanted = NONE;
 }
 
 static void *hook_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -484,8 +487,8 @@ static void *hook_realloc(void *userdata, void *ptr, size_t old_size, size_t new
 static void hook_log(void *userdata, const rrc_log_item *item)
 {
     (void)userdata;
-    if (item->code == RRC_EUNCOLLECTABLE && !w.calm)
-        return;                         /* the program has filled it again */
+    if (item->code == RRC_EUNCOLLECTABLE && !w.small)
+        return;                         /* the program has perhaps filled it again */
     dump();
     unit_fail(__FILE__, __LINE__, "%p: %s (operation %lu)", (void *)item->ob, item->text, w.operations);
 }
@@ -611,9 +614,9 @@ static void start(void)
         mark_roots();
 }
 
-static void pronounce(set alive)
+static void pronounce(set alive, int keeps)
 {
-    int i;
+    int i, k;
 
     check_int(w.gray_count, 0);
     w.phase = VERDICT;
@@ -621,8 +624,18 @@ static void pronounce(set alive)
         if (w.p[i].at != NULL && w.p[i].color == WHITE)
             expect_alive(i, alive, "major collection");
     for (i = 0; i < MOST_C; i++)
-        if (w.c[i].at != NULL && (alive.c & BIT(i)) == 0)
-            w.c[i].suspect = 1;
+        if (w.c[i].at != NULL) {
+            w.c[i].suspect |= (alive.c & BIT(i)) == 0;
+            w.c[i].wanted = NONE;
+        }
+    for (i = 0; i < MOST_C && keeps; i++)
+        for (k = 0; k < FIELDS && w.c[i].at != NULL && w.c[i].suspect; k++)
+            if (w.c[i].at->field[k] != NULL) {
+                c_node *x = node_of(w.c[i].at->field[k]);
+
+                if (x->link != NONE && x->is_p && !w.p[x->link].young)
+                    x->wanted = x->link;
+            }
 }
 
 static void end_marking(void)
@@ -637,7 +650,7 @@ static void end_marking(void)
     check_int(rrc_major_collection_trace(w.heap), RRC_OK);
     hook_propagate(NULL);
     w.in_major = 0;
-    pronounce(alive);
+    pronounce(alive, 1);
 }
 
 static void end_collection(void)
@@ -651,7 +664,6 @@ static void end_collection(void)
     for (q = 0; q < MOST_P; q++)
         w.p[q].color = WHITE;
     w.phase = IDLE;
-    w.collections++;
     w.finished_one |= w.is_clean;
 }
 
@@ -683,6 +695,7 @@ static void sweep(size_t max)
 /* One slice, or a step to the next phase. */
 static void advance(size_t max)
 {
+    w.garbage_waits = 0;                /* (from here on) */
     if (talks)
         printf("%*sadvance, phase %d\n", w.in_slot * 2, "", (int)w.phase);
     switch (w.phase) {
@@ -695,7 +708,7 @@ static void advance(size_t max)
 
             while (n-- > 0 && mark_one())
                 ;
-        } else if (work(max) < max && (w.gray_count == 0 || choose(4) == 0)) {
+        } else if (work(max) < max && choose(w.gray_count == 0 ? 3 : 8) == 0) {
             end_marking();
         } else if (choose(24) == 0) {
             end_marking();
@@ -726,6 +739,7 @@ static void finish_collection(void)
 static void collect_whole(void)
 {
     set alive;
+    int keeps;
 
     finish_collection();
     find_garbage();
@@ -738,8 +752,9 @@ static void collect_whole(void)
         hook_propagate(NULL);
     check_int(rrc_major_collection_trace(w.heap), RRC_OK);
     hook_propagate(NULL);
-    pronounce(alive);
-    if (choose(2)) {
+    keeps = (int)choose(2);
+    pronounce(alive, keeps);
+    if (keeps) {
         check_int(rrc_major_collection_keep(w.heap), RRC_OK);
         hook_propagate(NULL);
     }
@@ -808,6 +823,38 @@ static void expect_unguarded(int x, const char *what)
                   w.operations);
 }
 
+/* What garbage owns is whole while its code runs: the p of each P link is there. */
+static void expect_whole(int x)
+{
+    int k;
+
+    for (k = 0; k < FIELDS && w.c[x].suspect && !w.ending; k++) {
+        rrc_object *ob = w.c[x].at->field[k];
+
+        if (ob != NULL && node_of(ob)->suspect && node_of(ob)->wanted != NONE && node_of(ob)->link != node_of(ob)->wanted)
+            unit_fail(__FILE__, __LINE__, "LOST: the host object of C object %d, which garbage %d owns (operation %lu)",
+                      id_of(ob), x, w.operations);
+    }
+}
+
+static void expect_uncleared(int x)
+{
+    unsigned c = BIT(x), before;
+    int i, k;
+
+    do {
+        before = c;
+        for (i = 0; i < MOST_C; i++)
+            for (k = 0; k < FIELDS; k++)
+                if ((c & BIT(i)) != 0 && w.c[i].at->field[k] != NULL)
+                    c |= BIT(id_of(w.c[i].at->field[k]));
+    } while (c != before);
+    for (i = 0; i < MOST_C; i++)
+        if ((c & BIT(i)) != 0 && w.c[i].cleared && !w.ending)
+            unit_fail(__FILE__, __LINE__, "LOST: C object %d is finalized, but it reaches %d, which was cleared (operation %lu)",
+                      x, i, w.operations);
+}
+
 static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     int k;
@@ -829,17 +876,25 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     if (talks)
         printf("%*sdealloc %d\n", w.in_slot * 2, "", x);
     forget_weak(x);
+    expect_whole(x);
     w.c[x].tracked = 0;
     w.c[x].dying = 1;
-    if (choose(3) == 0) {
+    for (k = 0; k < FIELDS && w.small && w.moves_out && w.phase == MARKING; k++)
+        if (at->field[k] != NULL) {
+            w.c[id_of(at->field[k])].ext++;
+            at->field[k] = NULL;
+        }
+    if (choose(2)) {
         slot_steps(choose(6));
         for (k = 0; k < FIELDS; k++)
-            if (at->field[k] != NULL && !w.calm && !w.ending && !w.small && choose(4) == 0) {
+            if (at->field[k] != NULL && !w.calm && !w.ending && !w.small && choose(2)) {
                 int t = id_of(at->field[k]);
 
                 at->field[k] = NULL;            /* it moves out, and its count does not change */
                 w.c[t].ext++;
                 touch_garbage();
+                for (t = 0; t < MOST_C && w.c[x].suspect; t++)
+                    w.c[t].cleared = 0;         /* the program can reach it again */
                 slot_steps(choose(4));
             }
     }
@@ -876,6 +931,11 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
 
     lost(at->id, "cleared");
     expect_unguarded(at->id, "cleared");
+    expect_whole(at->id);
+    check(!w.garbage_waits);
+    w.c[at->id].cleared = 1;
+    if (talks)
+        printf("%*sclear %d\n", w.in_slot * 2, "", at->id);
     check(w.in_pending > 0 || w.ending);
     for (k = 0; k < FIELDS; k++)
         RRC_CLEAR(heap, at->field[k]);
@@ -889,6 +949,7 @@ static void thing_clear_weakrefs(rrc_heap *heap, rrc_object *self)
     (void)heap;
     lost(x, "about to be cleared");
     expect_unguarded(x, "about to be cleared");
+    check(!w.garbage_waits);
     forget_weak(x);
 }
 
@@ -898,6 +959,10 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
 
     lost(x, "finalized");
     expect_unguarded(x, "finalized");
+    expect_uncleared(x);
+    if (talks)
+        printf("%*sfinalize %d\n", w.in_slot * 2, "", x);
+    expect_whole(x);
     check(!w.c[x].finalized);
     w.c[x].finalized = 1;
     if (w.calm || w.ending || choose(2))
@@ -963,7 +1028,7 @@ static int new_c(c_kind kind, int tracked)
     x->at->id = i;
     x->kind = kind;
     x->ext = 1;
-    x->link = NONE;
+    x->link = x->wanted = NONE;
     if (is_gc(kind) && tracked) {
         check_int(rrc_gc_track(w.heap, ob), RRC_OK);
         x->tracked = 1;
@@ -1298,7 +1363,7 @@ static void settle(void)
         return;
     for (x = 0; x < MOST_C; x++)
         if (w.c[x].at != NULL && w.c[x].suspect) {
-            w.c[x].suspect = 0;
+            w.c[x].suspect = w.c[x].cleared = 0;
             if (RRC_LINK(ob_of(x)) == NULL)
                 w.c[x].link = NONE;
         }
@@ -1318,9 +1383,11 @@ static void pending(size_t max)
     if (w.in_pending == 0)
         for (i = 0; i < MOST_C; i++)
             w.c[i].guarded = (c & BIT(i)) != 0;
+    w.garbage_waits = w.in_pending == 0 && w.phase >= VERDICT;
     w.in_pending++;
     rrc_run_pending(w.heap, max);
     w.in_pending--;
+    w.garbage_waits = 0;
     if (w.in_pending == 0)
         for (i = 0; i < MOST_C; i++)
             w.c[i].guarded = 0;
@@ -1383,7 +1450,7 @@ static void step(void)
         [OP_TAKE] = 6, [OP_DROP] = 14, [OP_STORE] = 10, [OP_CLEAR] = 6, [OP_MOVE] = 6, [OP_GIVE] = 10, [OP_SHIFT] = 6,
         [OP_ROOT] = 4, [OP_UNROOT] = 8, [OP_HOST_STORE] = 8, [OP_HOST_CLEAR] = 4, [OP_LINK_P] = 8, [OP_LINK_O] = 6,
         [OP_UNLINK] = 2, [OP_TRACK] = 4, [OP_UNTRACK] = 3, [OP_READ] = 1, [OP_NEW_STORED] = 3, [OP_MINOR] = 3,
-        [OP_PENDING] = 5, [OP_NEW_C] = 10, [OP_NEW_P] = 6, [OP_WEAK] = 3, [OP_WEAK_TAKE] = 2, [OP_RESIZE] = 2,
+        [OP_PENDING] = 7, [OP_NEW_C] = 10, [OP_NEW_P] = 6, [OP_WEAK] = 6, [OP_WEAK_TAKE] = 5, [OP_RESIZE] = 2,
         [OP_NEXT_DEAD] = 1, [OP_DISABLE] = 1, [OP_ENABLE] = 3, [OP_WALK] = 1, [OP_PAUSE] = 1, [OP_MOVE_ALL] = 1,
         [OP_COLLECT] = 1, [OP_CHECK] = 2, [OP_TO_OBJ] = 3,
     };
@@ -1522,7 +1589,7 @@ static void close_world(void)
 
 /* ---- random programs ---- */
 
-static unsigned long run_random(choices from, unsigned seed, unsigned count)
+static void run_random(choices from, unsigned long seed, unsigned count)
 {
     unsigned i;
 
@@ -1533,24 +1600,23 @@ static unsigned long run_random(choices from, unsigned seed, unsigned count)
     if (seed % 3 != 0)
         expect_all_found();
     close_world();
-    return w.collections;
 }
 
-static int slices_random(int argc, char **argv)
+static void run_seed(unsigned long seed, unsigned count)
 {
-    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i, collections = 0;
-    unsigned count = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
-
-    talks = argc > 4;
-    for (i = 0; i < runs; i++) {
-        unit_context("repeat with: slices random %lu 1 %u", seed + i, count);
-        collections += run_random(choices_of_seed(seed + i), (unsigned)(seed + i), count);
-    }
-    printf("%lu collections\n", collections);
-    printf("%lu passed, 0 failed\n", runs);
-    return runs == 0;
+    run_random(choices_of_seed(seed), seed, count);
 }
+
+/* The first byte is the seed. */
+static void run_bytes(const unsigned char *bytes, size_t size)
+{
+    run_random(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000);
+}
+
+static const random_runs program = { "slices random", 600, run_seed, run_bytes };
+RANDOM_PROGRAM(slices_random, program)
+
+#ifndef RANDOM_FUZZ
 
 /* ---- small graphs ---- */
 
@@ -1672,6 +1738,7 @@ static int run_small(const graph *g, unsigned long number, int variant, int poin
     open_world(choices_of_seed(number), variant % 2, variant / 2 % 2);
     w.small = 1;
     w.calm = 1;
+    w.moves_out = (int)(number / 8 % 2);
     build(g, variant / 8 % 2);
     start();
     for (slice = 0; slice < point && advance_little(turn + slice); slice++)
@@ -1711,7 +1778,6 @@ static int slices_small(int argc, char **argv)
 
     if (stride == 0)
         return 2;
-    talks = argc > 4;
     for (cs = 1; cs <= NODES; cs++)
         for (ps = 0; cs + ps <= NODES; ps++) {
             unsigned long i, n = count_graphs(cs, ps);
@@ -1727,7 +1793,7 @@ static int slices_small(int argc, char **argv)
                     continue;
                 graphs++;
                 for (half = 0; half < 2; half++) {
-                    variant = (int)((number - 1) / stride % 8 * 2) + half;
+                    variant = (int)((number - 1) % 8 * 2) + half;
                     for (point = 0, mutations = 0; mutations >= 0; point++)
                         for (mutation = 0, mutations = 1; mutation < mutations; mutation++) {
                             unit_context("repeat with: slices small %lu %lu 1 (mutation %d before slice %d)", all, number - 1,
@@ -1747,7 +1813,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "small") == 0)
         return slices_small(argc - 1, argv + 1);
+    talks = argc > 5;
     if (argc > 1 && strcmp(argv[1], "random") == 0)
         return slices_random(argc - 1, argv + 1);
     return 2;
 }
+
+#endif

@@ -5,6 +5,7 @@
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
+#   slices-VARIANT         major collections in slices: random programs, all small graphs
 #   snapshot-VARIANT       a library that is not ours reads heap snapshots
 #   damage-VARIANT         a heap whose tables are damaged from inside
 #
@@ -46,6 +47,9 @@ $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
 
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/damage.c tests/unit.c
+
+$(BUILD)/tests/slices-%: tests/slices.c tests/unit.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* tests/slices.c tests/unit.c
 
 # Those of `make test`, and everything.
 CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug slot-desc-fixed-debug-asan \
@@ -113,6 +117,19 @@ DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
 CHECK_RUNS += damage-mirror-debug damage-small-asan
+
+# Major collections in slices. Two variants share the small graphs, the others take samples.
+SLICES_CHECK    := dict slot-debug
+SLICES_VARIANTS := $(SLICES_CHECK) slot dict-debug dict-debug-asan slot-asan small-dict-asan m32-dict-debug m32-slot
+slices_share = $(if $(QUICK),199 1,$(if $(filter dict,$(1)),2 0,$(if $(filter slot,$(1)),2 1,61 3)))
+define run_slices
+$(call run,slices_random-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) random 1 \
+    $(if $(QUICK),100,$(if $(filter %-asan,$(1)),400,2000)) 600)
+$(call run,slices_small-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) small $(call slices_share,$(1)))
+endef
+$(foreach variant,$(SLICES_VARIANTS),$(eval $(call run_slices,$(variant))))
+$(eval $(call run,slices_errors,,sh tests/slices_errors.sh))
+CHECK_RUNS += $(foreach variant,$(SLICES_CHECK),slices_random-$(variant) slices_small-$(variant))
 
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
@@ -196,7 +213,8 @@ CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),replay_random-$(variant) repla
 
 # Random runs for a long time, in which memory must stay flat.
 SOAK_SECONDS  ?= 3600
-SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain
+SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain \
+                 $(BUILD)/tests/slices-dict
 soak_command = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(1) $(if $(findstring /random-,$(1)),,random) soak
 
 .PHONY: soak
