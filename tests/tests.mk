@@ -190,7 +190,8 @@ COVERED := $(addprefix $(BUILD)/tests/,\
                    front-mirror-dict-macros-moves-debug) \
                cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
                mirror-clang-cover-plain mirror-clang-cover-small-debug \
-               damage-clang-cover-plain damage-clang-cover-mirror-debug)
+               damage-clang-cover-plain damage-clang-cover-mirror-debug \
+               slices-clang-cover-dict-debug slices-clang-cover-slot)
 $(eval $(call run,coverage,$(COVERED),sh tests/coverage.sh $(COVERED)))
 .PHONY: coverage
 coverage: $(COVERED) ## which lines and branches of the header no test reaches (needs clang, llvm)
