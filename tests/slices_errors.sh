@@ -18,7 +18,7 @@ build() {
 
 # notices KIND: which run has failed goes to the variable `by`.
 notices() {
-    $limit "$out/slices-$1" random 1 2000 >"$out/log" 2>&1 || { by=random; return 0; }
+    $limit "$out/slices-$1" random 1 5000 >"$out/log" 2>&1 || { by=random; return 0; }
     $limit "$out/slices-$1" small 37 >"$out/log" 2>&1 || { by=small; return 0; }
     return 1
 }
