@@ -1165,7 +1165,7 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
 /* What rrc_to_obj sees of a heap. */
 typedef struct rrci_heap_head {
-    int sweeping;               /* p's of links may have died, and their memory is still there */
+    size_t sweeping;            /* p's of links may have died, and their memory is still there */
 } rrci_heap_head;
 
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
@@ -1606,7 +1606,7 @@ enum {
 /* Gray objects: see rrci_push_gray. */
 typedef struct rrci_gray {
     size_t in, out;                 /* numbers of gray objects queued, and taken out */
-    int    by_place;                /* objects are named by their places, as they can leave: see rrci_place */
+    size_t by_place;                /* objects are named by their places, as they can leave: see rrci_place */
     uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
 
@@ -1629,11 +1629,11 @@ struct rrc_heap {
 
     /* The search for cycles. */
     rrci_stage    stage;            /* in RRCI_STARTED and RRCI_SWEEPING */
+    int           passing;          /* number of the list of links that RRCI_ROOTING or RRCI_RELINKING passes */
     size_t        cursor;
     size_t        last;             /* the second cursor of RRCI_ORDERING */
     size_t        tracked_first;    /* number of entries of RRCI_TRACKED when a search in slices began */
     size_t        waiting_first;    /* in RRCI_ASIDE and RRCI_ORDERING: index of the first new garbage */
-    int           passing;          /* number of the list of links that RRCI_ROOTING or RRCI_RELINKING passes */
     size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
     uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
@@ -6682,7 +6682,6 @@ static void rrci_color_held(rrci_look *look)
     rrc_object *ob;
     size_t i;
     int kind;
-    rrci_forget_gray(&look->gray);
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrci_gc_head *head;
@@ -6727,6 +6726,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_state state = heap->state;
     size_t looked, i;
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
+    rrci_forget_gray(&look.gray);
     look.unexplained = 0;
     look.flags = 0;
     heap->state = RRCI_MAJOR;
