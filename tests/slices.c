@@ -87,6 +87,7 @@ static struct {
     int       snapshot, reports_early, checks, small;
     int       in_minor, in_major, in_move, in_work, in_pending, in_slot, ending, calm;
     int       walking;
+    int       favors;                   /* which operations are frequent */
     int       garbage_waits;            /* rrc_run_pending was called after a verdict, before the end of the sweep */
     int       moves_out;                /* small graphs: a dealloc moves out what its object owns */
     int       is_clean;                 /* this collection finds all garbage of its start */
@@ -1249,6 +1250,8 @@ static void do_op(op o, set r)
         x->tracked = 0;
         break;
     case OP_READ:
+        if ((r.p & BIT(x->link)) == 0)
+            touch_garbage();            /* (a host that marks a snapshot keeps it) */
         check_ptr(rrc_to_obj(w.heap, ob_of(o.a)), w.p[x->link].at);
         break;
     case OP_NEW_STORED:     /* a new object refers to b, and a to the new object */
@@ -1359,7 +1362,7 @@ static void settle(void)
     int x;
 
     check_int(rrc_get_stats(w.heap, &stats), RRC_OK);
-    if (w.phase != IDLE || stats.pending > 0 || w.in_pending > 0 || w.in_slot > 0 || w.walking > 0)
+    if (w.phase >= VERDICT || stats.pending > 0 || w.in_pending > 0 || w.in_slot > 0 || w.walking > 0)
         return;
     for (x = 0; x < MOST_C; x++)
         if (w.c[x].at != NULL && w.c[x].suspect) {
@@ -1367,6 +1370,8 @@ static void settle(void)
             if (RRC_LINK(ob_of(x)) == NULL)
                 w.c[x].link = NONE;
         }
+    if (w.phase != IDLE)
+        return;
     if (w.finished_one) {
         w.complete++;
         dump();
@@ -1444,6 +1449,17 @@ static void compare(void)
     }
 }
 
+/* Some programs do some things more often than others. */
+static int is_favored(int kind)
+{
+    switch (w.favors) {
+    case 1: return kind == OP_WEAK || kind == OP_WEAK_TAKE || kind == OP_PENDING;
+    case 2: return kind == OP_NEW_P || kind == OP_LINK_P || kind == OP_LINK_O || kind == OP_UNROOT || kind == OP_DROP;
+    case 3: return kind == OP_DISABLE || kind == OP_ENABLE || kind == OP_LINK_P || kind == OP_UNTRACK;
+    default: return 0;
+    }
+}
+
 static void step(void)
 {
     static const unsigned char weights[OPS] = {
@@ -1451,7 +1467,7 @@ static void step(void)
         [OP_ROOT] = 4, [OP_UNROOT] = 8, [OP_HOST_STORE] = 8, [OP_HOST_CLEAR] = 4, [OP_LINK_P] = 8, [OP_LINK_O] = 6,
         [OP_UNLINK] = 2, [OP_TRACK] = 4, [OP_UNTRACK] = 3, [OP_READ] = 1, [OP_NEW_STORED] = 3, [OP_MINOR] = 3,
         [OP_PENDING] = 7, [OP_NEW_C] = 10, [OP_NEW_P] = 6, [OP_WEAK] = 6, [OP_WEAK_TAKE] = 5, [OP_RESIZE] = 2,
-        [OP_NEXT_DEAD] = 1, [OP_DISABLE] = 1, [OP_ENABLE] = 3, [OP_WALK] = 1, [OP_PAUSE] = 1, [OP_MOVE_ALL] = 1,
+        [OP_NEXT_DEAD] = 1, [OP_DISABLE] = 1, [OP_ENABLE] = 4, [OP_WALK] = 1, [OP_PAUSE] = 1, [OP_MOVE_ALL] = 1,
         [OP_COLLECT] = 1, [OP_CHECK] = 2, [OP_TO_OBJ] = 3,
     };
     unsigned all = 0, n;
@@ -1464,10 +1480,10 @@ static void step(void)
         advance(choose(8) + 1);
     } else {
         for (kind = 0; kind < OPS; kind++)
-            all += weights[kind];
+            all += weights[kind] * (unsigned)(is_favored(kind) ? 4 : 1);
         n = choose(all);
-        for (kind = 0; n >= weights[kind]; kind++)
-            n -= weights[kind];
+        for (kind = 0; n >= weights[kind] * (unsigned)(is_favored(kind) ? 4 : 1); kind++)
+            n -= weights[kind] * (unsigned)(is_favored(kind) ? 4 : 1);
         o.kind = (op_kind)kind;
         r = reach();
         for (tries = 0; tries < 40; tries++) {
@@ -1595,6 +1611,7 @@ static void run_random(choices from, unsigned long seed, unsigned count)
 
     open_world(from, (int)(seed % 2), (int)(seed / 2 % 2));
     w.checks = (int)(seed / 4 % 3);
+    w.favors = (int)(seed / 12 % 4);
     for (i = 0; i < count && choices_are_left(&w.from); i++)
         step();
     if (seed % 3 != 0)

@@ -18,7 +18,7 @@ build() {
 
 # notices KIND: which run has failed goes to the variable `by`.
 notices() {
-    $limit "$out/slices-$1" random 1 1000 >"$out/log" 2>&1 || { by=random; return 0; }
+    $limit "$out/slices-$1" random 1 5000 >"$out/log" 2>&1 || { by=random; return 0; }
     $limit "$out/slices-$1" small 37 >"$out/log" 2>&1 || { by=small; return 0; }
     return 1
 }
@@ -83,6 +83,7 @@ control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->curs
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_dissolve_young/d')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || heap->rest == RRCI_SWEEPING//')"
+control late_garbage_is_set_aside_at_once dict "$(in_function rrci_note_unlinked 's/RRC_REFCNT(ob) = 1;/rrci_set_aside(heap, ob);/;/RRCI_GC_SOON/d')"
 control late_garbage_is_queued dict "$(in_function rrci_is_late_garbage 's/return /return 0 \&\& /')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
