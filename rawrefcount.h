@@ -621,8 +621,8 @@ typedef struct rrc_desc {
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* p and ob have no link any more, although p is still there: p must forget ob, which may be deallocated
-       from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
+    /* p and ob have no link any more, although p is still there (or its memory is, before a sweep in slices has
+       ended): p must forget ob, which may be deallocated from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
        bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
        ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
@@ -1600,7 +1600,8 @@ enum {
     RRCI_MAJOR_KEEP  = 128,
     RRCI_MAJOR_START = 256,
     RRCI_MAJOR_WORK  = 512,
-    RRCI_MAJOR_SWEEP = 1024
+    RRCI_MAJOR_SWEEP = 1024,
+    RRCI_BY_MUTATOR  = RRCI_MUTATES | RRCI_ENDS | RRCI_MAJOR_START | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP
 };
 
 /* Gray objects: see rrci_push_gray. */
@@ -1928,7 +1929,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ENDS)) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & RRCI_BY_MUTATOR) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -2319,6 +2320,12 @@ static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 static int rrci_is_tracked(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
+}
+
+/* Is ob tracked, and not waiting as garbage? */
+static int rrci_is_in_tracked(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
 }
 
 /* Does RRCI_WAITING own a reference to ob? */
@@ -3323,9 +3330,12 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
         }
         *first = rrci_gc_head_of(ob)->is.refs;
         rrci_gc_head_of(ob)->is.refs = 0;
-        if (*first != 0)
-            RRCI_PREFETCH_FIELDS((const char *)(RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first)
-                                                                            : (rrc_object *)*first));
+        if (*first != 0) {
+            const char *next = (const char *)*first;
+            if (RRCI_UNLIKELY(gray->by_place))
+                next = (const char *)*rrci_at_place(heap, *first);
+            RRCI_PREFETCH_FIELDS(next);
+        }
         return ob;
     }
     return NULL;
@@ -3383,7 +3393,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     RRC_REFCNT(ob) &= INTPTR_MAX;
-    if (heap->searched && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED) {
+    if (heap->searched && rrci_is_in_tracked(ob)) {
         if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
             rrci_make_alive(heap, ob);
         return;
@@ -4156,8 +4166,7 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
 static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
-        && rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED
-        && !rrci_is_alive(heap, rrci_gc_head_of(ob));
+        && rrci_is_in_tracked(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob));
 }
 
 /* In a heap whose collections can be divided: ob has just lost its link. */
@@ -4224,7 +4233,7 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
     if (parts) {
         heap->parted++;
         RRCI_BEGIN_HOOK(heap);
-        if (heap->desc.parted != NULL && !(heap->rest == RRCI_SWEEPING && RRC_HOST_SURVIVOR(heap, link.p) == NULL))
+        if (heap->desc.parted != NULL)
             heap->desc.parted(heap->desc.userdata, link.p, link.ob);
         RRCI_END_HOOK(heap);
     }
@@ -4551,11 +4560,9 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
    and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob == NULL || rrci_is_odd(RRC_LINK(ob)))
+    if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
-    if (heap == NULL)
-        return rrci_is_linked_ob(ob) ? RRC_LINK(ob) : NULL;
-    if (heap->rest == RRCI_SWEEPING && !rrci_in_collection(heap) && rrci_is_linked_ob(ob)) {
+    if (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)) {
         rrc_gcref q;
         RRCI_BEGIN_HOOK(heap);
         q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));
@@ -5829,7 +5836,7 @@ static void rrci_note_asked(rrc_heap *heap)
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
+            if (rrci_is_in_tracked(link->ob))
                 rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
         }
 }
@@ -6082,12 +6089,12 @@ static void rrci_work(rrci_search *search)
             break;
         case RRCI_ROOTING:
             rrci_root_links(search);
-            if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
+            if (heap->cursor == 0 && !rrci_next_links(heap))
                 rrci_begin_stage(heap, heap->searched ? RRCI_SCANNING : RRCI_DRAINING);
             break;
         case RRCI_SCANNING:
             rrci_scan(search);
-            if (heap->scan == SIZE_MAX && !search->is_wrong)
+            if (heap->scan == SIZE_MAX)
                 heap->stage = RRCI_DRAINING;
             break;
         case RRCI_DRAINING:
@@ -6117,7 +6124,7 @@ static void rrci_work(rrci_search *search)
         default:
             return;
         }
-        if (search->is_wrong && heap->rest == RRCI_STARTED) {
+        if (search->is_wrong) {
             rrci_give_up_search(heap);
             search->is_wrong = 0;
         }
@@ -6353,8 +6360,6 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_start";
     int code = rrci_gate(heap, RRCI_MAJOR_START, function);
-    if (code == RRC_OK && RRCI_IN_HOOK(heap))
-        code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (RRCI_IS_CLOSED(heap))
@@ -6380,8 +6385,7 @@ static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 {
     if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_ENDING))
         return 0;
-    return rrci_gate(heap, group, function) == RRC_OK
-        && (!RRCI_IN_HOOK(heap) || rrci_gate(heap, RRCI_MUTATES, function) == RRC_OK);
+    return rrci_gate(heap, group, function) == RRC_OK;
 }
 
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
@@ -6415,7 +6419,7 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     max = max > 0 ? max : SIZE_MAX;
     heap->state = RRCI_MAJOR;
     done = rrci_aside_slice(heap, max);
-    while (done < max && heap->stage == RRCI_RELINKING) {
+    while (done < max) {
         rrci_sweeper sweeper;
         size_t end = heap->cursor < heap->list[heap->passing].count ? heap->cursor : heap->list[heap->passing].count;
         rrci_begin_sweep(&sweeper, heap, &heap->list[heap->passing], 1, function);
@@ -7089,7 +7093,7 @@ static int rrci_gc_switch(rrc_heap *heap, int on)
     if (heap == NULL)
         return was;
     heap->gc_disabled = !on;
-    if (!on && heap->rest == RRCI_STARTED && heap->searched)
+    if (!on && heap->rest == RRCI_STARTED)
         rrci_give_up_search(heap);
     return was;
 }

@@ -46,7 +46,7 @@ for program in "$@"; do
         run "$program" control moves
         ;;
     slices-*)
-        run "$program" random 1 400 600
+        run "$program" random 1 3000 600
         run "$program" small 997 5
         ;;
     esac

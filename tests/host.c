@@ -372,6 +372,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
     desc->incremental = h->options.incremental;
+    desc->snapshot = h->options.snapshot;
     desc->parted = host_parted;
     desc->edges = h->options.shows ? host_edges : NULL;
     desc->describe = h->options.shows > 1 ? host_say : NULL;
@@ -449,6 +450,7 @@ size_t host_new(host *h, host_kind kind)
     c->kind = (unsigned char)kind;
     c->movable = HOST_MOVES && kind != HOST_LARGE && kind != HOST_LARGE_OLD && kind != HOST_PREBUILT;
     c->young = !h->options.without_generations && (kind == HOST_YOUNG || kind == HOST_LARGE);
+    c->marked = h->slices != 0;         /* it lives through this collection */
     if (c->young)
         PUSH(h->young, h->young_room, h->young_count, c->id);
     entry.at = c;
@@ -868,7 +870,7 @@ void host_major_end(host *h)
 {
     h->phase = HOST_MAJOR_FREE;
     if (h->sweeps)
-        check_int(rrc_major_collection_sweep(h->heap, 0), 0);
+        check(rrc_major_collection_sweep(h->heap, 0) == 0 || h->slices == 2);
     else
         check_int(rrc_major_collection_free(h->heap), RRC_OK);
     h->slices = 0;

@@ -102,6 +102,7 @@ typedef struct host_options {
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     int incremental;            /* host_start may be called */
+    int snapshot;               /* desc.snapshot */
     host_moving moving;
 } host_options;
 
