@@ -159,6 +159,7 @@ deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 deps-all: ## install what `make test-all` needs, and fetch sources of Lua
 	@sh tests/deps.sh all
 	@sh tests/sources.sh
+	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
 INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc

@@ -260,6 +260,9 @@
  *        deallocs, and the hook parted tells of links that are dissolved for that. rrc_heap_free
  *        is a phase in which all functions work and deallocs see what they own. The slots of p's
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
+ *        The hooks edges and describe show the host's objects: then rrc_explain
+ *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
+ *        writes both for Chrome's memory panel.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -314,7 +317,7 @@
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
- *                                              rrc_explain, no rrc_dump_dot
+ *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
  *                                              RRC_NO_STDIO and requires desc.realloc. The header calls only
  *                                              memcpy, memset and strcmp. There is no assert: define RRC_ASSERT
@@ -507,6 +510,20 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
+/* Receives what p of the host refers to, for the hook `edges`. name is how p refers to it: ".title" for a
+   field, else words such as "upvalue w" or "metatable". It is read during the call only. If name is NULL,
+   number is the name, as of an element of an array. NULL and odd addresses are ignored. */
+typedef void (*rrc_edgeproc)(void *arg, rrc_gcref to, const char *name, size_t number);
+
+/* What the hook `describe` knows of a host object. All fields are preset. */
+typedef struct rrc_description {
+    char     text[128];         /* one word for its kind, and perhaps more: "function at main.lua:12". Preset: "p" */
+    size_t   size;              /* bytes, without those of other objects. Preset: 0 */
+    uint32_t id;                /* 1 to 2^30 - 1: a number that this object keeps, and that no other one ever gets,
+                                   not even after its death. A host whose objects move gives one to each.
+                                   Preset: 0, then an address stands for the object */
+} rrc_description;
+
 /* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
@@ -597,6 +614,20 @@ typedef struct rrc_desc {
        bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
        ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
+
+    /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
+       well. They are called by these functions only, and so never in a collection. They must not allocate in the
+       host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
+       the p of a link can be dead already: then they visit nothing, and say so. */
+
+    /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
+       host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
+       what is there for rrc_link, such as a proxy's pointer to ob. What is left out besides may look
+       like garbage. NULL: of the host only the p's of links are known. */
+    void (*edges)(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
+
+    /* Say a few words about p. NULL: all are called "p". */
+    void (*describe)(void *userdata, rrc_gcref p, rrc_description *about);
 
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
@@ -1051,18 +1082,33 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 /* Receives text of size bytes, followed by a 0. It must not call the header or free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
-/* Why is ob alive? Write, in words, the shortest path of references to ob that the C side knows, from
-   an object that is held from outside or else from a p. Or write that ob is garbage. RRC_ENOMEM:
-   nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
-   all links and tracked objects] */
+/* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
+   outside, or with the hook `edges` from a root of the host, through both heaps. If there is none, the path
+   begins at a p. Or write that ob is garbage. RRC_ENOMEM: nothing was written.
+   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, write |
+   O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
 /* Draw the same graph in the language of Graphviz (dot -Tsvg). Boxes are C objects; their corners are
-   round if they are not tracked. Ellipses are host objects. Bold blue edges are links. An orange object
-   is held from outside, by as many references as are not explained. A gray object is garbage.
+   round if they are not tracked. Ellipses are host objects: those with links, and with the hook `edges` all that
+   it visits. Bold blue edges are links. An orange object is held from outside, by as many references as are
+   not explained. A gray object is garbage, or waits in the queue.
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
+
+/* Write both heaps in the format of V8's heap snapshots. A file with it, whose name ends in .heapsnapshot,
+   can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
+   what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
+   has the name of the field, or what the hook `edges` says. The size of an object of rrc_new is that of its
+   memory, and of others the tp_basicsize; of a host object it is what `describe` says. Garbage
+   that no collection has found yet is in the snapshot, if it was tracked or linked.
+   An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
+   rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
+   for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
+   bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
+   [mutator | allocates | calls tp_traverse, edges, describe, write |
+   O(links + tracked objects + references, of the host too)] */
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
 #endif /* RRC_NO_STDIO */
 
@@ -1424,6 +1470,17 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
+#ifndef RRC_NO_STDIO
+/* Objects of both heaps, for insight: numbered in the order in which they were found. The key of an ob is its
+   address, that of an object of the host is one more than its address. Key 0: an ob that was freed. */
+typedef struct rrci_nodes {
+    uintptr_t *key;
+    uint32_t  *slot;            /* a hash table: the number of a node + 1, or 0 */
+    uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
+    size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
+} rrci_nodes;
+#endif
+
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
    collections: one of the first three.
@@ -1528,6 +1585,12 @@ struct rrc_heap {
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+
+#ifndef RRC_NO_STDIO
+    /* Heap snapshots. */
+    rrci_nodes    seen;             /* the objects of the last one; none before the first */
+    uint32_t      last_id;
+#endif
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
@@ -3367,6 +3430,55 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 
 #endif /* RRC_MIRROR */
 
+/* ---- the objects of the last heap snapshot ---- */
+
+#ifndef RRC_NO_STDIO
+
+static uintptr_t rrci_ob_key(const rrc_object *ob)
+{
+    return (uintptr_t)ob;
+}
+
+/* Returns the number of a node, or RRCI_NONE. */
+static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
+{
+    size_t place = nodes->slots > 0 ? (size_t)rrci_hash_word(key) & (nodes->slots - 1) : 0;
+    if (nodes->slots == 0)
+        return RRCI_NONE;
+    for (; nodes->slot[place] != 0; place = (place + 1) & (nodes->slots - 1))
+        if (nodes->key[nodes->slot[place] - 1] == key)
+            return nodes->slot[place] - 1;
+    return RRCI_NONE;
+}
+
+static RRCI_NOINLINE void rrci_forget_node_of(rrci_nodes *seen, const rrc_object *ob)
+{
+    size_t node = rrci_node_of(seen, rrci_ob_key(ob));
+    if (node != RRCI_NONE)
+        seen->key[node] = 0;
+}
+
+/* ob is freed, or gets another address: what is at this address later is another object. */
+RRCI_ALWAYS_INLINE void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+{
+    if (RRCI_UNLIKELY(heap->seen.slots > 0))
+        rrci_forget_node_of(&heap->seen, ob);
+}
+
+static void rrci_free_seen(rrc_heap *heap)
+{
+    rrci_nodes *seen = &heap->seen;
+    rrci_free_table(heap, seen->key, seen->capacity * sizeof *seen->key);
+    rrci_free_table(heap, seen->slot, seen->slots * sizeof *seen->slot);
+    rrci_free_table(heap, seen->id, seen->ids * sizeof *seen->id);
+    memset(seen, 0, sizeof *seen);
+}
+
+#else
+#define rrci_forget_seen(heap, ob) ((void)(heap), (void)(ob))
+#define rrci_free_seen(heap) ((void)(heap))
+#endif
+
 /* >>objects
  * ---------------------------------------------------------------------------
  * The memory of an object:
@@ -3522,6 +3634,8 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
     if (memory == NULL)
         return NULL;
+    if (memory + before != (char *)ob)
+        rrci_forget_seen(heap, ob);
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
@@ -3579,6 +3693,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     if (rrci_has_left(heap, ob))
         rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     is_sized = rrci_is_sized(ob, type);
     memory = (char *)ob - rrci_bytes_before(type, is_sized);
@@ -3706,6 +3821,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
@@ -3747,6 +3863,7 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     rrci_free_object(heap, ob);
 }
 
@@ -7018,6 +7135,7 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
+    rrci_free_seen(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -7401,249 +7519,538 @@ RRC_API int rrc_check(rrc_heap *heap)
 
 #ifndef RRC_NO_STDIO
 
-/* ---- the graph, for rrc_explain and rrc_dump_dot ----
-   A picture of the C side, in memory of its own: tracked and linked objects, the references that the
-   former own, and how each count is explained. */
+/* ---- the graph, for rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot ----
+   A picture of both heaps, in memory of its own: the tracked objects and what they refer to, the linked
+   objects, and with the hook `edges` all of the host that its roots or a linked p reach. Only nodes are
+   kept. rrci_list_edges asks a node for its edges when they are needed. */
 
-typedef struct rrci_node {
-    rrc_object *ob;
-    rrc_gcref   p;              /* of its link, or NULL */
-    int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
-    int         is_reached;     /* 1: from a root; 2: only from an object that is dying */
-    int         is_queued;      /* waits in the dealloc queue or in heap->later */
-    intptr_t    outside;        /* references that no traverse explains */
-    size_t      first_edge;     /* its edges end where those of the next node begin */
-    size_t      by;             /* the edge by which it was reached; RRCI_NONE for a root */
-} rrci_node;
+/* What an edge is. For the first two, rrci_edge.name is the number of a string. */
+enum {
+    RRCI_FIELD,                 /* its name follows that of its owner, as in "Widget.on_click" */
+    RRCI_PHRASE,                /* it has another name */
+    RRCI_ELEMENT,               /* it has only a number */
+    RRCI_LINK                   /* from one half of a linked pair to the other */
+};
 
 typedef struct rrci_edge {
-    rrc_object *from_ob, *to_ob;
-    size_t      from, to;
-    size_t      number;         /* among the references of `from` */
+    uint32_t to, name;
+    int      kind;
 } rrci_edge;
 
+/* A link, by the numbers of its nodes. */
+typedef struct rrci_pair {
+    uint32_t p, ob;
+} rrci_pair;
+
+/* Strings, each of them once. */
+typedef struct rrci_strings {
+    char     *text;             /* one behind the other */
+    size_t   *start;            /* of each in text */
+    uint32_t *slot;             /* a hash table: the number of a string + 1, or 0 */
+    size_t    size, text_capacity, count, capacity, slots;
+} rrci_strings;
+
+/* Flags of a C object. */
+enum { RRCI_HAS_P_LINK = 1, RRCI_HAS_O_LINK = 2, RRCI_IS_QUEUED = 4 };
+
+/* How a node was reached in a breadth-first search. */
+typedef struct rrci_path {
+    uint32_t by;                /* from this node, or RRCI_NO_NODE: it is a root */
+    uint32_t queue;             /* (a place of the queue, which has as many as there are nodes) */
+    int      how;               /* RRCI_ALIVE, RRCI_DYING; 0: it was not */
+} rrci_path;
+#define RRCI_NO_NODE UINT32_MAX
+enum { RRCI_ALIVE = 1, RRCI_DYING };    /* (dying: only from the queue, or from a p that no root reaches) */
+
 typedef struct rrci_graph {
-    rrc_heap  *heap;
-    rrci_node *nodes;
-    rrci_edge *edges;
-    size_t     node_count, node_capacity, edge_count, edge_capacity;
-    size_t    *queue;           /* of the breadth-first search */
-    int        out_of_memory;
-    rrci_search search;         /* its parent is the object being traversed */
-    size_t     number;
+    rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
+    rrc_heap      *heap;
+    rrci_nodes     nodes;
+    size_t         obs;         /* this many nodes, the first ones, are C objects */
+    uint32_t      *explained;   /* for each of these: references that tracked objects own */
+    unsigned char *flags;       /* for each of these */
+    rrci_pair     *pairs;       /* sorted by p */
+    size_t         pair_count, pair_capacity;
+    rrci_path     *reach;
+    rrci_strings   strings;
+    rrci_edge     *edges;       /* of the node that rrci_list_edges was asked for */
+    size_t         edge_count, edge_capacity;
+    uint32_t       number;      /* of its next edge */
+    int            with_names;  /* ... are edges noted */
+    uint64_t       members;     /* a bit for each of its tp_members that gave a name to an edge */
+    int            out_of_memory;
 } rrci_graph;
 
-/* Make room for one more element of `size` bytes. */
-static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t *capacity, size_t size)
+/* Resize an array. If memory is lacking, now or before, the array stays as it is. */
+static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count, size_t count, size_t size)
 {
-    size_t more = *capacity * 2 + 64;
+    void *memory;
+    if (graph->out_of_memory)
+        return array;
+    memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
+    graph->out_of_memory = memory == NULL;
+    return memory != NULL ? memory : array;
+}
+
+static void rrci_free_array(const rrci_graph *graph, void *array, size_t count, size_t size)
+{
+    if (array != NULL)
+        rrci_heap_realloc(graph->heap, array, count * size, 0);
+}
+
+/* Make room for `more` elements. */
+static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t more, size_t *capacity, size_t size)
+{
+    size_t room = count + count / 2 + more + 63;
     void *grown;
-    if (count < *capacity)
+    if (more <= *capacity - count)
         return array;
-    grown = rrci_heap_realloc(graph->heap, array, *capacity * size, more * size);
-    if (grown == NULL) {
-        graph->out_of_memory = 1;
-        return array;
-    }
-    *capacity = more;
+    grown = rrci_graph_realloc(graph, array, *capacity, room, size);
+    if (!graph->out_of_memory)
+        *capacity = room;
     return grown;
 }
 
-static void rrci_add_node(rrci_graph *graph, rrc_object *ob, rrc_gcref p, int kind)
+/* Put `number` where its hash says. */
+static void rrci_fill_slot(uint32_t *slot, size_t slots, uint64_t hash, size_t number)
 {
-    rrci_node node;
-    graph->nodes = (rrci_node *)rrci_grow(graph, graph->nodes, graph->node_count, &graph->node_capacity, sizeof node);
-    if (graph->out_of_memory)
-        return;
-    memset(&node, 0, sizeof node);
-    node.ob = ob;
-    node.p = p;
-    node.kind = kind;
-    node.by = RRCI_NONE;
-    graph->nodes[graph->node_count++] = node;
+    size_t place = (size_t)hash & (slots - 1);
+    while (slot[place] != 0)
+        place = (place + 1) & (slots - 1);
+    slot[place] = (uint32_t)number + 1;
 }
 
-static int rrci_visit_graph(rrc_object *ob, void *arg)
+/* Make room for one more in a hash table of `count`. Returns 1 if the table is new, and so empty. */
+static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, size_t count)
 {
-    /* rrci_traverse passes the member `search` of the graph */
-    rrci_graph *graph = (rrci_graph *)(void *)((char *)arg - offsetof(rrci_graph, search));
-    rrci_edge edge;
-    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
+    size_t more = *slots > 0 ? *slots * 2 : 64;
+    uint32_t *grown;
+    graph->out_of_memory |= count >= UINT32_MAX - 1;    /* more than there are numbers for */
+    if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
+        return 0;
+    grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
     if (graph->out_of_memory)
         return 0;
-    edge.from_ob = graph->search.parent;
-    edge.to_ob = ob;
-    edge.from = edge.to = RRCI_NONE;    /* set when all nodes are there */
-    edge.number = graph->number++;
-    graph->edges[graph->edge_count++] = edge;
+    memset(grown, 0, more * sizeof *grown);
+    rrci_free_array(graph, *slot, *slots, sizeof *grown);
+    *slot = grown;
+    *slots = more;
+    return 1;
+}
+
+/* ---- nodes ---- */
+
+static uintptr_t rrci_p_key(const void *p)
+{
+    return (uintptr_t)p + 1;
+}
+
+static rrc_object *rrci_ob_of_node(const rrci_graph *graph, size_t node)
+{
+    return (rrc_object *)graph->nodes.key[node];
+}
+
+static rrc_gcref rrci_p_of_node(const rrci_graph *graph, size_t node)
+{
+    return (rrc_gcref)(graph->nodes.key[node] - 1);
+}
+
+static void rrci_add_node(rrci_graph *graph, uintptr_t key)
+{
+    rrci_nodes *nodes = &graph->nodes;
+    size_t i;
+    if (graph->out_of_memory || rrci_node_of(nodes, key) != RRCI_NONE)
+        return;
+    if (rrci_grow_slots(graph, &nodes->slot, &nodes->slots, nodes->count))
+        for (i = 0; i < nodes->count; i++)
+            rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(nodes->key[i]), i);
+    nodes->key = (uintptr_t *)rrci_grow(graph, nodes->key, nodes->count, 1, &nodes->capacity, sizeof *nodes->key);
+    if (graph->out_of_memory)
+        return;
+    nodes->key[nodes->count] = key;
+    rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(key), nodes->count++);
+}
+
+static int rrci_visit_to_add(rrc_object *ob, void *arg)
+{
+    rrci_add_node((rrci_graph *)arg, rrci_ob_key(ob));
     return 0;
 }
 
-static int rrci_compare_nodes(const void *a, const void *b)
+static int rrci_visit_to_explain(rrc_object *ob, void *arg)
 {
-    const rrci_node *x = (const rrci_node *)a, *y = (const rrci_node *)b;
-    if (x->ob != y->ob)
-        return (uintptr_t)x->ob < (uintptr_t)y->ob ? -1 : 1;
-    return y->kind - x->kind;           /* the node with the link comes first */
+    rrci_graph *graph = (rrci_graph *)arg;
+    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
+    if (node < graph->obs)
+        graph->explained[node]++;
+    return 0;
 }
 
-static void rrci_sort_nodes(rrci_graph *graph)
+/* For the hook `edges`. (An odd address is not that of an object.) */
+static void rrci_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
 {
-    size_t i, to = 0;
-    if (graph->node_count > 0)
-        qsort(graph->nodes, graph->node_count, sizeof *graph->nodes, rrci_compare_nodes);
-    for (i = 0; i < graph->node_count; i++)
-        if (to == 0 || graph->nodes[to - 1].ob != graph->nodes[i].ob)
-            graph->nodes[to++] = graph->nodes[i];
-    graph->node_count = to;
+    (void)name, (void)number;
+    if (p != NULL && !rrci_is_odd(p))
+        rrci_add_node((rrci_graph *)arg, rrci_p_key(p));
 }
 
-static size_t rrci_node_index(const rrci_graph *graph, const rrc_object *ob)
-{
-    size_t low = 0, high = graph->node_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)graph->nodes[middle].ob < (uintptr_t)ob)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < graph->node_count && graph->nodes[low].ob == ob ? low : RRCI_NONE;
-}
-
-static void rrci_free_graph(rrci_graph *graph)
+/* Call the hook `edges`. p NULL: for the roots. */
+static void rrci_host_edges(rrci_graph *graph, rrc_gcref p, rrc_edgeproc visit)
 {
     rrc_heap *heap = graph->heap;
-    if (graph->nodes != NULL)
-        rrci_heap_realloc(heap, graph->nodes, graph->node_capacity * sizeof *graph->nodes, 0);
-    if (graph->edges != NULL)
-        rrci_heap_realloc(heap, graph->edges, graph->edge_capacity * sizeof *graph->edges, 0);
-    if (graph->queue != NULL)
-        rrci_heap_realloc(heap, graph->queue, graph->node_count * sizeof *graph->queue, 0);
+    if (heap->desc.edges == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.edges(heap->desc.userdata, p, visit, graph);
+    RRCI_END_HOOK(heap);
 }
 
-/* Find all that can be reached from the nodes reached so far, queue[0 .. tail), by shortest paths:
-   breadth first. */
-static void rrci_spread(rrci_graph *graph, size_t tail)
+/* Call the hook `describe`. */
+static void rrci_describe(const rrci_graph *graph, rrc_gcref p, rrc_description *about)
 {
-    size_t head = 0;
-    while (head < tail) {
-        size_t from = graph->queue[head++], i;
-        size_t end = from + 1 < graph->node_count ? graph->nodes[from + 1].first_edge : graph->edge_count;
-        for (i = graph->nodes[from].first_edge; i < end; i++) {
-            rrci_node *node = &graph->nodes[graph->edges[i].to];
-            if (node->is_reached)
-                continue;
-            node->is_reached = graph->nodes[from].is_reached;
-            node->by = i;
-            graph->queue[tail++] = graph->edges[i].to;
-        }
-    }
+    rrc_heap *heap = graph->heap;
+    memset(about, 0, sizeof *about);
+    about->text[0] = 'p';
+    if (heap->desc.describe == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.describe(heap->desc.userdata, p, about);
+    RRCI_END_HOOK(heap);
+    about->text[sizeof about->text - 1] = '\0';
 }
 
-/* Does only the queue hold the object? */
-static int rrci_is_dying(const rrci_node *node)
+static void rrci_add_obs(rrci_graph *graph, rrc_object *extra)
 {
-    return node->is_queued && node->outside == 1;
+    const rrc_heap *heap = graph->heap;
+    size_t i, known;
+    int kind;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
+                rrci_add_node(graph, rrci_ob_key(*rrci_ob_at(&heap->gc[kind], i)));
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrci_add_node(graph, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob));
+    if (extra != NULL)
+        rrci_add_node(graph, rrci_ob_key(extra));
+    known = graph->nodes.count;
+    for (i = 0; i < known; i++)
+        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
+            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_add);
+    graph->obs = graph->nodes.count;
 }
 
-/* Start at what is held from outside, then at what only a p keeps, and then at what is dying. */
-static void rrci_spread_from_roots(rrci_graph *graph)
+static void rrci_note_queued(rrci_graph *graph, const rrc_object *ob)
 {
-    int wave;
-    for (wave = 0; wave < 3; wave++) {
-        size_t i, tail = 0;
-        for (i = 0; i < graph->node_count; i++) {
-            rrci_node *node = &graph->nodes[i];
-            int is_root = wave == 0 ? node->outside > 0 && !rrci_is_dying(node)
-                        : wave == 1 ? node->p != NULL && rrci_link_holds(graph->heap, node->ob)
-                        : rrci_is_dying(node);
-            if (node->is_reached || !is_root)
-                continue;
-            node->is_reached = wave == 2 ? 2 : 1;
-            graph->queue[tail++] = i;
-        }
-        rrci_spread(graph, tail);
-    }
+    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
+    if (node != RRCI_NONE)
+        graph->flags[node] |= RRCI_IS_QUEUED;
 }
 
-static void rrci_mark_queued_node(rrci_graph *graph, const rrc_object *ob)
-{
-    size_t index = rrci_node_index(graph, ob);
-    if (index != RRCI_NONE)
-        graph->nodes[index].is_queued = 1;
-}
-
-static void rrci_mark_queued_nodes(rrci_graph *graph)
+/* Note what is known of each C object. */
+static void rrci_note_obs(rrci_graph *graph)
 {
     const rrc_heap *heap = graph->heap;
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
+    int kind;
+    memset(graph->explained, 0, graph->obs * sizeof *graph->explained);
+    memset(graph->flags, 0, graph->obs);
+    for (i = 0; i < graph->obs; i++)
+        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
+            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_explain);
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            graph->flags[rrci_node_of(&graph->nodes, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob))] |=
+                (kind & RRCI_O) != 0 ? RRCI_HAS_O_LINK : RRCI_HAS_P_LINK;
     for (i = 0; i < heap->queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
-        rrci_mark_queued_node(graph, chunk->queue.ob[index++]);
+        rrci_note_queued(graph, chunk->queue.ob[index++]);
     }
     for (ob = heap->later; ob != NULL; ob = rrci_next_deferred(ob))
-        rrci_mark_queued_node(graph, ob);
+        rrci_note_queued(graph, ob);
+}
+
+static int rrci_compare_pairs(const void *a, const void *b)
+{
+    const rrci_pair *pair = (const rrci_pair *)a, *other = (const rrci_pair *)b;
+    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
+    return (x > y) - (x < y);
+}
+
+/* Add the objects of the host. */
+static void rrci_add_ps(rrci_graph *graph)
+{
+    size_t i;
+    for (i = 0; i < graph->obs; i++) {
+        rrc_gcref p = RRC_LINK(rrci_ob_of_node(graph, i));
+        rrci_pair *pair;
+        if ((graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) == 0)
+            continue;
+        rrci_add_node(graph, rrci_p_key(p));
+        graph->pairs = (rrci_pair *)rrci_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
+                                              sizeof *graph->pairs);
+        if (graph->out_of_memory)
+            return;
+        pair = &graph->pairs[graph->pair_count++];
+        pair->p = (uint32_t)rrci_node_of(&graph->nodes, rrci_p_key(p));
+        pair->ob = (uint32_t)i;
+    }
+    if (graph->pair_count > 0)
+        qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrci_compare_pairs);
+    rrci_host_edges(graph, NULL, rrci_visit_p_to_add);
+    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_host_edges(graph, rrci_p_of_node(graph, i), rrci_visit_p_to_add);
 }
 
 /* Returns RRC_OK or RRC_ENOMEM. Free it in either case. `extra` need be neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
 {
-    size_t i, known;
-    int kind;
     memset(graph, 0, sizeof *graph);
     graph->heap = graph->search.heap = heap;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
-                rrci_add_node(graph, *rrci_ob_at(&heap->gc[kind], i), NULL, -1);
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_add_node(graph, rrci_at(&heap->list[kind], i)->ob, rrci_at(&heap->list[kind], i)->p,
-                          (kind & RRCI_O) != 0 ? RRCI_O_OLD : RRCI_P_OLD);
-    if (extra != NULL)
-        rrci_add_node(graph, extra, NULL, -1);
-    rrci_sort_nodes(graph);
-    known = graph->node_count;
-    for (i = 0; i < known; i++)
-        if (rrci_is_tracked(graph->nodes[i].ob)) {
-            graph->number = 0;
-            rrci_traverse(&graph->search, graph->nodes[i].ob, rrci_visit_graph);
-        }
-    for (i = 0; i < graph->edge_count; i++)
-        rrci_add_node(graph, graph->edges[i].to_ob, NULL, -1);
-    rrci_sort_nodes(graph);
-    if (!graph->out_of_memory && graph->node_count > 0) {
-        graph->queue = (size_t *)rrci_heap_realloc(heap, NULL, 0, graph->node_count * sizeof *graph->queue);
-        graph->out_of_memory = graph->queue == NULL;
+    rrci_add_obs(graph, extra);
+    if (graph->obs > 0) {
+        graph->explained = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
+        graph->flags = (unsigned char *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->flags);
+        if (graph->out_of_memory)
+            return RRC_ENOMEM;
+        rrci_note_obs(graph);
     }
+    rrci_add_ps(graph);
+    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
+}
+
+static void rrci_free_graph(rrci_graph *graph)
+{
+    rrci_strings *strings = &graph->strings;
+    rrci_free_array(graph, graph->nodes.key, graph->nodes.capacity, sizeof *graph->nodes.key);
+    rrci_free_array(graph, graph->nodes.slot, graph->nodes.slots, sizeof *graph->nodes.slot);
+    rrci_free_array(graph, graph->nodes.id, graph->nodes.ids, sizeof *graph->nodes.id);
+    rrci_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
+    rrci_free_array(graph, graph->flags, graph->obs, sizeof *graph->flags);
+    rrci_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
+    rrci_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
+    rrci_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
+    rrci_free_array(graph, strings->text, strings->text_capacity, 1);
+    rrci_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
+    rrci_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
+}
+
+/* The number of references to a C object that tracked objects do not explain. */
+static intptr_t rrci_outside(const rrci_graph *graph, size_t node)
+{
+    rrc_object *ob = rrci_ob_of_node(graph, node);
+    return RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL
+         ? 1 : rrc_refcnt(ob) - rrci_is_listed(ob) - (intptr_t)graph->explained[node];
+}
+
+/* Does only the queue hold the object? */
+static int rrci_is_dying(const rrci_graph *graph, size_t node)
+{
+    return (graph->flags[node] & RRCI_IS_QUEUED) != 0 && rrci_outside(graph, node) == 1;
+}
+
+/* The first link of an object of the host. It may be that of another one, or past the last. */
+static size_t rrci_first_pair(const rrci_graph *graph, size_t node)
+{
+    size_t low = 0, high = graph->pair_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->pairs[middle].p < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- edges ---- */
+
+static uint64_t rrci_hash_text(const char *text, size_t size)
+{
+    uint64_t hash = size;
+    size_t i;
+    for (i = 0; i < size; i++)
+        hash = rrci_hash_word((uintptr_t)(hash ^ (unsigned char)text[i]));
+    return hash;
+}
+
+/* Returns the number of a string, of which the first 250 bytes are kept. */
+static uint32_t rrci_intern(rrci_graph *graph, const char *text)
+{
+    rrci_strings *strings = &graph->strings;
+    const char *end = (const char *)memchr(text, '\0', 250);
+    size_t size = end != NULL ? (size_t)(end - text) : 250, i, place;
+    char *fresh;
+    if (rrci_grow_slots(graph, &strings->slot, &strings->slots, strings->count))
+        for (i = 0; i < strings->count; i++) {
+            const char *known = strings->text + strings->start[i];
+            rrci_fill_slot(strings->slot, strings->slots, rrci_hash_text(known, strlen(known)), i);
+        }
+    strings->text = (char *)rrci_grow(graph, strings->text, strings->size, size + 1, &strings->text_capacity, 1);
+    strings->start = (size_t *)rrci_grow(graph, strings->start, strings->count, 1, &strings->capacity,
+                                         sizeof *strings->start);
+    if (graph->out_of_memory)
+        return 0;
+    fresh = strings->text + strings->size;
+    memcpy(fresh, text, size);
+    fresh[size] = '\0';
+    for (place = (size_t)rrci_hash_text(fresh, size) & (strings->slots - 1); strings->slot[place] != 0;
+         place = (place + 1) & (strings->slots - 1))
+        if (strcmp(strings->text + strings->start[strings->slot[place] - 1], fresh) == 0)
+            return strings->slot[place] - 1;
+    strings->start[strings->count] = strings->size;
+    strings->size += size + 1;
+    strings->slot[place] = (uint32_t)++strings->count;
+    return (uint32_t)strings->count - 1;
+}
+
+static const char *rrci_string(const rrci_graph *graph, uint32_t number)
+{
+    return graph->strings.text + graph->strings.start[number];
+}
+
+/* name NULL: the edge has only a number. */
+static void rrci_note_edge(rrci_graph *graph, uintptr_t key, int kind, const char *name, size_t number)
+{
+    size_t to = rrci_node_of(&graph->nodes, key);
+    rrci_edge edge;
+    if (to == RRCI_NONE)
+        return;
+    edge.to = (uint32_t)to;
+    edge.kind = name != NULL || kind == RRCI_LINK ? kind : RRCI_ELEMENT;
+    edge.name = name == NULL ? (uint32_t)number : graph->with_names ? rrci_intern(graph, name) : 0;
+    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, 1, &graph->edge_capacity,
+                                          sizeof edge);
+    if (!graph->out_of_memory)
+        graph->edges[graph->edge_count++] = edge;
+}
+
+/* A reference has the name of the member that holds it. (References to one object have the names of its
+   members in their order.) */
+static int rrci_visit_field(rrc_object *ob, void *arg)
+{
+    rrci_graph *graph = (rrci_graph *)arg;
+    rrc_object *owner = graph->search.parent;
+    const rrc_member *member = RRC_TYPE(owner)->tp_members;
+    const char *name = ob == (rrc_object *)(uintptr_t)RRC_TYPE(owner) ? "tp_type" : NULL;
+    uint64_t bit = 1;
+    for (; name == NULL && member != NULL && member->name != NULL; member++, bit <<= 1)
+        if ((graph->members & bit) == 0 && rrci_member_value(owner, member) == ob) {
+            graph->members |= bit;
+            name = member->name;
+        }
+    rrci_note_edge(graph, rrci_ob_key(ob), RRCI_FIELD, name, graph->number++);
+    return 0;
+}
+
+static void rrci_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
+{
+    int is_field = name != NULL && name[0] == '.';
+    if (p != NULL && !rrci_is_odd(p))
+        rrci_note_edge((rrci_graph *)arg, rrci_p_key(p), is_field ? RRCI_FIELD : RRCI_PHRASE,
+                       is_field ? name + 1 : name, number);
+}
+
+/* List the edges of a node in graph->edges. RRCI_NONE: the roots of the host. */
+static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
+{
+    size_t i;
+    graph->edge_count = 0;
+    graph->number = 0;
+    graph->members = 0;
+    graph->with_names = with_names;
+    if (node >= graph->obs) {
+        rrci_host_edges(graph, node == RRCI_NONE ? NULL : rrci_p_of_node(graph, node), rrci_visit_p_edge);
+        for (i = rrci_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
+            rrci_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCI_LINK, NULL, 0);
+    } else {
+        rrc_object *ob = rrci_ob_of_node(graph, node);
+        if (rrci_is_tracked(ob))
+            rrci_traverse(&graph->search, ob, rrci_visit_field);
+        if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
+            rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
+    }
+}
+
+/* ---- paths ---- */
+
+/* Reach a node, and put it in the queue. Returns the new end of the queue. */
+static size_t rrci_reach_node(rrci_graph *graph, size_t tail, size_t node, size_t by, int how)
+{
+    rrci_path *reach = &graph->reach[node];
+    if (reach->how != 0)
+        return tail;
+    reach->how = how;
+    reach->by = (uint32_t)by;
+    graph->reach[tail].queue = (uint32_t)node;
+    return tail + 1;
+}
+
+/* Do paths follow a link to this node? Without the hook `edges` the objects of the host take no part. */
+static int rrci_is_followed(const rrci_graph *graph, size_t to)
+{
+    return graph->heap->desc.edges != NULL
+        && (to >= graph->obs || rrci_link_holds(graph->heap, rrci_ob_of_node(graph, to)));
+}
+
+/* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
+static void rrci_spread(rrci_graph *graph, size_t tail, int how)
+{
+    size_t head, i;
+    for (head = 0; head < tail; head++) {
+        size_t from = graph->reach[head].queue;
+        rrci_list_edges(graph, from, 0);
+        for (i = 0; i < graph->edge_count; i++)
+            if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
+                tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
+    }
+}
+
+/* Does a link hold this node? */
+static int rrci_p_holds(const rrci_graph *graph, size_t node)
+{
+    return (graph->flags[node] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0
+        && rrci_link_holds(graph->heap, rrci_ob_of_node(graph, node));
+}
+
+/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
+static int rrci_find_paths(rrci_graph *graph)
+{
+    int with_host = graph->heap->desc.edges != NULL, wave;
+    size_t count = graph->nodes.count, i;
+    if (count == 0)
+        return RRC_OK;
+    graph->reach = (rrci_path *)rrci_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
     if (graph->out_of_memory)
         return RRC_ENOMEM;
-    for (i = 0; i < graph->node_count; i++)
-        graph->nodes[i].outside = RRC_REFCNT(graph->nodes[i].ob) >= RRC_REFCNT_IMMORTAL
-                                ? 1 : rrc_refcnt(graph->nodes[i].ob) - rrci_is_listed(graph->nodes[i].ob);
-    for (i = 0; i < graph->edge_count; i++) {
-        rrci_edge *edge = &graph->edges[i];
-        edge->from = rrci_node_index(graph, edge->from_ob);
-        edge->to = rrci_node_index(graph, edge->to_ob);
-        if (RRC_REFCNT(edge->to_ob) < RRC_REFCNT_IMMORTAL)
-            graph->nodes[edge->to].outside--;
+    memset(graph->reach, 0, count * sizeof *graph->reach);
+    for (wave = 0; wave < 3; wave++) {
+        int how = wave == 2 || (wave == 1 && with_host) ? RRCI_DYING : RRCI_ALIVE;
+        size_t tail = 0;
+        for (i = 0; i < graph->obs; i++)
+            if (wave == 0 ? rrci_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
+                : wave == 1 ? !with_host && rrci_p_holds(graph, i)
+                : rrci_is_dying(graph, i))
+                tail = rrci_reach_node(graph, tail, i, RRCI_NO_NODE, how);
+        if (wave == 0) {
+            rrci_list_edges(graph, RRCI_NONE, 0);
+            for (i = 0; i < graph->edge_count; i++)
+                tail = rrci_reach_node(graph, tail, graph->edges[i].to, RRCI_NO_NODE, how);
+        } else if (wave == 1 && with_host) {
+            for (i = 0; i < graph->pair_count; i++)
+                tail = rrci_reach_node(graph, tail, graph->pairs[i].p, RRCI_NO_NODE, how);
+        }
+        rrci_spread(graph, tail, how);
     }
-    rrci_mark_queued_nodes(graph);
-    /* Edges are in the order of their nodes. */
-    for (i = graph->node_count, known = graph->edge_count; i-- > 0;) {
-        while (known > 0 && graph->edges[known - 1].from >= i)
-            known--;
-        graph->nodes[i].first_edge = known;
-    }
-    rrci_spread_from_roots(graph);
-    return RRC_OK;
+    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
+
+/* ---- text ---- */
 
 typedef struct rrci_writer {
     rrc_heap *heap;
@@ -7653,7 +8060,7 @@ typedef struct rrci_writer {
 
 static void rrci_write(const rrci_writer *writer, const char *format, ...)
 {
-    char text[400];                     /* the formats limit strings, so that all fits */
+    char text[500];                     /* the formats limit strings, so that all fits */
     va_list arguments;
     int size;
     va_start(arguments, format);
@@ -7663,27 +8070,6 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     RRC_ASSERT(size > 0 && (size_t)size < sizeof text);
     writer->write(writer->arg, text, (size_t)size);
     RRCI_END_HOOK(writer->heap);
-}
-
-/* The name of a reference: that of the member which holds it, else its number. (Members with the same
-   target are told apart by their order.) */
-static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char *name, size_t size)
-{
-    const rrc_type *type = RRC_TYPE(edge->from_ob);
-    const rrc_member *member = type->tp_members;
-    size_t before = 0, i = (size_t)(edge - graph->edges);
-    if (edge->to_ob == (rrc_object *)(uintptr_t)type) {
-        snprintf(name, size, ".tp_type");
-        return;
-    }
-    for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
-        before += graph->edges[i - 1].to_ob == edge->to_ob;
-    for (; member != NULL && member->name != NULL; member++)
-        if (rrci_member_value(edge->from_ob, member) == edge->to_ob && before-- == 0) {
-            snprintf(name, size, ".%.60s", member->name);
-            return;
-        }
-    snprintf(name, size, "[%lu]", (unsigned long)edge->number);
 }
 
 /* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
@@ -7697,14 +8083,82 @@ static int rrci_is_set_aside(rrc_object *ob)
     return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
 }
 
+/* The first edge that leads from a node to another, or NULL. */
+static const rrci_edge *rrci_edge_between(rrci_graph *graph, size_t from, size_t to)
+{
+    size_t i;
+    rrci_list_edges(graph, from, 1);
+    for (i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].to == to)
+            return &graph->edges[i];
+    return NULL;
+}
+
+/* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
+   named where the path goes through it from another link. Returns the number of lines. */
+static int rrci_write_step(const rrci_writer *writer, rrci_graph *graph, size_t from, size_t to)
+{
+    const rrci_edge *edge = rrci_edge_between(graph, from, to);
+    const void *address = from < graph->obs ? (void *)rrci_ob_of_node(graph, from) : rrci_p_of_node(graph, from);
+    rrc_description about;
+    int word;
+    if (edge == NULL)
+        return 0;
+    if (edge->kind == RRCI_LINK) {
+        uint32_t by = graph->reach[from].by;
+        if (from < graph->obs || by == RRCI_NO_NODE || by >= graph->obs)
+            return 0;
+        rrci_write(writer, "  held by p %p, the host object of %.100s %p,\n", address,
+                   rrci_type_name(rrci_ob_of_node(graph, by)), (void *)rrci_ob_of_node(graph, by));
+        return 1;
+    }
+    memset(&about, 0, sizeof about);
+    if (from < graph->obs)
+        snprintf(about.text, sizeof about.text, "%.100s", rrci_type_name(rrci_ob_of_node(graph, from)));
+    else
+        rrci_describe(graph, rrci_p_of_node(graph, from), &about);
+    word = from < graph->obs ? (int)strlen(about.text) : (int)strcspn(about.text, " ");
+    if (edge->kind == RRCI_PHRASE)
+        rrci_write(writer, "  held by %.100s", rrci_string(graph, edge->name));
+    else if (edge->kind == RRCI_FIELD)
+        rrci_write(writer, "  held by %.*s.%.100s", word, about.text, rrci_string(graph, edge->name));
+    else
+        rrci_write(writer, "  held by %.*s[%lu]", word, about.text, (unsigned long)edge->name);
+    rrci_write(writer, " of %s %p,\n", about.text, address);
+    return 1;
+}
+
+/* Write what keeps the first node of a path. `it`: this is the explained object itself. */
+static void rrci_write_root(const rrci_writer *writer, rrci_graph *graph, size_t root, int it)
+{
+    const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
+    const rrci_edge *edge = root < graph->obs ? NULL : rrci_edge_between(graph, RRCI_NONE, root);
+    rrc_gcref p = root < graph->obs ? RRC_LINK(rrci_ob_of_node(graph, root)) : rrci_p_of_node(graph, root);
+    if (edge != NULL && edge->kind == RRCI_ELEMENT)
+        rrci_write(writer, "  %sroot %lu of the host %s alive\n", which, (unsigned long)edge->name, keeps);
+    else if (edge != NULL)
+        rrci_write(writer, "  %s%.100s %s alive\n", which, rrci_string(graph, edge->name), keeps);
+    else if (root >= graph->obs)
+        rrci_write(writer, "  %sits host object p %p %s alive until the next collection: no root reaches it\n",
+                   which, p, keeps);
+    else if (rrci_is_dying(graph, root))
+        rrci_write(writer, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
+    else if (rrci_outside(graph, root) == 1)
+        rrci_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
+    else if (rrci_outside(graph, root) > 1)
+        rrci_write(writer, "  %s%lld references from outside %s alive\n", which,
+                   (long long)rrci_outside(graph, root), keep);
+    else
+        rrci_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
+}
+
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
 {
     const char *function = "rrc_explain";
     rrci_writer writer;
     rrci_graph graph;
-    const rrci_node *node;
-    char name[80];
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    size_t node, first;
+    int lines = 0, code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL || write == NULL)
@@ -7715,11 +8169,19 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, ob);
+    if (code == RRC_OK)
+        code = rrci_find_paths(&graph);
+    first = rrci_node_of(&graph.nodes, rrci_ob_key(ob));
+    /* What can fail is done before anything is written. */
+    for (node = first; code == RRC_OK && node != RRCI_NO_NODE && graph.reach[node].how != 0;
+         node = graph.reach[node].by) {
+        (void)rrci_edge_between(&graph, graph.reach[node].by != RRCI_NO_NODE ? graph.reach[node].by : RRCI_NONE, node);
+        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
+    }
     if (code != RRC_OK) {
         rrci_free_graph(&graph);
         return code;
     }
-    node = &graph.nodes[rrci_node_index(&graph, ob)];
     rrci_write(&writer, "%.100s %p", rrci_type_name(ob), (void *)ob);
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
         rrci_write(&writer, ": static, never freed\n");
@@ -7728,33 +8190,18 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     }
     rrci_write(&writer, " (");
     rrci_write_count(&writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
-    if (node->p != NULL)
-        rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
+    if (graph.flags[first] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK))
+        rrci_write(&writer, ", %s link to p %p", (graph.flags[first] & RRCI_HAS_P_LINK) != 0 ? "P" : "O", RRC_LINK(ob));
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
                RRCI_IS_WEAK(ob) ? ", weak" : "");
-    if (!node->is_reached)
+    if (graph.reach[first].how == 0) {
         rrci_write(&writer, rrci_is_set_aside(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
                           : "  garbage, will go at the next collection\n");
-    while (node->is_reached && node->by != RRCI_NONE) {
-        const rrci_edge *edge = &graph.edges[node->by];
-        rrci_edge_name(&graph, edge, name, sizeof name);
-        rrci_write(&writer, "  held by %.100s%s of %.100s %p,\n", rrci_type_name(edge->from_ob), name,
-                   rrci_type_name(edge->from_ob), (void *)edge->from_ob);
-        node = &graph.nodes[edge->from];
-    }
-    if (node->is_reached) {
-        const char *before = node->ob == ob ? "" : "which ", *after = node->ob == ob ? "keeps it" : "keeps";
-        rrci_write(&writer, "  %s", before);
-        if (rrci_is_dying(node)) {
-            rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
-        } else if (node->outside == 1) {
-            rrci_write(&writer, "1 reference from outside %s alive\n", after);
-        } else if (node->outside > 1) {
-            rrci_write(&writer, "%lld references from outside keep%s alive\n", (long long)node->outside, after + 5);
-        } else {
-            rrci_write(&writer, "its host object p %p %s alive for as long as that lives\n", node->p, after);
-        }
+    } else {
+        for (node = first; graph.reach[node].by != RRCI_NO_NODE; node = graph.reach[node].by)
+            lines += rrci_write_step(&writer, &graph, graph.reach[node].by, node);
+        rrci_write_root(&writer, &graph, node, lines == 0);
     }
     rrci_free_graph(&graph);
     return RRC_OK;
@@ -7767,14 +8214,26 @@ static void rrci_write_quoted(const rrci_writer *writer, const char *text)
         rrci_write(writer, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 }
 
+static void rrci_write_p(const rrci_writer *writer, const rrci_graph *graph, rrc_gcref p)
+{
+    size_t node = rrci_node_of(&graph->nodes, rrci_p_key(p));
+    int is_gray = graph->heap->desc.edges != NULL && graph->reach[node].how != RRCI_ALIVE;
+    rrc_description about;
+    rrci_describe(graph, p, &about);
+    rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", p,
+               is_gray ? "#cccccc" : "#d9e8ff");
+    rrci_write_quoted(writer, about.text);
+    rrci_write(writer, "\\n%p\"];\n", p);
+}
+
 static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, size_t index)
 {
-    const rrci_node *node = &graph->nodes[index];
-    rrc_object *ob = node->ob;
+    rrc_object *ob = rrci_ob_of_node(graph, index);
+    intptr_t outside = rrci_outside(graph, index);
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    int is_dying = rrci_is_dying(node);
-    const char *fill = node->is_reached != 1 || rrci_is_set_aside(ob) ? "#cccccc"     /* garbage */
-                     : node->outside > 0 ? "#ffd9b3"                            /* a root */
+    int is_dying = rrci_is_dying(graph, index), flags = graph->flags[index], how = graph->reach[index].how;
+    const char *fill = how != RRCI_ALIVE || rrci_is_set_aside(ob) ? "#cccccc"   /* garbage */
+                     : outside > 0 ? "#ffd9b3"                                  /* a root */
                      : "#ffffff";
     rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
                rrci_is_tracked(ob) ? "" : ",rounded", fill);
@@ -7787,18 +8246,39 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
-               : !node->is_reached ? "\\ngarbage" : "");
-    if (node->outside > 0 && !is_static && !is_dying) {
+               : how == 0 ? "\\ngarbage" : "");
+    if (outside > 0 && !is_static && !is_dying) {
         rrci_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
-                   (unsigned long)index, (long long)node->outside, (unsigned long)index, (unsigned long)index);
+                   (unsigned long)index, (long long)outside, (unsigned long)index, (unsigned long)index);
     }
-    if (node->p != NULL) {
-        rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\n%p\"];\n",
-                   node->p, node->p);
-        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", node->p,
-                   (unsigned long)index, node->kind == RRCI_O_OLD ? "O" : "P",
-                   node->kind == RRCI_O_OLD ? "" : ", dir=both");
+    if ((flags & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0) {
+        rrci_write_p(writer, graph, RRC_LINK(ob));
+        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", RRC_LINK(ob),
+                   (unsigned long)index, (flags & RRCI_HAS_O_LINK) != 0 ? "O" : "P",
+                   (flags & RRCI_HAS_O_LINK) != 0 ? "" : ", dir=both");
     }
+}
+
+/* Write an edge from a node, or from the roots of the host. Links are drawn with their C objects. */
+static void rrci_write_edge(const rrci_writer *writer, const rrci_graph *graph, size_t from, const rrci_edge *edge)
+{
+    if (edge->kind == RRCI_LINK)
+        return;
+    if (from == RRCI_NONE)
+        rrci_write(writer, "  roots -> \"p%p\" [color=\"#cc5500\", label=\"", rrci_p_of_node(graph, edge->to));
+    else if (from < graph->obs)
+        rrci_write(writer, "  c%lu -> c%lu [label=\"", (unsigned long)from, (unsigned long)edge->to);
+    else
+        rrci_write(writer, "  \"p%p\" -> \"p%p\" [label=\"", rrci_p_of_node(graph, from),
+                   rrci_p_of_node(graph, edge->to));
+    if (edge->kind == RRCI_ELEMENT) {
+        rrci_write(writer, "[%lu]", (unsigned long)edge->name);
+    } else {
+        if (edge->kind == RRCI_FIELD)
+            rrci_write(writer, ".");
+        rrci_write_quoted(writer, rrci_string(graph, edge->name));
+    }
+    rrci_write(writer, "\"];\n");
 }
 
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
@@ -7806,8 +8286,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     const char *function = "rrc_dump_dot";
     rrci_writer writer;
     rrci_graph graph;
-    char name[80];
-    size_t i;
+    size_t from, i;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -7817,21 +8296,357 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, NULL);
+    if (code == RRC_OK)
+        code = rrci_find_paths(&graph);
+    /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
+    for (from = RRCI_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
+        rrci_list_edges(&graph, from, 1);
+        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
+    }
     if (code == RRC_OK) {
         rrci_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
                             "  edge [fontname=\"sans-serif\", fontsize=9];\n");
-        for (i = 0; i < graph.node_count; i++)
+        for (i = 0; i < graph.obs; i++)
             rrci_write_node(&writer, &graph, i);
-        for (i = 0; i < graph.edge_count; i++) {
-            rrci_edge_name(&graph, &graph.edges[i], name, sizeof name);
-            rrci_write(&writer, "  c%lu -> c%lu [label=\"", (unsigned long)graph.edges[i].from,
-                       (unsigned long)graph.edges[i].to);
-            rrci_write_quoted(&writer, name);
-            rrci_write(&writer, "\"];\n");
+        for (; i < graph.nodes.count; i++)
+            if (rrci_first_pair(&graph, i) == rrci_first_pair(&graph, i + 1))       /* it has no link */
+                rrci_write_p(&writer, &graph, rrci_p_of_node(&graph, i));
+        if (heap->desc.edges != NULL)
+            rrci_write(&writer, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
+        for (from = RRCI_NONE; from + 1 <= graph.nodes.count; from++) {
+            rrci_list_edges(&graph, from, 1);
+            for (i = 0; i < graph.edge_count; i++)
+                rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
         }
         rrci_write(&writer, "}\n");
     }
     rrci_free_graph(&graph);
+    return code;
+}
+
+/* ---- heap snapshots ----
+   A snapshot is written in passes over the nodes, so that no text is kept but the names. */
+
+/* The first nodes of a snapshot stand for no object. */
+enum { RRCI_TOP, RRCI_BY_C, RRCI_BY_HOST, RRCI_BY_PENDING, RRCI_BEFORE_OBJECTS };
+
+/* Types of nodes and edges, by their places in the lists of rrci_snapshot_meta. */
+enum { RRCI_V8_STRING = 2, RRCI_V8_OBJECT = 3, RRCI_V8_CLOSURE = 5, RRCI_V8_NATIVE = 8, RRCI_V8_SYNTHETIC = 9 };
+enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3, RRCI_V8_WEAK = 6 };
+#define RRCI_V8_NODE_FIELDS 7
+
+static const char *const rrci_snapshot_meta[] = {
+    "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
+    "\"trace_node_id\",\"detachedness\"],\n",
+    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
+    "\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
+    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
+    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
+    "\"string_or_number\",\"node\"],\n",
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n",
+    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
+    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
+    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
+    NULL
+};
+
+typedef struct rrci_snapshot {
+    rrci_writer writer;
+    rrci_graph  graph;
+    size_t      by_c, by_host, by_pending;      /* edges of the first nodes */
+    size_t      edges;                          /* all */
+    size_t      written;                        /* so far: records of nodes, or of edges */
+    size_t      node_edges;                     /* as the nodes say */
+    size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
+} rrci_snapshot;
+
+/* Write text as it is. (rrci_write has a buffer of limited size.) */
+static void rrci_write_text(const rrci_writer *writer, const char *text, size_t size)
+{
+    RRCI_BEGIN_HOOK(writer->heap);
+    writer->write(writer->arg, text, size);
+    RRCI_END_HOOK(writer->heap);
+}
+
+/* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
+static size_t rrci_utf8_size(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0, i;
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)
+        || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;                       /* too long a form, a surrogate, or too large */
+    return n;
+}
+
+/* Write a string of JSON. A byte that is not UTF-8 becomes U+FFFD. */
+static void rrci_write_json(const rrci_writer *writer, const char *text)
+{
+    char out[256];
+    size_t size = 0, n;
+    out[size++] = '"';
+    for (; *text != '\0'; text += n > 0 ? n : 1) {
+        unsigned char c = (unsigned char)*text;
+        n = rrci_utf8_size((const unsigned char *)text);
+        if (size > sizeof out - 10) {
+            out[size] = '\0';
+            rrci_write_text(writer, out, size);
+            size = 0;
+        }
+        if (n == 0 || c < 0x20) {
+            size += (size_t)snprintf(out + size, sizeof out - size, "\\u%04x", n == 0 ? 0xFFFDu : (unsigned)c);
+        } else {
+            if (c == '"' || c == '\\')
+                out[size++] = '\\';
+            memcpy(out + size, text, n);
+            size += n;
+        }
+    }
+    out[size++] = '"';
+    out[size] = '\0';
+    rrci_write_text(writer, out, size);
+}
+
+/* The bytes of a C object. */
+static size_t rrci_self_size(rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    size_t before;
+    if (type == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
+        return type != NULL ? type->tp_basicsize : 0;
+    before = rrci_bytes_before(type, 1);
+    return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
+}
+
+/* Which of the first nodes refers to a C object? RRCI_TOP: none. */
+static int rrci_snapshot_parent(const rrci_graph *graph, size_t node)
+{
+    if (rrci_is_set_aside(rrci_ob_of_node(graph, node)) || rrci_is_dying(graph, node))
+        return RRCI_BY_PENDING;
+    return rrci_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
+}
+
+/* The id of a node: a number that only this object has, times 4, and the kind of the number. */
+static uint32_t rrci_snapshot_id(rrci_snapshot *snapshot, size_t node, uint32_t host_id)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_heap *heap = graph->heap;
+    size_t known = rrci_node_of(&heap->seen, graph->nodes.key[node]);
+    uint32_t id;
+    if (host_id != 0) {
+        graph->nodes.id[node] = 0;
+        return host_id * 4 + 1;
+    }
+    id = known != RRCI_NONE && heap->seen.id[known] != 0 ? heap->seen.id[known] : ++heap->last_id;
+    graph->nodes.id[node] = id;
+    snapshot->remembered = node + 1;
+    return id * 4 + (node < graph->obs ? 2 : 3);
+}
+
+static void rrci_snapshot_count(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    for (i = 0; i < graph->obs; i++) {
+        int parent = rrci_snapshot_parent(graph, i);
+        snapshot->by_c += parent == RRCI_BY_C;
+        snapshot->by_pending += parent == RRCI_BY_PENDING;
+    }
+    rrci_list_edges(graph, RRCI_NONE, 0);
+    snapshot->by_host = graph->edge_count;
+    snapshot->edges = RRCI_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_host + snapshot->by_pending;
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
+        rrci_list_edges(graph, i, 0);
+        snapshot->edges += graph->edge_count;
+    }
+}
+
+static void rrci_snapshot_node(rrci_snapshot *snapshot, int type, const char *name, uint32_t id, size_t size,
+                               size_t edges)
+{
+    uint32_t string = rrci_intern(&snapshot->graph, name);
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
+               (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
+    snapshot->node_edges += edges;
+}
+
+static void rrci_snapshot_object(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_description about;
+    size_t edges;
+    rrci_list_edges(graph, node, 0);
+    edges = graph->edge_count;
+    if (node < graph->obs) {
+        rrc_object *ob = rrci_ob_of_node(graph, node);
+        rrci_snapshot_node(snapshot, RRCI_V8_NATIVE, rrci_type_name(ob), rrci_snapshot_id(snapshot, node, 0),
+                           rrci_self_size(ob), edges);
+    } else {
+        size_t word;
+        rrci_describe(graph, rrci_p_of_node(graph, node), &about);
+        word = strcspn(about.text, " ");
+        rrci_snapshot_node(snapshot, word == 6 && strncmp(about.text, "string", 6) == 0 ? RRCI_V8_STRING
+                                   : word == 8 && strncmp(about.text, "function", 8) == 0 ? RRCI_V8_CLOSURE
+                                   : RRCI_V8_OBJECT,
+                           about.text, rrci_snapshot_id(snapshot, node, about.id), about.size, edges);
+    }
+}
+
+/* name: the number of a string; of an element, its number. */
+static void rrci_snapshot_edge(rrci_snapshot *snapshot, int type, uint32_t name, size_t to)
+{
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
+               (unsigned long)to * RRCI_V8_NODE_FIELDS);
+}
+
+/* Write the edges of one of the first nodes to C objects. */
+static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
+{
+    rrci_graph *graph = &snapshot->graph;
+    char name[40];
+    size_t i;
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        intptr_t count = rrci_outside(graph, i);
+        if (rrci_snapshot_parent(graph, i) != parent)
+            continue;
+        if (parent == RRCI_BY_PENDING)
+            snprintf(name, sizeof name, "waits");
+        else if (RRC_REFCNT(rrci_ob_of_node(graph, i)) >= RRC_REFCNT_IMMORTAL)
+            snprintf(name, sizeof name, "static");
+        else
+            snprintf(name, sizeof name, "%lld reference%s", (long long)count, count == 1 ? "" : "s");
+        rrci_snapshot_edge(snapshot, RRCI_V8_PROPERTY, rrci_intern(graph, name), RRCI_BEFORE_OBJECTS + i);
+    }
+}
+
+/* Write the edges of an object, or the roots of the host (RRCI_NONE). */
+static void rrci_snapshot_edges(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    rrci_list_edges(graph, node, 1);
+    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++) {
+        rrci_edge edge = graph->edges[i];
+        if (edge.kind == RRCI_LINK)
+            edge.name = rrci_intern(graph, edge.to < graph->obs ? "C object" : "host object");
+        rrci_snapshot_edge(snapshot, edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT
+                                   : edge.kind != RRCI_LINK ? RRCI_V8_PROPERTY
+                                   : edge.to >= graph->obs || rrci_p_holds(graph, edge.to)
+                                   ? RRCI_V8_INTERNAL : RRCI_V8_WEAK,
+                           edge.name, RRCI_BEFORE_OBJECTS + edge.to);
+    }
+}
+
+/* Write all. The caller looks at out_of_memory, and at the numbers of edges. */
+static void rrci_snapshot_write(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    const rrci_writer *writer = &snapshot->writer;
+    size_t i;
+    for (i = 0; rrci_snapshot_meta[i] != NULL; i++)
+        rrci_write_text(writer, rrci_snapshot_meta[i], strlen(rrci_snapshot_meta[i]));
+    rrci_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
+               (unsigned long)(RRCI_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "", 4, 0, RRCI_BEFORE_OBJECTS - 1);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_object(snapshot, i);
+    rrci_write(writer, "],\n\"edges\":[");
+    snapshot->written = 0;
+    for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
+        rrci_snapshot_edge(snapshot, RRCI_V8_ELEMENT, (uint32_t)i, i);
+    rrci_snapshot_parents(snapshot, RRCI_BY_C);
+    rrci_snapshot_edges(snapshot, RRCI_NONE);
+    rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_edges(snapshot, i);
+    rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
+                       "\"strings\":[");
+    for (i = 0; i < graph->strings.count; i++) {
+        if (i > 0)
+            rrci_write(writer, ",\n");
+        rrci_write_json(writer, rrci_string(graph, (uint32_t)i));
+    }
+    rrci_write(writer, "]}\n");
+}
+
+/* Make an array smaller, if the allocator can. */
+static void *rrci_shrink(rrci_graph *graph, void *array, size_t *capacity, size_t count, size_t size)
+{
+    void *smaller;
+    if (count >= *capacity)
+        return array;
+    smaller = rrci_heap_realloc(graph->heap, array, *capacity * size, count * size);
+    if (smaller == NULL)
+        return array;
+    *capacity = count;
+    return smaller;
+}
+
+/* Keep the first nodes, up to `count`, for the next snapshot. */
+static void rrci_remember_nodes(rrci_graph *graph, size_t count)
+{
+    rrc_heap *heap = graph->heap;
+    rrci_nodes *nodes = &graph->nodes, *seen = &heap->seen;
+    size_t slots = nodes->slots, i;
+    rrci_free_seen(heap);
+    if (count == 0)
+        return;
+    while (slots > 64 && count <= slots / 8 * 3)
+        slots /= 2;
+    *seen = *nodes;
+    memset(nodes, 0, sizeof *nodes);
+    seen->key = (uintptr_t *)rrci_shrink(graph, seen->key, &seen->capacity, count, sizeof *seen->key);
+    seen->id = (uint32_t *)rrci_shrink(graph, seen->id, &seen->ids, count, sizeof *seen->id);
+    seen->slot = (uint32_t *)rrci_shrink(graph, seen->slot, &seen->slots, slots, sizeof *seen->slot);
+    seen->count = count;
+    memset(seen->slot, 0, seen->slots * sizeof *seen->slot);
+    for (i = 0; i < count; i++)
+        rrci_fill_slot(seen->slot, seen->slots, rrci_hash_word(seen->key[i]), i);
+    heap->memory += seen->capacity * sizeof *seen->key + seen->slots * sizeof *seen->slot
+                  + seen->ids * sizeof *seen->id;
+}
+
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_dump_heapsnapshot";
+    rrci_snapshot snapshot;
+    rrci_graph *graph = &snapshot.graph;
+    rrci_nodes *nodes = &graph->nodes;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (write == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+    memset(&snapshot, 0, sizeof snapshot);
+    snapshot.writer.heap = heap;
+    snapshot.writer.write = write;
+    snapshot.writer.arg = arg;
+    code = rrci_make_graph(graph, heap, NULL);
+    if (code == RRC_OK && nodes->count > 0) {
+        nodes->key = (uintptr_t *)rrci_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
+        nodes->id = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
+        nodes->ids = graph->out_of_memory ? 0 : nodes->count;
+    }
+    if (!graph->out_of_memory)
+        rrci_snapshot_count(&snapshot);
+    if (!graph->out_of_memory) {
+        rrci_snapshot_write(&snapshot);
+        if (!graph->out_of_memory && (snapshot.written != snapshot.edges || snapshot.node_edges != snapshot.edges))
+            code = rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
+                              "edges gave other answers the second time; what was written is of no use");
+    }
+    if (graph->out_of_memory) {
+        code = RRC_ENOMEM;
+    } else if (code == RRC_OK) {
+        rrci_remember_nodes(graph, snapshot.remembered);
+    }
+    rrci_free_graph(graph);
     return code;
 }
 

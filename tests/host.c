@@ -233,6 +233,44 @@ void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rr
     h->escape = outer;
 }
 
+/* An edge has the name of a field, another name, or only a number. */
+void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
+{
+    static const char *const names[HOST_EDGES] = { ".window", "upvalue w", NULL };
+    host *h = (host *)userdata;
+    size_t i;
+
+    h->shown++;
+    must_be(h->phase == HOST_MUTATOR, h, "edges");
+    hook(h, "edges");
+    for (i = 0; p != NULL && i < HOST_EDGES; i++)
+        visit(arg, ((cell *)p)->edge[i], names[i], i);
+    for (i = 0; p == NULL && i < h->count; i++) {
+        char name[40];
+
+        snprintf(name, sizeof name, "global g%u", (unsigned)i);
+        if (h->objects[i].at != NULL && (h->objects[i].rooted || h->objects[i].at->kind == HOST_PREBUILT))
+            visit(arg, h->objects[i].at, h->objects[i].at->kind == HOST_PREBUILT ? NULL : name, i);
+    }
+    visit(arg, (char *)h + 1, ".odd", 0);       /* a number with a tag, in other hosts */
+}
+
+void host_say(void *userdata, rrc_gcref p, rrc_description *about)
+{
+    host *h = (host *)userdata;
+    const cell *c = (const cell *)p;
+
+    h->shown++;
+    must_be(h->phase == HOST_MUTATOR, h, "describe");
+    hook(h, "describe");
+    check_str(about->text, "p");
+    check_int(about->size, 0);
+    check_int(about->id, 0);
+    snprintf(about->text, sizeof about->text, "%s", h->words != NULL ? h->words(h, c->id) : "cell");
+    about->size = 40;
+    about->id = h->options.shows == 2 || (h->options.shows == 3 && c->id % 2 == 0) ? (uint32_t)c->id + 1 : 0;
+}
+
 void host_write_log(void *userdata, const rrc_log_item *item)
 {
     host *h = (host *)userdata;
@@ -334,6 +372,8 @@ void host_describe(host *h, rrc_desc *desc)
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
     desc->parted = host_parted;
+    desc->edges = h->options.shows ? host_edges : NULL;
+    desc->describe = h->options.shows > 1 ? host_say : NULL;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }

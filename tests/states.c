@@ -480,6 +480,14 @@ CALL(rrc_dump_dot)
     return answer(code, wrote);
 }
 
+CALL(rrc_dump_heapsnapshot)
+{
+    int wrote = 0, code = rrc_dump_heapsnapshot(c->heap, read_text, &wrote);
+
+    (void)works;
+    return answer(code, wrote);
+}
+
 CALL(rrc_version) { (void)c, (void)works; return says(strcmp(rrc_version(), RRC_VERSION) == 0); }
 CALL(rrc_error_name) { (void)c, (void)works; return says(strcmp(rrc_error_name(RRC_EPHASE), "RRC_EPHASE") == 0); }
 CALL(rrc_error_message) { (void)c, (void)works; return says(strcmp(rrc_error_message(RRC_OK), "no error") == 0); }

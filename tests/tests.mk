@@ -5,6 +5,7 @@
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
+#   snapshot-VARIANT       a library that is not ours reads heap snapshots
 #   damage-VARIANT         a heap whose tables are damaged from inside
 #
 # The words of a variant are its settings: see tests/variant.sh.
@@ -100,6 +101,14 @@ $(foreach variant,$(CYCLE_VARIANTS),$(eval $(call run_cycles,$(variant))))
 $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS)),\
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
+
+# Heap snapshots, as another program reads them.
+SNAPSHOT_SRCS := tests/snapshot.c tests/unit.c tests/host.c tests/objects.c tests/knots.c
+$(BUILD)/tests/snapshot-%: $(BUILD)/tests/impl-%.o $(SNAPSHOT_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $< $(SNAPSHOT_SRCS)
+$(foreach variant,$(CHECK_VARIANTS),\
+    $(eval $(call run,snapshot-$(variant),$(BUILD)/tests/snapshot-$(variant) tests/snapshot.js,\
+        sh tests/snapshot.sh $(BUILD)/tests/snapshot-$(variant))))
 
 DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\

@@ -6,7 +6,7 @@
 
 CVM_DIR  := bindings/compactvm
 CVM_LIB  := $(addprefix $(CVM_DIR)/, vm.c cstack.c heap.c dict.c sequences.c reader.c printer.c \
-    eval.c builtins.c ctypes.c rrc_glue.c) $(wildcard $(CVM_DIR)/capi/*.c)
+    eval.c builtins.c ctypes.c insight.c rrc_glue.c) $(wildcard $(CVM_DIR)/capi/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
 CVM_DEPS := $(CVM_SRCS) $(wildcard $(CVM_DIR)/*.h $(CVM_DIR)/capi/*.h) rawrefcount.h
 CVM_LIBS := -lm -ldl
@@ -70,6 +70,11 @@ DEBUG_EXTENSIONS := $(addprefix $(BUILD)/capi/debug/, buffer.so graph.so)
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(CVM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
 $(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
 $(eval $(call run,extensions,$(CVM) $(EXTENSIONS),sh $(EXT_DIR)/tests/run.sh $(CVM) $(BUILD)/capi quick))
+# What leaks is exactly what is new in the second of two heap snapshots.
+$(foreach kind,dict slot-macros,\
+    $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
+        sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(CVM_DIR)/tests/snapshots/leak.txt \
+        $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(CVM_DIR)/tests/snapshots/leak.lisp)))
 CHECK_RUNS += cvm cvm-slot-macros-asan extensions capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\

@@ -16,8 +16,10 @@
  * is a log in which the deallocators write what they do.
  */
 #include "ctypes.h"
+
 #include "capi/capi.h"
 #include "capi/host.h"
+#include "insight.h"
 #include "rrc_glue.h"
 
 #include <stdarg.h>
@@ -878,22 +880,26 @@ static cvm_value b_c_length(cvm *vm, cvm_value *args, size_t n)
     return cvm_size(vm, length);
 }
 
-/* Receives the text of rrc_explain and rrc_dump_dot. */
+/* Receives the text of rrc_explain. */
 static void put_text(void *out, const char *bytes, size_t length)
 {
     cvm_put(out, bytes, length);
 }
 
-/* Why is the C object of v alive? 0: no memory. */
-static int put_explanation(cvm *vm, cvm_value v, cvm_buffer *out)
+/* Why is the C object of args[0] alive? 0: no memory. */
+static int put_explanation(cvm *vm, cvm_value *args, cvm_buffer *out)
 {
-    rrc_object *ob = linked(vm, v);
+    rrc_object *ob = linked(vm, args[0]);
+    cvm_value v = args[0];
+    int code = RRC_OK;
 
+    args[0] = CVM_NIL;          /* this slot of the stack is no answer */
     if (ob == NULL)
         cvm_put_text(out, "no C object\n");
-    else if (rrc_explain(vm->rrc, ob, put_text, out) != RRC_OK)
-        return 0;
-    return !out->full;
+    else
+        code = rrc_explain(vm->rrc, ob, put_text, out);
+    args[0] = v;
+    return code == RRC_OK && !out->full;
 }
 
 /* (explanation x): why the C object of x is alive, in words */
@@ -903,7 +909,7 @@ static cvm_value b_explanation(cvm *vm, cvm_value *args, size_t n)
     cvm_value v;
 
     (void)n;
-    v = put_explanation(vm, args[0], &out) ? cvm_string_new(vm, out.bytes, out.length)
+    v = put_explanation(vm, args, &out) ? cvm_string_new(vm, out.bytes, out.length)
                                            : cvm_out_of_memory(vm);
     cvm_buffer_free(&out);
     return v;
@@ -913,7 +919,7 @@ static cvm_value b_explanation(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_explain(cvm *vm, cvm_value *args, size_t n)
 {
     cvm_buffer out = { 0 };
-    int ok = put_explanation(vm, args[0], &out);
+    int ok = put_explanation(vm, args, &out);
 
     (void)n;
     if (ok)
@@ -922,28 +928,22 @@ static cvm_value b_explain(cvm *vm, cvm_value *args, size_t n)
     return ok ? CVM_NIL : cvm_out_of_memory(vm);
 }
 
-/* (dump-dot "file"): draws all C objects that are linked or tracked, for Graphviz */
+/* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
 static cvm_value b_dump_dot(cvm *vm, cvm_value *args, size_t n)
 {
-    cvm_buffer out = { 0 };
-    const char *name;
-    FILE *file;
-    int ok;
-
     (void)n;
     if (!cvm_check(vm, "dump-dot", args[0], CVM_STRING, "a string"))
         return CVM_NONE;
-    name = cvm_bytes(args[0]);       /* nothing is allocated in Lisp from here on */
-    if (rrc_dump_dot(vm->rrc, put_text, &out) != RRC_OK || out.full) {
-        cvm_buffer_free(&out);
-        return cvm_out_of_memory(vm);
-    }
-    file = fopen(name, "w");
-    ok = file != NULL && fwrite(out.bytes, 1, out.length, file) == out.length;
-    if (file != NULL && fclose(file) != 0)
-        ok = 0;
-    cvm_buffer_free(&out);
-    return ok ? CVM_NIL : cvm_fail(vm, "cannot write %.200s", name);
+    return cvm_write_picture(vm, args[0], rrc_dump_dot);
+}
+
+/* (heap-snapshot "file"): writes both heaps for Chrome's memory panel */
+static cvm_value b_heap_snapshot(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)n;
+    if (!cvm_check(vm, "heap-snapshot", args[0], CVM_STRING, "a string"))
+        return CVM_NONE;
+    return cvm_write_picture(vm, args[0], rrc_dump_heapsnapshot);
 }
 
 /* (c-log): what the deallocators wrote since the last time, a list of lines */
@@ -1043,7 +1043,8 @@ const cvm_builtin_def cvm_ctype_builtins[] = {
     { "run-pending", 0, 1, b_run_pending }, { "auto-pending", 1, 1, b_auto_pending },
     { "next-dead", 0, 0, b_next_dead },     { "check-links", 0, 0, b_check_links },
     { "explain", 1, 1, b_explain },         { "explanation", 1, 1, b_explanation },
-    { "dump-dot", 1, 1, b_dump_dot },       { "gc-collect", 0, 0, b_gc_collect },
+    { "dump-dot", 1, 1, b_dump_dot },       { "heap-snapshot", 1, 1, b_heap_snapshot },
+    { "gc-collect", 0, 0, b_gc_collect },
     { NULL, 0, 0, NULL }
 };
 

@@ -12,6 +12,7 @@
 
 #include "capi/capi.h"
 #include "capi/host.h"
+#include "insight.h"
 
 /* ---- 1. The hooks: what the header asks of the host ---------------------
  *
@@ -147,6 +148,8 @@ int cvm_glue_open(cvm *vm)
     desc.collect = collect;
     desc.parted = parted;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
+    desc.edges = cvm_edges;     /* these two only show our objects: see insight.c */
+    desc.describe = cvm_describe;
 #ifdef RRC_DEBUG
     desc.realloc = cvm_debug_realloc;   /* watches C objects come and go: capi/borrow.c */
 #endif
@@ -201,6 +204,7 @@ static void minor_trace(void *vm)
 static void minor_free(void *vm)
 {
     rrc_minor_collection_free(((cvm *)vm)->rrc);
+    cvm_ids_moved(vm);
     ((cvm *)vm)->attention = 1;
 }
 
@@ -218,6 +222,7 @@ static void major_keep(void *vm)
 static void major_free(void *vm)
 {
     rrc_major_collection_free(((cvm *)vm)->rrc);
+    cvm_ids_moved(vm);
     ((cvm *)vm)->attention = 1;
 }
 

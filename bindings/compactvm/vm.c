@@ -3,6 +3,7 @@
 
 #include "capi/impl.h"
 #include "ctypes.h"
+#include "insight.h"
 #include "lisp.h"
 #include "rrc_glue.h"
 
@@ -70,6 +71,7 @@ size_t cvm_free(cvm *vm)
     held = cvm_glue_close(vm);  /* deallocators run, and may still use the objects and call Lisp code */
     vm->closing = CVM_CLOSED;
     cvm_capi_free(vm);
+    cvm_ids_free(vm);
     cvm_heap_close(&vm->heap);
     free(vm->symbols);
     free(vm->stack);

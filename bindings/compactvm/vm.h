@@ -87,6 +87,8 @@ struct cvm {
     int auto_pending;           /* namely, deallocate C objects that wait for it */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more Lisp code */
     struct cvm_clib *clib;      /* the C library's own state: see ctypes.c */
+    struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
+    int drawing;                /* a picture is made, without the code of functions */
     struct cx_state *cx;        /* the C API's: see capi/impl.h */
 
     cvm_value *stack;           /* never moves, so slots have fixed addresses */

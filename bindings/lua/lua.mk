@@ -125,6 +125,10 @@ $(foreach lua,$(LUAS),$(eval $(call lua_test_rules,$(lua)))\
 # One version in full under valgrind, and one for LuaRocks.
 $(if $(LUA),$(eval $(call run,lua-valgrind,$(call lua_libs,$(LUA)),sh $(LUA_TESTS)/valgrind.sh $(call lua_run,$(LUA)))))
 $(if $(LUA),$(eval $(call run,lua-rock,,sh $(LUA_TESTS)/rock.sh $(LUA))))
+# What leaks is exactly what is new in the second of two heap snapshots.
+$(if $(LUA),$(eval $(call run,snapshot-lua,$(call lua_libs,$(LUA)) tests/newer.js,\
+    sh tests/newer.sh $(BUILD)/leak-lua $(LUA_DIR)/tests/snapshots/leak.txt \
+    $(lua_env) LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/leak.lua))))
 $(if $(LUA),$(eval $(call run,lua-demo,$(call lua_libs,$(LUA)),$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua)))
 
 # Those that are not here.

@@ -409,6 +409,7 @@ typedef struct rrcl_state {
     size_t      memory;             /* the header's */
     size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
+    void       *view;               /* while the module rawrefcount shows what values of Lua refer to */
 } rrcl_state;
 
 /* The payload of a proxy. */
