@@ -80,8 +80,8 @@ CHECK_RUNS += state_errors
 
 # Cycles. Each of the common variants takes its share of the small graphs: together
 # all. The others, and the quick subset, take a sample; and so do a few of the graphs of
-# three nodes with self references, six times as many. These samples are small: of 67 mutants,
-# the small graphs noticed 25, but none that no other test noticed.
+# three nodes with self references, six times as many. These samples are small, as they
+# notice no mutant that no other test notices (tests/README.md).
 slow = $(QUICK)$(filter %-asan %-tsan,$(1))
 SHARES := $(words $(COMMON_VARIANTS))
 SHARES_TAKEN :=
