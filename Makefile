@@ -109,7 +109,7 @@ test: $(TESTED) ## the header in its main variants, each binding, examples, page
 
 # The order of `make test-all`, whose time may be limited: what says most in a minute comes first,
 # and of what says as much, what takes longest, so that no processor waits for it.
-ORDER := coverage mutants_% units lint abis freestanding bench-check \
+ORDER := coverage mutants_% lint abis examples languages units freestanding bench-check \
          suite-% mirror_cases-% damage-% random-% random_cycles-% mirror_random-% \
          ruby-% lua-% mruby% cvm% capi-% extensions% tensor-% widgets-% \
          graphs-% mirror_graphs-% replay_% mirror_without_% bench-% \

@@ -69,12 +69,13 @@ pass() {
     (ulimit -t "$seconds" && exec $limit "$program" "$@" >"$folder/log" 2>&1) || exit 1
 }
 
-# One program has a copy of the header of its own, to look inside.
-pass_damage() {
+# Two programs have a copy of the header of their own: damage looks inside, and slices has a host of its own.
+# pass_alone PROGRAM ARGUMENTS...
+pass_alone() {
     # shellcheck disable=SC2046,SC2086
-    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") tests/damage.c "$out/$kind-unit.o" -lpthread \
-        -o "$folder/$kind-damage" || exit 2
-    pass damage
+    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") "tests/$1.c" "$out/$kind-unit.o" -lpthread \
+        -o "$folder/$kind-$1" || exit 2
+    pass "$@"
 }
 
 SLOW_TESTS='ten_million callbacks_may_do_much heaps gc_scale invariants movement memory'
@@ -100,6 +101,7 @@ run_quick() {
         pass random 1 3
         pass cycles small 40009
         seconds=5
+        pass_alone slices random 1 400 600
         pass suite $(printf -- '-%s ' $SLOW_TESTS) ;;
     *)
         pass mirror cases
@@ -107,7 +109,7 @@ run_quick() {
         pass mirror random 1 20 500
         pass mirror small 9973 ;;
     esac
-    pass_damage
+    pass_alone damage
 }
 run_rest() {
     seconds=20
@@ -115,6 +117,8 @@ run_rest() {
     case $kind in
     dict | slot)
         pass suite $SLOW_TESTS
+        pass slices random 401 2000 600
+        pass slices small 997
         pass cycles random 41 100 300
         pass cycles small 4003
         pass random 4 50 ;;

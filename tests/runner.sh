@@ -77,6 +77,7 @@ exec $(command -v timeout) "\$@"
 END
     chmod +x "$out/bin/timeout"
     says "a test that does not end" "0 passed, 0 failed" stuck
+    expect "... is no failure" test $status -eq 0
     shows "... is not reached" '^not reached in 30 minutes, 1 of 1:  stuck$'
     expect "... and is ended" sh -c "! kill -0 $(cat "$out/pid") 2>/dev/null"
 fi

@@ -183,7 +183,9 @@ soak: soak-lua
 soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random programs of each Lua only; LUAS=lua5.4
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
-HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets embed,lua-$(test)-$(lua))) \
+# Of the C programs, those of the newest version and of the last one of the list.
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets,lua-$(test)-$(lua))) \
+                   $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
                    $(if $(LUA),lua-demo lua-readme-$(LUA),lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------
