@@ -262,7 +262,8 @@
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
- *        writes both for Chrome's memory panel.
+ *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and what
+ *        rrc_native_bytes was told.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -663,6 +664,9 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t object_bytes;                        /* the memory of these, with their heads */
+    size_t pending_bytes;                       /* the part of it that rrc_run_pending has to do with */
+    size_t native_bytes;                        /* the sum that rrc_native_bytes was told */
     size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
@@ -1073,6 +1077,12 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
+
+/* The memory that objects hold elsewhere, such as pixels or what a library allocates, has grown by `change`
+   bytes, or has shrunk if change is negative. The header only adds this up, for rrc_stats: a host
+   can then collect when C has grown, too (see the page on pacing in bindings/PORTING.md).
+   [any | no | nothing | O(1)] */
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
@@ -1577,6 +1587,7 @@ struct rrc_heap {
 
     /* Counters. */
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
+    size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
     size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
@@ -2124,6 +2135,36 @@ static size_t rrci_heads_size(const rrc_type *type)
     return RRCI_DEBUG_HEAD + (rrci_is_gc_type(type) ? RRCI_MIRROR_HEAD : 0) + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
 }
 
+typedef union rrci_var_head {
+    size_t size;                        /* of the whole block */
+    char   alignment[16];
+} rrci_var_head;
+
+/* The size of all that is in front of an object. */
+static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
+{
+    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
+}
+
+static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
+{
+    return type->tp_itemsize > 0
+        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+}
+
+/* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
+static size_t rrci_bytes_of(rrc_object *ob)
+{
+    const rrc_type *type;
+    size_t before;
+    if (rrci_is_freed(ob) || RRC_TYPE(ob) == NULL || RRC_TYPE(ob)->tp_basicsize == 0)
+        return 0;
+    type = RRC_TYPE(ob);
+    before = rrci_bytes_before(type, rrci_is_sized(ob, type));
+    return before > rrci_heads_size(type) ? ((const rrci_var_head *)(const void *)((const char *)ob - before))->size
+                                          : before + type->tp_basicsize;
+}
+
 #ifdef RRC_DEBUG
 static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
 {
@@ -2230,6 +2271,8 @@ static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
     rrci_append_ob(heap, &heap->gc[list], ob);
+    if (list > RRCI_TRACKED)
+        heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* Move the object at `from` to the place `to` of its list. */
@@ -2248,6 +2291,8 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
+    if (kind > RRCI_TRACKED)
+        heap->pending_bytes -= rrci_bytes_of(ob);
     if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = NULL;
     } else {
@@ -2902,6 +2947,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
@@ -2930,6 +2976,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
     }
+    heap->pending_bytes -= rrci_bytes_of(ob);
     return ob;
 }
 
@@ -2981,6 +3028,7 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
         RRC_LINK(before) = RRC_LINK(ob);
     }
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     RRC_REFCNT(ob)--;
 }
@@ -3494,23 +3542,6 @@ static void rrci_free_seen(rrc_heap *heap)
 #define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
 #endif
 
-typedef union rrci_var_head {
-    size_t size;                        /* of the whole block */
-    char   alignment[16];
-} rrci_var_head;
-
-/* The size of all that is in front of an object. */
-static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
-{
-    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
-}
-
-static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
-{
-    return type->tp_itemsize > 0
-        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
-}
-
 /* before + basic + n * item, or 0 if that is too much. */
 static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
 {
@@ -3566,6 +3597,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
     }
     heap->objects++;
+    heap->object_bytes += size;
     return ob;
 }
 
@@ -3639,6 +3671,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
+    heap->object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
     rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
@@ -3664,7 +3697,6 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     const rrc_type *type;
     char *memory;
     size_t size = 0, index;
-    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
@@ -3695,11 +3727,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    is_sized = rrci_is_sized(ob, type);
-    memory = (char *)ob - rrci_bytes_before(type, is_sized);
+    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
+        size = rrci_bytes_of(ob);
         heap->objects--;
-        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
+        heap->object_bytes -= size;
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -3745,6 +3777,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
     heap->later = ob;
     heap->later_count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
@@ -3752,6 +3785,7 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     rrc_object *ob = heap->later;
     heap->later = rrci_next_deferred(ob);
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -7165,6 +7199,17 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
 
 /* ---- insight ---- */
 
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
+{
+    size_t less = change < 0 ? (size_t)0 - (size_t)change : 0;
+    if (heap == NULL)
+        return;
+    if (change >= 0)
+        heap->native_bytes += (size_t)change;
+    else
+        heap->native_bytes -= less < heap->native_bytes ? less : heap->native_bytes;
+}
+
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 {
     if (heap == NULL || stats == NULL)
@@ -7181,6 +7226,9 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
+    stats->object_bytes = heap->object_bytes;
+    stats->pending_bytes = heap->pending_bytes;
+    stats->native_bytes = heap->native_bytes;
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
     stats->searches = heap->searches;
@@ -7324,23 +7372,35 @@ static void rrci_check_queue(rrci_checker *checker)
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
+    size_t bytes = 0;
+    int kind;
     for (i = 0; i < heap->queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
         ob = chunk->queue.ob[index++];
+        bytes += rrci_bytes_of(ob);
         if (rrci_is_freed(ob))
             rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
         else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
-    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
+    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++) {
+        bytes += rrci_bytes_of(ob);
         if (RRC_REFCNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
+    }
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
+                bytes += rrci_bytes_of(*rrci_ob_at(&heap->gc[kind], i));
+    if (checker->code == RRC_OK && bytes != heap->pending_bytes)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
+                   "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
 
 static void rrci_check_explained(rrci_search *search, rrc_object *ob)

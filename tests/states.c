@@ -447,6 +447,14 @@ CALL(rrc_check)
     return answer(code, code == RRC_OK);
 }
 
+CALL(rrc_native_bytes)
+{
+    (void)works;
+    rrc_native_bytes(c->heap, 10);
+    rrc_native_bytes(c->heap, -10);
+    return says(STATES_NOT_KNOWN);
+}
+
 CALL(rrc_get_stats)
 {
     rrc_stats stats;

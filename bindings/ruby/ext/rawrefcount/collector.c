@@ -168,6 +168,7 @@ void rrb_press(void)
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
 {
+    rrc_native_bytes(rrb.heap, change);
     rrb.unreported += change;
     if (change > 0)
         rrb_press();
