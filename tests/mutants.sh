@@ -184,7 +184,12 @@ mutant a_dealloc_may_free_the_heap dict "$(in_function rrc_heap_free 's/rrci_is_
 
 # Objects, memory, checks.
 mutant objects_are_not_zeroed dict "$(in_function rrci_new 's/memset(memory, 0, size);//')"
-mutant a_size_is_wrong dict "$(in_function rrci_del 's|(size_t)((char \*)ob - memory)|1|')"
+mutant a_size_is_wrong dict "$(in_function rrci_bytes_of 's/: before + type->tp_basicsize/: type->tp_basicsize + 1/')"
+mutant what_is_queued_takes_no_bytes dict "$(in_function rrci_enqueue 's/heap->pending_bytes += .*/;/')"
+mutant garbage_takes_no_bytes dict "$(in_function rrci_gc_add 's/list > RRCI_TRACKED/0/')"
+mutant a_deferred_object_takes_no_bytes dict "$(in_function rrci_defer 's/heap->pending_bytes += .*/;/')"
+mutant resized_objects_keep_their_bytes dict "$(in_function rrc_gc_resize 's/heap->object_bytes += .*/;/')"
+mutant native_bytes_never_shrink dict "$(in_function rrc_native_bytes 's/heap->native_bytes -= .*/;/')"
 mutant a_linked_ob_is_deleted dict "$(in_function rrci_del \
     's/RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY/0/; s/rrci_find_link(heap, ob, &index) != NULL/0/')"
 mutant overflow_is_not_seen dict "$(in_function rrci_block_size 's/n > 0 && n > (SIZE_MAX/0 \&\& n > (SIZE_MAX/')"

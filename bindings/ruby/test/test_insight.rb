@@ -17,9 +17,9 @@ class TestInsight < Minitest::Test
     assert_operator stats[:memory], :>, 0
     assert_operator stats[:object_bytes], :>, 0
     assert_operator stats[:pending_bytes], :<=, stats[:object_bytes]
-    node.native = 100_000
+    node.claim(100_000)
     assert_operator Rawrefcount.stats[:native_bytes], :>=, stats[:native_bytes] + 100_000
-    node.native = 0
+    node.claim(0)
     assert_equal true, stats[:hooks]
     majors = stats[:major_collections]
     GC.start
