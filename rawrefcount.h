@@ -263,7 +263,7 @@
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
  *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and what
- *        rrc_native_bytes was told.
+ *        rrc_native_bytes was told. Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -317,6 +317,14 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
+ *   RRC_THREADS                 off            rrc_decref_later, for threads that do not have the heap. It needs C11's
+ *                                              atomics, gcc's or clang's, or these: the type
+ *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
+ *   RRC_ATOMIC_LOAD, _SWAP, _TRY               RRC_ATOMIC_SWAP(address, value), which returns the old value, and
+ *                                              RRC_ATOMIC_TRY(address, &old, value), which sets old and returns 0
+ *                                              if the word was not old. They acquire and release
+ *   RRC_THREAD_MALLOC(size)     malloc, free   memory for rrc_decref_later, in any thread
+ *   RRC_THREAD_FREE(memory)
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
@@ -695,6 +703,7 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
+ *   any thread  any time, from all threads
  *   unchecked   in other phases nothing is refused or changed, but the result is meaningless
  * "Calls dealloc" means that tp_finalize, tp_dealloc and tp_free are called, and so any code. */
 
@@ -887,12 +896,13 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the queue's references. Then clear the weak references of cyclic garbage,
+/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references of cyclic garbage,
    run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
    work the batch is checked again: an object to which C has taken a reference is left alone, with all
    that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
    of the same batch, the later one is still finalized or cleared.)
-   About max objects are dealt with; 0 means all. An object that another one frees counts, and an object
+   About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
+   of rrc_decref_later, and an object
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
@@ -902,6 +912,20 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
    connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
+
+/* This function exists if the implementing unit has RRC_THREADS. */
+#if defined(RRC_THREADS) || !defined(RAWREFCOUNT_STATIC)
+
+/* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their
+   own. The heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that
+   something is pending. No thread waits for another one. The order is not that of the calls.
+   RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done): the reference is still the caller's, and
+   ob was not touched. Nothing is logged. (The heap must still be there. It is, until the last object
+   of rrc_new is freed.)
+   [any thread, else RRC_ECLOSED | RRC_THREAD_MALLOC | nothing | O(1)] */
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
+
+#endif
 
 /* ==== generations, and hosts that move objects ==== */
 
@@ -1313,6 +1337,34 @@ int strcmp(const char *a, const char *b);
 #ifndef RRC_HOST_GUARD
 #define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
 #endif
+
+#ifdef RRC_THREADS
+#ifndef RRC_ATOMIC_WORD
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define RRC_ATOMIC_WORD _Atomic(uintptr_t)
+#define RRC_ATOMIC_LOAD(address) atomic_load_explicit((address), memory_order_acquire)
+#define RRC_ATOMIC_SWAP(address, value) atomic_exchange_explicit((address), (value), memory_order_acq_rel)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    atomic_compare_exchange_weak_explicit((address), (old), (value), memory_order_acq_rel, memory_order_acquire)
+#elif defined(__GNUC__) || defined(__clang__)
+#define RRC_ATOMIC_WORD uintptr_t
+#define RRC_ATOMIC_LOAD(address) __atomic_load_n((address), __ATOMIC_ACQUIRE)
+#define RRC_ATOMIC_SWAP(address, value) __atomic_exchange_n((address), (value), __ATOMIC_ACQ_REL)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    __atomic_compare_exchange_n((address), (old), (value), 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+#else
+#error "rawrefcount.h: RRC_THREADS needs the atomics of C11 or gcc, or RRC_ATOMIC_WORD, _LOAD, _SWAP and _TRY"
+#endif
+#endif
+#ifndef RRC_THREAD_MALLOC
+#ifdef RRC_NO_STDLIB
+#error "rawrefcount.h: RRC_THREADS with RRC_NO_STDLIB needs RRC_THREAD_MALLOC and RRC_THREAD_FREE"
+#endif
+#define RRC_THREAD_MALLOC(size) malloc(size)
+#define RRC_THREAD_FREE(memory) free(memory)
+#endif
+#endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
 #endif
@@ -1491,6 +1543,15 @@ typedef struct rrci_nodes {
 } rrci_nodes;
 #endif
 
+#ifdef RRC_THREADS
+/* A reference that another thread drops. */
+typedef struct rrci_letter {
+    struct rrci_letter *next;
+    rrc_object *ob;
+} rrci_letter;
+#define RRCI_MAIL_IS_CLOSED ((uintptr_t)1)
+#endif
+
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
    collections: one of the first three.
@@ -1596,6 +1657,12 @@ struct rrc_heap {
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+
+#ifdef RRC_THREADS
+    /* References that other threads drop. */
+    RRC_ATOMIC_WORD mail;           /* the newest letter, 0, or RRCI_MAIL_IS_CLOSED */
+    rrci_letter  *letters;          /* those that were fetched, the oldest first */
+#endif
 
 #ifndef RRC_NO_STDIO
     /* Heap snapshots. */
@@ -6021,9 +6088,84 @@ static int rrci_end_clearing(rrc_heap *heap)
 
 /* ---- pending work ---- */
 
+/* ---- references that other threads drop ----
+   Each is a letter. A thread puts it in front of the others, and reads nothing of these, so that only the heap's
+   thread need know when they are freed: it takes all at once. */
+
+#ifdef RRC_THREADS
+
+static int rrci_has_mail(const rrc_heap *heap)
+{
+    return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
+}
+
+/* Drop references for other threads. Each counts in the quota. */
+static void rrci_read_mail(rrc_heap *heap)
+{
+    if (rrci_has_mail(heap) && heap->letters == NULL)
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    while (heap->letters != NULL && heap->quota > 0) {
+        rrci_letter *letter = heap->letters;
+        rrc_object *ob = letter->ob;
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+        heap->quota--;
+        rrc_decref(heap, ob);
+    }
+}
+
+/* Accept no letters any more. Returns whether some are still to be read. */
+static int rrci_close_mail(rrc_heap *heap)
+{
+    rrci_letter **end = &heap->letters;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, RRCI_MAIL_IS_CLOSED);
+    return heap->letters != NULL;
+}
+
+/* Forget letters that were not read, as the end was given up. */
+static void rrci_free_mail(rrc_heap *heap)
+{
+    rrci_letter *letter;
+    while ((letter = heap->letters) != NULL) {
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+    }
+}
+
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_letter *letter;
+    uintptr_t newest;
+    if (heap == NULL || ob == NULL)
+        return RRC_ENULL;
+    letter = (rrci_letter *)RRC_THREAD_MALLOC(sizeof *letter);
+    if (letter == NULL)
+        return RRC_ENOMEM;
+    letter->ob = ob;
+    newest = RRC_ATOMIC_LOAD(&heap->mail);
+    do {
+        if (newest == RRCI_MAIL_IS_CLOSED) {
+            RRC_THREAD_FREE(letter);
+            return RRC_ECLOSED;
+        }
+        letter->next = (rrci_letter *)newest;
+    } while (!RRC_ATOMIC_TRY(&heap->mail, &newest, (uintptr_t)letter));
+    return RRC_OK;
+}
+
+#else
+#define rrci_has_mail(heap) ((void)(heap), 0)
+#define rrci_read_mail(heap) ((void)(heap))
+#define rrci_close_mail(heap) ((void)(heap), 0)
+#define rrci_free_mail(heap) ((void)(heap))
+#endif
+
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
+    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count
+        + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -6085,6 +6227,7 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
     heap->running = 1;
     heap->quota = quota;
     heap->quota_added = 0;
+    rrci_read_mail(heap);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
             break;
@@ -7084,6 +7227,8 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     size_t pending;
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
+        heap->quota = SIZE_MAX;
+        rrci_read_mail(heap);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
@@ -7170,6 +7315,7 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
     rrci_free_seen(heap);
+    rrci_free_mail(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -7189,6 +7335,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
+    if (rrci_close_mail(heap))
+        rrci_end_objects(heap);
     held = rrci_part_all(heap);
     heap->running = 0;
     rrci_free_tables(heap);

@@ -62,6 +62,11 @@ mutant light_obs_are_not_freed dict "$(in_function rrci_bury 's/count == RRC_REF
 mutant held_light_obs_are_freed dict "$(in_function rrci_bury \
     's/count == RRC_REFCNT_FROM_PYPY_LIGHT/count <= RRC_REFCNT_FROM_PYPY_LIGHT + 1/')"
 mutant immortal_obs_lose_a_bias dict "$(in_function rrci_bury 's/count < RRC_REFCNT_IMMORTAL/count > 0/')"
+mutant letters_are_lost_at_the_end dict "$(in_function rrc_heap_free 's/if (rrci_close_mail(heap))/if (rrci_close_mail(heap) \&\& 0)/')"
+mutant letters_do_not_count dict "$(in_function rrci_read_mail 's/heap->quota--;/;/')"
+mutant letters_are_not_pending dict "$(in_function rrci_pending 's/+ (size_t)rrci_has_mail(heap)//')"
+mutant the_end_takes_letters dict "$(in_function rrci_close_mail 's/RRCI_MAIL_IS_CLOSED/0/')"
+mutant a_new_letter_hides_others dict "$(in_function rrc_decref_later 's/letter->next = .*/letter->next = NULL;/')"
 mutant nothing_is_queued dict "$(in_function rrci_bury 's/rrci_enqueue(heap, ob);/;/')"
 mutant held_obs_are_queued dict "$(in_function rrci_bury 's/if (count == 0) {/if (1) {/')"
 mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/count != 0 ? count : 1/count/')"

@@ -447,6 +447,19 @@ CALL(rrc_check)
     return answer(code, code == RRC_OK);
 }
 
+CALL(rrc_decref_later)
+{
+    int code;
+
+    (void)works;
+    rrc_incref(c->heap, c->plain);
+    code = rrc_decref_later(c->heap, c->plain);
+    check_int(code, c->state == STATE_HUSK ? RRC_ECLOSED : RRC_OK);     /* (it cannot log) */
+    if (code != RRC_OK)
+        rrc_decref(c->heap, c->plain);
+    return says(code == RRC_OK);
+}
+
 CALL(rrc_native_bytes)
 {
     (void)works;
