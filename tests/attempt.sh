@@ -32,8 +32,8 @@ if [ "$command" = build ]; then
     case $kind in
     dict | slot)
         sources="unit states host objects random suite other_debug other_layout static_plain static_adapted
-            knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
-    *) sources="unit states $(sources 'mirror*.c')" ;;
+            knots world cycles random_cycles small_graphs graphs graph $(sources 'test_*.c')" ;;
+    *) sources="unit states graph $(sources 'mirror*.c')" ;;
     esac
     mkdir -p "$out/$kind" && sh tests/states.sh >"$out/$kind/states.inc" || exit 2
     for source in $sources; do
@@ -84,10 +84,10 @@ link_all() {
     # shellcheck disable=SC2086
     case $kind in
     dict | slot)
-        link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" $host
+        link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" "$o-graph.o" $host
         link random "$o-random.o" $host
         link suite "$o-suite.o" "$o-knots.o" "$o-states.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
-    *) link mirror "$o"-mirror*.o "$o-states.o" "$o-unit.o" ;;
+    *) link mirror "$o"-mirror*.o "$o-graph.o" "$o-states.o" "$o-unit.o" ;;
     esac
 }
 run_quick() {

@@ -17,8 +17,8 @@ SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/ot
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
-CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/states.c tests/unit.c tests/impl.c
+CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -47,8 +47,9 @@ $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/damage.c tests/unit.c
 
-# The quick subset, and everything.
-CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
+# Those of `make test`, and everything.
+CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug slot-desc-fixed-debug-asan \
+                  mirror-dict-desc-moves m32-front-small-dict-desc-moves
 # Half of the ways to combine four settings: any three of them meet in all ways.
 COMMON_VARIANTS := dict-desc-moves dict-desc-fixed-debug dict-macros-moves-debug dict-macros-fixed \
                    slot-desc-moves-debug slot-desc-fixed slot-macros-moves slot-macros-fixed-debug
@@ -123,7 +124,7 @@ CHECK_RUNS += mail-gcc mail-c11
 DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
-CHECK_RUNS += damage-mirror-debug
+CHECK_RUNS += damage-mirror-debug damage-small-asan
 
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
@@ -137,17 +138,18 @@ $(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$
     $(if $(QUICK),60 400,$(if $(filter %-asan,$(1)),300 500,1000 600)))
 endef
 $(foreach variant,$(MIRROR_VARIANTS),$(eval $(call run_mirror,$(variant))))
-CHECK_RUNS += $(foreach kind,cases graphs small random,mirror_$(kind)-debug) mirror_random-plain
+MIRROR_CHECK_RUNS := plain debug small-asan m32-small
+CHECK_RUNS += $(foreach variant,$(MIRROR_CHECK_RUNS),$(foreach kind,cases graphs small random,mirror_$(kind)-$(variant)))
 
 # With a rule broken: something is lost, or found by the debug checks.
 $(foreach rule,moves increfs,$(foreach variant,$(MIRROR_CHECK),\
     $(eval $(call run,mirror_without_$(rule)-$(variant),$(BUILD)/tests/mirror-$(variant),\
         $(BUILD)/tests/mirror-$(variant) control $(rule)))))
 
-# All of them, for two hours: not a part of `make test`.
-EXHAUSTIVE := $(addprefix exhaustive-,$(CHECK_VARIANTS))
+# All of them, for two hours: not a part of `make test-all`.
+EXHAUSTIVE := $(addprefix exhaustive-,$(wordlist 1,2,$(CHECK_VARIANTS)))
 .PHONY: exhaustive $(EXHAUSTIVE)
-exhaustive: ## all small graphs, also those that make test takes a sample of (hours)
+exhaustive: ## all small graphs, also those that test-all takes a sample of (hours)
 	+@$(MAKE) --no-print-directory $(PARALLEL) $(EXHAUSTIVE)
 $(EXHAUSTIVE): exhaustive-%: $(BUILD)/tests/cycles-%
 	$< small 1
@@ -201,6 +203,8 @@ $(call run,replay_mirror-$(1),$(BUILD)/tests/mirror-$(1),\
 endef
 $(foreach variant,$(CHECK_VARIANTS),$(eval $(call run_replays,$(variant))))
 $(foreach variant,$(MIRROR_CHECK),$(eval $(call run_mirror_replay,$(variant))))
+CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),replay_random-$(variant) replay_cycles-$(variant)) \
+              $(addprefix replay_mirror-,$(MIRROR_CHECK))
 
 # Random runs for a long time, in which memory must stay flat.
 SOAK_SECONDS  ?= 3600

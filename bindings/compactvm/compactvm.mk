@@ -75,7 +75,7 @@ $(foreach kind,dict slot-macros,\
     $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
         sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(CVM_DIR)/tests/snapshots/leak.txt \
         $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(CVM_DIR)/tests/snapshots/leak.lisp)))
-CHECK_RUNS += cvm extensions capi-dict capi-readme
+CHECK_RUNS += cvm cvm-slot-macros-asan extensions capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
@@ -87,7 +87,7 @@ $(foreach kind,$(CVM_KINDS),\
 CVM_SANITIZED_KINDS := dict slot-macros
 $(foreach kind,$(CVM_SANITIZED_KINDS),\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
-        sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
+        sh $(CVM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE) $(if $(QUICK),quick)))\
     $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
         sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed))\

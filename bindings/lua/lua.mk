@@ -3,7 +3,7 @@
 #
 #   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
 #   LUAS   those that are installed, or built from sources; all are tested
-#   LUA_SOURCES    a folder with sources: lua-5.5.0/src/lua.h ... `make deps` fetches some
+#   LUA_SOURCES    a folder with sources: lua-5.5.0/src/lua.h ... `make deps-all` fetches some
 
 LUA_DIR   := bindings/lua
 LUA_NAMES := lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -174,7 +174,7 @@ ifeq ($(LUAS_CHECKED),)
 RUNS += lua-checked
 .PHONY: run-lua-checked
 run-lua-checked:
-	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps' fetches some"
+	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps-all' fetches some"
 endif
 
 # For `make soak`.
@@ -183,7 +183,8 @@ soak: soak-lua
 soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random programs of each Lua only; LUAS=lua5.4
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
-HOST_CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets embed,lua-$(test)-$(lua))) \
+                   $(if $(LUA),lua-demo lua-readme-$(LUA),lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------
 
