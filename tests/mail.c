@@ -162,7 +162,7 @@ static size_t live(size_t times, size_t threads, int is_cut_short)
         rrc_heap_free(o.heap);
         pthread_mutex_unlock(&o.end);
     } else {
-        rrc_stats stats;
+        rrc_stats stats = { .objects = 0 };
 
         do {
             rrc_run_pending(o.heap, 1000);
