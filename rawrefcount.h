@@ -263,7 +263,7 @@
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
  *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and what
- *        rrc_native_bytes was told. Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
+ *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -1021,6 +1021,13 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
+
+/* Say that the tp_finalize of this object of rrc_gc_new has nothing to do (finalized 1), or has again (0). As after
+   it was called, it is not called then, and garbage need not stay whole for it: it goes in one collection,
+   where it takes two with a finalizer. For types with a tp_finalize that few of their objects need.
+   Fails with RRC_ENULL, RRC_ETYPE, RRC_EPHASE, RRC_ECLOSED.
+   [mutator | no | nothing | O(1)] */
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
@@ -6302,6 +6309,26 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
     return ob != NULL && rrci_is_tracked(ob);
+}
+
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
+{
+    const char *function = "rrc_gc_set_finalized";
+    rrci_gc_head *head;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (!rrci_is_gc_object(ob))
+        return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
+    head = rrci_gc_head_of(ob);
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable--;
+    head->is.word = finalized ? head->is.word | RRCI_GC_FINALIZED : head->is.word & ~RRCI_GC_FINALIZED;
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable++;
+    return RRC_OK;
 }
 
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)

@@ -67,6 +67,8 @@ mutant letters_do_not_count dict "$(in_function rrci_read_mail 's/heap->quota--;
 mutant letters_are_not_pending dict "$(in_function rrci_pending 's/+ (size_t)rrci_has_mail(heap)//')"
 mutant the_end_takes_letters dict "$(in_function rrci_close_mail 's/RRCI_MAIL_IS_CLOSED/0/')"
 mutant a_new_letter_hides_others dict "$(in_function rrc_decref_later 's/letter->next = .*/letter->next = NULL;/')"
+mutant finalizers_cannot_be_spared dict "$(in_function rrc_gc_set_finalized 's/head->is.word | RRCI_GC_FINALIZED/head->is.word/')"
+mutant spared_finalizers_are_counted dict "$(in_function rrc_gc_set_finalized 's/heap->finalizable--;/;/')"
 mutant nothing_is_queued dict "$(in_function rrci_bury 's/rrci_enqueue(heap, ob);/;/')"
 mutant held_obs_are_queued dict "$(in_function rrci_bury 's/if (count == 0) {/if (1) {/')"
 mutant the_queue_has_no_reference dict "$(in_function rrci_bury 's/count != 0 ? count : 1/count/')"

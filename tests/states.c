@@ -392,6 +392,16 @@ CALL(rrc_gc_untrack)
 
 /* (In what is left of a heap nothing is tracked.) */
 CALL(rrc_gc_is_tracked) { (void)works; return says(rrc_gc_is_tracked(c->heap, c->knot) == (c->state != STATE_HUSK)); }
+CALL(rrc_gc_set_finalized)
+{
+    int code = rrc_gc_set_finalized(c->heap, c->knot, 1), is = rrc_gc_is_finalized(c->heap, c->knot);
+
+    (void)works;
+    if (code == RRC_OK)
+        check_int(rrc_gc_set_finalized(c->heap, c->knot, 0), RRC_OK);
+    return answer(code, is);
+}
+
 CALL(rrc_gc_is_finalized) { (void)works; return says(rrc_gc_is_finalized(c->heap, c->knot) == 0); }
 CALL(rrc_gc_is_uncollectable) { (void)works; return says(rrc_gc_is_uncollectable(c->heap, c->knot) == 0); }
 

@@ -10,11 +10,12 @@
 (define most 0)
 (define ring (make-vector 20 nil))
 
-; Twenty widgets live at a time, and each has a buffer. They die when they are old, so that no minor
+; Twenty windows live at a time, and each has a buffer. (Without a handler they are not finalized, which would take
+; two collections.) They die when they are old, so that no minor
 ; collection finds them. When C has a megabyte more than twice of what lives, a major one does.
 (define (fill i)
   (when (< i rounds)
-    (let ((w (new 'widget "w")))
+    (let ((w (new 'window "w")))
       (call w 'add (new 'buffer 50000))
       (vector-set! ring (modulo i 20) w))
     (set! most (max most (- (count 'c-bytes) before)))
