@@ -407,6 +407,29 @@ static void the_bytes_of_garbage(void)
     host_close(h);
 }
 
+/* What waits may not change its size: rrc_check sees that of its type. */
+static void a_type_that_changes_while_it_waits(void)
+{
+    static const rrc_type Larger = { .tp_name = "Larger", .tp_basicsize = sizeof(node) + 8 };
+    int way;
+
+    for (way = 0; way < 2; way++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        const rrc_type *type = RRC_TYPE(ob);
+
+        host_major(h);
+        check_int(rrc_check(h->heap), RRC_OK);
+        RRC_TYPE(ob) = way == 0 ? NULL : &Larger;
+        check_int(rrc_check(h->heap), RRC_ECORRUPT);
+        host_expect_log(h, RRC_ECORRUPT, "rrc_check");
+        RRC_TYPE(ob) = type;
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), 1);
+        host_close(h);
+    }
+}
+
 static void native_bytes_are_added_up(void)
 {
     host *h = host_open(NULL);
@@ -439,4 +462,5 @@ UNIT_GROUP(memory,
     UNIT(memory_does_not_creep),
     UNIT(the_bytes_of_objects),
     UNIT(the_bytes_of_garbage),
+    UNIT(a_type_that_changes_while_it_waits),
     UNIT(native_bytes_are_added_up));
