@@ -1445,6 +1445,10 @@ static void objects_that_need_no_finalizer(void)
         check_int(host_stats(h).tracked, 0);
         ob = knot_new(h, &KnotFinal, 9);
         check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
+        check_int(host_stats(h).finalizable, 0);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 0), RRC_OK);
+        check_int(host_stats(h).finalizable, 1);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
         rrc_gc_untrack(h->heap, ob);
         check_int(rrc_gc_set_finalized(h->heap, ob, 0), RRC_OK);
         check_int(host_stats(h).finalizable, 0);
