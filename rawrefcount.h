@@ -262,7 +262,8 @@
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
- *        writes both for Chrome's memory panel.
+ *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and what
+ *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -316,6 +317,14 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
+ *   RRC_THREADS                 off            rrc_decref_later, for threads that do not have the heap. It needs C11's
+ *                                              atomics, gcc's or clang's, or these: the type
+ *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
+ *   RRC_ATOMIC_LOAD, _SWAP, _TRY               RRC_ATOMIC_SWAP(address, value), which returns the old value, and
+ *                                              RRC_ATOMIC_TRY(address, &old, value), which sets old and returns 0
+ *                                              if the word was not old. They acquire and release
+ *   RRC_THREAD_MALLOC(size)     malloc, free   memory for rrc_decref_later, in any thread
+ *   RRC_THREAD_FREE(memory)
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
  *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
@@ -675,6 +684,9 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t object_bytes;                        /* the memory of these, with their heads */
+    size_t pending_bytes;                       /* the part of it that rrc_run_pending has to do with */
+    size_t native_bytes;                        /* the sum that rrc_native_bytes was told */
     size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
@@ -703,6 +715,7 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
+ *   any thread  any time, from all threads
  *   unchecked   in other phases nothing is refused or changed, but the result is meaningless
  * "Calls dealloc" means that tp_finalize, tp_dealloc and tp_free are called, and so any code. */
 
@@ -923,12 +936,13 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the queue's references. Then clear the weak references of cyclic garbage,
+/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references of cyclic garbage,
    run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
    work the batch is checked again: an object to which C has taken a reference is left alone, with all
    that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
    of the same batch, the later one is still finalized or cleared.)
-   About max objects are dealt with; 0 means all. An object that another one frees counts, and an object
+   About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
+   of rrc_decref_later, and an object
    with weak references or a finalizer counts once more for each. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
@@ -938,6 +952,20 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
    connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
+
+/* This function exists if the implementing unit has RRC_THREADS. */
+#if defined(RRC_THREADS) || !defined(RAWREFCOUNT_STATIC)
+
+/* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their
+   own. The heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that
+   something is pending. No thread waits for another one. The order is not that of the calls.
+   RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done): the reference is still the caller's, and
+   ob was not touched. Nothing is logged. (The heap must still be there. It is, until the last object
+   of rrc_new is freed.)
+   [any thread, else RRC_ECLOSED | RRC_THREAD_MALLOC | nothing | O(1)] */
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
+
+#endif
 
 /* ==== generations, and hosts that move objects ==== */
 
@@ -1034,6 +1062,13 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 
+/* Say that the tp_finalize of this object of rrc_gc_new has nothing to do (finalized 1), or has again (0). As after
+   it was called, it is not called then, and garbage need not stay whole for it: it goes in one collection,
+   where it takes two with a finalizer. For types with a tp_finalize that few of their objects need.
+   Fails with RRC_ENULL, RRC_ETYPE, RRC_EPHASE, RRC_ECLOSED.
+   [mutator | no | nothing | O(1)] */
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
+
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
@@ -1114,6 +1149,12 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
+
+/* The memory that objects hold elsewhere, such as pixels or what a library allocates, has grown by `change`
+   bytes, or has shrunk if change is negative. The header only adds this up, for rrc_stats: a host
+   can then collect when C has grown, too (see the page on pacing in bindings/PORTING.md).
+   [any | no | nothing | O(1)] */
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
@@ -1350,6 +1391,34 @@ int strcmp(const char *a, const char *b);
 #ifndef RRC_HOST_GUARD
 #define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
 #endif
+
+#ifdef RRC_THREADS
+#ifndef RRC_ATOMIC_WORD
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define RRC_ATOMIC_WORD _Atomic(uintptr_t)
+#define RRC_ATOMIC_LOAD(address) atomic_load_explicit((address), memory_order_acquire)
+#define RRC_ATOMIC_SWAP(address, value) atomic_exchange_explicit((address), (value), memory_order_acq_rel)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    atomic_compare_exchange_weak_explicit((address), (old), (value), memory_order_acq_rel, memory_order_acquire)
+#elif defined(__GNUC__) || defined(__clang__)
+#define RRC_ATOMIC_WORD uintptr_t
+#define RRC_ATOMIC_LOAD(address) __atomic_load_n((address), __ATOMIC_ACQUIRE)
+#define RRC_ATOMIC_SWAP(address, value) __atomic_exchange_n((address), (value), __ATOMIC_ACQ_REL)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    __atomic_compare_exchange_n((address), (old), (value), 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+#else
+#error "rawrefcount.h: RRC_THREADS needs the atomics of C11 or gcc, or RRC_ATOMIC_WORD, _LOAD, _SWAP and _TRY"
+#endif
+#endif
+#ifndef RRC_THREAD_MALLOC
+#ifdef RRC_NO_STDLIB
+#error "rawrefcount.h: RRC_THREADS with RRC_NO_STDLIB needs RRC_THREAD_MALLOC and RRC_THREAD_FREE"
+#endif
+#define RRC_THREAD_MALLOC(size) malloc(size)
+#define RRC_THREAD_FREE(memory) free(memory)
+#endif
+#endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
 #endif
@@ -1528,6 +1597,15 @@ typedef struct rrci_nodes {
 } rrci_nodes;
 #endif
 
+#ifdef RRC_THREADS
+/* A reference that another thread drops. */
+typedef struct rrci_letter {
+    struct rrci_letter *next;
+    rrc_object *ob;
+} rrci_letter;
+#define RRCI_MAIL_IS_CLOSED ((uintptr_t)1)
+#endif
+
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
    the mutator runs: one of the first five.
@@ -1673,6 +1751,7 @@ struct rrc_heap {
 
     /* Counters. */
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
+    size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
     size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
@@ -1681,6 +1760,12 @@ struct rrc_heap {
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+
+#ifdef RRC_THREADS
+    /* References that other threads drop. */
+    RRC_ATOMIC_WORD mail;           /* the newest letter, 0, or RRCI_MAIL_IS_CLOSED */
+    rrci_letter  *letters;          /* those that were fetched, the oldest first */
+#endif
 
 #ifndef RRC_NO_STDIO
     /* Heap snapshots. */
@@ -2229,6 +2314,36 @@ static size_t rrci_heads_size(const rrc_type *type)
     return RRCI_DEBUG_HEAD + (rrci_is_gc_type(type) ? RRCI_MIRROR_HEAD : 0) + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
 }
 
+typedef union rrci_var_head {
+    size_t size;                        /* of the whole block */
+    char   alignment[16];
+} rrci_var_head;
+
+/* The size of all that is in front of an object. */
+static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
+{
+    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
+}
+
+static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
+{
+    return type->tp_itemsize > 0
+        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+}
+
+/* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
+static size_t rrci_bytes_of(rrc_object *ob)
+{
+    const rrc_type *type;
+    size_t before;
+    if (rrci_is_freed(ob) || RRC_TYPE(ob) == NULL || RRC_TYPE(ob)->tp_basicsize == 0)
+        return 0;
+    type = RRC_TYPE(ob);
+    before = rrci_bytes_before(type, rrci_is_sized(ob, type));
+    return before > rrci_heads_size(type) ? ((const rrci_var_head *)(const void *)((const char *)ob - before))->size
+                                          : before + type->tp_basicsize;
+}
+
 #ifdef RRC_DEBUG
 static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
 {
@@ -2365,6 +2480,8 @@ static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
     rrci_append_ob(heap, &heap->gc[list], ob);
+    if (list > RRCI_TRACKED)
+        heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* Move the object at `from` to the place `to` of its list. */
@@ -2390,6 +2507,8 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
+    if (kind > RRCI_TRACKED)
+        heap->pending_bytes -= rrci_bytes_of(ob);
     if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
         int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
         *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? head->is.refs : 0);
@@ -3073,6 +3192,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
@@ -3101,6 +3221,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
     }
+    heap->pending_bytes -= rrci_bytes_of(ob);
     return ob;
 }
 
@@ -3152,6 +3273,7 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
         RRC_LINK(before) = RRC_LINK(ob);
     }
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     RRC_REFCNT(ob)--;
 }
@@ -3769,23 +3891,6 @@ static void rrci_free_seen(rrc_heap *heap)
 #define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
 #endif
 
-typedef union rrci_var_head {
-    size_t size;                        /* of the whole block */
-    char   alignment[16];
-} rrci_var_head;
-
-/* The size of all that is in front of an object. */
-static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
-{
-    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
-}
-
-static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
-{
-    return type->tp_itemsize > 0
-        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
-}
-
 /* before + basic + n * item, or 0 if that is too much. */
 static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
 {
@@ -3841,6 +3946,7 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
     }
     heap->objects++;
+    heap->object_bytes += size;
     return ob;
 }
 
@@ -3914,6 +4020,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
+    heap->object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
     rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
@@ -3949,7 +4056,6 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     const rrc_type *type;
     char *memory;
     size_t size = 0, index;
-    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
@@ -3980,11 +4086,11 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    is_sized = rrci_is_sized(ob, type);
-    memory = (char *)ob - rrci_bytes_before(type, is_sized);
+    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
+        size = rrci_bytes_of(ob);
         heap->objects--;
-        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
+        heap->object_bytes -= size;
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -4032,6 +4138,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
     heap->later = ob;
     heap->later_count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
@@ -4039,6 +4146,7 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     rrc_object *ob = heap->later;
     heap->later = rrci_next_deferred(ob);
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -6924,9 +7032,84 @@ static int rrci_end_clearing(rrc_heap *heap)
 
 /* ---- pending work ---- */
 
+/* ---- references that other threads drop ----
+   Each is a letter. A thread puts it in front of the others, and reads nothing of these, so that only the heap's
+   thread need know when they are freed: it takes all at once. */
+
+#ifdef RRC_THREADS
+
+static int rrci_has_mail(const rrc_heap *heap)
+{
+    return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
+}
+
+/* Drop references for other threads. Each counts in the quota. */
+static void rrci_read_mail(rrc_heap *heap)
+{
+    if (rrci_has_mail(heap) && heap->letters == NULL)
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    while (heap->letters != NULL && heap->quota > 0) {
+        rrci_letter *letter = heap->letters;
+        rrc_object *ob = letter->ob;
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+        heap->quota--;
+        rrc_decref(heap, ob);
+    }
+}
+
+/* Accept no letters any more. Returns whether some are still to be read. */
+static int rrci_close_mail(rrc_heap *heap)
+{
+    rrci_letter **end = &heap->letters;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, RRCI_MAIL_IS_CLOSED);
+    return heap->letters != NULL;
+}
+
+/* Forget letters that were not read, as the end was given up. */
+static void rrci_free_mail(rrc_heap *heap)
+{
+    rrci_letter *letter;
+    while ((letter = heap->letters) != NULL) {
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+    }
+}
+
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_letter *letter;
+    uintptr_t newest;
+    if (heap == NULL || ob == NULL)
+        return RRC_ENULL;
+    letter = (rrci_letter *)RRC_THREAD_MALLOC(sizeof *letter);
+    if (letter == NULL)
+        return RRC_ENOMEM;
+    letter->ob = ob;
+    newest = RRC_ATOMIC_LOAD(&heap->mail);
+    do {
+        if (newest == RRCI_MAIL_IS_CLOSED) {
+            RRC_THREAD_FREE(letter);
+            return RRC_ECLOSED;
+        }
+        letter->next = (rrci_letter *)newest;
+    } while (!RRC_ATOMIC_TRY(&heap->mail, &newest, (uintptr_t)letter));
+    return RRC_OK;
+}
+
+#else
+#define rrci_has_mail(heap) ((void)(heap), 0)
+#define rrci_read_mail(heap) ((void)(heap))
+#define rrci_close_mail(heap) ((void)(heap), 0)
+#define rrci_free_mail(heap) ((void)(heap))
+#endif
+
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
+    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count
+        + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -6988,6 +7171,7 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
     heap->running = 1;
     heap->quota = quota;
     heap->quota_added = 0;
+    rrci_read_mail(heap);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
             break;
@@ -7068,6 +7252,26 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
     return ob != NULL && rrci_is_tracked(ob);
+}
+
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
+{
+    const char *function = "rrc_gc_set_finalized";
+    rrci_gc_head *head;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (!rrci_is_gc_object(ob))
+        return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
+    head = rrci_gc_head_of(ob);
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable--;
+    head->is.word = finalized ? head->is.word | RRCI_GC_FINALIZED : head->is.word & ~RRCI_GC_FINALIZED;
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable++;
+    return RRC_OK;
 }
 
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
@@ -7984,6 +8188,8 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     size_t pending;
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
+        heap->quota = SIZE_MAX;
+        rrci_read_mail(heap);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
@@ -8070,6 +8276,7 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
     rrci_free_seen(heap);
+    rrci_free_mail(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -8095,6 +8302,8 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
+    if (rrci_close_mail(heap))
+        rrci_end_objects(heap);
     held = rrci_part_all(heap);
     heap->running = 0;
     rrci_free_tables(heap);
@@ -8104,6 +8313,17 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
 }
 
 /* ---- insight ---- */
+
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
+{
+    size_t less = change < 0 ? (size_t)0 - (size_t)change : 0;
+    if (heap == NULL)
+        return;
+    if (change >= 0)
+        heap->native_bytes += (size_t)change;
+    else
+        heap->native_bytes -= less < heap->native_bytes ? less : heap->native_bytes;
+}
 
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 {
@@ -8121,6 +8341,9 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
+    stats->object_bytes = heap->object_bytes;
+    stats->pending_bytes = heap->pending_bytes;
+    stats->native_bytes = heap->native_bytes;
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
     stats->searches = heap->searches;
@@ -8264,23 +8487,35 @@ static void rrci_check_queue(rrci_checker *checker)
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
+    size_t bytes = 0;
+    int kind;
     for (i = 0; i < heap->queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
         ob = chunk->queue.ob[index++];
+        bytes += rrci_bytes_of(ob);
         if (rrci_is_freed(ob))
             rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
         else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
-    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
+    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++) {
+        bytes += rrci_bytes_of(ob);
         if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
+    }
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
+                bytes += rrci_bytes_of(*rrci_ob_at(&heap->gc[kind], i));
+    if (checker->code == RRC_OK && bytes != heap->pending_bytes)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
+                   "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
 
 static void rrci_check_explained(rrci_search *search, rrc_object *ob)

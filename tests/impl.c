@@ -3,6 +3,8 @@
 
 #include "host.h"
 
+#include <stdlib.h>
+
 #if HOST_MACROS
 #define RRC_HOST_TRACE(heap, p) host_trace(rrc_userdata(heap), p)
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(rrc_userdata(heap), p)
@@ -19,5 +21,26 @@
 #define RRC_HOST_MOVES 0
 #endif
 
+#ifdef __TINYC__                        /* it has no atomics; and the tests that it compiles have one thread */
+#define RRC_ATOMIC_WORD uintptr_t
+#define RRC_ATOMIC_LOAD(address) (*(address))
+#define RRC_ATOMIC_SWAP(address, value) host_swap((address), (value))
+#define RRC_ATOMIC_TRY(address, old, value) (*(old) == *(address) ? (*(address) = (value), 1) : (*(old) = *(address), 0))
+static uintptr_t host_swap(uintptr_t *address, uintptr_t value)
+{
+    uintptr_t old = *address;
+    *address = value;
+    return old;
+}
+#endif
+
+static void *letter_malloc(size_t size)
+{
+    return unit_letters_fail ? NULL : malloc(size);
+}
+
+#define RRC_THREADS
+#define RRC_THREAD_MALLOC(size) letter_malloc(size)
+#define RRC_THREAD_FREE(memory) free(memory)
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"

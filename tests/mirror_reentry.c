@@ -269,6 +269,8 @@ static int call_mirror_queries(scene *s, rrc_heap *heap)
         check_ptr(rrc_mirror_target(heap, s->view), rrc_to_obj(heap, s->view));
     (void)rrc_mirror_node(heap, s->owner);
     rrc_touch(heap, s->plain);
+    rrc_native_bytes(heap, 10);
+    rrc_native_bytes(heap, -10);
     return rrc_get_stats(heap, &stats);
 }
 

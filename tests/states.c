@@ -411,6 +411,16 @@ CALL(rrc_gc_untrack)
 
 /* (In what is left of a heap nothing is tracked.) */
 CALL(rrc_gc_is_tracked) { (void)works; return says(rrc_gc_is_tracked(c->heap, c->knot) == (c->state != STATE_HUSK)); }
+CALL(rrc_gc_set_finalized)
+{
+    int code = rrc_gc_set_finalized(c->heap, c->knot, 1), is = rrc_gc_is_finalized(c->heap, c->knot);
+
+    (void)works;
+    if (code == RRC_OK)
+        check_int(rrc_gc_set_finalized(c->heap, c->knot, 0), RRC_OK);
+    return answer(code, is);
+}
+
 CALL(rrc_gc_is_finalized) { (void)works; return says(rrc_gc_is_finalized(c->heap, c->knot) == 0); }
 CALL(rrc_gc_is_uncollectable) { (void)works; return says(rrc_gc_is_uncollectable(c->heap, c->knot) == 0); }
 
@@ -466,6 +476,27 @@ CALL(rrc_check)
 
     (void)works;
     return answer(code, code == RRC_OK);
+}
+
+CALL(rrc_decref_later)
+{
+    int code;
+
+    (void)works;
+    rrc_incref(c->heap, c->plain);
+    code = rrc_decref_later(c->heap, c->plain);
+    check_int(code, c->state == STATE_HUSK ? RRC_ECLOSED : RRC_OK);     /* (it cannot log) */
+    if (code != RRC_OK)
+        rrc_decref(c->heap, c->plain);
+    return says(code == RRC_OK);
+}
+
+CALL(rrc_native_bytes)
+{
+    (void)works;
+    rrc_native_bytes(c->heap, 10);
+    rrc_native_bytes(c->heap, -10);
+    return says(STATES_NOT_KNOWN);
 }
 
 CALL(rrc_get_stats)

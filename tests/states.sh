@@ -29,6 +29,7 @@ function phases() {
     phase("+ ! ! - + - + + + + + + + +", "none", "any but a hook")
     phase("+ + + + + + + + + + + + + +", "none", "any")
     phase("+ + + + + + + + + + + + + -", "none", "any until rrc_heap_free is done")
+    phase("+ + + + + + + + + + + + + .", "none", "any thread, else RRC_ECLOSED")
     phase("+ ! ! - + - - - - + + + + -", "MINOR_TRACE", "host" quote "s minor collection, roots scanned; may be repeated")
     phase("- - - - + - - - - - - - - -", "MINOR_FREE", "same minor collection, copying done, nothing freed yet")
     phase("+ ! ! - - - + + - + + - + -", "MAJOR_TRACE", "host" quote "s major collection, roots marked; may be repeated")

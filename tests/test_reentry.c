@@ -240,6 +240,8 @@ static int call_queries(scene *s, rrc_heap *heap)
     check_int(rrc_check_config(heap), RRC_OK);
     check_str(rrc_version(), RRC_VERSION);
     rrc_touch(heap, s->plain);
+    rrc_native_bytes(heap, 10);
+    rrc_native_bytes(heap, -10);
     return rrc_get_stats(heap, &stats);
 }
 

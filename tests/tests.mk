@@ -114,6 +114,18 @@ $(foreach variant,$(CHECK_VARIANTS),\
     $(eval $(call run,snapshot-$(variant),$(BUILD)/tests/snapshot-$(variant) tests/snapshot.js,\
         sh tests/snapshot.sh $(BUILD)/tests/snapshot-$(variant))))
 
+# Threads that drop references. The atomics are gcc's, C11's, or the program's own.
+MAIL_BUILDS := gcc c11 own tsan own-tsan c11-tsan
+$(BUILD)/tests/mail-%: tests/mail.c rawrefcount.h
+	@echo "building $@"
+	@$(CC) -std=$(if $(findstring c11,$*),c11,c99) $(WARNINGS) -Werror -I. \
+	    $(if $(findstring own,$*),-DMAIL_ATOMICS) \
+	    $(if $(findstring tsan,$*),-O1 -g -fsanitize=thread,$(CFLAGS)) $< -o $@ -lpthread
+$(foreach build,$(MAIL_BUILDS),\
+    $(eval $(call run,mail-$(build),$(BUILD)/tests/mail-$(build),\
+        $(BUILD)/tests/mail-$(build) $(if $(QUICK),1000000,10000000) 16)))
+CHECK_RUNS += mail-gcc mail-c11
+
 DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))

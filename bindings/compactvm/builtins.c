@@ -1241,7 +1241,9 @@ static cvm_value b_stats(cvm *vm, cvm_value *args, size_t n)
         || !put_stat(vm, d, "tracked", links.tracked)
         || !put_stat(vm, d, "garbage", links.garbage)
         || !put_stat(vm, d, "uncollectable", links.uncollectable)
-        || !put_stat(vm, d, "c-objects", links.objects))
+        || !put_stat(vm, d, "c-objects", links.objects)
+        || !put_stat(vm, d, "c-bytes", links.object_bytes + links.native_bytes)
+        || !put_stat(vm, d, "c-pending-bytes", links.pending_bytes))
         return CVM_NONE;
     return *d;
 }

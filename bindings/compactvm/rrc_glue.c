@@ -136,6 +136,8 @@ static void log_mistake(void *vm, const rrc_log_item *item)
     fprintf(stderr, "%s\n", item->text);
 }
 
+enum { LEAST_C_TRIGGER = 1 << 20 };     /* see part 3 */
+
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "../../rawrefcount.h"
 
@@ -164,6 +166,7 @@ int cvm_glue_open(cvm *vm)
 #endif
 #endif
     vm->rrc = rrc_heap_new(&desc);
+    vm->c_trigger = LEAST_C_TRIGGER;
     return vm->rrc != NULL;
 }
 
@@ -239,10 +242,32 @@ const cvm_phases cvm_glue_phases = {
  *
  * The evaluator comes here between two steps, when all it works on is rooted:
  * deallocators may call Lisp code, allocate, and start the next collection.
+ *
+ * C's objects can take much memory while ours take little: a buffer of megabytes
+ * has a proxy of some bytes. So when C has doubled since the last major collection,
+ * it is time for the next one. The doubling begins at what is left when the garbage of
+ * that collection has been deallocated, and not earlier: else garbage counts as live, and
+ * the wait is the longer, the more garbage there was.
  */
+static int is_c_too_large(cvm *vm)
+{
+    rrc_stats stats;
+
+    rrc_get_stats(vm->rrc, &stats);
+    if (vm->c_measured == vm->heap.majors)
+        return stats.object_bytes + stats.native_bytes > vm->c_trigger;
+    if (stats.pending == 0) {
+        vm->c_trigger = 2 * (stats.object_bytes + stats.native_bytes) + LEAST_C_TRIGGER;
+        vm->c_measured = vm->heap.majors;
+    }
+    return 0;
+}
+
 void cvm_glue_attend(cvm *vm)
 {
     vm->attention = 0;
+    if (is_c_too_large(vm) && vm->auto_pending)
+        cvm_heap_major(&vm->heap);
     rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
 }
 
@@ -273,6 +298,8 @@ static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
         return 0;
     }
     cvm_object_of(p)->flags |= CVM_LINKED;
+    if (is_c_too_large(vm))
+        vm->attention = 1;
     return 1;
 }
 

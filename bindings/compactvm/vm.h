@@ -85,6 +85,8 @@ struct cvm {
     cvm_heap heap;
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
+    size_t c_trigger;           /* when C's objects take so many bytes, collect: see rrc_glue.c */
+    size_t c_measured;          /* after so many major collections that number was chosen */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more Lisp code */
     struct cvm_clib *clib;      /* the C library's own state: see ctypes.c */
     struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */

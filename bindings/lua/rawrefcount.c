@@ -103,7 +103,9 @@ static int module_stats(lua_State *L)
     FIELD("garbage", stats.garbage);
     FIELD("uncollectable", stats.uncollectable);
     FIELD("memory", stats.memory);
-    FIELD("native", ((rrcl_state *)rrc_userdata(heap))->native);
+    FIELD("object_bytes", stats.object_bytes);
+    FIELD("pending_bytes", stats.pending_bytes);
+    FIELD("native", stats.native_bytes);
 #undef FIELD
     return 1;
 }

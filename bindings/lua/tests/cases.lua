@@ -1077,6 +1077,7 @@ pace_case("native memory makes Lua collect, when it is garbage", function()
   assert(most < 700 * bytes, most)
   for _ = 1, 6 do rawrefcount.collect() end
   equal(rawrefcount.stats().native, 0)
+  assert(rawrefcount.stats().pending_bytes <= rawrefcount.stats().object_bytes)
 end)
 
 pace_case("native memory that lives makes Lua collect seldom", function()
