@@ -5753,10 +5753,10 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
     rrci_give_up_open(heap);
 }
 
-/* Did the search find all tracked objects alive, and does no garbage wait? */
+/* Did the search find no garbage, and is none uncollectable? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return heap->alive + heap->holes == rrci_count_tracked(heap) && heap->uncollectable == 0;
+    return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count && heap->uncollectable == 0;
 }
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
