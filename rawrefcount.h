@@ -38,7 +38,7 @@
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
  *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links,
- *                     collections, >>cycles, pending work, >>mirror, heaps, insight
+ *                     collections, >>cycles, >>slices, pending work, >>mirror, heaps, insight
  *     >>license
  */
 
@@ -190,7 +190,25 @@
  *           rrc_major_collection_free(h)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
  *
- * In such a collection an object whose finalizer has not run yet counts as held, because the
+ * A host whose collector marks and sweeps in slices sets `incremental`, and does this (see >>slices):
+ *
+ *   major:  rrc_major_collection_start(h)       as its marking begins
+ *           with each slice of its marking: rrc_major_collection_work(h, max)
+ *                                               -> trace(p) only queues p; rrc_marked(h, p) for each linked
+ *                                                  p that it marks. The functions of the mutator call trace, too
+ *           the host looks at its roots once more, and marking is complete
+ *           rrc_major_collection_trace(h)       -> trace(p), propagate(): little is left to do
+ *           the host clears its weak references to what is not marked
+ *           rrc_major_collection_work(h, max)   -> trace(p), propagate() for what finalizers need and garbage
+ *                                                  owns, with slices of its marking, until less than max is done
+ *           rrc_major_collection_keep(h)        what is left of that
+ *           rrc_major_collection_sweep(h, max)  -> survivor(p), until less than max is done
+ *           the host sweeps; only now may memory of dead p's be used again
+ *
+ * The mutator and minor collections may run between any two of these calls, except that nothing runs between
+ * the last look at the roots and the trace call. A p that is made meanwhile counts as marked.
+ *
+ * In an early collection an object whose finalizer has not run yet counts as held, because the
  * header learns too late whether it must keep all that the object reaches. Its cycles are found by
  * collections that rrc_major_collection_trace finishes.
  *
@@ -262,8 +280,11 @@
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
- *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and what
- *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
+ *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and those that
+ *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
+ *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
+ *        With `incremental` a major collection is divided into slices of about max units:
+ *        rrc_major_collection_start, _work, _sweep.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -631,9 +652,9 @@ typedef struct rrc_desc {
     void (*log)(void *userdata, const rrc_log_item *item);
 
     /* p and ob have no link any more, although p is still there (or its memory is, before a sweep in slices has
-       ended): p must forget ob, which may be deallocated from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
-       bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
-       ob is gone. */
+       ended): p must forget ob, which may be deallocated from now on. ob was garbage when rrc_run_pending dealt
+       with it, or the heap ends. Called just before the bias is subtracted. rrc_unlink does not call this. NULL:
+       the host never uses a proxy again whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
@@ -912,8 +933,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap);
    means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
    what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
    returns 0.
-   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also propagate, when all that
-   finalizers need has been traced, and when all that garbage owns has been | O(max)] */
+   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also
+   propagate, when all that finalizers need has been traced, and when all that garbage owns has been | O(max)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
 
 /* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
@@ -936,14 +957,14 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references of cyclic garbage,
-   run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
-   work the batch is checked again: an object to which C has taken a reference is left alone, with all
+/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
+   of cyclic garbage, run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds
+   of work the batch is checked again: an object to which C has taken a reference is left alone, with all
    that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
    of the same batch, the later one is still finalized or cleared.)
    About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
-   of rrc_decref_later, and an object
-   with weak references or a finalizer counts once more for each. Garbage that C references connect is
+   of rrc_decref_later, and an object with weak references or a finalizer counts once more for each. While a
+   collection in slices sweeps, garbage is left alone. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
@@ -4879,7 +4900,8 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob) && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob)
+        && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -4955,7 +4977,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
         end = list->count;
     first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
     stop = max < first ? first - max : 0;
-    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
+    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < end; i++)
         RRCI_PREFETCH(rrci_at(list, i)->p);
     while (first > stop) {
         const rrci_link *link, *near_link, *far_link;
@@ -4975,7 +4997,7 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
             q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
             if (sweeper->in_slices == 1 && q != NULL && q != p)
                 rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
-                           "survivor gave a new address, but p's must not move in this collection; the old one is kept");
+                           "survivor gave a new address, but p's do not move in this collection; the old one is kept");
 #endif
             if (q == NULL) {
                 rrci_sweep_dead(sweeper, first + i);
@@ -4990,7 +5012,8 @@ static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
     return first;
 }
 
-static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *list, int in_slices, const char *function)
+static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *list, int in_slices,
+                             const char *function)
 {
     sweeper->heap = heap;
     sweeper->list = list;
@@ -6533,8 +6556,10 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
         rrci_begin_sweep(&sweeper, heap, &heap->list[heap->passing], 1, function);
         heap->cursor = rrci_sweep_part(&sweeper, end, max - done);
         done += end - (heap->cursor < end ? heap->cursor : end);
-        if (heap->cursor > 0)
+        if (heap->cursor > 0) {
+            done = done > max ? done : max;     /* (the first segment may have been short) */
             break;
+        }
         if (!rrci_next_links(heap)) {
             done += rrci_trim(heap, max - done);
             if (done < max) {

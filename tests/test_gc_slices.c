@@ -306,7 +306,7 @@ static void links_of_the_dead(void)
     rrc_mark_deallocating(h->heap, NULL, plain);
     check_int(rrc_link(h->heap, host_at(h, fresh), ob, RRC_O), RRC_OK);
     check_ptr(rrc_to_obj(h->heap, ob), host_at(h, fresh));
-    while (rrc_major_collection_sweep(h->heap, 10) >= 10)
+    while (rrc_major_collection_sweep(h->heap, 64) >= 64)
         check_int(rrc_check(h->heap), RRC_OK);
     h->slices = 0;
     check_int(host_stats(h).major_collections, 1);
