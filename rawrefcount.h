@@ -3381,16 +3381,17 @@ static int rrci_may_go_on(const rrci_search *search)
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
-   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
+   two cache lines. (These are macros because gcc drops calls of functions that only prefetch. They take a hole, too:
+   see rrci_hole.) */
 #define RRCI_PREFETCH_HEADS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
-        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
+        RRCI_PREFETCH((const char *)((uintptr_t)(ob) + sizeof(rrc_object) - 1)); \
     } while (0)
 #define RRCI_PREFETCH_FIELDS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
-        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD)); \
+        RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
 static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
@@ -5834,7 +5835,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_gc_head *head;
         if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_TO_WRITE((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
         if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
             if (heap->gc_walking > 0)
                 continue;
