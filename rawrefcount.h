@@ -6029,8 +6029,8 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
  *   3. An object whose scratch word is above 0 at the end was held from outside. It is alive.
  *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
  *      the header takes itself.
- *   5. An object that is tracked or linked meanwhile is alive, and so is the p of a P link. An object without
- *      such a scratch word is watched while nothing refers to it, so that the first reference has its p traced.
+ *   5. An object that is tracked or linked meanwhile is alive, and so is the p of its P link. An object without
+ *      a scratch word that has a P link is watched until C takes a reference to it: then p is traced.
  *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
  *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
  *
@@ -6051,10 +6051,10 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
  *      runs: a minor collection must not see a dead p. Until the sweep has passed a link, rrc_to_obj asks the host
  *      about its p.
  *
- * A major collection that does not search goes the same way, without 2 and 3: a P link traces its p if C holds its
- * object, and watches it otherwise. This is also what is left if a traverse is wrong.
+ * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
+ * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
  *
- * A watch that nobody ended means nothing outside RRCI_STARTED: rrc_incref just takes it away. */
+ * A watch can outlive the search. It means nothing outside RRCI_STARTED, and the next rrc_incref ends it. */
 
 /* Begin a stage that passes RRCI_TRACKED upwards. */
 static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
