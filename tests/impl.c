@@ -21,16 +21,38 @@
 #define RRC_HOST_MOVES 0
 #endif
 
-#ifdef __TINYC__                        /* it has no atomics; and the tests that it compiles have one thread */
+#ifdef __TINYC__                        /* it has no atomics */
+#include <pthread.h>
 #define RRC_ATOMIC_WORD uintptr_t
-#define RRC_ATOMIC_LOAD(address) (*(address))
-#define RRC_ATOMIC_SWAP(address, value) host_swap((address), (value))
-#define RRC_ATOMIC_TRY(address, old, value) (*(old) == *(address) ? (*(address) = (value), 1) : (*(old) = *(address), 0))
-static uintptr_t host_swap(uintptr_t *address, uintptr_t value)
+#define RRC_ATOMIC_LOAD(address) host_swap((address), 0, 0)
+#define RRC_ATOMIC_SWAP(address, value) host_swap((address), 1, (value))
+#define RRC_ATOMIC_TRY(address, old, value) host_try((address), (old), (value))
+static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uintptr_t host_swap(uintptr_t *address, int change, uintptr_t value)
 {
-    uintptr_t old = *address;
-    *address = value;
+    uintptr_t old;
+
+    pthread_mutex_lock(&host_lock);
+    old = *address;
+    if (change)
+        *address = value;
+    pthread_mutex_unlock(&host_lock);
     return old;
+}
+
+static int host_try(uintptr_t *address, uintptr_t *old, uintptr_t value)
+{
+    int same;
+
+    pthread_mutex_lock(&host_lock);
+    same = *address == *old;
+    if (same)
+        *address = value;
+    else
+        *old = *address;
+    pthread_mutex_unlock(&host_lock);
+    return same;
 }
 #endif
 
