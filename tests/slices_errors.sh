@@ -78,7 +78,7 @@ $(in_function rrc_gc_track "$no_hold")"
 control counts_are_read_late dict "$(in_function rrci_unexplained 's/: (refs - 1) \/ 2/: rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
 control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
 control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_forget_explained/d')"
-control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))/if (heap->cursor == 0 \&\& !search->is_wrong)/')"
+control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !rrci_next_links(heap))/if (heap->cursor == 0)/')"
 
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_dissolve_young/d')"
