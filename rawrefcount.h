@@ -2056,11 +2056,17 @@ static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size
 #ifdef RRC_NO_STDLIB
     return NULL;
 #else
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
     return realloc(ptr, new_size);
+#endif
+}
+
+static void rrci_free(const rrc_desc *desc, void *ptr, size_t size)
+{
+    if (desc->realloc != NULL)
+        desc->realloc(desc->userdata, ptr, size, 0);
+#ifndef RRC_NO_STDLIB
+    else
+        free(ptr);
 #endif
 }
 
@@ -2071,6 +2077,13 @@ static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_
     memory = rrci_realloc(&heap->desc, ptr, old_size, new_size);
     RRCI_END_HOOK(heap);
     return memory;
+}
+
+static void rrci_free_memory(rrc_heap *heap, void *ptr, size_t size)
+{
+    RRCI_BEGIN_HOOK(heap);
+    rrci_free(&heap->desc, ptr, size);
+    RRCI_END_HOOK(heap);
 }
 
 static void *rrci_alloc_table(rrc_heap *heap, size_t size)
@@ -2085,7 +2098,7 @@ static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
 {
     if (table != NULL) {
         heap->memory -= size;
-        rrci_heap_realloc(heap, table, size, 0);
+        rrci_free_memory(heap, table, size);
     }
 }
 
@@ -4055,7 +4068,7 @@ static void rrci_end_husk(rrc_heap *heap)
 {
     if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
         rrc_desc desc = heap->desc;
-        rrci_realloc(&desc, heap, sizeof *heap, 0);
+        rrci_free(&desc, heap, sizeof *heap);
     }
 }
 
@@ -4120,7 +4133,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 #endif
 #endif
     }
-    rrci_heap_realloc(heap, memory, size, 0);
+    rrci_free_memory(heap, memory, size);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
         if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
@@ -8804,7 +8817,7 @@ static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count
 static void rrci_free_array(const rrci_graph *graph, void *array, size_t count, size_t size)
 {
     if (array != NULL)
-        rrci_heap_realloc(graph->heap, array, count * size, 0);
+        rrci_free_memory(graph->heap, array, count * size);
 }
 
 /* Make room for `more` elements. */
