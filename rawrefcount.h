@@ -252,7 +252,7 @@
  * names and messages. A call that fails has changed nothing. If the caller made a mistake, the
  * log hook gets an item with the function, the type's name and the addresses. With RRC_DEBUG and
  * without a log hook, the header writes it to stderr. Lack of memory is not a mistake:
- * RRC_ENOMEM is returned but not logged.
+ * RRC_ENOMEM is returned but not logged. (rrc_gc_visit_objects returns nothing, and logs it.)
  *
  * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
@@ -1111,8 +1111,9 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap);
 
 /* Call callback(ob, arg) for each tracked object, until it returns 0. ob is held during the call. The
    callback may make, track, untrack and free objects. Objects that are tracked during the walk may be
-   left out. The search for cycles is off during the walk.
-   [mutator | no | calls callback, dealloc | O(tracked objects)] */
+   left out. The search for cycles is off during the walk. In the middle of a major collection in slices a walk
+   needs memory; if there is none, no object is visited.
+   [mutator | allocates | calls callback, dealloc, realloc | O(tracked objects)] */
 RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob, void *arg), void *arg);
 
 /* ==== closed hosts: see >>mirror ==== */
@@ -1699,8 +1700,7 @@ enum {
     RRCI_MAJOR_KEEP  = 128,
     RRCI_MAJOR_START = 256,
     RRCI_MAJOR_WORK  = 512,
-    RRCI_MAJOR_SWEEP = 1024,
-    RRCI_BY_MUTATOR  = RRCI_MUTATES | RRCI_ENDS | RRCI_MAJOR_START | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP
+    RRCI_MAJOR_SWEEP = 1024
 };
 
 /* Gray objects: see rrci_push_gray. */
@@ -2035,7 +2035,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & RRCI_BY_MUTATOR) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && heap->state == heap->rest))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -2139,6 +2139,8 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
+    if (heap->gc_walking > 0 && heap->searched)
+        tracked += heap->gc[RRCI_TRACKED].count;    /* garbage that is set aside leaves holes */
     if (tracked > 0 || RRCI_IS_MIRRORED(heap))
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
@@ -4230,10 +4232,10 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
-    if (heap->rest == RRCI_STARTED)
-        rrci_let_move_out(heap, ob);
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
+        if (heap->rest == RRCI_STARTED)
+            rrci_let_move_out(heap, ob);
         if (rrci_is_gc_type(type)) {
             if (rrci_is_tracked(ob))
                 heap->finalizable--;
@@ -4243,7 +4245,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         if (rrci_is_gc_type(type))
             rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
-        if (--RRC_REFCNT(ob) != 0 || rrci_bias_was_forgotten(heap, ob)) {
+        if (!rrci_drop_one(ob) || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
         }
@@ -4252,6 +4254,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
+    if (heap->rest == RRCI_STARTED)
+        rrci_let_move_out(heap, ob);    /* (again, as the search may have begun in tp_finalize) */
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
     if (type->tp_dealloc != NULL) {
@@ -4776,8 +4780,6 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
 static int rrci_begin_trace(rrc_heap *heap, unsigned group, rrci_state state, const char *function)
 {
     int code = rrci_gate(heap, group, function);
-    if (code == RRC_OK && heap->state == heap->rest && RRCI_IN_HOOK(heap))
-        code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code == RRC_OK && RRCI_IS_CLOSED(heap))
         code = rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
     if (code == RRC_OK)
@@ -6094,9 +6096,14 @@ static int rrci_next_links(rrc_heap *heap)
     return 1;
 }
 
-/* The search goes on without a result. */
-static void rrci_give_up_search(rrc_heap *heap)
+/* Between two pieces of work: if a traverse was wrong, or if rrc_gc_disable was called, the search goes on without a
+   result. */
+static void rrci_give_up_search(rrci_search *search)
 {
+    rrc_heap *heap = search->heap;
+    if (!search->is_wrong && !(heap->gc_disabled && heap->searched && heap->rest == RRCI_STARTED))
+        return;
+    search->is_wrong = 0;
     rrci_forget_gray(&heap->gray);
     heap->searched = 0;
     heap->alive = heap->scan = 0;
@@ -6220,6 +6227,7 @@ static int rrci_ask_silent_host(rrc_heap *heap)
 static void rrci_work(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
+    rrci_give_up_search(search);
     while (rrci_may_go_on(search)) {
         switch (heap->stage) {
         case RRCI_RESETTING:
@@ -6269,10 +6277,7 @@ static void rrci_work(rrci_search *search)
         default:
             return;
         }
-        if (search->is_wrong) {
-            rrci_give_up_search(heap);
-            search->is_wrong = 0;
-        }
+        rrci_give_up_search(search);
     }
 }
 
@@ -6623,8 +6628,6 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_pause";
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
-    if (code == RRC_OK && RRCI_IN_HOOK(heap))
-        code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (heap->state == RRCI_OPEN)
@@ -7336,8 +7339,6 @@ static int rrci_gc_switch(rrc_heap *heap, int on)
     if (heap == NULL)
         return was;
     heap->gc_disabled = !on;
-    if (!on && heap->rest == RRCI_STARTED)
-        rrci_give_up_search(heap);
     return was;
 }
 
@@ -7378,6 +7379,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         return;
     }
     rrci_begin_walk(heap);
+    if (heap->searched && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+        rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
+        go_on = 0;
+    }
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         counts[kind] = heap->gc[kind].count;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
@@ -9415,7 +9420,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     if (graph.flags[first] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK))
         rrci_write(&writer, ", %s link to p %p", (graph.flags[first] & RRCI_HAS_P_LINK) != 0 ? "P" : "O", RRC_LINK(ob));
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
-               RRCI_IS_WEAK(ob) ? ", weak" : "");
+               RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob) ? ", weak" : "");
     if (graph.reach[first].how == 0) {
         rrci_write(&writer, rrci_is_set_aside(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
@@ -9465,7 +9470,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
         rrci_write(writer, "static");
     else
         rrci_write_count(writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
-    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
+    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_MIRRORED(graph->heap) && RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
                : how == 0 ? "\\ngarbage" : "");

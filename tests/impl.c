@@ -21,8 +21,8 @@
 #define RRC_HOST_MOVES 0
 #endif
 
-#ifdef __TINYC__                        /* it has no atomics */
-#include <pthread.h>
+#if UNIT_LOCKS
+#include "threads.h"
 #define RRC_ATOMIC_WORD uintptr_t
 #define RRC_ATOMIC_LOAD(address) host_swap((address), 0, 0)
 #define RRC_ATOMIC_SWAP(address, value) host_swap((address), 1, (value))
@@ -33,6 +33,8 @@ static uintptr_t host_swap(uintptr_t *address, int change, uintptr_t value)
 {
     uintptr_t old;
 
+    if (change && unit_on_swap != NULL)
+        unit_on_swap(value);
     pthread_mutex_lock(&host_lock);
     old = *address;
     if (change)

@@ -424,6 +424,10 @@ static void hook_trace(void *userdata, rrc_gcref p)
     }
     check(w.in_major || w.phase == MARKING || w.in_work || w.ending);
     mark(q);
+    if (!w.small && choose(256) == 0) {
+        rrc_gc_disable(w.heap);         /* in the middle of any stage */
+        w.is_clean = 0;
+    }
 }
 
 static void hook_propagate(void *userdata)
@@ -970,6 +974,10 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
         return;
     w.c[x].held++;
     touch_garbage();
+    if (w.phase == IDLE && choose(2)) {     /* what it owns is explained before it moves out */
+        start();
+        work(choose(40));
+    }
     slot_steps(choose(6));
     if (choose(3) == 0) {
         rrc_incref(heap, self);

@@ -57,6 +57,7 @@ control a_link_does_not_make_alive dict "$(in_function rrci_create_link "$no_hol
 control a_link_does_not_trace_p dict "$(in_function rrci_create_link 's/rrci_trace_p(heap, p);/;/')"
 control tracking_does_not_make_alive dict "$(in_function rrc_gc_track "$no_hold")"
 control the_dying_move_what_they_own dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);/;/')"
+control a_finalizer_starts dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);    /;/')"
 control untracking_moves_what_is_owned dict "$(in_function rrc_gc_untrack 's/rrci_let_move_out(heap, ob);/;/')"
 control the_gray_are_untracked dict "$(in_function rrc_gc_untrack "$no_hold")"
 control the_unlinked_stay_white dict "$(in_function rrci_note_unlinked "$no_hold")"

@@ -485,6 +485,121 @@ static void slices_in_a_walk(void)
     host_close(h);
 }
 
+static int sweep_all(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    while (walker->slices != 0 && rrc_major_collection_sweep(walker->heap, 100) >= 100)
+        ;
+    walker->slices = 0;
+    return ob != NULL;
+}
+
+static int do_nothing(rrc_object *ob, void *arg) { (void)arg; return ob != NULL; }
+
+/* Garbage that is set aside in a walk leaves holes, so that both lists are long. The walk reserves the memory. */
+static void a_walk_reserves(void)
+{
+    host *h = open_simple();
+
+    knot_ring(h, &Knot, 5000, NULL);
+    host_start(h);
+    host_pronounce(h);
+    walker = h;
+    h->fail_at = h->calls.allocate + 1;
+    rrc_gc_visit_objects(h->heap, sweep_all, NULL);
+    host_expect_log(h, RRC_ENOMEM, "rrc_gc_visit_objects");
+    check_int(h->slices, 2);            /* nothing was visited */
+    h->fail_at = 0;
+    rrc_gc_visit_objects(h->heap, sweep_all, NULL);
+    check_int(h->slices, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 5000);
+    rrc_gc_visit_objects(h->heap, do_nothing, NULL);
+    host_close(h);
+}
+
+/* ---- the search begins, or ends, at a bad moment ---- */
+
+static rrc_object *moved_out;
+
+static void start_and_work(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_finalize = NULL;
+    host_start(h);
+    rrc_major_collection_work(h->heap, 4);     /* all are explained, and none is scanned */
+}
+
+static void move_out(host *h, rrc_object *ob)
+{
+    if (moved_out == NULL) {
+        h->on_dealloc = NULL;
+        moved_out = KNOT(ob)->ref[0];
+        KNOT(ob)->ref[0] = NULL;
+    }
+}
+
+/* All references are explained in a finalizer. Then the dealloc moves one of them out. */
+static void a_finalizer_starts(void)
+{
+    host *h = open_simple();
+    rrc_object *ob = knot_new(h, &KnotFinal, 1), *ring[3];
+
+    knot_ring(h, &Knot, 3, ring);
+    knot_tie(h, ob, 0, ring[0]);
+    h->on_finalize = start_and_work;
+    h->on_dealloc = move_out;
+    moved_out = NULL;
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
+    check_ptr(moved_out, ring[0]);
+    host_pronounce(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 1);
+    rrc_decref(h->heap, moved_out);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 4);
+    host_close(h);
+}
+
+static void disable_in_hook(host *h, const char *name)
+{
+    if (strcmp(name, "trace") == 0) {
+        h->on_hook = NULL;
+        rrc_gc_disable(h->heap);
+    }
+}
+
+/* rrc_gc_disable ends the search, also if a hook calls it in the middle of a stage. */
+static void disabling_ends_the_search(void)
+{
+    host *h = open_simple();
+    rrc_object *held[MANY];
+    size_t p, i;
+
+    for (i = 0; i < MANY; i++)
+        held[i] = linked_knot(h, P, &p);
+    knot_ring(h, &Knot, MANY, NULL);
+    host_start(h);
+    h->on_hook = disable_in_hook;
+    while (rrc_major_collection_work(h->heap, 7) >= 7)
+        ;
+    check(h->on_hook == NULL);
+    host_pronounce(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    rrc_gc_enable(h->heap);
+    for (i = 0; i < MANY; i++)
+        rrc_decref(h->heap, held[i]);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2 * MANY);
+    host_close(h);
+}
+
 /* ---- new addresses ---- */
 
 static size_t cells[2];
@@ -531,4 +646,5 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
            UNIT(slices_in_hooks),
-           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(moves_are_ignored_in_slices));
+           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
+           UNIT(disabling_ends_the_search), UNIT(moves_are_ignored_in_slices));

@@ -151,6 +151,33 @@ static void an_end_that_is_given_up(void)
     host_end(h);
 }
 
+/* Another thread sends a letter just before the end of the heap closes its mailbox. */
+static host *ending;
+
+static void send_last(uintptr_t value)
+{
+    rrc_object *last = dropped_in_dealloc;
+
+    if (value != 0 && last != NULL) {
+        dropped_in_dealloc = NULL;
+        check_int(rrc_decref_later(ending->heap, last), RRC_OK);
+    }
+}
+
+static void the_last_letter(void)
+{
+    if (UNIT_LOCKS) {
+        ending = host_open(NULL);
+        dropped_in_dealloc = ob_new(ending, &Node);
+        unit_on_swap = send_last;
+        host_free_heap(ending);
+        unit_on_swap = NULL;
+        check_ptr(dropped_in_dealloc, NULL);
+        check_int(ending->deallocs, 1);
+        host_end(ending);
+    }
+}
+
 /* Some real threads. */
 typedef struct sender {
     rrc_heap *heap;
@@ -200,4 +227,5 @@ UNIT_GROUP(mail,
     UNIT(letters_need_memory),
     UNIT(at_the_end),
     UNIT(an_end_that_is_given_up),
+    UNIT(the_last_letter),
     UNIT(from_threads));

@@ -23,6 +23,7 @@
 #endif
 
 int unit_letters_fail;
+void (*unit_on_swap)(uintptr_t value);
 
 static char context[256];
 static const char *test_name = "";

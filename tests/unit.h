@@ -72,4 +72,13 @@ int unit_main(int argc, char **argv, const unit_group *const *groups, size_t cou
 /* For the header's implementation in the test programs: rrc_decref_later finds no memory. */
 extern int unit_letters_fail;
 
+/* There the atomic operations take a lock, as tcc has none, and as some tests must know of each swap: it calls
+   unit_on_swap first. */
+#if defined(__TINYC__) || (defined(HOST_MACROS) && HOST_MACROS && !defined(__wasi__))
+#define UNIT_LOCKS 1
+#else
+#define UNIT_LOCKS 0
+#endif
+extern void (*unit_on_swap)(uintptr_t value);
+
 #endif
