@@ -958,10 +958,11 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
-   of cyclic garbage, run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds
-   of work the batch is checked again: an object to which C has taken a reference is left alone, with all
-   that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
-   of the same batch, the later one is still finalized or cleared.)
+   of cyclic garbage, run its finalizers, and clear it. Garbage is taken in batches: objects that C references
+   connect, and sometimes others that lie between them. Before each of these three kinds of work the batch is checked
+   again: an object to which C has taken a reference is left alone, with all that it reaches in C. (If the finalizer
+   or tp_clear of one object takes a reference to a later one of the same batch, the later one is still finalized or
+   cleared.)
    About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
    of rrc_decref_later, and an object with weak references or a finalizer counts once more for each. While a
    collection in slices sweeps, garbage is left alone. Garbage that C references connect is
@@ -1764,6 +1765,8 @@ struct rrc_heap {
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
+    size_t        walked;           /* ... in the middle of a major collection in slices: so many tracked objects can
+                                       be set aside before their holes are filled */
     char          gc_collecting;    /* inside rrc_gc_collect */
 #ifdef RRC_DEBUG
     char          logging;          /* inside the log hook */
@@ -2139,8 +2142,7 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
-    if (heap->gc_walking > 0 && heap->searched)
-        tracked += heap->gc[RRCI_TRACKED].count;    /* garbage that is set aside leaves holes */
+    tracked += heap->walked;
     if (tracked > 0 || RRCI_IS_MIRRORED(heap))
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
@@ -3367,11 +3369,11 @@ typedef struct rrci_search {
     char        watches;        /* in slices: objects are watched from the time when they are first seen */
     size_t      max;            /* end the slice after so many units */
     size_t      units;          /* done so far, without visits, which `at` counts */
-    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
-    size_t      at, delayed;
 #ifdef RRC_DEBUG
     uintptr_t   sum, counts;    /* of one traverse */
 #endif
+    rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
+    size_t      at, delayed;        /* number of visits; number of objects in the ring */
 } rrci_search;
 
 /* rrci_search.explains: a bit for each list of tracked objects, and one for linked objects that are not
@@ -6848,6 +6850,7 @@ static void rrci_color_held(rrci_look *look)
         }
     if (look->search.is_wrong)
         return;
+    rrci_forget_gray(&look->gray);
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             ob = *rrci_ob_at(&heap->gc[kind], i);
@@ -6880,7 +6883,6 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_state state = heap->state;
     size_t looked, i;
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
-    rrci_forget_gray(&look.gray);
     look.unexplained = 0;
     look.flags = 0;
     heap->state = RRCI_MAJOR;
@@ -7009,13 +7011,13 @@ static int rrci_do_garbage(rrc_heap *heap)
     heap->batch = 0;
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
         return 1;
-    looked = rrci_look_at_waiting(heap, heap->quota < RRCI_SEGMENT ? heap->quota : RRCI_SEGMENT, &flags);
+    looked = rrci_look_at_waiting(heap, 1, &flags);
     /* Raise a small quota: it must not look at much again and again. */
     if (heap->quota < looked / 8) {
         heap->quota_added += looked / 8 - heap->quota;
         heap->quota = looked / 8;
     }
-    /* User code has run after each kind of work: another look is needed. */
+    /* User code runs in each kind of work. Then another look is needed. */
     if (heap->batch == 0)
         return 1;
     if ((flags & RRCI_GC_WEAKREFS) != 0) {
@@ -7363,6 +7365,7 @@ static void rrci_end_walk(rrc_heap *heap)
     int kind;
     if (--heap->gc_walking > 0)
         return;
+    heap->walked = 0;
     heap->batch = 0;                    /* its objects may have moved in the list */
     for (kind = rrci_is_searching(heap) ? RRCI_WAITING : RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
@@ -7379,7 +7382,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         return;
     }
     rrci_begin_walk(heap);
-    if (heap->searched && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
+    if (heap->searched)
+        heap->walked = heap->gc[RRCI_TRACKED].count;
+    if (heap->walked > 0 && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }

@@ -459,7 +459,7 @@ static int untrack_and_sweep(rrc_object *ob, void *arg)
 }
 
 /* Garbage is put in order in the middle of a walk that has left a hole in the list of garbage. */
-static void slices_in_a_walk(void)
+static void order_in_a_walk(int hole)
 {
     host *h = open_simple();
     rrc_object *ring[4];
@@ -472,7 +472,7 @@ static void slices_in_a_walk(void)
     for (i = 0; i < 4; i++)
         check_int(rrc_major_collection_sweep(h->heap, 1), 1);
     walker = h;
-    last_waiting = ring[0];             /* the table is passed from its end: it came last */
+    last_waiting = ring[hole];          /* the table is passed from its end: ring[0] came last */
     rrc_gc_visit_objects(h->heap, untrack_and_sweep, NULL);
     check_int(rrc_check(h->heap), RRC_OK);
     check_int(host_stats(h).major_collections, 1);
@@ -483,6 +483,12 @@ static void slices_in_a_walk(void)
     all_is_swept(h);
     check_int(host_stats(h).tracked, 0);
     host_close(h);
+}
+
+static void slices_in_a_walk(void)
+{
+    order_in_a_walk(0);
+    order_in_a_walk(3);
 }
 
 static int sweep_all(rrc_object *ob, void *arg)

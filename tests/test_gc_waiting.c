@@ -625,6 +625,48 @@ static void a_finalizer_that_untracks_itself_takes_hold(void)
     host_close(h);
 }
 
+/* The first dealloc takes hold of garbage that has nothing to do with it. */
+enum { UNRELATED = 20 };
+static rrc_object *unrelated[UNRELATED];
+
+static void hold_all(host *h, rrc_object *ob)
+{
+    int i;
+
+    h->on_dealloc = NULL;
+    for (i = 0; i < UNRELATED; i++)
+        if (unrelated[i] != ob)
+            rrc_incref(h->heap, unrelated[i]);
+}
+
+static void unrelated_garbage_is_held(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *second;
+    int i, kept = 0;
+
+    for (i = 0; i < UNRELATED; i++)
+        unrelated[i] = knot_ring(h, &Knot, 2, NULL);
+    h->on_dealloc = hold_all;
+    knot_collect(h);
+    check_int(h->deallocs, 2);
+    for (i = 0; i < UNRELATED; i++) {
+        if (!rrc_gc_is_tracked(h->heap, unrelated[i]))
+            continue;
+        kept++;
+        second = KNOT(unrelated[i])->ref[0];
+        check(second != NULL);
+        if (second != NULL)
+            check_ptr(KNOT(second)->ref[0], unrelated[i]);
+        rrc_decref(h->heap, unrelated[i]);
+    }
+    check_int(kept, UNRELATED - 1);
+    knot_collect(h);
+    check_int(h->deallocs, 2 * UNRELATED);
+    forget_events(h);
+    host_close(h);
+}
+
 static void weakrefs_give_up_self(rrc_heap *heap, rrc_object *ob)
 {
     give_up_self(HOST(heap), ob);
@@ -866,7 +908,7 @@ UNIT_GROUP(gc_waiting,
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
     UNIT(finalizers_come_in_portions), UNIT(what_is_being_finalized_is_held),
-    UNIT(a_finalizer_that_untracks_itself_takes_hold),
+    UNIT(unrelated_garbage_is_held), UNIT(a_finalizer_that_untracks_itself_takes_hold),
     UNIT(what_loses_its_weak_references_is_held), UNIT(what_a_weak_reference_gives_is_left_alone),
     UNIT(a_wrong_traverse_does_not_wait_without_end),
     UNIT(many_wrong_visits_while_it_waits)
