@@ -970,8 +970,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    max. Returns how many objects were dealt with.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
-   [mutator, ignored in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc; for what
-   rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
+   [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
+   for what rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
    connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
@@ -1099,7 +1099,7 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
    pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
    as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
-   [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
+   [mutator, ignored in a step and in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -1641,6 +1641,8 @@ typedef struct rrci_letter {
    RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
    RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
                    links, as in RRCI_PARTING.
+   RRCI_STEPPING   rrc_mirror_step runs. The same holds as in RRCI_MUTATOR, as code of the mutator can run in the
+                   mirror hook; but nothing is freed. Deallocs wait until the step has ended.
    RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
@@ -1657,7 +1659,7 @@ typedef struct rrci_letter {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_STEPPING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
@@ -1811,12 +1813,11 @@ struct rrc_heap {
     rrc_object  **targets;      /* a buffer for the mirror hook */
     size_t        targets_room;
     rrc_object   *linking;      /* its P link is just made or dissolved */
-    char          stepping;     /* inside rrc_mirror_step: deallocs wait */
-    char          has_pending;  /* tracked objects with RRCI_NODE_PENDING */
-    char          spreading;    /* rrci_spread_strength is running, or put off */
-    char          untracked;    /* rrc_gc_untrack was called during the mirror hook */
-    char          found_dead;   /* C took a reference to a weak object whose p had died */
-    char          anchoring;    /* inside the anchor hook */
+    size_t        pending;      /* tracked objects that got RRCI_NODE_PENDING in this step */
+    size_t        untracked;    /* calls of rrc_gc_untrack */
+    size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
+    unsigned      spreading;    /* what loses its edge node is noted only, as rrci_spread_strength runs or comes next */
+    unsigned      anchoring;    /* inside the anchor hook */
 #endif
 };
 
@@ -1846,7 +1847,7 @@ static int rrci_is_inside(const rrc_heap *heap)
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
 #define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
-#define RRCI_IN_STEP(heap) ((heap)->stepping)
+#define RRCI_IN_STEP(heap) ((heap)->rest == RRCI_STEPPING)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
 #else
@@ -2018,6 +2019,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_SWEEPING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_WORK | RRCI_MAJOR_KEEP
                              | RRCI_MAJOR_FREE | RRCI_MAJOR_SWEEP,
                              "the free function of a major collection must come next" },
+        /* RRCI_STEPPING */  { RRCI_MUTATES | RRCI_ENDS, "rrc_mirror_step is running" },
         /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_START,
                              "rrc_heap_free is running, and no collection is going on" },
@@ -3640,12 +3642,11 @@ static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
 {
     int is_there;
-    char anchoring = heap->anchoring;
-    heap->anchoring = 1;
+    heap->anchoring++;
     RRCI_BEGIN_HOOK(heap);
     is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
     RRCI_END_HOOK(heap);
-    heap->anchoring = anchoring;
+    heap->anchoring--;
     return is_there;
 }
 
@@ -3662,10 +3663,10 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
 static void rrci_spread_strength(rrc_heap *heap)
 {
     rrc_object *ob;
-    heap->spreading = 1;
+    heap->spreading++;
     while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_touch_owned(heap, ob);
-    heap->spreading = 0;
+    heap->spreading--;
 }
 
 static void rrci_forget_listed(rrc_heap *heap, rrci_mirror_head *head)
@@ -3710,7 +3711,7 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, &heap->gray, ob);
-    if (!heap->spreading)
+    if (heap->spreading == 0)
         rrci_spread_strength(heap);
 }
 
@@ -3722,7 +3723,7 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
         return;
     if (rrci_is_p_linked(heap, ob)) {
         rrci_set_weak(heap, ob);
-        heap->found_dead = 1;
+        heap->found_dead++;
         return;
     }
     rrci_lose_node(heap, ob);
@@ -3776,7 +3777,7 @@ static void rrci_strengthen_all(rrc_heap *heap)
 static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
 {
     head->is.state |= RRCI_NODE_PENDING;
-    heap->has_pending = 1;
+    heap->pending++;
 }
 
 /* A new node is rooted until the step ends, even if its object is weak. */
@@ -3790,19 +3791,19 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     }
     if (rrci_gate(heap, RRCI_ENDS, function) != RRC_OK)
         return;
-    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(heap->stepping || rrci_is_tracked(ob))) {
+    if (!RRCI_IS_MIRRORED(heap) || !rrci_is_gc_object(ob) || !(RRCI_IN_STEP(heap) || rrci_is_tracked(ob))) {
         rrci_error(heap, RRC_ETYPE, function, ob, node, "only tracked objects of mirrored heaps have edge nodes");
         return;
     }
     head = rrci_mirror_head_of(ob);
-    if (!heap->stepping || head->is.node == node) {
+    if (!RRCI_IN_STEP(heap) || head->is.node == node) {
         head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
         if (head->is.number == 0) {
             head->is.number = rrci_new_number(heap);
             heap->changes++;
         }
     }
-    if (!heap->stepping) {
+    if (!RRCI_IN_STEP(heap)) {
         if (head->is.node == node)
             return;
         heap->changes++;
@@ -3813,7 +3814,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
-    if (RRCI_IS_WEAK(ob) && heap->stepping)
+    if (RRCI_IS_WEAK(ob) && RRCI_IN_STEP(heap))
         rrci_set_pending(heap, head);
     else
         rrci_clear_weak(heap, ob);
@@ -3858,7 +3859,7 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
 static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;
-    heap->untracked = 1;
+    heap->untracked++;
     rrc_touch(heap, ob);                /* (a step does not see untracked objects) */
     rrci_touch_owned(heap, ob);         /* (even without a node: a step may be about to make one) */
     rrci_forget_node(heap, ob);
@@ -4721,7 +4722,7 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
     if (heap->rest == RRCI_STARTED && heap->desc.snapshot && rrci_is_linked_ob(ob))
         rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
-    if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
+    if (RRCI_IS_WEAK(ob) && heap->found_dead > 0 && heap->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
         rrci_become_strong(heap, ob);
         if (RRCI_IS_WEAK(ob))
             return NULL;
@@ -6535,7 +6536,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
 /* May a slice be done, and is there anything to do? */
 static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 {
-    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_ENDING))
+    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_STEPPING
+                         || heap->state == RRCI_ENDING))
         return 0;
     return rrci_gate(heap, group, function) == RRC_OK;
 }
@@ -7531,7 +7533,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
     rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links, at most one chunk of them */
     size_t i, without_links = 0;
     int is_garbage;
-    heap->spreading = 1;                /* no spreading during a sweep */
+    heap->spreading++;                  /* not during a sweep */
     RRCI_BEGIN_HOOK(heap);
     rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
     rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
@@ -7546,6 +7548,7 @@ static void rrci_find_deaths(rrc_heap *heap, const char *function)
             rrci_append_ob(heap, loners, ob);
     }
     RRCI_END_HOOK(heap);
+    heap->spreading--;
     rrci_spread_strength(heap);
     is_garbage = rrci_can_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
                                              || !rrci_all_held(heap, loners, function));
@@ -7903,6 +7906,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     static rrc_object *const none[1] = { NULL };
     rrc_heap *heap = weighing->search.heap;
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
+    size_t untracked;
     weighing->target_count = 0;
     weighing->edges = 0;
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
@@ -7914,11 +7918,11 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
         return 0;
 #endif
     heap->mirrored++;
-    heap->untracked = 0;
+    untracked = heap->untracked;
     if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
-    if (heap->untracked) {              /* by the host's finalizers, perhaps before the hook made nodes */
+    if (heap->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
         size_t i;
         for (i = 0; i < weighing->target_count; i++)
             if (!rrci_is_tracked(heap->targets[i]))
@@ -7968,7 +7972,7 @@ static void rrci_end_pending(rrc_heap *heap)
 {
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_PENDING];
     size_t i;
-    for (i = 0; heap->has_pending && i < tracked->count; i++) {
+    for (i = 0; heap->pending > 0 && i < tracked->count; i++) {
         rrc_object *ob = *rrci_ob_at(tracked, i);
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         RRCI_PREFETCH_OBJECT(tracked, i);
@@ -7982,7 +7986,7 @@ static void rrci_end_pending(rrc_heap *heap)
         else
             rrc_touch(heap, ob);
     }
-    heap->has_pending = 0;
+    heap->pending = 0;
     for (i = 0; i < untracked->count; i++) {
         rrc_object *ob = rrci_at(untracked, i)->ob;
         if (RRCI_IS_WEAK(ob))
@@ -7997,11 +8001,14 @@ static void rrci_end_pending(rrc_heap *heap)
 #define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
 
+static void rrci_begin_step(rrc_heap *heap) { heap->state = heap->rest = RRCI_STEPPING; }
+static void rrci_end_step(rrc_heap *heap) { heap->state = heap->rest = RRCI_MUTATOR; }
+
 static int rrci_step(rrc_heap *heap, const char *function)
 {
     size_t changes = heap->changes, links = rrci_count_links(heap);
     int code = RRC_OK;
-    heap->stepping = 1;
+    rrci_begin_step(heap);
     rrci_find_deaths(heap, function);
     if (changes > 0 || rrci_count_links(heap) < links)
         heap->patience = RRCI_LEAST_PATIENCE;
@@ -8021,7 +8028,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
     }
     rrci_trim(heap, SIZE_MAX);
     heap->mirror_steps++;
-    heap->stepping = 0;
+    rrci_end_step(heap);
     return code;
 }
 
@@ -8055,9 +8062,9 @@ static void rrci_mirror_cycle(rrc_heap *heap)
     rrci_step(heap, function);
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
-    heap->stepping = 1;
+    rrci_begin_step(heap);
     rrci_find_deaths(heap, function);
-    heap->stepping = 0;
+    rrci_end_step(heap);
 }
 
 /* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
@@ -8694,7 +8701,7 @@ static void rrci_check_mirror(rrci_checker *checker)
         }
     if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects or edge nodes are not counted right");
-    if (checker->code == RRC_OK && !heap->found_dead && heap->depth == 0)
+    if (checker->code == RRC_OK && heap->found_dead == 0 && heap->depth == 0)
         rrci_check_owners(checker);
 }
 

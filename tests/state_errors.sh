@@ -68,7 +68,7 @@ RRC_API int rrc_go_on(rrc_heap *heap);\
 '
 mistake undeclared_function 'rrc_go_on is not declared below >>api' '/^RRC_API const char \*rrc_version(void)$/i RRC_API int rrc_go_on(rrc_heap *heap)'
 mistake new_state 'what may be called in RRCI_PAUSED?' 's/^    RRCI_MAJOR, RRCI_MARKING,/    RRCI_MAJOR, RRCI_MARKING, RRCI_PAUSED,/'
-mistake lost_state 'RRCI_ENDING is not in the enum' 's/RRCI_SWEEPING, RRCI_ENDING,$/RRCI_SWEEPING,/'
+mistake lost_state 'RRCI_ENDING is not in the enum' 's/RRCI_STEPPING, RRCI_ENDING,$/RRCI_STEPPING,/'
 mistake no_invariant 'RRCI_HUSK has no invariant' '/^   RRCI_HUSK  /s/RRCI_HUSK/         /'
 mistake no_row 'RRCI_ENDING is not in the table' '/^ *\/\* RRCI_ENDING \*\//d'
 mistake one_bit_more 'RRCI_KEPT of rrci_gate has RRCI_MAJOR_KEEP' 's/{ RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/'
@@ -77,6 +77,6 @@ mistake new_group 'what phase is for RRCI_LOOKS?' 's/{ RRCI_MINOR_TRACE | RRCI_M
 
 untrue check_at_any_time 'rrc_check [any] in' 's/\[mutator | no | calls is_young, slot, tp_traverse, log/[any | no | calls is_young, slot, tp_traverse, log/'
 untrue userdata_of_the_mutator 'rrc_userdata [mutator] in' '/The userdata of the descriptor/s/\[any /[mutator /'
-untrue no_freeing_at_the_end 'rrc_run_pending [mutator until rrc_heap_free] in ENDING' 's/mutator, ignored in rrc_heap_free | no | calls tp_clear_weakrefs/mutator until rrc_heap_free | no | calls tp_clear_weakrefs/'
+untrue no_freeing_at_the_end 'rrc_run_pending [mutator until rrc_heap_free] in ENDING' 's/mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs/mutator until rrc_heap_free | no | calls tp_clear_weakrefs/'
 untrue other_words 'item.detail is "a minor collection is going on"' 's/"a minor collection is going on"/"a minor collection is running"/'
 finish

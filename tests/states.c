@@ -696,7 +696,8 @@ void states_call(states_cast *c)
     if (what == '+') {
         check_refused(c, given, logged, other_host(c), NULL);
     } else if (what == '-' || what == '!') {
-        const char *words = words_of[what == '-' && state <= STATE_LOOK ? STATE_MUTATOR : state];
+        int by_base = state <= STATE_LOOK && (what == '-' || c->function->in[c->base] == '-');
+        const char *words = words_of[by_base ? c->base : state];
 
         check_refused(c, given, logged, state == STATE_HUSK ? RRC_ECLOSED : RRC_EPHASE,
                       c->function->asks_gate ? words : NULL);

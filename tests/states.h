@@ -54,6 +54,7 @@ struct states_cast {
 
     const states_function *function;
     states_state state;
+    states_state base;          /* ... outside the hook, if that is STATE_HOOK or STATE_LOOK */
     const char *place;          /* in words */
     int in_log;                 /* called by the log hook */
     const char *slot;           /* the slot of Probe that calls, or NULL */
