@@ -2458,6 +2458,12 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
     return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
 }
 
+/* Is a tracked object garbage, or was it found alive for garbage only? */
+static int rrci_is_to_wait(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return !rrci_is_alive(heap, head) || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) != 0;
+}
+
 /* Has a look at waiting garbage found the object to be held? */
 static int rrci_is_colored(const rrc_heap *heap, const rrci_gc_head *head)
 {
@@ -4312,11 +4318,11 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
                       "the count of a linked object is below the bias");
 }
 
-/* After the verdict of a collection in slices: is ob garbage that has not been set aside yet? */
+/* After the verdict of a collection in slices: is ob garbage, or kept for it, and has not been set aside yet? */
 static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
 {
     return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
-        && rrci_is_in_tracked(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob));
+        && rrci_is_in_tracked(ob) && rrci_is_to_wait(heap, rrci_gc_head_of(ob));
 }
 
 /* In a heap whose collections can be divided: ob has just lost its link. */
@@ -4324,7 +4330,7 @@ static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-    if (RRCI_COUNT(ob) == 0) {          /* late garbage: RRCI_FINALIZABLE and RRCI_OWNED are to see it in its place */
+    if (RRCI_COUNT(ob) == 0) {          /* late garbage, which has to stay in its place for now */
         RRC_REFCNT(ob) = 1;
         rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
     }
@@ -5864,7 +5870,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
             continue;
         }
         head = rrci_gc_head_of(ob);
-        if (rrci_is_alive(heap, head) && (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0) {
+        if (!rrci_is_to_wait(heap, head)) {
             rrci_set_uncollectable(heap, head, 0);
         } else if (rrci_goes_by_count(ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
             rrci_whiten(heap, head);
@@ -6065,9 +6071,9 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
  *
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
  *   9. Garbage moves to RRCI_WAITING. rrc_run_pending does not deal with garbage until the collection has ended.
- *  10. Links whose p died are dissolved. Young links are, in rrc_major_collection_trace, before the mutator
- *      runs: a minor collection must not see a dead p. Until the sweep has passed a link, rrc_to_obj asks the host
- *      about its p.
+ *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
+ *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
+ *      a link, rrc_to_obj asks the host about its p.
  *
  * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
  * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
@@ -6213,6 +6219,24 @@ static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keepi
     heap->keeping = keeping;
 }
 
+/* Dissolve the young links whose p died. */
+static void rrci_dissolve_young(rrc_heap *heap, const char *function)
+{
+    rrci_sweeper sweeper;
+    int kind;
+    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
+        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
+    }
+}
+
+/* Begin RRCI_ASIDE, from this place down. */
+static void rrci_begin_aside(rrc_heap *heap, size_t cursor)
+{
+    heap->stage = RRCI_ASIDE;
+    heap->cursor = cursor;
+}
+
 /* Ask a host that does not report what it marks about all tracked objects that are not found yet. Has it marked
    any? */
 static int rrci_ask_silent_host(rrc_heap *heap)
@@ -6273,8 +6297,8 @@ static void rrci_work(rrci_search *search)
                 rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
             } else {
                 heap->keeping = 0;
-                heap->stage = RRCI_ASIDE;
-                heap->cursor = SIZE_MAX;
+                rrci_begin_aside(heap, SIZE_MAX);
+                rrci_dissolve_young(heap, search->function);
             }
             break;
         default:
@@ -6294,17 +6318,6 @@ static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
     rrci_work(&search);
     heap->state = heap->rest;
     return search.units + search.at;
-}
-
-/* Dissolve the young links whose p died. */
-static void rrci_dissolve_young(rrc_heap *heap, const char *function)
-{
-    rrci_sweeper sweeper;
-    int kind;
-    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
-        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
-        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
-    }
 }
 
 #ifdef RRC_DEBUG
@@ -6343,18 +6356,16 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
     heap->waiting_first = heap->gc[RRCI_WAITING].count;
-    heap->stage = RRCI_ASIDE;
-    heap->cursor = 0;
+    rrci_begin_aside(heap, heap->searched && heap->holes > 0 ? SIZE_MAX : 0);
     if (heap->searched) {
         int is_garbage = !rrci_all_alive(heap);
         rrci_note_search(heap);
         rrci_pronounce(heap);
         if (is_garbage)
             rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
-        else if (heap->holes > 0)
-            heap->cursor = SIZE_MAX;
     }
-    rrci_dissolve_young(heap, function);
+    if (heap->stage == RRCI_ASIDE)
+        rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
 }
 

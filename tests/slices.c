@@ -122,6 +122,12 @@ static int is_alive(int q)
     return w.p[q].at != NULL && !is_doomed(&w.p[q]);
 }
 
+/* For a minor collection. What died is not swept yet, and can be kept for finalizers until the keep call. */
+static int is_there(int q)
+{
+    return w.p[q].at != NULL && (w.phase == VERDICT || !is_doomed(&w.p[q]));
+}
+
 static unsigned choose(unsigned n)
 {
     return pick(&w.from, n);
@@ -418,7 +424,7 @@ static void hook_trace(void *userdata, rrc_gcref p)
     check_cell(p);
     check(w.p[q].at == p);
     if (w.in_minor) {
-        check(!is_doomed(&w.p[q]));
+        check(is_there(q));
         w.p[q].is_copied = 1;
         return;
     }
@@ -444,7 +450,7 @@ static rrc_gcref hook_survivor(void *userdata, rrc_gcref p)
     (void)userdata;
     check_cell(p);
     if (w.in_minor) {
-        check(!is_doomed(q));
+        check(is_there(id_of_p(p)));
         return q->young && !q->is_copied ? NULL : q->at;
     }
     return w.in_move || q->color != WHITE ? q->at : NULL;
@@ -565,7 +571,7 @@ static void minor(void)
 
     w.in_minor = 1;
     for (q = 0; q < MOST_P; q++)
-        w.p[q].is_copied = is_alive(q) && (!w.p[q].young || w.p[q].roots > 0);
+        w.p[q].is_copied = is_there(q) && (!w.p[q].young || w.p[q].roots > 0);
     check_int(rrc_minor_collection_trace(w.heap), RRC_OK);
     do {
         before = 0;
@@ -573,7 +579,7 @@ static void minor(void)
             for (k = 0; k < FIELDS; k++) {
                 int t = w.p[q].at != NULL && w.p[q].is_copied ? w.p[q].field[k] : NONE;
 
-                if (t != NONE && is_alive(t) && !w.p[t].is_copied)
+                if (t != NONE && is_there(t) && !w.p[t].is_copied)
                     before = (unsigned)(w.p[t].is_copied = 1);
             }
     } while (before);
@@ -638,7 +644,7 @@ static void pronounce(set alive, int keeps)
             if (w.c[i].at->field[k] != NULL) {
                 c_node *x = node_of(w.c[i].at->field[k]);
 
-                if (x->link != NONE && x->is_p && !w.p[x->link].young)
+                if (x->link != NONE && x->is_p)
                     x->wanted = x->link;
             }
 }
@@ -720,6 +726,8 @@ static void advance(size_t max)
         }
         break;
     case VERDICT:
+        if (choose(4) == 0)
+            minor();
         if (choose(3) == 0 || work(max) < max)
             keep();
         break;
@@ -938,6 +946,7 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     expect_unguarded(at->id, "cleared");
     expect_whole(at->id);
     check(!w.garbage_waits);
+    check(w.c[at->id].kind != FINAL || w.c[at->id].finalized || w.ending);
     w.c[at->id].cleared = 1;
     if (talks)
         printf("%*sclear %d\n", w.in_slot * 2, "", at->id);

@@ -82,10 +82,10 @@ control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrc
 control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !rrci_next_links(heap))/if (heap->cursor == 0)/')"
 
 # After the verdict.
-control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_dissolve_young/d')"
+control the_young_dead_stay_linked dict "$(in_function rrci_finish_search 's/rrci_dissolve_young(heap, function);/;/')"
 control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || heap->rest == RRCI_SWEEPING//')"
-control late_garbage_is_set_aside_at_once dict "$(in_function rrci_note_unlinked 's/RRC_REFCNT(ob) = 1;/rrci_set_aside(heap, ob);/;/RRCI_GC_SOON/d')"
 control late_garbage_is_queued dict "$(in_function rrci_is_late_garbage 's/return /return 0 \&\& /')"
+control the_young_are_dissolved_too_early dict "$(in_function rrci_finish_search 's/if (heap->stage == RRCI_ASIDE)/if (1)/')"
 control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
 control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
 control some_links_are_not_swept dict "$(in_function rrc_major_collection_sweep 's/if (!rrci_next_links(heap)) {/if (1) {/')"

@@ -362,6 +362,86 @@ static void reports_in_a_minor(void)
     host_close(h);
 }
 
+/* ---- between the verdict and the keep call ---- */
+
+/* (This host promotes at the end of a major collection, which rrc_check would not like.) */
+static host *open_young(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .incremental = 1, .moving = HOST_STAY, .unchecked = 1 };
+
+    return host_open(&options);
+}
+
+static rrc_object *owned_view;
+static size_t owned_p;
+
+static void look_at_view(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 7)
+        check_ptr(rrc_to_obj(h->heap, owned_view), host_at(h, owned_p));
+}
+
+static void only_the_verdict(host *h)
+{
+    host_start(h);
+    rrc_major_collection_work(h->heap, 0);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+    h->phase = HOST_MUTATOR;
+    h->slices = 2;
+}
+
+/* A minor collection finds the young p of garbage dead. What the garbage owns must be kept nevertheless. */
+static void garbage_loses_its_p_in_a_minor(void)
+{
+    host *h = open_young();
+    rrc_object *ob = knot_new(h, &Knot, 7);
+
+    owned_view = linked_knot(h, P, &owned_p);
+    knot_tie(h, ob, 0, owned_view);
+    rrc_decref(h->heap, owned_view);
+    ob_link(h, O, host_new(h, HOST_YOUNG), ob, FULL);
+    rrc_decref(h->heap, ob);
+    h->on_dealloc = look_at_view;
+    only_the_verdict(h);
+    host_minor(h);
+    check_int(h->deallocs, 0);
+    host_major_keep(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+/* A finalizer needs an old p, which refers to a young one. The link of that one must not be dissolved before. */
+static void a_young_p_is_kept(void)
+{
+    host *h = open_young();
+    rrc_object *final = knot_new(h, &KnotFinal, 7), *view = ob_new(h, &Node);
+    size_t old = host_new(h, HOST_OLD), near = host_new(h, HOST_YOUNG);
+    rrc_object *needed = linked_knot(h, P, &owned_p);
+
+    host_point(h, owned_p, 0, old);
+    host_point(h, old, 0, near);
+    ob_link(h, O, near, view, FULL);
+    knot_tie(h, final, 0, final);
+    knot_tie(h, final, 1, needed);
+    rrc_decref(h->heap, needed);
+    rrc_decref(h->heap, final);
+    only_the_verdict(h);
+    host_major_keep(h);
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, near));
+    all_is_swept(h);
+    check_int(h->finalized, 1);
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, near));
+    rrc_decref(h->heap, view);
+    host_start(h);
+    all_is_swept(h);                    /* `near` is kept once more, as `final` owns `needed` */
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
 /* A snapshot host is told of each p that the mutator gets. */
 static void snapshots_keep_what_is_read(void)
 {
@@ -651,6 +731,7 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(reports_can_be_missing), UNIT(silent_hosts_are_asked), UNIT(a_wrong_traverse_ends_the_search),
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
+           UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept),
            UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
            UNIT(disabling_ends_the_search), UNIT(moves_are_ignored_in_slices));
