@@ -8,6 +8,9 @@
  *     cycles.c   the rows about cyclic garbage
  *     mirror.c   the rows about hosts whose collector is closed
  *     crossing.c the rows about calls of C functions from compactvm
+ *     pauses.c   the rows about pauses: a major collection in one, and in slices
+ *     calls.c    how long calls take, one by one
+ *     nodes.h    the counted objects of cycles.c and pauses.c
  *
  * What others need for the same, programs of their own with the names of these rows:
  *
@@ -15,6 +18,12 @@
  *     peer_glib.c     toggle references of GObjects
  *     peer_lua.c      a weak table, __gc and luaL_ref
  *     peer_cpython.py CPython's collector, on the graphs of cycles.c
+ *
+ * And for the rows about pauses:
+ *
+ *     peer_boehm_pauses.c     the Boehm collector, in one and incremental
+ *     peer_cpython_pauses.py  CPython's collector
+ *     peer_lua_pauses.lua     a frame loop in Lua, with this project's binding
  *
  *     table.awk  the table in Markdown; chart.gp the chart; results.sh both, and the README
  *     count.c    instructions for each operation; instructions.sh compares them
@@ -24,6 +33,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "rawrefcount.h"
 
 /* ---- the host: as thin as a host can be ---------------------------------- */
@@ -139,12 +149,42 @@ typedef struct samples {
     double value[BENCH_MAX_REPEATS], limit[BENCH_MAX_REPEATS];
 } samples;
 
+/* How long the calls of a function took: the longest, and how many of each length. */
+enum { BENCH_BUCKETS_PER_DECADE = 8, BENCH_BUCKETS = 80, BENCH_BATCH = 16 };
+
+typedef struct calls {
+    size_t number, bucket[BENCH_BUCKETS];       /* bucket 0 is all that is below 10 ns and a bit */
+    double sum, longest;                        /* seconds */
+} calls;
+
+void calls_note(calls *c, double seconds);
+void calls_add(calls *to, const calls *from);
+void calls_keep_best(calls *best, const calls *c);      /* the one whose longest call is shorter */
+
+/* For each bucket a line: where it begins in ms, its calls, and the calls that took at least so long. The last
+   line is the longest call. */
+void calls_print(const calls *c, FILE *out, const char *before, char separator);
+
+/* The clock of the processor leaves other programs out, but reading it takes about as long as many a call; the
+   other clock is quick. A call takes at most what either says. So both are read, the clock of the processor once
+   for each `batch` calls (at most BENCH_BATCH): a call counts with its own time, but at most
+   with what the processor spent on its batch. */
+typedef struct watch {
+    calls  calls;
+    int    batch, waiting;
+    double cpu, start, wall[BENCH_BATCH];
+} watch;
+
+void watch_begin(watch *w);
+void watch_end(watch *w);
+void watch_flush(watch *w);     /* the batch ends here */
+
 typedef struct bench {
     data       *d;
     const char *variant;
     const char *rows;           /* only rows whose name contains this; NULL: all */
     int         repeats;
-    void       *csv;            /* a FILE, or NULL */
+    FILE       *csv, *calls;    /* or NULL */
     int         peer, failed;   /* a peer's rows have no goals; a peer did not work */
     double      free_cost;      /* to free an object at once, by the plain loop */
     int         missed, out_of_reach;   /* goals */
@@ -163,6 +203,9 @@ void bench_row(bench *b, const char *row, const char *unit, const samples *s);
 void bench_pause(bench *b, const char *row, const samples *s);
 void bench_print_missed(const bench *b);
 
+/* How long calls took goes to the file for that, if there is one. */
+void bench_calls(bench *b, const char *name, const calls *c);
+
 /* The variants of rows.c. */
 void rows_dict_desc(bench *b);
 void rows_dict_macro(bench *b);
@@ -172,5 +215,7 @@ void rows_slot_macro(bench *b);
 void rows_cycles(bench *b);
 void rows_crossing(bench *b);
 void rows_mirror(bench *b);
+void rows_pauses_dict(bench *b);
+void rows_pauses_slot(bench *b);
 
 #endif

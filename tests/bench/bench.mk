@@ -2,7 +2,7 @@
 
 BENCH_CFLAGS ?= -O2
 BENCH_ARGS   ?= --csv $(BUILD)/bench.csv
-BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o goals.o data.o plain.o cycles.o crossing.o mirror.o \
+BENCH_OBJECTS := $(addprefix $(BUILD)/bench/,main.o goals.o data.o calls.o plain.o cycles.o crossing.o mirror.o pauses.o \
                    rows_dict_desc.o rows_dict_macro.o rows_slot_desc.o rows_slot_macro.o)
 BENCH_COMPILE = $(CC) $(RRC_CFLAGS) -Itests/bench $(BENCH_CFLAGS)
 
@@ -17,8 +17,10 @@ $(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
 
 $(BUILD)/bench/crossing.o: $(CVM_DEPS)
 
+$(BUILD)/bench/cycles.o $(BUILD)/bench/pauses.o: tests/bench/nodes.h
+
 $(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
-	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -o $@
+	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -lm -o $@
 
 # Others, to compare with: each where its library is installed.
 PEER_boehm := bdw-gc

@@ -3,45 +3,13 @@
  * pairs over the border between the heaps. They are live because C holds one of them
  * (of each pair), or they die. */
 #define RAWREFCOUNT_STATIC
-#include <stdlib.h>
-#include "bench.h"
-
-typedef struct node {
-    rrc_object  head;
-    rrc_object *a, *b;
-    intptr_t    payload;
-} node;
+#include "nodes.h"
 
 static const rrc_member node_members[] = {
     { "a", offsetof(node, a) }, { "b", offsetof(node, b) }, { NULL, 0 }
 };
 
-static int node_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
-{
-    RRC_VISIT(((node *)self)->a);
-    RRC_VISIT(((node *)self)->b);
-    return 0;
-}
-
-static int node_clear(rrc_heap *heap, rrc_object *self)
-{
-    RRC_CLEAR(heap, ((node *)self)->a);
-    RRC_CLEAR(heap, ((node *)self)->b);
-    return 0;
-}
-
-static void node_dealloc(rrc_heap *heap, rrc_object *self)
-{
-    node_clear(heap, self);
-    rrc_gc_del(heap, self);
-}
-
-/* The same twice: with slots written by hand, as most C types have them, and with
-   the table alone. */
-static const rrc_type slots_type = {
-    .tp_name = "node", .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
-    .tp_dealloc = node_dealloc, .tp_traverse = node_traverse, .tp_clear = node_clear
-};
+/* What slots_type says, by the table alone. */
 static const rrc_type members_type = {
     .tp_name = "node", .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
     .tp_members = node_members
@@ -49,14 +17,8 @@ static const rrc_type members_type = {
 
 /* ---- the host: cells that refer to at most one other, and the nodes' memory ---- */
 
-/* Nodes lie where malloc would place them when asked for one after the other, so that
-   some of them cross a cache line. To give one back is a push on a list, the least
-   that it can cost. */
-enum { NODE_STRIDE = 80, GC_HEAD = 16 };
-
 typedef struct graph {
-    char     *memory, *next, *end;      /* of the nodes */
-    void     *free_list;
+    store     store;            /* of the nodes */
     rrc_heap *heap;
     size_t    n;
     node    **nodes;            /* in the order in which they were made */
@@ -66,24 +28,7 @@ typedef struct graph {
 
 static void *node_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
-    graph *g = userdata;
-    char *block = ptr;
-
-    (void)old_size;
-    if (block >= g->memory && block < g->end) {         /* a node goes */
-        *(void **)ptr = g->free_list;
-        g->free_list = ptr;
-        return NULL;
-    }
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
-    if (ptr != NULL || new_size > NODE_STRIDE)          /* a table of the header */
-        return realloc(ptr, new_size);
-    block = g->next;
-    g->next += NODE_STRIDE;
-    return block < g->end ? block : NULL;
+    return store_realloc(&((graph *)userdata)->store, ptr, old_size, new_size);
 }
 
 /* Mark it and what it reaches: its payload is the cell that it refers to. */
@@ -172,7 +117,7 @@ static void fill_plainly(graph *g, shape s)
     size_t i;
 
     for (i = 0; i < g->n; i++)
-        g->nodes[i] = (node *)(void *)(g->memory + i * NODE_STRIDE + GC_HEAD);
+        g->nodes[i] = (node *)(void *)(g->store.memory + i * NODE_STRIDE + GC_HEAD);
     connect(g, s);
 }
 
@@ -211,7 +156,8 @@ static int fill(graph *g, const rrc_type *type, shape s)
 {
     size_t i;
 
-    g->next = g->memory;
+    g->store.next = g->store.memory;
+    g->store.free_list = NULL;
     for (i = 0; i < g->n; i++)
         if ((g->nodes[i] = (node *)(void *)rrc_gc_new(g->heap, type)) == NULL)
             return 0;
@@ -299,7 +245,7 @@ static uintptr_t plain_free(graph *g)
     for (i = 0; i < g->n; i++) {
         if (i + BENCH_AHEAD < g->n)
             BENCH_PREFETCH_WRITE((char *)g->nodes[i + BENCH_AHEAD] - GC_HEAD);
-        node_realloc(g, (char *)g->nodes[i] - GC_HEAD, 0, 0);
+        store_give_back(&g->store, (char *)g->nodes[i] - GC_HEAD);
     }
     return g->n;
 }
@@ -348,7 +294,6 @@ void rows_cycles(bench *b)
 {
     graph g = { 0 };
     rrc_desc desc = { 0 };
-    size_t bytes = b->d->n * NODE_STRIDE;
 
     desc.userdata = &g;
     desc.trace = trace;
@@ -360,9 +305,7 @@ void rows_cycles(bench *b)
     g.order = b->d->order;
     g.cells = b->d->p;
     g.nodes = malloc(g.n * sizeof *g.nodes);
-    g.memory = malloc(bytes);
-    if (g.nodes != NULL && g.memory != NULL) {
-        g.end = g.memory + bytes;
+    if (g.nodes != NULL && store_make(&g.store, g.n)) {
         g.heap = rrc_heap_new(&desc);
         measure(b, &g, &slots_type, PAIRS, "cycles, live, pairs", "cycles, dying, pairs");
         measure(b, &g, &slots_type, IN_ORDER, "cycles, live, in order", "cycles, dying, in order");
@@ -372,6 +315,6 @@ void rows_cycles(bench *b)
         measure(b, &g, &slots_type, BORDER, "cycles, live, over the border", "cycles, dying, over the border");
         rrc_heap_free(g.heap);
     }
-    free(g.memory);
+    free(g.store.memory);
     free(g.nodes);
 }

@@ -18,7 +18,7 @@
 #define BENCH_COMPILER "not known"
 #endif
 
-enum { MAX_PEERS = 8 };
+enum { MAX_PEERS = 8, MAX_WITHOUT = 4 };
 
 static const struct {
     const char *name;
@@ -30,7 +30,9 @@ static const struct {
     { "slot, macro", rows_slot_macro },
     { "C objects",   rows_cycles },
     { "compactvm",   rows_crossing },
-    { "closed host", rows_mirror }
+    { "closed host", rows_mirror },
+    { "dict, slices", rows_pauses_dict },
+    { "slot, slices", rows_pauses_slot }
 };
 
 /* One line of a file without its end; "" if there is none. */
@@ -85,12 +87,13 @@ static void print_machine(FILE *out, const char *before)
 /* ---- peers: what others need for the same, each in a program of its own ---- */
 
 /* A peer is "NAME=COMMAND". The command is run with the number of links and prints lines
-   "variant <tab> NAME VERSION" and "row <tab> value <tab> limit <tab> unit". If there is
-   none, because its library is not there, that is said. */
+   "variant <tab> NAME VERSION" and "row <tab> value <tab> limit <tab> unit", and for the file of
+   calls "calls <tab> name <tab>" and what calls_print prints. If there is no command, because its
+   library is not there, that is said. */
 static void rows_peer(bench *b, const char *peer)
 {
     const char *command = strchr(peer, '=');
-    char shell[512], line[256], variant[32], row[64], unit[8];
+    char shell[512], line[256], variant[32], row[64], unit[8], rest[64];
     double value, limit;
     FILE *output;
 
@@ -110,6 +113,11 @@ static void rows_peer(bench *b, const char *peer)
 
         if (sscanf(line, "variant\t%31[^\n]", variant) == 1)
             continue;
+        if (sscanf(line, "calls\t%63[^\t]\t%63[^\n]", row, rest) == 2) {
+            if (b->calls != NULL)
+                fprintf(b->calls, "%s;%s;%lu;%s\n", row, variant, (unsigned long)b->d->n, rest);
+            continue;
+        }
         if (sscanf(line, "%63[^\t]\t%lf\t%lf\t%7s", row, &value, &limit, unit) == 4 && bench_wants(b, row)) {
             s.value[0] = value;
             s.limit[0] = limit;
@@ -123,25 +131,45 @@ static void rows_peer(bench *b, const char *peer)
     b->peer = 0;
 }
 
+static int opened(const char *path, FILE **file)
+{
+    if (path != NULL && (*file = fopen(path, "w")) == NULL) {
+        perror(path);
+        return 0;
+    }
+    return 1;
+}
+
+static int is_without(const char *variant, const char *const *without, int count)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (strstr(variant, without[i]) != NULL)
+            return 1;
+    return 0;
+}
+
 static int usage(void)
 {
     fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--without TEXT] [--repeats N]\n"
-          "             [--csv FILE] [--peer NAME=COMMAND]...\n"
+          "             [--csv FILE] [--calls FILE] [--peer NAME=COMMAND]...\n"
           "  --rows     only rows whose name contains TEXT\n"
           "  --n        numbers of links, or objects; default 1000,10000,100000,1000000,4000000\n"
           "  --variant  only variants whose name contains TEXT, such as \"slot\"\n"
-          "  --without  no variants whose name contains TEXT\n"
+          "  --without  no variants whose name contains TEXT; can be repeated\n"
           "  --repeats  how often each row is measured, at most 63\n"
           "  --csv      write the table to FILE too, fields separated by semicolons\n"
+          "  --calls    write to FILE how long calls took, for the rows about pauses\n"
           "  --peer     run this with the number of links, for rows to compare with; no command: not installed\n", stderr);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    const char *sizes = "1000,10000,100000,1000000,4000000", *variant = "", *without = NULL, *csv = NULL;
-    const char *peers[MAX_PEERS];
-    int repeats = 0, peer_count = 0, i;
+    const char *sizes = "1000,10000,100000,1000000,4000000", *variant = "", *csv = NULL, *calls_file = NULL;
+    const char *peers[MAX_PEERS], *without[MAX_WITHOUT];
+    int repeats = 0, peer_count = 0, without_count = 0, i;
     bench b = { 0 };
 
     for (i = 1; i < argc; i += 2) {
@@ -155,12 +183,14 @@ int main(int argc, char **argv)
             sizes = value;
         else if (strcmp(option, "--variant") == 0)
             variant = value;
-        else if (strcmp(option, "--without") == 0)
-            without = value;
+        else if (strcmp(option, "--without") == 0 && without_count < MAX_WITHOUT)
+            without[without_count++] = value;
         else if (strcmp(option, "--repeats") == 0)
             repeats = atoi(value);
         else if (strcmp(option, "--csv") == 0)
             csv = value;
+        else if (strcmp(option, "--calls") == 0)
+            calls_file = value;
         else if (strcmp(option, "--peer") == 0 && peer_count < MAX_PEERS)
             peers[peer_count++] = value;
         else
@@ -168,16 +198,16 @@ int main(int argc, char **argv)
     }
     if (repeats < 0 || repeats >= BENCH_MAX_REPEATS)
         return usage();
-    if (csv != NULL) {
-        if ((b.csv = fopen(csv, "w")) == NULL) {
-            perror(csv);
-            return 1;
-        }
-    }
+    if (!opened(csv, &b.csv) || !opened(calls_file, &b.calls))
+        return 1;
     print_machine(stdout, "");
     if (b.csv != NULL) {
         print_machine(b.csv, "# ");
         fputs("row;variant;n;value;unit;limit;ratio;goal;goal_ratio;met\n", b.csv);
+    }
+    if (b.calls != NULL) {
+        print_machine(b.calls, "# ");
+        fputs("name;variant;n;ms;calls;at_least\n", b.calls);
     }
     puts("value     median of several turns, for one link (cycles: object) unless the row says otherwise\n"
          "limit     a plain loop that does only the unavoidable memory traffic, same data, same run\n");
@@ -201,7 +231,7 @@ int main(int argc, char **argv)
         b.repeats = repeats > 0 ? repeats : n <= 20000 ? 41 : n <= 200000 ? 21 : n <= 2000000 ? 7 : 3;
         for (v = 0; v < sizeof variants / sizeof *variants; v++) {
             if (strstr(variants[v].name, variant) == NULL
-                    || (without != NULL && strstr(variants[v].name, without) != NULL))
+                    || is_without(variants[v].name, without, without_count))
                 continue;
             b.variant = variants[v].name;
             variants[v].rows(&b);
@@ -213,5 +243,7 @@ int main(int argc, char **argv)
     bench_print_missed(&b);
     if (b.csv != NULL)
         fclose(b.csv);
+    if (b.calls != NULL)
+        fclose(b.calls);
     return b.failed;
 }
