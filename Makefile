@@ -18,8 +18,8 @@ HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-hosts test test-all bench bench-results bench-chart bench-check \
-        bench-instructions bench-profile fuzz fuzz-corpus lint deps deps-all install uninstall clean help
+.PHONY: all demo check check-hosts test test-all bench bench-results bench-pauses bench-chart \
+        bench-check bench-instructions bench-profile fuzz fuzz-corpus lint deps deps-all install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -24,28 +24,41 @@ $(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
 
 # Others, to compare with: each where its library is installed.
 PEER_boehm := bdw-gc
+PEER_boehm_pauses := bdw-gc
 PEER_glib  := gobject-2.0
 PEER_lua   := $(LUA)
-PEERS      := $(foreach peer,boehm glib lua,$(if $(PEER_$(peer)),$(shell \
+PEERS      := $(foreach peer,boehm boehm_pauses glib lua,$(if $(PEER_$(peer)),$(shell \
                 $(PKG_CONFIG) --exists $(PEER_$(peer)) 2>/dev/null && echo $(peer))))
 
-$(BUILD)/bench/peer_%: tests/bench/peer_%.c tests/bench/peer.h $(BUILD)/bench/data.o
-	$(BENCH_COMPILE) $(shell $(PKG_CONFIG) --cflags $(PEER_$*)) $< $(BUILD)/bench/data.o \
+PEER_OBJECTS := $(addprefix $(BUILD)/bench/,data.o calls.o)
+
+$(BUILD)/bench/peer_%: tests/bench/peer_%.c tests/bench/peer.h $(PEER_OBJECTS)
+	$(BENCH_COMPILE) $(shell $(PKG_CONFIG) --cflags $(PEER_$*)) $< $(PEER_OBJECTS) \
 	    $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PEER_$*)) -lm -o $@
 
-BENCH_PROGRAMS := $(BUILD)/bench/bench $(addprefix $(BUILD)/bench/peer_,$(PEERS))
+# The Lua of the frame loop has this project's binding; LUA is set by lua.mk.
+PAUSE_LUA := $(if $(LUA),$(addprefix $(call lua_out,$(LUA))/,rawrefcount.so nodes.so))
+
+BENCH_PROGRAMS := $(BUILD)/bench/bench $(addprefix $(BUILD)/bench/peer_,$(PEERS)) $(PAUSE_LUA)
 peer = --peer "$(1)=$(if $(filter $(2),$(PEERS)),$(BUILD)/bench/peer_$(2))"
-BENCH_PEERS = $(call peer,Boehm,boehm) $(call peer,GObject,glib) $(call peer,Lua,lua) \
-    --peer "CPython=$(if $(shell command -v python3),python3 tests/bench/peer_cpython.py)"
+python_peer = --peer "CPython=$(if $(shell command -v python3),python3 tests/bench/$(1))"
+BENCH_PEERS = $(call peer,Boehm,boehm) $(call peer,GObject,glib) $(call peer,Lua,lua) $(call python_peer,peer_cpython.py)
+PAUSE_PEERS = $(call peer,Boehm,boehm_pauses) $(call python_peer,peer_cpython_pauses.py) \
+    --peer "Lua=$(if $(LUA),$(call lua_run,$(LUA)) tests/bench/peer_lua_pauses.lua)"
 
 bench: $(BENCH_PROGRAMS) ## measure, beside others; BENCH_ARGS="--rows TEXT --n N --variant TEXT"
-	@$(BUILD)/bench/bench $(BENCH_PEERS) $(BENCH_ARGS)
+	@$(BUILD)/bench/bench $(BENCH_PEERS) $(PAUSE_PEERS) $(BENCH_ARGS)
 
 bench-results: $(BENCH_PROGRAMS) bench-instructions ## measure anew what tests/bench/results and the README show
-	@sh tests/bench/results.sh measure $(BUILD)/bench/bench --without macro $(BENCH_PEERS)
+	@sh tests/bench/results.sh measure $(BUILD)/bench/bench --without macro --without slices $(BENCH_PEERS)
+	@sh tests/bench/results.sh measure-pauses $(BUILD)/bench/bench $(PAUSE_PEERS)
+
+bench-pauses: $(BENCH_PROGRAMS) ## measure anew what tests/bench/results shows of pauses
+	@sh tests/bench/results.sh measure-pauses $(BUILD)/bench/bench $(PAUSE_PEERS)
 
 bench-chart: ## table, chart and the README's part of them again, out of tests/bench/results/bench.csv
 	@sh tests/bench/results.sh show
+	@sh tests/bench/results.sh show-pauses
 
 # Instructions for each operation: the same in every run, with the same compiler.
 COUNT_OBJECTS := $(addprefix $(BUILD)/bench/count_,main.o dict.o slot.o mirror.o)
@@ -70,7 +83,7 @@ bench-instructions: $(BUILD)/bench/count ## note the instructions of each operat
 	@$(COUNT_RUN) note $(BUILD)/bench/count "$(BENCH_CFLAGS)"
 
 $(eval $(call run,bench-check,$(BUILD)/bench/count,$(COUNT_RUN) check $(BUILD)/bench/count "$(BENCH_CFLAGS)"))
-$(eval $(call run,bench-smoke,$(BENCH_PROGRAMS),sh tests/bench/smoke.sh $(BUILD)/bench/bench $(BENCH_PEERS)))
+$(eval $(call run,bench-smoke,$(BENCH_PROGRAMS),sh tests/bench/smoke.sh $(BUILD)/bench/bench $(BENCH_PEERS) $(PAUSE_PEERS)))
 
 bench-profile: $(BUILD)/bench/bench ## where the instructions go, by function (needs valgrind)
 	@valgrind --tool=callgrind --callgrind-out-file=$(BUILD)/bench/callgrind.out \

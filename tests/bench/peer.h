@@ -25,9 +25,18 @@ static int peer_repeats(size_t n)
     return n <= 20000 ? 9 : n <= 200000 ? 5 : n <= 2000000 ? 3 : 1;
 }
 
-static void peer_row(const char *row, const samples *s, const char *unit)
+static inline void peer_row(const char *row, const samples *s, const char *unit)
 {
     printf("%s\t%.4f\t%.4f\t%s\n", row, median(s->value, s->count - 1), median(s->limit, s->count - 1), unit);
+}
+
+/* For the file of calls. */
+static inline void peer_calls(const char *name, const calls *c)
+{
+    char before[96];
+
+    snprintf(before, sizeof before, "calls\t%s\t", name);
+    calls_print(c, stdout, before, '\t');
 }
 
 #endif

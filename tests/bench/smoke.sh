@@ -18,9 +18,41 @@ for peer in Boehm GObject Lua CPython; do
     else expect "$peer has rows" grep -q ";$peer [0-9.]*;2000;" "$out/bench.csv"; fi
 done
 
+# Pauses: there is a row for each function, the longest slice is the longest of all calls of slices, and what takes
+# at least as long as the first bucket is all calls.
+if sh tests/bench/results.sh show-pauses >"$out/pauses_log" 2>&1; then
+    fail "pauses are shown that nobody measured"
+fi
+bench=$1
+shift
+if sh tests/bench/results.sh measure-pauses "$bench" "$@" --n 2000 --repeats 1 >"$out/pauses_log"; then
+    pass "pauses are measured, and shown"
+else
+    fail "pauses cannot be measured, or shown"
+fi
+for variant in dict slot; do
+    expect "$variant has 32 rows about pauses" [ "$(grep -c "^pause, .*;$variant, slices;2000;" "$out/pauses.csv")" -eq 32 ]
+done
+for peer in Boehm CPython Lua; do
+    grep -q "$peer .*not installed" "$out/pauses.txt" ||
+        expect "$peer has pauses" grep -q "^pause, .*;$peer [0-9.]*;2000;" "$out/pauses.csv"
+done
+awk -F ';' '/^#/ || $1 == "name" { next }
+            { key = $1 ";" $2 ";" $3; calls[key] += $5; if (!(key in first)) first[key] = $6
+              if ($5 > 0) { from[key] = $4; left[key] = $6 - $5 } else longest[key] = $4 }
+            END { for (key in calls) { n++; if (calls[key] != first[key] || left[key] != 0 || longest[key] < from[key] * 0.999) {
+                      print key, calls[key], first[key], left[key], from[key], longest[key]; wrong = 1 } }
+                  exit wrong || n < 12 }' "$out/calls.csv"
+expect "calls are counted once" [ $? -eq 0 ]
+awk -F ';' '$1 == "pause, dying, longest slice" { row[$2] = $4 } $1 == "dying, slices" && $5 == 0 { longest[$2] = $4 }
+            END { for (variant in longest) { n++; if (row[variant] < longest[variant] * 0.99 || row[variant] > longest[variant] * 1.01) {
+                      print variant, row[variant], longest[variant]; wrong = 1 } }
+                  exit wrong || n < 2 }' "$out/pauses.csv" "$out/calls.csv"
+expect "the longest slice is the longest of the calls" [ $? -eq 0 ]
+
 # With few links no goal counts. With 10^5 it does: is each verdict right, and what is missed listed?
 expect "few links have no verdict" [ "$(grep ';2000;' "$out/bench.csv" | grep -c -v ';$')" -eq 0 ]
-"$1" --n 100000 --repeats 1 --rows major --without macro --csv "$out/major.csv" >"$out/major"
+"$bench" --n 100000 --repeats 1 --rows major --without macro --csv "$out/major.csv" >"$out/major"
 awk -F ';' 'function close_to(x, goal) { return goal > 0 && x / goal > 0.99 && x / goal < 1.01 }
             /^major/ && ($8 > 0 || $9 > 0) {
                 if (close_to($4, $8) || close_to($6, $8) || close_to($7, $9)) { n++; next }     # it was rounded
@@ -29,6 +61,13 @@ awk -F ';' 'function close_to(x, goal) { return goal > 0 && x / goal > 0.99 && x
                 if ($10 == right) n++; else { print; wrong = 1 } }
             END { exit wrong || n < 6 }' "$out/major.csv"
 expect "each goal has the right verdict" [ $? -eq 0 ]
+"$bench" --n 100000 --repeats 1 --rows pause --variant "slot, slices" --csv "$out/goals.csv" >"$out/goals"
+awk -F ';' '/^pause, (building|between)/ { goal = 0.1 } /^pause, (live|dying)/ { goal = 0.25 }
+            /(whole|the host marks);/ { goal = 0 } /slices in all;/ { goal = 1.3; $4 = $7; $8 = $9 }
+            /^pause/ { n++; right = goal == 0 ? "" : $4 > goal ? "MISSED" : "met"
+                       if ($8 != goal || ($10 != right && ($4 < goal * 0.99 || $4 > goal * 1.01))) { print; wrong = 1 } }
+            END { exit wrong || n != 32 }' "$out/goals.csv"
+expect "each goal for pauses has the right verdict" [ $? -eq 0 ]
 expect "what is missed is listed" [ "$(grep -c ';MISSED$' "$out/major.csv")" -eq \
     "$(sed -n '/^goals that were missed:/,$p' "$out/major" | grep -c ' MISSED$')" ]
 
@@ -47,5 +86,6 @@ expect "also in short" grep -qF '| a | 6, 1.5x | **9.0 / 4.0** |' "$out/short.tx
 if have gnuplot; then
     expect "the chart is drawn" grep -q '</svg>' "$out/chart.svg"
     expect "as a picture, too" test -s "$out/chart.png"
+    expect "the chart of pauses is drawn" grep -q '</svg>' "$out/pauses.svg"
 fi
 finish
