@@ -43,6 +43,7 @@ run-$(1): $(2)
 endef
 
 include bindings/compactvm/compactvm.mk
+include bindings/cpython/cpython.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
 include tests/matrix.mk
@@ -75,7 +76,7 @@ $(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(CAPI_DEPS)
 	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
-	@$(CVM) bindings/compactvm/demo.lisp
+	@$(CVM) examples/toolkit/demo.lisp
 	@if ! command -v dot >/dev/null; then echo "(There is no Graphviz to draw it: see $(BUILD)/demo.dot.)"; \
 	elif dot -Tsvg $(BUILD)/demo.dot -o $(BUILD)/demo.svg; then echo "It is drawn in $(BUILD)/demo.svg."; \
 	else echo "(Graphviz could not draw it.)"; fi
@@ -93,7 +94,7 @@ $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh t
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
-$(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
+$(eval $(call run,demo,$(CVM),$(CVM) examples/toolkit/demo.lisp))
 CHECK_RUNS += text readme examples tensor demo
 
 # `make deps test` must look for tools only when deps has installed them: a new

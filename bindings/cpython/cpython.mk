@@ -1,0 +1,72 @@
+# The part of the Makefile that is about this folder: the command cvm, which has the VM of
+# bindings/compactvm, the C API, and the toolkit of the examples.
+#
+#   CVM       the command
+#   CVM_SRCS  its sources
+
+CVM_DIR  := bindings/cpython
+CVM_LIB  := $(VM_SRCS) $(CVM_DIR)/layers.c $(TOOLKIT) $(wildcard $(CVM_DIR)/cx/*.c)
+CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
+CVM_DEPS := $(CVM_SRCS) $(VM_DEPS) $(wildcard $(CVM_DIR)/*.h $(CVM_DIR)/cx/*.h examples/toolkit/*.h)
+CVM_LIBS := $(VM_LIBS) -ldl
+CVM_LOADS := -Wl,--export-dynamic       # shared objects find the API in the command
+CVM      := $(BUILD)/cvm
+
+$(CVM): $(CVM_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
+
+$(BUILD)/cvm-%-asan: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
+
+$(BUILD)/cvm-%: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_LOADS) $(CVM_LIBS) -o $@
+
+# Extensions, to be loaded into a cvm; one with RRC_DEBUG takes those of capi/debug/.
+# The VM finds an extension by the name of its file: a folder tells the two apart.
+CAPI_DIR  := $(CVM_DIR)/cx
+CAPI_DEPS := $(CAPI_DIR)/capi.h rawrefcount.h
+EXT_DIR   := $(CVM_DIR)/extensions
+
+define capi_extensions
+$(BUILD)/capi/debug/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $$< $$(LDFLAGS) -o $$@
+
+$(BUILD)/capi/%.so: $(1)/%.c $(CAPI_DEPS)
+	$$(CVM_COMPILE) $$(CFLAGS) -shared -fPIC $$< $$(LDFLAGS) -o $$@
+endef
+$(foreach folder,$(CAPI_DIR)/tests $(EXT_DIR),$(eval $(call capi_extensions,$(folder))))
+
+# The tests of the API that are C, with the VM and the probe linked in. Allocations
+# go through the test's own functions, which let one fail.
+CAPI_TESTS := $(addprefix $(CAPI_DIR)/tests/, main.c embedding.c failing.c neutral.c probe.c) \
+    $(addprefix $(EXT_DIR)/, tests/linked.c buffer.c graph.c) tests/unit.c
+CAPI_WRAP  := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+CAPI_UNIT  := $(shell $(PKG_CONFIG) --exists cmocka 2>/dev/null && echo -lcmocka || echo -DUNIT_CMOCKA=0)
+
+$(BUILD)/capi/tests-%: $(CAPI_TESTS) $(EXT_DIR)/buffer.h tests/unit.h $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CAPI_TESTS) $(CVM_LIB) $(LDFLAGS) $(CAPI_WRAP) \
+	    $(CVM_LIBS) $(CAPI_UNIT) -o $@
+
+CAPI_PROBE       := $(BUILD)/capi/probe.so
+CAPI_DEBUG_PROBE := $(BUILD)/capi/debug/probe.so
+
+EXTENSIONS       := $(addprefix $(BUILD)/capi/, buffer.so graph.so)
+DEBUG_EXTENSIONS := $(addprefix $(BUILD)/capi/debug/, buffer.so graph.so)
+
+$(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(VM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
+$(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
+$(eval $(call run,extensions,$(CVM) $(EXTENSIONS),sh $(EXT_DIR)/tests/run.sh $(CVM) $(BUILD)/capi quick))
+CHECK_RUNS += cvm extensions capi-dict capi-readme
+
+$(foreach kind,$(CVM_KINDS),\
+    $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
+        sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(CAPI_PROBE)))\
+    $(eval $(call run,extensions-$(kind),$(BUILD)/cvm-$(kind) $(EXTENSIONS),\
+        sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind) $(BUILD)/capi)))
+
+$(foreach kind,$(CVM_SANITIZED_KINDS),\
+    $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
+        sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
+    $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
+        sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
+    $(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind))))
