@@ -145,7 +145,7 @@ static void note_block(struct cxi_borrows *b, char *block, int comes)
 /* The header's allocator hook. Frees inside collections, too. */
 void *cvm_debug_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
-    struct cxi_borrows *b = ((cvm *)userdata)->cx->borrows;
+    struct cxi_borrows *b = CX_STATE((cvm *)userdata)->borrows;
     void *result;
 
     (void)old_size;
