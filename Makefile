@@ -19,7 +19,7 @@ VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
 .PHONY: all demo check check-hosts test bench bench-results bench-chart bench-check \
-        bench-instructions bench-profile fuzz fuzz-corpus lint deps install uninstall clean help
+        bench-instructions bench-profile fuzz fuzz-corpus lint deps deps-all install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -143,6 +143,10 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 	@sh tests/sources.sh
+
+# Extensions of others that bindings/cpython is tested with.
+deps-all: deps ## deps, and the sources of CPython extensions, which more tests need
+	@sh tests/sources.sh $(PY_SOURCES)
 
 # Where install puts its files, and uninstall looks for them.
 INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc

@@ -4,6 +4,10 @@
 #   CVM       the command
 #   CVM_SRCS  its sources
 
+# The source packages of the extensions that tests build.
+PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent python-bitarray \
+    zope.interface simplejson
+
 CVM_DIR  := bindings/cpython
 CVM_LIB  := $(VM_SRCS) $(CVM_DIR)/layers.c $(TOOLKIT) $(wildcard $(CVM_DIR)/cx/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)

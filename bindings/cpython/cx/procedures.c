@@ -291,9 +291,9 @@ static int open_api(cvm *vm)
     cvm_sequences_define(vm);
     cxi_types_open(vm);
 #ifdef RRC_DEBUG
+    vm->ops.realloc = cvm_debug_realloc;    /* watches C objects come and go: borrow.c */
     if (!cxi_borrows_open(vm))
         return 0;
-    vm->ops.realloc = cvm_debug_realloc;    /* watches C objects come and go: borrow.c */
 #endif
     return cvm_define_all(vm, cvm_capi_builtins) && cvm_define_all(vm, cvm_sequence_builtins)
         && define_type(vm, "object", CX_OBJECT) && define_type(vm, "type", CX_TYPE);
