@@ -74,3 +74,25 @@ $(foreach kind,$(CVM_SANITIZED_KINDS),\
     $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
         sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
     $(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind))))
+
+# ---- CPython's own API ---------------------------------------------------------
+#
+#   PVM   the command: the language, and Python.h
+
+PY_DIR   := bindings/cpython
+PY_SRCS  := $(VM_SRCS) $(wildcard $(PY_DIR)/src/*.c) $(PY_DIR)/python.c
+PY_DEPS  := $(PY_SRCS) $(VM_DEPS) $(wildcard $(PY_DIR)/src/*.h $(PY_DIR)/include/*.h $(PY_DIR)/include/cpy/*.h)
+PY_LIBS  := $(VM_LIBS) -ldl -lpthread
+# Types are initialized as CPython's are: by position and partly, with one macro for two kinds of heads.
+PY_FLAGS := -Wno-missing-braces -Wno-missing-field-initializers
+PVM      := $(BUILD)/pvm
+
+$(PVM): $(PY_DEPS)
+	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(CVM_LOADS) $(PY_LIBS) -o $@
+
+$(BUILD)/pvm-asan: $(PY_DEPS)
+	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(CVM_LOADS) $(PY_LIBS) -o $@
+
+$(eval $(call run,cpython,$(PVM),sh $(PY_DIR)/tests/run.sh $(PVM)))
+$(eval $(call run,cpython-asan,$(BUILD)/pvm-asan,sh $(PY_DIR)/tests/run.sh $(BUILD)/pvm-asan debug))
+CHECK_RUNS += cpython

@@ -107,10 +107,8 @@ void cvm_heap_close(cvm_heap *h);
    It may collect first: every value that is still needed must be rooted. */
 cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size);
 
-/* Every store into an object of the heap is one of these three.
- *
- * cvm_heap_write: *slot = v, for a slot inside `owner`, which can be old: a minor collection finds
- * references from old objects to young ones by it, without looking at all the old ones. */
+/* Every store into an object of the heap is one of these three. The first: *slot = v, for a slot inside
+   `owner`, which can be old: minor collections find references from old objects to young ones by it. */
 void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v);
 
 /* The first store into the slot of an object that was just made: nothing was allocated since. */

@@ -40,6 +40,7 @@ cvm_value cvm_fail(cvm *vm, const char *format, ...)
     vsnprintf(vm->message, sizeof vm->message, format, args);
     va_end(args);
     vm->failed = 1;
+    vm->failures++;
     vm->error_line = 0;
     vm->error_file = CVM_NIL;
     return CVM_NONE;

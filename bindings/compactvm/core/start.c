@@ -23,7 +23,7 @@ static void define_kinds(cvm_heap *h)
     h->kinds[CVM_FOREIGN] = &foreign_kind;
 }
 
-/* Where there is no language to print it. */
+/* Without a language. */
 static void print_kind(cvm *vm, cvm_value v, char *text, size_t size)
 {
     snprintf(text, size, "#<%s>", cvm_is_object(v) ? vm->heap.kinds[cvm_object_of(v)->kind]->name : "value");
@@ -88,17 +88,13 @@ cvm *cvm_new(const cvm_config *config)
     vm->auto_pending = 1;
     vm->tombstone = vm->error_file = CVM_NIL;
     vm->stack = malloc(CVM_STACK_SIZE * sizeof *vm->stack);
-    if (vm->stack == NULL
-        || !cvm_heap_open(&vm->heap, &cvm_glue_phases, vm, limit, nursery, config->stress)) {
-        cvm_free(vm);
-        return NULL;
+    if (vm->stack != NULL && cvm_heap_open(&vm->heap, &cvm_glue_phases, vm, limit, nursery, config->stress)) {
+        define_kinds(&vm->heap);
+        if (cvm_glue_open(vm) && open_layers(vm))
+            return vm;
     }
-    define_kinds(&vm->heap);
-    if (!cvm_glue_open(vm) || !open_layers(vm)) {
-        cvm_free(vm);
-        return NULL;
-    }
-    return vm;
+    cvm_free(vm);
+    return NULL;
 }
 
 /* The highest layer first. */

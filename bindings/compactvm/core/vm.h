@@ -57,9 +57,12 @@ typedef struct cvm_layer {
 
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
-    /* Are two objects of the language or the API equal? 1, 0, or -1 after a failure. */
+    /* Are two of their objects equal? 1, 0, or -1 after a failure. */
     int (*equal_in_language)(cvm *vm, cvm_value a, cvm_value b);
     int (*equal_in_api)(cvm *vm, cvm_value a, cvm_value b);
+    /* Of keys of dicts that the API knows: any code can run, and fail. NULL: identity counts. */
+    uint32_t (*hash)(cvm *vm, cvm_value key, int *failed);
+    int (*same_key)(cvm *vm, cvm_value a, cvm_value b);
     /* Print v, as a reader would take it, into text; "..." at its end if it was cut. */
     void (*print_short)(cvm *vm, cvm_value v, char *text, size_t size);
     /* A new C object for v, which owns nothing. NULL: no memory. It allocates nothing in the heap. */
@@ -121,6 +124,7 @@ struct cvm {
     FILE *out;
 
     int failed;                 /* an error is on its way up */
+    size_t failures;            /* so far: tells one error from another */
     char message[256];
     cvm_value error_file;       /* a string, or nil */
     int error_line;

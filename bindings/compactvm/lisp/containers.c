@@ -92,7 +92,7 @@ CVM_BUILTIN_BODY(b_dict_get)
 {
     cvm_value v = cvm_dict_get(vm, args[0], args[1]);
 
-    return v != CVM_NONE ? v : n > 2 ? args[2] : CVM_NIL;
+    return v != CVM_NONE || vm->failed ? v : n > 2 ? args[2] : CVM_NIL;
 }
 
 CVM_BUILTIN_BODY(b_dict_set)
@@ -100,8 +100,20 @@ CVM_BUILTIN_BODY(b_dict_set)
     return cvm_dict_set(vm, args[0], args[1], args[2]) ? args[2] : CVM_NONE;
 }
 
-CVM_BUILTIN_BODY(b_dict_has_p) { return cvm_boolean(cvm_dict_get(vm, args[0], args[1]) != CVM_NONE); }
-CVM_BUILTIN_BODY(b_dict_remove) { return cvm_boolean(cvm_dict_remove(vm, args[0], args[1])); }
+CVM_BUILTIN_BODY(b_dict_has_p)
+{
+    int found = cvm_dict_place(vm, args[0], args[1]) != NULL;
+
+    return vm->failed ? CVM_NONE : cvm_boolean(found);
+}
+
+CVM_BUILTIN_BODY(b_dict_remove)
+{
+    int found = cvm_dict_remove(vm, args[0], args[1]);
+
+    return vm->failed ? CVM_NONE : cvm_boolean(found);
+}
+
 CVM_BUILTIN_BODY(b_dict_count) { return cvm_size(vm, CVM_DICT_OF(args[0])->count); }
 
 /* Every other item of the entries: the keys (0) or the values (1), in order. */

@@ -137,6 +137,14 @@ static uint32_t hash_number(double number)
     return cvm_hash_bytes((const char *)bytes, sizeof bytes);
 }
 
+/* A key whose hash and equality the API knows. */
+static int is_api_key(const cvm *vm, cvm_value key)
+{
+    return vm->ops.hash != NULL && cvm_is_object(key)
+        && (cvm_is(key, CVM_FOREIGN) || cvm_object_of(key)->kind >= CVM_API_KINDS);
+}
+
+/* What was hashed once has it in its header: then no code runs. */
 static uint32_t hash_key(cvm *vm, cvm_value key)
 {
     cvm_object *p = cvm_object_of(key);
@@ -152,29 +160,75 @@ static uint32_t hash_key(cvm *vm, cvm_value key)
     return p->hash;
 }
 
-/* The place in the index for the key, or where it would be entered. */
-static cvm_value *find_place(cvm *vm, const cvm_dict *d, cvm_value key)
+/* Hash a key in a rooted slot for the first time. 0 after a failure. */
+static int prepare(cvm *vm, cvm_value *key)
 {
-    cvm_vector *index = CVM_VECTOR_OF(d->index);
-    cvm_value *entries = CVM_VECTOR_OF(d->entries)->items;
-    size_t at = hash_key(vm, key) & (index->length - 1);
+    int failed = 0;
+    uint32_t hash;
 
-    while (index->items[at] != CVM_NIL) {
-        cvm_value k = entries[2 * cvm_fixnum_of(index->items[at])];
+    if (!is_api_key(vm, *key) || cvm_object_of(*key)->hash != 0)
+        return 1;
+    hash = vm->ops.hash(vm, *key, &failed);
+    if (!failed)
+        cvm_object_of(*key)->hash = hash;
+    return !failed;
+}
 
-        if (k != CVM_NONE && same_key(k, key))
-            break;
-        at = (at + 1) & (index->length - 1);
+/* The place in the index for the key, or where it would be entered. Dict and key are in rooted
+   slots, as comparing may run any code: if the dict has changed meanwhile, the search begins again.
+   NULL after a failure. */
+static cvm_value *find_place(cvm *vm, const cvm_value *dict, const cvm_value *key)
+{
+    const cvm_dict *d = CVM_DICT_OF(*dict);
+    uint32_t hash = hash_key(vm, *key);
+    size_t at = hash;
+
+    for (;; at++) {
+        cvm_vector *index = CVM_VECTOR_OF(d->index);
+        cvm_value *place = &index->items[at & (index->length - 1)], k;
+        size_t added = d->added, count = d->count;
+        int same;
+
+        if (*place == CVM_NIL)
+            return place;
+        k = CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(*place)];
+        if (k == CVM_NONE)
+            continue;
+        if (k == *key || (!is_api_key(vm, k) && !is_api_key(vm, *key))) {
+            if (same_key(k, *key))
+                return place;
+            continue;
+        }
+        if (hash_key(vm, k) != hash)
+            continue;
+        same = vm->ops.same_key(vm, k, *key);
+        d = CVM_DICT_OF(*dict);
+        if (same < 0)
+            return NULL;
+        if (d->added != added || d->count != count) {
+            if (d->index == CVM_NIL) {      /* it was emptied */
+                cvm_fail(vm, "a dict was changed while it was searched");
+                return NULL;
+            }
+            at = hash - 1u;
+        } else if (same > 0) {
+            return &CVM_VECTOR_OF(d->index)->items[at & (CVM_VECTOR_OF(d->index)->length - 1)];
+        }
     }
-    return &index->items[at];
 }
 
 cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key)
 {
-    const cvm_dict *d = CVM_DICT_OF(dict);
-    cvm_value place = d->count > 0 ? *find_place(vm, d, key) : CVM_NIL;
+    size_t scope = cvm_open(vm);
+    cvm_value *r_dict = cvm_root(vm, dict), *r_key = cvm_root(vm, key), *place = NULL;
 
-    return place != CVM_NIL ? &CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(place) + 1] : NULL;
+    if (prepare(vm, r_key) && CVM_DICT_OF(*r_dict)->count > 0)
+        place = find_place(vm, r_dict, r_key);
+    if (place != NULL)
+        place = *place == CVM_NIL ? NULL
+              : &CVM_VECTOR_OF(CVM_DICT_OF(*r_dict)->entries)->items[2 * cvm_fixnum_of(*place) + 1];
+    cvm_close(vm, scope);
+    return place;
 }
 
 cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key)
@@ -182,6 +236,17 @@ cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key)
     const cvm_value *place = cvm_dict_place(vm, dict, key);
 
     return place != NULL ? cvm_plain(*place) : CVM_NONE;
+}
+
+/* Enter a key that is not in the index. */
+static void enter(cvm *vm, const cvm_dict *d, size_t entry)
+{
+    cvm_vector *index = CVM_VECTOR_OF(d->index);
+    size_t at = hash_key(vm, CVM_VECTOR_OF(d->entries)->items[2 * entry]) & (index->length - 1);
+
+    while (index->items[at] != CVM_NIL)
+        at = (at + 1) & (index->length - 1);
+    index->items[at] = cvm_fixnum((intptr_t)entry);
 }
 
 /* New entries and a new index with room for twice what is there, without the
@@ -219,7 +284,7 @@ static int rebuild(cvm *vm, cvm_value *dict)
     cvm_store(vm, *dict, &d->index, *index);
     d->used = d->count;
     for (i = 0; i < n; i++)
-        *find_place(vm, d, CVM_VECTOR_OF(d->entries)->items[2 * i]) = cvm_fixnum((intptr_t)i);
+        enter(vm, d, i);
     cvm_close(vm, scope);
     return 1;
 }
@@ -230,25 +295,32 @@ int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v)
     cvm_value *r_dict = cvm_root(vm, dict);
     cvm_value *r_key = cvm_root(vm, key);
     cvm_value *r_v = cvm_root(vm, v);
-    cvm_dict *d = CVM_DICT_OF(dict);
-    cvm_value *place, *items;
-    int ok = 1;
+    cvm_dict *d;
+    cvm_value *place = NULL, *items;
+    size_t entry;
+    int ok = prepare(vm, r_key);
 
-    if (d->index == CVM_NIL || (*find_place(vm, d, key) == CVM_NIL
-                                && 2 * d->used >= CVM_VECTOR_OF(d->entries)->length))
+    if (ok && CVM_DICT_OF(*r_dict)->index != CVM_NIL)
+        ok = (place = find_place(vm, r_dict, r_key)) != NULL;
+    if (ok && (place == NULL || (*place == CVM_NIL && 2 * CVM_DICT_OF(*r_dict)->used
+                                 >= CVM_VECTOR_OF(CVM_DICT_OF(*r_dict)->entries)->length))) {
         ok = rebuild(vm, r_dict);
+        place = NULL;
+    }
     if (ok) {
         d = CVM_DICT_OF(*r_dict);
-        place = find_place(vm, d, *r_key);
         items = CVM_VECTOR_OF(d->entries)->items;
-        if (*place == CVM_NIL) {
-            *place = cvm_fixnum((intptr_t)d->used);
-            cvm_store(vm, d->entries, &items[2 * d->used], *r_key);
+        if (place != NULL && *place != CVM_NIL) {
+            entry = (size_t)cvm_fixnum_of(*place);
+        } else {
+            entry = d->used;
+            cvm_store(vm, d->entries, &items[2 * entry], *r_key);
+            enter(vm, d, entry);
             d->used++;
             d->count++;
             d->added++;
         }
-        cvm_store(vm, d->entries, &items[2 * cvm_fixnum_of(*place) + 1], *r_v);
+        cvm_store(vm, d->entries, &items[2 * entry + 1], *r_v);
     }
     cvm_close(vm, scope);
     return ok;
@@ -257,10 +329,13 @@ int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v)
 /* The index keeps its entry, so that searches go on past it. */
 int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key)
 {
-    cvm_dict *d = CVM_DICT_OF(dict);
-    cvm_value *place = d->count == 0 ? NULL : find_place(vm, d, key);
+    size_t scope = cvm_open(vm);
+    cvm_value *r_dict = cvm_root(vm, dict), *r_key = cvm_root(vm, key);
+    const cvm_value *place = prepare(vm, r_key) && CVM_DICT_OF(*r_dict)->count > 0 ? find_place(vm, r_dict, r_key) : NULL;
+    cvm_dict *d = CVM_DICT_OF(*r_dict);
     cvm_value *entry;
 
+    cvm_close(vm, scope);
     if (place == NULL || *place == CVM_NIL)
         return 0;
     entry = &CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(*place)];

@@ -30,7 +30,8 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b);
 
 cvm_value cvm_dict_new(cvm *vm);
 
-/* CVM_NONE if the key is not there (this is not a failure). */
+/* CVM_NONE if the key is not there (this is not a failure). A key of the API can make each of these
+   fail: see cvm_ops. Then vm->failed is set. */
 cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key);
 int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v);  /* 0 after a failure */
 int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key);            /* 1: it was there */

@@ -1,0 +1,53 @@
+#!/bin/sh
+# run.sh PVM [debug] - extensions of others, as CPython's users have them, on this VM: each is compiled
+# unmodified, and a script checks what its own tests check; normally, with a small nursery, and with a
+# collection and a compaction at each allocation. debug: PVM was built with RRC_DEBUG and sanitizers.
+#
+# The sources are those of Debian's packages, in build/sources (`make deps-all`). What is missing is skipped.
+. tests/lib.sh
+pvm=$1
+kind=${2:-release}
+here=bindings/cpython/tests
+sources=$BUILD/sources
+out=$BUILD/cpython/$kind
+flags='-O1 -g -fPIC -shared -w -Werror=implicit-function-declaration -Ibindings/cpython/include'
+[ "$kind" = debug ] && flags="$flags -fno-omit-frame-pointer -fsanitize=address -DRRC_DEBUG"
+# What an extension keeps in its static variables until the process ends, or forgets there, is no leak of ours.
+LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
+export LSAN_OPTIONS
+
+# module NAME PACKAGE FILE MODULE [FLAGS]: compile FILE of the package to a module, and run NAME.lisp with it.
+module() {
+    name=$1 package=$2 source=$sources/$2/$3 spec=$4
+    shift 4
+    if [ ! -f "$source" ]; then
+        skip "$name: there are no sources of $package (make deps-all)"
+        return
+    fi
+    file=${spec##*.}
+    mkdir -p "$out/$name"
+    # shellcheck disable=SC2086
+    if ! $CC $flags "$source" -o "$out/$name/$file.so" "$@" 2>"$out/$name/errors"; then
+        if grep -q 'cannot find -l' "$out/$name/errors"; then skip "$name: a library is missing"
+        else fail "$name does not compile: $(head -n 3 "$out/$name/errors")"; fi
+        return
+    fi
+    case $spec in *.*) extension=${spec%.*}=$out/$name/$file.so ;; *) extension=$out/$name/$file.so ;; esac
+    expect "$name" "$pvm" --extension "$extension" $here/"$name".lisp
+    expect "$name, small nursery" "$pvm" --nursery 8k --extension "$extension" $here/"$name".lisp
+    [ "$QUICK" = 1 ] && return
+    expect "$name, stress" "$pvm" --stress --extension "$extension" $here/"$name".lisp
+}
+
+modules=$sources/python3.11/Modules
+module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
+module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
+module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
+module xxlimited python3.11 Modules/xxlimited.c xxlimited
+module xxhash python-xxhash src/_xxhash.c _xxhash -lxxhash
+module levenshtein python-levenshtein Levenshtein/_levenshtein.c _levenshtein
+module pvectorc pyrsistent pvectorcmodule.c pvectorc
+module bitarray python-bitarray bitarray/_bitarray.c _bitarray
+module zope zope.interface src/zope/interface/_zope_interface_coptimizations.c _zope_interface_coptimizations
+module simplejson simplejson simplejson/_speedups.c simplejson._speedups
+finish
