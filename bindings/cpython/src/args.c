@@ -562,3 +562,22 @@ PyObject *Py_BuildValue(const char *format, ...)
     va_end(args);
     return result;
 }
+
+int _PyArg_ParseStackAndKeywords(PyObject *const *args, Py_ssize_t n, PyObject *kwnames, _PyArg_Parser *description, ...)
+{
+    PyObject *tuple = py_vec_to_tuple(args, n), *kwargs = NULL;
+    Py_ssize_t i, k = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    va_list to;
+    int ok = tuple != NULL;
+
+    if (ok && k > 0)
+        ok = (kwargs = PyDict_New()) != NULL;
+    for (i = 0; ok && i < k; i++)
+        ok = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[n + i]) == 0;
+    va_start(to, description);
+    ok = ok && parse(tuple, kwargs, description->format, (char **)(uintptr_t)description->keywords, &to);
+    va_end(to);
+    Py_XDECREF(kwargs);                 /* the caller of the caller holds what was found */
+    Py_XDECREF(tuple);
+    return ok;
+}

@@ -746,9 +746,7 @@ static int type_traverse(PyObject *op, visitproc visit, void *arg)
     Py_VISIT(ht->ht_qualname);
     Py_VISIT(ht->ht_module);
     Py_VISIT(OBJECT(ht->ht_type.tp_base));
-    if (Py_TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        Py_VISIT(OBJECT(Py_TYPE(op)));
-    return 0;
+    return 0;                           /* a metatype that is a class is visited by subtype_traverse */
 }
 
 /* The rest must stay, as objects of the type may still be deallocated. */

@@ -1,6 +1,8 @@
 /* unicode.c - str: making and filling, texts in UTF-8, comparing, and what works on characters. */
 #include "internal.h"
 
+#include <wctype.h>
+
 #define U(op) ((PyUnicodeObject *)(void *)(op))
 
 /* ---- UTF-8 ---------------------------------------------------------------- */
@@ -881,6 +883,23 @@ static PyObject *affix(PyObject *op, PyObject *part, int at_end)
     return PyBool_FromLong(m <= n && matches(op, at_end ? n - m : 0, part, m));
 }
 
+/* Characters are changed one by one: those that become several stay. */
+static PyObject *change_case(PyObject *op, wint_t (*change)(wint_t))
+{
+    Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
+    Py_UCS4 *text = PyUnicode_AsUCS4Copy(op);
+    PyObject *result;
+
+    for (i = 0; text != NULL && i < n; i++)
+        text[i] = text[i] < 128 ? (Py_UCS4)(change == towlower ? tolower((int)text[i]) : toupper((int)text[i])) : (Py_UCS4)change((wint_t)text[i]);
+    result = text != NULL ? PyUnicode_FromKindAndData(4, text, n) : NULL;
+    PyMem_Free(text);
+    return result;
+}
+
+static PyObject *method_lower(PyObject *op, PyObject *none) { (void)none; return change_case(op, towlower); }
+static PyObject *method_upper(PyObject *op, PyObject *none) { (void)none; return change_case(op, towupper); }
+
 static PyObject *method_startswith(PyObject *op, PyObject *part) { return affix(op, part, 0); }
 static PyObject *method_endswith(PyObject *op, PyObject *part) { return affix(op, part, 1); }
 
@@ -889,6 +908,7 @@ static PyMethodDef methods[] = {
     { "encode", _PyCFunction_CAST(method_encode), METH_VARARGS | METH_KEYWORDS, NULL },
     { "replace", method_replace, METH_VARARGS, NULL },
     { "find", method_find, METH_VARARGS, NULL },
+    { "lower", method_lower, METH_NOARGS, NULL }, { "upper", method_upper, METH_NOARGS, NULL },
     { "startswith", method_startswith, METH_O, NULL },
     { "endswith", method_endswith, METH_O, NULL },
     { NULL, NULL, 0, NULL }

@@ -50,6 +50,7 @@ PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject 
 void PyErr_WriteUnraisable(PyObject *op);
 void PyErr_Print(void);
 int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level);
+#define PyErr_Warn(category, message) PyErr_WarnEx((category), (message), 1)
 int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...);
 int PyErr_CheckSignals(void);
 PyObject *PyException_GetCause(PyObject *op);

@@ -81,6 +81,18 @@ PyObject *PyObject_CallMethodObjArgs(PyObject *op, PyObject *name, ...);
 #define _PyObject_CallNoArg PyObject_CallNoArgs
 #define _PyObject_CallOneArg PyObject_CallOneArg
 
+/* The name of a method, as a static object. */
+typedef struct _Py_Identifier {
+    const char *string;
+} _Py_Identifier;
+#define _Py_IDENTIFIER(name) static _Py_Identifier PyId_##name = { #name }
+#define _Py_static_string(variable, text) static _Py_Identifier variable = { text }
+#define _PyObject_GetAttrId(op, id) PyObject_GetAttrString((op), (id)->string)
+#define _PyObject_SetAttrId(op, id, value) PyObject_SetAttrString((op), (id)->string, (value))
+#define _PyObject_CallMethodId(op, id, ...) PyObject_CallMethod((op), (id)->string, __VA_ARGS__)
+#define _PyObject_CallMethodIdNoArgs(op, id) PyObject_CallMethod((op), (id)->string, NULL)
+#define _PyObject_CallMethodIdOneArg(op, id, arg) PyObject_CallMethod((op), (id)->string, "(O)", (arg))
+
 int PyArg_Parse(PyObject *args, const char *format, ...);
 int PyArg_ParseTuple(PyObject *args, const char *format, ...);
 int PyArg_ParseTupleAndKeywords(PyObject *args, PyObject *kwargs, const char *format, char **names, ...);
@@ -99,6 +111,7 @@ typedef struct _PyArg_Parser {
 } _PyArg_Parser;
 PyObject *const *_PyArg_UnpackKeywords(PyObject *const *args, Py_ssize_t nargs, PyObject *kwargs, PyObject *kwnames,
                                        _PyArg_Parser *parser, int least, int most, int least_keywords, PyObject **buffer);
+int _PyArg_ParseStackAndKeywords(PyObject *const *args, Py_ssize_t n, PyObject *kwnames, _PyArg_Parser *description, ...);
 int _PyArg_CheckPositional(const char *name, Py_ssize_t n, Py_ssize_t least, Py_ssize_t most);
 int _PyArg_NoKeywords(const char *name, PyObject *kwargs);
 int _PyArg_NoPositional(const char *name, PyObject *args);

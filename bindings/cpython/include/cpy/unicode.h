@@ -11,6 +11,7 @@ typedef uint8_t Py_UCS1;
 typedef wchar_t Py_UNICODE;
 #define Py_UNICODE_SIZE SIZEOF_WCHAR_T
 #define Py_UNICODE_WIDE
+#define Py_USING_UNICODE
 
 typedef struct {
     PyObject_HEAD
