@@ -96,3 +96,9 @@ $(BUILD)/pvm-asan: $(PY_DEPS)
 $(eval $(call run,cpython,$(PVM),sh $(PY_DIR)/tests/run.sh $(PVM)))
 $(eval $(call run,cpython-asan,$(BUILD)/pvm-asan,sh $(PY_DIR)/tests/run.sh $(BUILD)/pvm-asan debug))
 CHECK_RUNS += cpython
+
+# VMs in several threads, and several in one.
+$(BUILD)/pvm-threads: $(PY_DIR)/tests/threads.c $(PY_DEPS)
+	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) $< $(filter-out %/python.c,$(PY_SRCS)) $(LDFLAGS) $(PY_LIBS) -o $@
+
+$(eval $(call run,cpython-threads,$(BUILD)/pvm-threads,$(BUILD)/pvm-threads))

@@ -80,7 +80,7 @@ static int is_callable(cvm_value v)
 /* args are n rooted slots. */
 static cvm_value call_object(PyObject *callable, cvm_value *args, size_t n, PyObject *kwargs)
 {
-    PyObject *few[8], **objects = n <= Py_ARRAY_LENGTH(few) ? few : PyMem_Calloc(n, sizeof *objects), *result = NULL;
+    PyObject *few[8] = { NULL }, **objects = n <= Py_ARRAY_LENGTH(few) ? few : PyMem_Calloc(n, sizeof *objects), *result = NULL;
     size_t i;
 
     if (objects == NULL)

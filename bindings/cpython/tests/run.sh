@@ -16,9 +16,11 @@ flags='-O1 -g -fPIC -shared -w -Werror=implicit-function-declaration -Ibindings/
 LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
 export LSAN_OPTIONS
 
-# module NAME PACKAGE FILE MODULE [FLAGS]: compile FILE of the package to a module, and run NAME.lisp with it.
+# module NAME PACKAGE FILE MODULE [FLAGS]: compile FILE of the package (-: one of ours) to a module, and
+# run NAME.lisp with it.
 module() {
     name=$1 package=$2 source=$sources/$2/$3 spec=$4
+    [ "$package" = - ] && source=$here/$3
     shift 4
     if [ ! -f "$source" ]; then
         skip "$name: there are no sources of $package (make deps-all)"
@@ -40,6 +42,7 @@ module() {
 }
 
 modules=$sources/python3.11/Modules
+module api - api.c api
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
