@@ -26,7 +26,11 @@
 #include <string.h>
 #include <wchar.h>
 
+#if defined(__has_include) && __has_include("rawrefcount.h")
+#include "rawrefcount.h"            /* installed beside this file */
+#else
 #include "../../../rawrefcount.h"
+#endif
 
 #include "cpy/port.h"
 #include "cpy/object.h"

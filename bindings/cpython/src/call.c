@@ -57,11 +57,10 @@ static PyObject *wrong_count(const char *name, const char *wanted, Py_ssize_t n)
     return PyErr_Format(PyExc_TypeError, "%.200s() takes %s (%zd given)", name, wanted, n);
 }
 
-/* The values of the keywords stand behind the n arguments. */
-static PyObject *function_vectorcall(PyObject *op, PyObject *const *args, Py_ssize_t n, PyObject *names)
+/* The values of the keywords stand behind the n arguments. type: of METH_METHOD. */
+static PyObject *call_def(const PyMethodDef *def, PyObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-    const PyMethodDef *def = F(op)->m_ml;
-    PyObject *self = F(op)->m_self, *tuple, *kwargs = NULL, *result;
+    PyObject *tuple, *kwargs = NULL, *result;
     Py_ssize_t k = names != NULL ? PyTuple_GET_SIZE(names) : 0, i;
 
     if (k > 0 && !(def->ml_flags & METH_KEYWORDS))
@@ -76,7 +75,7 @@ static PyObject *function_vectorcall(PyObject *op, PyObject *const *args, Py_ssi
     case METH_FASTCALL | METH_KEYWORDS:
         return ((_PyCFunctionFastWithKeywords)(void (*)(void))def->ml_meth)(self, args, n, names);
     case METH_METHOD | METH_FASTCALL | METH_KEYWORDS:
-        return ((PyCMethod)(void (*)(void))def->ml_meth)(self, F(op)->mm_class, args, (size_t)n, names);
+        return ((PyCMethod)(void (*)(void))def->ml_meth)(self, type, args, (size_t)n, names);
     case METH_VARARGS: case METH_VARARGS | METH_KEYWORDS:
         break;
     default:
@@ -97,6 +96,11 @@ static PyObject *function_vectorcall(PyObject *op, PyObject *const *args, Py_ssi
     Py_XDECREF(tuple);
     Py_XDECREF(kwargs);
     return result;
+}
+
+static PyObject *function_vectorcall(PyObject *op, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    return call_def(F(op)->m_ml, F(op)->m_self, F(op)->mm_class, args, n, names);
 }
 
 static PyObject *function_call(PyObject *op, PyObject *args, PyObject *kwargs)
@@ -316,15 +320,45 @@ PyObject *PyVectorcall_Call(PyObject *callable, PyObject *args, PyObject *kwargs
     return PyObject_VectorcallDict(callable, _PyTuple_ITEMS(args), (size_t)PyTuple_GET_SIZE(args), kwargs);
 }
 
-PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args, size_t nargs, PyObject *names)
+/* A method of C that the type has, and that no attribute of the object hides: it can be called without
+   an object that binds it. NULL: it is something else, or there is none. */
+static const PyMethodDef *method_of(PyObject *op, PyObject *name)
 {
-    PyObject *f = PyObject_GetAttr(args[0], name), *result;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject *descr, **dict = _PyObject_GetDictPtr(op);
 
+    if (type->tp_getattro != PyObject_GenericGetAttr || (dict != NULL && *dict != NULL))
+        return NULL;
+    descr = _PyType_Lookup(type, name);
+    return descr != NULL && Py_IS_TYPE(descr, &PyMethodDescr_Type) ? py_def_of(descr) : NULL;
+}
+
+/* args[0] is the object. */
+static PyObject *call_method(PyObject *name, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    const PyMethodDef *def = method_of(args[0], name);
+    PyObject *f, *result;
+
+    if (def != NULL && !(def->ml_flags & METH_METHOD)) {
+        if (Py_EnterRecursiveCall(" while calling a Python object"))
+            return NULL;
+        Py_INCREF(args[0]);
+        result = checked(args[0], call_def(def, args[0], NULL, args + 1, n - 1, names));
+        Py_DECREF(args[0]);
+        Py_LeaveRecursiveCall();
+        return result;
+    }
+    f = PyErr_Occurred() ? NULL : PyObject_GetAttr(args[0], name);
     if (f == NULL)
         return NULL;
-    result = PyObject_Vectorcall(f, args + 1, (size_t)PyVectorcall_NARGS(nargs) - 1, names);
+    result = PyObject_Vectorcall(f, args + 1, (size_t)n - 1, names);
     Py_DECREF(f);
     return result;
+}
+
+PyObject *PyObject_VectorcallMethod(PyObject *name, PyObject *const *args, size_t nargs, PyObject *names)
+{
+    return call_method(name, args, PyVectorcall_NARGS(nargs), names);
 }
 
 PyObject *PyObject_CallObject(PyObject *callable, PyObject *args)
@@ -337,40 +371,43 @@ PyObject *PyObject_CallObject(PyObject *callable, PyObject *args)
 PyObject *PyObject_CallNoArgs(PyObject *callable) { return PyObject_Vectorcall(callable, NULL, 0, NULL); }
 PyObject *PyObject_CallOneArg(PyObject *callable, PyObject *arg) { return PyObject_Vectorcall(callable, &arg, 1, NULL); }
 
-static PyObject *call_objects(PyObject *callable, va_list args)
-{
-    PyObject *few[16];
-    size_t n = 0;
+enum { FEW = 16 };
 
-    while (n < Py_ARRAY_LENGTH(few) && (few[n] = va_arg(args, PyObject *)) != NULL)
+/* The objects behind the first one, up to a NULL. 0: there are too many. */
+static size_t gather(PyObject **few, va_list args)
+{
+    size_t n = 1;
+
+    while (n < FEW && (few[n] = va_arg(args, PyObject *)) != NULL)
         n++;
-    return n < Py_ARRAY_LENGTH(few) ? PyObject_Vectorcall(callable, few, n, NULL)
-                                    : PyErr_Format(PyExc_SystemError, "too many arguments of a call from C");
+    if (n < FEW)
+        return n;
+    PyErr_Format(PyExc_SystemError, "too many arguments of a call from C");
+    return 0;
 }
 
 PyObject *PyObject_CallFunctionObjArgs(PyObject *callable, ...)
 {
+    PyObject *few[FEW] = { callable };
     va_list args;
-    PyObject *result;
+    size_t n;
 
     va_start(args, callable);
-    result = call_objects(callable, args);
+    n = gather(few, args);
     va_end(args);
-    return result;
+    return n > 0 ? PyObject_Vectorcall(callable, few + 1, n - 1, NULL) : NULL;
 }
 
 PyObject *PyObject_CallMethodObjArgs(PyObject *op, PyObject *name, ...)
 {
+    PyObject *few[FEW] = { op };
     va_list args;
-    PyObject *f = PyObject_GetAttr(op, name), *result;
+    size_t n;
 
-    if (f == NULL)
-        return NULL;
     va_start(args, name);
-    result = call_objects(f, args);
+    n = gather(few, args);
     va_end(args);
-    Py_DECREF(f);
-    return result;
+    return n > 0 ? call_method(name, few, (Py_ssize_t)n, NULL) : NULL;
 }
 
 static PyObject *call_format(PyObject *callable, const char *format, va_list args)

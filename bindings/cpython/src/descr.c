@@ -27,6 +27,11 @@ PyObject *PyDescr_NewClassMethod(PyTypeObject *type, PyMethodDef *def) { return 
 PyObject *PyDescr_NewGetSet(PyTypeObject *type, PyGetSetDef *def) { return descr_new(&PyGetSetDescr_Type, type, def); }
 PyObject *PyDescr_NewMember(PyTypeObject *type, PyMemberDef *def) { return descr_new(&PyMemberDescr_Type, type, def); }
 
+const PyMethodDef *py_def_of(PyObject *op)
+{
+    return D(op)->def;
+}
+
 static int fits(PyObject *op, PyObject *x, const char *name)
 {
     if (PyObject_TypeCheck(x, D(op)->type))

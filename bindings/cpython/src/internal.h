@@ -85,6 +85,7 @@ const char *py_type_name(PyObject *op);
 
 /* ---- others ------------------------------------------------------------- */
 
+const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);

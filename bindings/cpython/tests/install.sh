@@ -1,0 +1,45 @@
+#!/bin/sh
+# install.sh - `make install-pvm` installs what an extension needs: from an empty folder, one compiles
+# with what pkg-config says, and runs in the installed command. `make uninstall-pvm` leaves no file.
+. tests/lib.sh
+rm -rf "$BUILD/cpython/install"
+mkdir -p "$BUILD/cpython/install/empty" || exit 1
+out=$(cd "$BUILD/cpython/install" && pwd)
+prefix=$out/prefix
+expect "make install-pvm" $MAKE -s --no-print-directory install-pvm PREFIX="$prefix"
+cat >"$out/empty/double.c" <<'END'
+#include <Python.h>
+
+static PyObject *twice(PyObject *self, PyObject *x)
+{
+    (void)self;
+    return PyNumber_Add(x, x);
+}
+
+static PyMethodDef methods[] = { { "twice", twice, METH_O, "x + x" }, { NULL, NULL, 0, NULL } };
+static PyModuleDef definition = { PyModuleDef_HEAD_INIT, "double", NULL, -1, methods, NULL, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit_double(void)
+{
+    return PyModule_Create(&definition);
+}
+END
+cd "$out/empty" || exit 1
+if have "${PKG_CONFIG:-pkg-config}"; then
+    flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${PKG_CONFIG:-pkg-config} --cflags pvm)
+else
+    skip "there is no pkg-config"
+    flags=-I$prefix/include/pvm
+fi
+# shellcheck disable=SC2086
+expect "an extension compiles" $CC -Wall -Wextra -Werror -shared -fPIC $flags double.c -o double.so
+result=$("$prefix/bin/pvm" --extension ./double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
+expect "it runs" test "$result" = '(42 "abab")'
+printf '#include <Python.h>\nint main(void) { return PyEval_GetFrame() != 0; }\n' >absent.c
+# shellcheck disable=SC2086
+if $CC -Werror=implicit-function-declaration -c $flags absent.c -o absent.o 2>errors; then fail "what is not there compiles"
+else expect "what is not there is named" grep -q PyEval_GetFrame errors; fi
+cd - >/dev/null || exit 1
+$MAKE -s --no-print-directory uninstall-pvm PREFIX="$prefix"
+expect "uninstall-pvm leaves no file" test "$(find "$prefix" -type f | wc -l)" -eq 0
+finish
