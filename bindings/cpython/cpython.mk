@@ -6,7 +6,7 @@
 
 # The source packages of the extensions that tests build.
 PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent python-bitarray \
-    zope.interface simplejson python-multidict persistent
+    zope.interface simplejson python-multidict persistent frozenlist
 
 CVM_DIR  := bindings/cpython
 CVM_LIB  := $(VM_SRCS) $(CVM_DIR)/layers.c $(TOOLKIT) $(wildcard $(CVM_DIR)/cx/*.c)

@@ -1,5 +1,6 @@
-/* frameobject.h - there are no frames. Headers that make CPython's versions alike include this all
- * the same, and mention what is declared here; a call of it does not compile. */
+/* frameobject.h - there are no frames of a language here. Code objects and frames are what C makes of
+ * them to say where an error arose: Cython's C does. Headers that make CPython's versions alike mention
+ * what is declared at the end; a call of it does not compile. */
 #ifndef Py_FRAMEOBJECT_H
 #define Py_FRAMEOBJECT_H
 
@@ -11,8 +12,6 @@
 #define CPY_ABSENT(what)
 #endif
 
-typedef struct _frame PyFrameObject;
-typedef struct PyCodeObject PyCodeObject;
 typedef struct _is PyInterpreterState;
 
 CPY_ABSENT("there are no frames") PyCodeObject *PyFrame_GetCode(PyFrameObject *);

@@ -167,7 +167,7 @@ PyTypeObject PyByteArray_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytearray", .tp_basicsize = sizeof(PyByteArrayObject),
     .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &array_as_sequence,
     .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_richcompare = array_richcompare, .tp_new = array_new
+    .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new
 };
 
 /* ---- memoryview ------------------------------------------------------------- */

@@ -300,5 +300,5 @@ PyTypeObject PyBytes_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytes", .tp_basicsize = offsetof(PyBytesObject, ob_sval) + 1,
     .tp_itemsize = 1, .tp_repr = repr, .tp_hash = hash, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping,
     .tp_as_buffer = &as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BYTES_SUBCLASS,
-    .tp_richcompare = richcompare, .tp_methods = methods, .tp_new = bytes_new
+    .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = bytes_new
 };

@@ -1,4 +1,4 @@
-/* format.c - PyUnicode_FromFormat: text with the values of C and objects in it. */
+/* format.c - PyUnicode_FromFormat: text with the values of C and objects in it; and `format % args`. */
 #include "internal.h"
 
 /* Puts the text of an object, new; NULL: it failed. 0 after a failure. */
@@ -142,5 +142,150 @@ PyObject *PyUnicode_FromFormat(const char *format, ...)
     va_start(args, format);
     result = PyUnicode_FromFormatV(format, args);
     va_end(args);
+    return result;
+}
+
+/* ---- format % args -------------------------------------------------------------- */
+
+/* The next argument, borrowed. */
+static PyObject *next_argument(PyObject *args, Py_ssize_t *at)
+{
+    if (!PyTuple_Check(args))
+        return (*at)++ == 0 ? args : PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
+    if (*at >= PyTuple_GET_SIZE(args))
+        return PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
+    return PyTuple_GET_ITEM(args, (*at)++);
+}
+
+/* spec has the flags, the width and the precision, n bytes of it. */
+static int put_argument(cvm_buffer *out, const char *spec, size_t n, int precision, char conversion, PyObject *arg)
+{
+    char format[40], text[400];
+    double x;
+
+    switch (conversion) {
+    case 's': return put_text(out, PyObject_Str(arg), precision);
+    case 'r': return put_text(out, PyObject_Repr(arg), precision);
+    case 'a': return put_text(out, PyObject_ASCII(arg), precision);
+    case 'd': case 'i': case 'u': {
+        PyObject *i = PyNumber_Long(arg);
+        int ok = i != NULL && put_text(out, PyObject_Str(i), -1);
+
+        Py_XDECREF(i);
+        return ok;
+    }
+    case 'c':
+        return put_text(out, PyUnicode_Check(arg) ? Py_NewRef(arg) : PyUnicode_FromOrdinal((int)PyLong_AsLong(arg)), 1);
+    case 'x': case 'X': case 'o': {
+        long long number = PyLong_AsLongLong(arg);
+
+        if ((number == -1 && PyErr_Occurred()) || n + 4 > sizeof format)
+            return 0;
+        snprintf(format, sizeof format, "%.*sll%c", (int)n, spec, conversion);
+        snprintf(text, sizeof text, format, number);
+        break;
+    }
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
+        x = PyFloat_AsDouble(arg);
+        if ((x == -1 && PyErr_Occurred()) || n + 2 > sizeof format)
+            return 0;
+        snprintf(format, sizeof format, "%.*s%c", (int)n, spec, conversion);
+        snprintf(text, sizeof text, format, x);
+        break;
+    default:
+        PyErr_Format(PyExc_ValueError, "unsupported format character '%c'", conversion);
+        return 0;
+    }
+    cvm_put_text(out, text);
+    return 1;
+}
+
+PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
+{
+    cvm_buffer out = { 0 };
+    const char *at = PyUnicode_AsUTF8(format);
+    PyObject *result = NULL;
+    Py_ssize_t used = 0;
+    int ok = at != NULL;
+
+    while (ok && *at != '\0') {
+        const char *spec = at;
+        size_t n = strcspn(at, "%");
+        int precision = -1;
+        PyObject *arg;
+
+        cvm_put(&out, at, n);
+        at += n;
+        if (*at == '\0')
+            break;
+        spec = at++;
+        at += strspn(at, "-+ #0123456789");
+        if (*at == '.') {
+            precision = atoi(at + 1);
+            at += 1 + strspn(at + 1, "0123456789");
+        }
+        if (*at == '%') {
+            cvm_put(&out, at++, 1);
+            continue;
+        }
+        arg = next_argument(args, &used);
+        ok = arg != NULL && *at != '\0' && put_argument(&out, spec, (size_t)(at - spec), precision, *at, arg);
+        at++;
+    }
+    if (ok && PyTuple_Check(args) && used < PyTuple_GET_SIZE(args)) {
+        PyErr_SetString(PyExc_TypeError, "not all arguments converted during string formatting");
+        ok = 0;
+    }
+    if (ok)
+        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
+    return result;
+}
+
+/* ---- format.format(args...) ------------------------------------------------------- */
+
+/* "{}", "{0}" or "{name}", each with !r, !s or !a; {{ and }}. What would stand behind a colon is not supported. */
+PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
+{
+    cvm_buffer out = { 0 };
+    const char *at = PyUnicode_AsUTF8(format);
+    PyObject *result = NULL;
+    Py_ssize_t used = 0;
+    int ok = at != NULL;
+
+    while (ok && *at != '\0') {
+        size_t n = strcspn(at, "{}");
+        char field[100], *mark;
+        PyObject *arg;
+
+        cvm_put(&out, at, n);
+        at += n;
+        if (*at == '\0')
+            break;
+        if (at[0] == at[1]) {
+            cvm_put(&out, at, 1);
+            at += 2;
+            continue;
+        }
+        n = strcspn(++at, "}");
+        snprintf(field, sizeof field, "%.*s", (int)n, at);
+        at += n + (at[n] != '\0');
+        mark = strchr(field, '!');
+        if (strchr(field, ':') != NULL || n >= sizeof field) {
+            PyErr_SetString(PyExc_ValueError, "this format is not supported");
+            ok = 0;
+            break;
+        }
+        if (mark != NULL)
+            *mark++ = '\0';
+        arg = field[0] == '\0' ? PyTuple_GetItem(args, used++) : isdigit((unsigned char)field[0]) ? PyTuple_GetItem(args, atoi(field))
+            : kwargs != NULL ? PyDict_GetItemString(kwargs, field) : NULL;
+        if (arg == NULL && !PyErr_Occurred())
+            PyErr_SetString(PyExc_KeyError, field);
+        ok = arg != NULL && put_text(&out, mark == NULL || *mark == 's' ? PyObject_Str(arg) : *mark == 'r' ? PyObject_Repr(arg) : PyObject_ASCII(arg), -1);
+    }
+    if (ok)
+        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
     return result;
 }

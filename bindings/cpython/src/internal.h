@@ -88,6 +88,7 @@ const char *py_type_name(PyObject *op);
 const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
+PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);
 PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n);
 PyObject *py_call_host(PyObject *op, PyObject *const *args, Py_ssize_t n);

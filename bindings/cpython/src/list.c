@@ -546,7 +546,29 @@ static PyObject *method_reverse(PyObject *op, PyObject *none)
 
 static PyObject *method_index(PyObject *op, PyObject *x) { Py_ssize_t n = PySequence_Index(op, x); return n < 0 ? NULL : PyLong_FromSsize_t(n); }
 
+static PyObject *method_count(PyObject *op, PyObject *x) { Py_ssize_t n = PySequence_Count(op, x); return n < 0 ? NULL : PyLong_FromSsize_t(n); }
+static PyObject *method_copy(PyObject *op, PyObject *none) { (void)none; return PyList_GetSlice(op, 0, PY_SSIZE_T_MAX); }
+
+static PyObject *method_remove(PyObject *op, PyObject *x)
+{
+    Py_ssize_t i = PySequence_Index(op, x);
+
+    if (i < 0 || PyList_SetSlice(op, i, i + 1, NULL) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *method_clear(PyObject *op, PyObject *none)
+{
+    (void)none;
+    if (PyList_SetSlice(op, 0, PY_SSIZE_T_MAX, NULL) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    { "count", method_count, METH_O, NULL }, { "copy", method_copy, METH_NOARGS, NULL },
+    { "remove", method_remove, METH_O, NULL }, { "clear", method_clear, METH_NOARGS, NULL },
     { "append", method_append, METH_O, NULL }, { "insert", method_insert, METH_VARARGS, NULL },
     { "pop", method_pop, METH_VARARGS, NULL }, { "extend", method_extend, METH_O, NULL },
     { "sort", _PyCFunction_CAST(method_sort), METH_VARARGS | METH_KEYWORDS, NULL },
@@ -563,6 +585,6 @@ PyTypeObject PyList_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "list", .tp_basicsize = sizeof(PyListObject), .tp_dealloc = dealloc,
     .tp_repr = repr, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping, .tp_hash = PyObject_HashNotImplemented,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_LIST_SUBCLASS,
-    .tp_traverse = traverse, .tp_clear = clear, .tp_richcompare = richcompare, .tp_methods = methods,
+    .tp_traverse = traverse, .tp_clear = clear, .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods,
     .tp_init = list_init, .tp_new = list_new
 };

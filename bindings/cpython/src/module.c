@@ -357,3 +357,23 @@ PyObject *PyImport_Import(PyObject *name)
 
     return text != NULL ? PyImport_ImportModule(text) : NULL;
 }
+
+/* `import name`, and `from name import ...` if there is a list of names. */
+PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level)
+{
+    PyObject *op, *top;
+    Py_ssize_t dot;
+    int named = from != NULL && from != Py_None ? PyObject_IsTrue(from) : 0;
+
+    (void)globals, (void)locals;
+    if (level > 0)
+        return PyErr_Format(PyExc_ImportError, "attempted relative import of '%U'", name);
+    op = named < 0 ? NULL : PyImport_Import(name);
+    dot = PyUnicode_FindChar(name, '.', 0, PY_SSIZE_T_MAX, 1);
+    if (op == NULL || named || dot < 0)
+        return op;
+    top = PyUnicode_Substring(name, 0, dot);
+    Py_SETREF(op, top != NULL ? PyImport_Import(top) : NULL);
+    Py_XDECREF(top);
+    return op;
+}

@@ -31,5 +31,5 @@ static PySequenceMethods as_sequence = { .sq_length = length, .sq_item = item };
 
 PyTypeObject PyRange_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "range", .tp_basicsize = sizeof(PyObject), .tp_repr = repr,
-    .tp_as_sequence = &as_sequence, .tp_flags = Py_TPFLAGS_DEFAULT
+    .tp_as_sequence = &as_sequence, .tp_flags = Py_TPFLAGS_DEFAULT, .tp_iter = PySeqIter_New
 };

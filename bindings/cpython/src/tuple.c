@@ -297,5 +297,5 @@ PyTypeObject PyTuple_Type = {
     .tp_itemsize = sizeof(PyObject *), .tp_dealloc = dealloc, .tp_repr = repr, .tp_as_sequence = &as_sequence,
     .tp_as_mapping = &as_mapping, .tp_hash = hash, .tp_traverse = traverse, .tp_clear = clear,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TUPLE_SUBCLASS,
-    .tp_richcompare = richcompare, .tp_methods = methods, .tp_new = tuple_new
+    .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = tuple_new
 };

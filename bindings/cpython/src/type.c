@@ -953,12 +953,25 @@ static int object_init(PyObject *op, PyObject *args, PyObject *kwargs)
 
 static PyObject *get_class(PyObject *op, void *none) { (void)none; return Py_NewRef(Py_TYPE(op)); }
 
+/* There is no pickle: a type that can be saved has methods of its own for that. */
+static PyObject *object_reduce(PyObject *op, PyObject *args)
+{
+    (void)args;
+    return PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object", Py_TYPE(op)->tp_name);
+}
+
+static PyMethodDef object_methods[] = {
+    { "__reduce__", object_reduce, METH_NOARGS, NULL }, { "__reduce_ex__", object_reduce, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL }
+};
+
 static PyGetSetDef object_getset[] = { { "__class__", get_class, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
 
 PyTypeObject PyBaseObject_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "object", .tp_basicsize = sizeof(PyObject),
     .tp_dealloc = object_dealloc, .tp_repr = object_repr, .tp_str = object_str, .tp_hash = object_hash,
     .tp_getattro = PyObject_GenericGetAttr, .tp_setattro = PyObject_GenericSetAttr, .tp_richcompare = object_richcompare,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_getset = object_getset, .tp_init = object_init,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_methods = object_methods, .tp_getset = object_getset,
+    .tp_init = object_init,
     .tp_alloc = PyType_GenericAlloc, .tp_new = object_new, .tp_free = PyObject_Free
 };

@@ -784,6 +784,13 @@ static PyObject *item(PyObject *op, Py_ssize_t i)
     return in_range(op, i) ? PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR(op, i)) : NULL;
 }
 
+static PyObject *remainder_of(PyObject *a, PyObject *b)
+{
+    if (!PyUnicode_Check(a))
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyUnicode_Format(a, b);
+}
+
 static PyObject *repeat(PyObject *op, Py_ssize_t times)
 {
     Py_ssize_t n = PyUnicode_GET_LENGTH(op), i;
@@ -908,6 +915,7 @@ static PyMethodDef methods[] = {
     { "encode", _PyCFunction_CAST(method_encode), METH_VARARGS | METH_KEYWORDS, NULL },
     { "replace", method_replace, METH_VARARGS, NULL },
     { "find", method_find, METH_VARARGS, NULL },
+    { "format", _PyCFunction_CAST(py_format_braces), METH_VARARGS | METH_KEYWORDS, NULL },
     { "lower", method_lower, METH_NOARGS, NULL }, { "upper", method_upper, METH_NOARGS, NULL },
     { "startswith", method_startswith, METH_O, NULL },
     { "endswith", method_endswith, METH_O, NULL },
@@ -918,11 +926,12 @@ static PySequenceMethods as_sequence = {
     .sq_length = length, .sq_concat = PyUnicode_Concat, .sq_repeat = repeat, .sq_item = item,
     .sq_contains = PyUnicode_Contains
 };
+static PyNumberMethods as_number = { .nb_remainder = remainder_of };
 static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript };
 
 PyTypeObject PyUnicode_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "str", .tp_basicsize = sizeof(PyUnicodeObject),
-    .tp_dealloc = dealloc, .tp_repr = repr, .tp_str = str, .tp_hash = hash, .tp_as_sequence = &as_sequence,
+    .tp_dealloc = dealloc, .tp_repr = repr, .tp_str = str, .tp_hash = hash, .tp_as_number = &as_number, .tp_as_sequence = &as_sequence,
     .tp_as_mapping = &as_mapping, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_UNICODE_SUBCLASS,
-    .tp_richcompare = PyUnicode_RichCompare, .tp_methods = methods, .tp_new = unicode_new
+    .tp_richcompare = PyUnicode_RichCompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = unicode_new
 };

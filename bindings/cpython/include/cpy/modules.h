@@ -55,6 +55,7 @@ PyObject *PyState_FindModule(PyModuleDef *def);
 
 PyObject *PyImport_ImportModule(const char *name);
 PyObject *PyImport_Import(PyObject *name);
+PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level);
 #define PyImport_ImportModuleNoBlock PyImport_ImportModule
 PyObject *PyImport_AddModule(const char *name);                 /* borrowed */
 PyObject *PyImport_GetModuleDict(void);                         /* borrowed */

@@ -37,6 +37,32 @@ typedef struct _ts PyThreadState;
 #define Py_BLOCK_THREADS
 #define Py_UNBLOCK_THREADS
 
+/* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *co_filename, *co_name;
+    int co_firstlineno;
+} PyCodeObject;
+
+typedef struct {
+    PyObject_HEAD
+    PyCodeObject *f_code;
+    int f_lineno;
+} PyFrameObject;
+
+extern PyTypeObject PyCode_Type, PyFrame_Type;
+#define CO_OPTIMIZED 1
+#define CO_NEWLOCALS 2
+#define CO_VARARGS 4
+#define CO_VARKEYWORDS 8
+PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line);
+PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
+int PyTraceBack_Here(PyFrameObject *frame);
+#define PyTraceBack_Check(op) ((void)(op), 0)
+const char *Py_GetVersion(void);
+PyThreadState *PyThreadState_Get(void);
+#define PyThreadState_GET PyThreadState_Get
+
 PyObject *PyObject_Dir(PyObject *op);
 PyObject *PyObject_Bytes(PyObject *op);
 PyObject *Py_GenericAlias(PyObject *origin, PyObject *args);

@@ -85,6 +85,7 @@ PyObject *PyUnicode_FromWideChar(const wchar_t *u, Py_ssize_t size);
 PyObject *PyUnicode_FromOrdinal(int c);
 PyObject *PyUnicode_FromFormat(const char *format, ...);
 PyObject *PyUnicode_FromFormatV(const char *format, va_list args);
+PyObject *PyUnicode_Format(PyObject *format, PyObject *args);
 PyObject *PyUnicode_FromObject(PyObject *op);
 PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const char *errors);
 PyObject *PyUnicode_InternFromString(const char *utf8);
