@@ -32,6 +32,10 @@
 #include "../../../rawrefcount.h"
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #include "cpy/port.h"
 #include "cpy/object.h"
 #include "cpy/gc.h"
@@ -44,5 +48,9 @@
 #include "cpy/functions.h"
 #include "cpy/modules.h"
 #include "cpy/others.h"
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -247,7 +247,7 @@ PyObject *PyUnicode_FromObject(PyObject *op)
         return Py_NewRef(op);
     if (!PyUnicode_Check(op))
         return PyErr_Format(PyExc_TypeError, "Can't convert '%.100s' object to str implicitly", Py_TYPE(op)->tp_name);
-    return PyUnicode_FromKindAndData(PyUnicode_KIND(op), PyUnicode_DATA(op), PyUnicode_GET_LENGTH(op));
+    return PyUnicode_FromKindAndData((int)PyUnicode_KIND(op), PyUnicode_DATA(op), PyUnicode_GET_LENGTH(op));
 }
 
 /* ---- codecs --------------------------------------------------------------- */

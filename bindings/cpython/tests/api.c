@@ -300,6 +300,27 @@ static PyObject *test_others(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
+/* A str that only passes through has no data in C, wherever it goes there. */
+static PyObject *passes(PyObject *self, PyObject *op)
+{
+    PyObject *list = PyList_New(0), *dict = PyDict_New();
+
+    (void)self;
+    CHECK(list != NULL && dict != NULL && PyUnicode_Check(op) && !PyUnicode_IS_READY(op));
+    CHECK(PyList_Append(list, op) == 0 && PyDict_SetItemString(dict, "op", op) == 0);
+    PyGC_Collect();
+    CHECK(PyDict_GetItemString(dict, "op") == PyList_GET_ITEM(list, 0) && !PyUnicode_IS_READY(op));
+    Py_DECREF(dict);
+    Py_DECREF(list);
+    return Py_NewRef(op);
+}
+
+static PyObject *length(PyObject *self, PyObject *op)
+{
+    (void)self;
+    return PyLong_FromSsize_t(PyUnicode_GET_LENGTH(op));
+}
+
 static PyObject *counts(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
@@ -309,7 +330,7 @@ static PyObject *counts(PyObject *self, PyObject *none)
 static PyMethodDef methods[] = {
     { "test_gc", test_gc, METH_NOARGS, NULL }, { "test_borrowed", test_borrowed, METH_NOARGS, NULL },
     { "test_values", test_values, METH_NOARGS, NULL }, { "test_errors", test_errors, METH_NOARGS, NULL },
-    { "test_others", test_others, METH_NOARGS, NULL }, { "counts", counts, METH_NOARGS, NULL },
+    { "test_others", test_others, METH_NOARGS, NULL }, { "passes", passes, METH_O, NULL }, { "length", length, METH_O, NULL }, { "counts", counts, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL }
 };
 

@@ -7,6 +7,12 @@
 (assert (= (attr m 'answer) 42))
 (assert (eq? (type Node) (attr m 'Meta)))
 
+; a long string is not copied when it passes through; its characters are counted in C's copy
+(define long (string-repeat "\xc3\xa9" 100000))
+(assert (eq? (call m 'passes long) long))
+(assert (= (call m 'length long) 100000))
+(assert (equal? long (string-repeat "\xc3\xa9" 100000)))
+
 ; fields of all types
 (define n (Node 5))
 (assert (= (attr n 'number) 5))

@@ -35,6 +35,15 @@ fi
 expect "an extension compiles" $CC -Wall -Wextra -Werror -shared -fPIC $flags double.c -o double.so
 result=$("$prefix/bin/pvm" --extension ./double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
 expect "it runs" test "$result" = '(42 "abab")'
+if have "$CXX"; then
+    sed 's/double/triple/; s/NULL/nullptr/g; s/PyInit_double/PyInit_triple/' double.c >triple.cpp
+    # shellcheck disable=SC2086
+    expect "an extension in C++ compiles" $CXX -std=c++11 -Wall -Wextra -Werror -shared -fPIC $flags triple.cpp -o triple.so
+    result=$("$prefix/bin/pvm" --extension ./triple.so -e "(call (import 'triple) 'twice 4)")
+    expect "it runs, too" test "$result" = 8
+else
+    skip "there is no C++ compiler"
+fi
 printf '#include <Python.h>\nint main(void) { return PyEval_GetFrame() != 0; }\n' >absent.c
 # shellcheck disable=SC2086
 if $CC -Werror=implicit-function-declaration -c $flags absent.c -o absent.o 2>errors; then fail "what is not there compiles"

@@ -22,8 +22,22 @@ typedef struct {
 #define PyObject_HEAD PyObject ob_base;
 #define PyObject_VAR_HEAD PyVarObject ob_base;
 #define _PyObject_IMMORTAL (RRC_REFCNT_IMMORTAL + INTPTR_MAX / 16)
-#define PyObject_HEAD_INIT(type) { _PyObject_IMMORTAL, NULL, (void *)(type) },
-#define PyVarObject_HEAD_INIT(type, size) { { _PyObject_IMMORTAL, NULL, (void *)(type) }, (size) },
+
+/* The same words begin an object and a type, where the pointer to the type has another type itself. */
+#ifdef __cplusplus
+extern "C++" {
+struct _Py_AnyPointer {
+    void *p;
+    template <class T> operator T *() const { return static_cast<T *>(p); }
+};
+}
+#define _Py_ANY(pointer) _Py_AnyPointer{ (void *)(pointer) }
+#else
+#define _Py_ANY(pointer) (void *)(pointer)
+#endif
+
+#define PyObject_HEAD_INIT(type) { _PyObject_IMMORTAL, NULL, _Py_ANY(type) },
+#define PyVarObject_HEAD_INIT(type, size) { { _PyObject_IMMORTAL, NULL, _Py_ANY(type) }, (size) },
 
 #define _PyObject_CAST(op) ((PyObject *)(op))
 #define Py_TYPE(op) (_PyObject_CAST(op)->ob_type)
