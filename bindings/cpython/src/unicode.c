@@ -469,6 +469,10 @@ PyObject *py_str(const char *text)
 {
     PyObject *op = PyUnicode_InternFromString(text);
 
+    if (op != NULL && !U(op)->interned) {
+        Py_DECREF(op);
+        return PyErr_NoMemory();
+    }
     Py_XDECREF(op);                     /* the table holds it */
     return op;
 }

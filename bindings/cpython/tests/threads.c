@@ -1,5 +1,5 @@
 /* threads.c - VMs with this API in several threads at a time, and two in one thread in turn. They share
- * the static types and singletons, and nothing else. */
+ * the static types and singletons, and nothing else. Then each allocation in the heap fails in turn. */
 #include "../src/internal.h"
 
 #include <pthread.h>
@@ -58,6 +58,40 @@ static void expect(int ok, const char *what)
         printf("FAILED: %s\n", what);
 }
 
+/* Whatever fails, an error comes up, and the VM is as good as before. */
+static void test_failing(void)
+{
+    static const char text[] =
+        "(define C (class \"C\" (list) (dict \"f\" (lambda (self x) (list x self)) \"__eq__\" (lambda (a b) true)"
+        "                                 \"__hash__\" (lambda (self) 5))))"
+        "(define c (C)) (set-attr! c 'a (array 1 \"two\" (tuple 3))) (call c 'f 1)"
+        "(define d (dict c 1 (tuple 1 \"x\") 2)) (dict-get d (C)) (as-list (item (attr c 'a) (slice 0 2)))"
+        "(catch (builtin \"KeyError\") (lambda () (item d \"none\"))) (py \"**\" 3 100) (str (py-repr d)) 4";
+    cvm *vm = start(0);
+    char message[300];
+    size_t n;
+    int done = 0, sound = 1;
+
+    for (n = 1; vm != NULL && !done && n < 20000; n++) {
+        cvm_value v;
+
+        vm->heap.fail_in = n;
+        v = cvm_run_text(vm, "test", text, strlen(text));
+        done = vm->heap.fail_in > 0;    /* it needed less */
+        vm->heap.fail_in = 0;
+        if (v == CVM_NONE) {
+            cvm_error_text(vm, message, sizeof message);
+            cvm_error_clear(vm);
+        }
+        sound &= vm->sp == 0 && vm->depth == 0 && run(vm, "(check-links) (len \"ok\")") == 2;
+    }
+    expect(done, "the program is done when nothing fails");
+    expect(n > 100, "there were failures");
+    expect(sound, "the VM is sound after each of them");
+    if (vm != NULL)
+        expect(cvm_free(vm) == 0, "nothing is held at the end");
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
@@ -85,6 +119,7 @@ int main(void)
     expect(cvm_free(a) == 0, "nothing is held of the first");
     expect(run(b, "(attr (x) 'n)") == 2, "the second goes on without the first");
     expect(cvm_free(b) == 0, "nothing is held of the second");
+    test_failing();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
