@@ -48,6 +48,18 @@ printf '#include <Python.h>\nint main(void) { return PyEval_GetFrame() != 0; }\n
 # shellcheck disable=SC2086
 if $CC -Werror=implicit-function-declaration -c $flags absent.c -o absent.o 2>errors; then fail "what is not there compiles"
 else expect "what is not there is named" grep -q PyEval_GetFrame errors; fi
+# Every type and every function that is declared is in the command.
+printf '#include <structmember.h>\n#include <frameobject.h>\n' >all.c
+# shellcheck disable=SC2086
+$CC -E $flags all.c | tr '\n' ' ' | sed 's/static inline[^{]*//g; s/__attribute__((error([^)]*)))[^;]*;//g' >all.txt
+{ grep -o '_\{0,1\}Py[A-Za-z0-9_]* *(' all.txt | tr -d ' ('
+  grep -o 'extern PyTypeObject [^;]*' all.txt | grep -o '_\{0,1\}Py[A-Za-z_]*Type\b' | grep -v '^PyTypeObject$'
+} | sort -u | grep -v '_$' | grep -v -e '^Py_ssize_t$' -e '^Py_hash_t$' >declared
+nm -D --defined-only "$prefix/bin/pvm" | awk '{ print $3 }' | sort >defined
+{ cat defined; grep -rho 'static inline[^(]*(' "$prefix/include/pvm" | grep -o '_\{0,1\}Py[A-Za-z0-9_]*($' | tr -d '('; } | sort -u >known
+comm -23 declared known >undefined
+expect "all that is declared is defined: $(tr '\n' ' ' <undefined)" test ! -s undefined
+expect "there is much" test "$(wc -l <declared)" -gt 300
 cd - >/dev/null || exit 1
 $MAKE -s --no-print-directory uninstall-pvm PREFIX="$prefix"
 expect "uninstall-pvm leaves no file" test "$(find "$prefix" -type f | wc -l)" -eq 0

@@ -1,4 +1,4 @@
-/* containers.h - tuple, list, dict, set and slice.
+/* containers.h - tuple, list, dict and slice.
  *
  * A tuple or a list that comes from the host fetches its items when C first looks at them, and
  * owns them from then on; a list takes them over from the host. A dict is always the host's: C
@@ -6,7 +6,7 @@
 #ifndef CPY_CONTAINERS_H
 #define CPY_CONTAINERS_H
 
-extern PyTypeObject PyTuple_Type, PyList_Type, PyDict_Type, PySlice_Type, PySet_Type, PyFrozenSet_Type, PyRange_Type;
+extern PyTypeObject PyTuple_Type, PyList_Type, PyDict_Type, PySlice_Type, PyRange_Type;
 
 /* ---- tuple -------------------------------------------------------------- */
 
