@@ -18,7 +18,7 @@ HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-hosts test bench bench-results bench-chart bench-check \
+.PHONY: all demo check check-hosts test test-all bench bench-results bench-chart bench-check \
         bench-instructions bench-profile fuzz fuzz-corpus lint deps deps-all install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -29,8 +29,9 @@ export CC CXX BUILD PKG_CONFIG
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# RUNS: the names of all tests. CHECK_RUNS, HOST_CHECK_RUNS: those of the quick subsets, of
-# the header with what needs nothing else, and of the bindings to other hosts.
+# RUNS: the names of all tests. CHECK_RUNS, HOST_CHECK_RUNS: those of `make test`, of the header
+# with what needs nothing else, and of the bindings to other hosts. It sets QUICK, which makes
+# samples smaller.
 # $(call run,NAME,WHAT IT NEEDS,COMMAND) makes a target run-NAME out of a test.
 RUNS       :=
 CHECK_RUNS :=
@@ -83,6 +84,7 @@ demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 
 # ---- tests -------------------------------------------------------------------
 
+$(eval $(call run,runner,,sh tests/runner.sh))
 $(eval $(call run,text,,sh tests/text.sh))
 $(eval $(call run,readme,,sh tests/readme.sh))
 $(eval $(call run,examples,,sh tests/examples.sh))
@@ -95,27 +97,39 @@ $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
 $(eval $(call run,demo,$(CVM),$(CVM) examples/toolkit/demo.lisp))
-CHECK_RUNS += text readme examples tensor demo
+CHECK_RUNS += runner text readme examples tensor languages install demo
 
 # `make deps test` must look for tools only when deps has installed them: a new
 # make reads the makefiles again. In it, a test that does not build is a failure
 # like any other (-k), and the totals tell.
-TESTED := $(if $(filter deps,$(MAKECMDGOALS)),deps)
+TESTED := $(filter deps deps-all,$(MAKECMDGOALS))
+RUN_TESTS = +@$(MAKE) --no-print-directory run-and-count
 
-check: $(TESTED) ## the quick tests, for every edit
-	+@$(MAKE) --no-print-directory QUICK=1 run-and-count 'RUN_NAMES=$$(CHECK_RUNS)'
+test: $(TESTED) ## the header in its main variants, each binding, examples, pages: five minutes
+	$(RUN_TESTS) QUICK=1 'RUN_NAMES=$$(CHECK_RUNS) $$(HOST_CHECK_RUNS)'
 
-check-hosts: $(TESTED) ## the same for Lua, Ruby and mruby
-	+@$(MAKE) --no-print-directory QUICK=1 run-and-count 'RUN_NAMES=$$(HOST_CHECK_RUNS)'
+# The order of `make test-all`, whose time may be limited: what says most in a minute comes first,
+# and of what says as much, what takes longest, so that no processor waits for it.
+ORDER := coverage mutants_% lint abis examples languages units freestanding bench-check \
+         suite-% mirror_cases-% damage-% random-% random_cycles-% mirror_random-% \
+         ruby-% lua-% mruby% cvm% cpython% capi-% extensions% tensor-% widgets-% \
+         graphs-% mirror_graphs-% replay_% mirror_without_% bench-% \
+         small_graphs-% mirror_small-% small_selves-% soak-% fuzz-%
+ORDERED = $(foreach pattern,$(ORDER),$(filter-out $(MATRIX_ONLY),$(filter $(pattern),$(RUNS))))
+IN_ORDER = $(ORDERED) $(filter-out $(ORDERED) $(MATRIX_ONLY),$(RUNS)) $(MATRIX_ONLY)
 
-test: $(TESTED) ## all tests; the last line is the totals
-	+@$(MAKE) --no-print-directory run-and-count 'RUN_NAMES=$$(RUNS)'
+test-all: $(TESTED) ## all tests, on all compilers and machines; TEST_MINUTES=N: as many as that allows
+	$(RUN_TESTS) 'RUN_NAMES=$$(IN_ORDER)'
+
+check: $(TESTED) ## the part of `make test` about the header, the examples and compactvm
+	$(RUN_TESTS) QUICK=1 'RUN_NAMES=$$(CHECK_RUNS)'
+
+check-hosts: $(TESTED) ## the part of `make test` about Lua, Ruby and mruby
+	$(RUN_TESTS) QUICK=1 'RUN_NAMES=$$(HOST_CHECK_RUNS)'
 
 .PHONY: run-and-count
 run-and-count:
-	@rm -rf $(BUILD)/results
-	@$(MAKE) --no-print-directory -k $(PARALLEL) $(addprefix run-,$(RUN_NAMES)) || true
-	@sh tests/run.sh totals $(RUN_NAMES)
+	+@sh tests/run.sh all '$(PARALLEL)' $(RUN_NAMES)
 
 # ---- the rest ----------------------------------------------------------------
 
@@ -128,7 +142,7 @@ TIDY_CHECKS := -*,clang-analyzer-*,bugprone-*,-bugprone-easily-swappable-paramet
 # cppcheck does not see that two conditions exclude each other: clang-tidy looks for null pointers.
 CPPCHECK = cppcheck -q --std=c99 --enable=warning,portability --error-exitcode=1 --suppress=nullPointer -I.
 
-# The header is analyzed with each of these; by `make test`, with the first two.
+# The header is analyzed with each of these; by `make test-all`, with the first two.
 LINT_SETTINGS ?= NDEBUG RRC_DEBUG RRC_MIRROR RRC_NO_STDLIB
 export LINT_SETTINGS CPPCHECK TIDY_CHECKS
 
@@ -142,11 +156,11 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
-	@sh tests/sources.sh
 
-# Extensions of others that bindings/cpython is tested with.
-deps-all: deps ## deps, and the sources of CPython extensions, which more tests need
-	@sh tests/sources.sh $(PY_SOURCES)
+deps-all: ## install what `make test-all` needs, and fetch sources of Lua and of CPython extensions
+	@sh tests/deps.sh all
+	@sh tests/sources.sh lua5.1 lua5.2 lua5.3 lua5.4 $(PY_SOURCES)
+	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
 INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc

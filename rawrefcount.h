@@ -38,7 +38,7 @@
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
  *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links,
- *                     collections, >>cycles, pending work, >>mirror, heaps, insight
+ *                     collections, >>cycles, >>slices, pending work, >>mirror, heaps, insight
  *     >>license
  */
 
@@ -190,7 +190,25 @@
  *           rrc_major_collection_free(h)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
  *
- * In such a collection an object whose finalizer has not run yet counts as held, because the
+ * A host whose collector marks and sweeps in slices sets `incremental`, and does this (see >>slices):
+ *
+ *   major:  rrc_major_collection_start(h)       as its marking begins
+ *           with each slice of its marking: rrc_major_collection_work(h, max)
+ *                                               -> trace(p) only queues p; rrc_marked(h, p) for each linked
+ *                                                  p that it marks. The functions of the mutator call trace, too
+ *           the host looks at its roots once more, and marking is complete
+ *           rrc_major_collection_trace(h)       -> trace(p), propagate(): little is left to do
+ *           the host clears its weak references to what is not marked
+ *           rrc_major_collection_work(h, max)   -> trace(p), propagate() for what finalizers need and garbage
+ *                                                  owns, with slices of its marking, until less than max is done
+ *           rrc_major_collection_keep(h)        what is left of that
+ *           rrc_major_collection_sweep(h, max)  -> survivor(p), until less than max is done
+ *           the host sweeps; only now may memory of dead p's be used again
+ *
+ * The mutator and minor collections may run between any two of these calls, except that nothing runs between
+ * the last look at the roots and the trace call. A p that is made meanwhile counts as marked.
+ *
+ * In an early collection an object whose finalizer has not run yet counts as held, because the
  * header learns too late whether it must keep all that the object reaches. Its cycles are found by
  * collections that rrc_major_collection_trace finishes.
  *
@@ -260,6 +278,13 @@
  *        deallocs, and the hook parted tells of links that are dissolved for that. rrc_heap_free
  *        is a phase in which all functions work and deallocs see what they own. The slots of p's
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
+ *        The hooks edges and describe show the host's objects: then rrc_explain
+ *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
+ *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and those that
+ *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
+ *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
+ *        With `incremental` a major collection is divided into slices of about max units:
+ *        rrc_major_collection_start, _work, _sweep.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -313,8 +338,16 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
+ *   RRC_THREADS                 off            rrc_decref_later, for threads that do not have the heap. It needs C11's
+ *                                              atomics, gcc's or clang's, or these: the type
+ *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
+ *   RRC_ATOMIC_LOAD, _SWAP, _TRY               RRC_ATOMIC_SWAP(address, value), which returns the old value, and
+ *                                              RRC_ATOMIC_TRY(address, &old, value), which sets old and returns 0
+ *                                              if the word was not old. They acquire and release
+ *   RRC_THREAD_MALLOC(size)     malloc, free   memory for rrc_decref_later, in any thread
+ *   RRC_THREAD_FREE(memory)
  *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
- *                                              rrc_explain, no rrc_dump_dot
+ *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
  *                                              RRC_NO_STDIO and requires desc.realloc. The header calls only
  *                                              memcpy, memset and strcmp. There is no assert: define RRC_ASSERT
@@ -507,6 +540,20 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
+/* Receives what p of the host refers to, for the hook `edges`. name is how p refers to it: ".title" for a
+   field, else words such as "upvalue w" or "metatable". It is read during the call only. If name is NULL,
+   number is the name, as of an element of an array. NULL and odd addresses are ignored. */
+typedef void (*rrc_edgeproc)(void *arg, rrc_gcref to, const char *name, size_t number);
+
+/* What the hook `describe` knows of a host object. All fields are preset. */
+typedef struct rrc_description {
+    char     text[128];         /* one word for its kind, and perhaps more: "function at main.lua:12". Preset: "p" */
+    size_t   size;              /* bytes, without those of other objects. Preset: 0 */
+    uint32_t id;                /* 1 to 2^30 - 1: a number that this object keeps, and that no other one ever gets,
+                                   not even after its death. A host whose objects move gives one to each.
+                                   Preset: 0, then an address stands for the object */
+} rrc_description;
+
 /* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
@@ -569,6 +616,18 @@ typedef struct rrc_desc {
        then a living graph costs little more than links alone. */
     unsigned search_percent;
 
+    /* Not zero: major collections may be divided into slices (rrc_major_collection_start), and the mutator runs
+       between them. Then every reference must be taken by rrc_incref and dropped by rrc_decref, and moved after
+       rrc_touch: the header notices that way which objects the mutator gets hold of during a search. While a
+       collection goes on, the functions of the mutator may call trace. The host needs reports_marks, or calls
+       rrc_marked_ob. (Without that the trace function asks it in one long pass.) */
+    int incremental;
+
+    /* Not zero, with `incremental`: the host marks what was reachable when its marking began, and does not look
+       at its stack again (a snapshot barrier). So each p that rrc_to_obj gives while it marks is traced, and
+       nobody may read link fields directly. */
+    int snapshot;
+
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
        link too, and makes links young again. (If memory for that is
@@ -592,11 +651,25 @@ typedef struct rrc_desc {
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* p and ob have no link any more, although p is still there: p must forget ob, which may be deallocated
-       from now on. ob was garbage when rrc_run_pending dealt with it, or the heap ends. Called just before the
-       bias is subtracted. rrc_unlink does not call this. NULL: the host never uses a proxy again whose
-       ob is gone. */
+    /* p and ob have no link any more, although p is still there (or its memory is, before a sweep in slices has
+       ended): p must forget ob, which may be deallocated from now on. ob was garbage when rrc_run_pending dealt
+       with it, or the heap ends. Called just before the bias is subtracted. rrc_unlink does not call this. NULL:
+       the host never uses a proxy again whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
+
+    /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
+       well. They are called by these functions only, and so never in a collection. They must not allocate in the
+       host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
+       the p of a link can be dead already: then they visit nothing, and say so. */
+
+    /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
+       host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
+       what is there for rrc_link, such as a proxy's pointer to ob. What is left out besides may look
+       like garbage. NULL: of the host only the p's of links are known. */
+    void (*edges)(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
+
+    /* Say a few words about p. NULL: all are called "p". */
+    void (*describe)(void *userdata, rrc_gcref p, rrc_description *about);
 
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
@@ -632,6 +705,9 @@ typedef struct rrc_stats {
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
+    size_t object_bytes;                        /* the memory of these, with their heads */
+    size_t pending_bytes;                       /* the part of it that rrc_run_pending has to do with */
+    size_t native_bytes;                        /* the sum that rrc_native_bytes was told */
     size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
@@ -660,6 +736,7 @@ typedef struct rrc_stats {
  *   mutator     outside a collection: not between a trace call and its free
  *               call, not from a hook
  *   any         any time, from the thread that uses the heap
+ *   any thread  any time, from all threads
  *   unchecked   in other phases nothing is refused or changed, but the result is meaningless
  * "Calls dealloc" means that tp_finalize, tp_dealloc and tp_free are called, and so any code. */
 
@@ -840,6 +917,34 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
    as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_keep(rrc_heap *heap);
 
+/* ---- major collections in slices: see >>slices ----
+   For heaps with `incremental` in rrc_desc. The order of calls is: start, work, trace, work, keep, sweep. Minor
+   collections may come between them, and the mutator runs between them. */
+
+/* Begin a major collection, as the host begins its marking. From now on the header calls trace for what the
+   host has to mark, and the host reports what it marks (rrc_marked). Calling this is optional:
+   rrc_major_collection_trace without it does all at once. While rrc_heap_free runs, it has no effect. Fails with
+   RRC_EDESC if `incremental` is not set.
+   [host's major collection begins | no | nothing | O(1)] */
+RRC_API int rrc_major_collection_start(rrc_heap *heap);
+
+/* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
+   reference or a link. (The tp_traverse of one object is not divided.) Returns the units done: less than max
+   means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
+   what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
+   returns 0.
+   [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also
+   propagate, when all that finalizers need has been traced, and when all that garbage owns has been | O(max)] */
+RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
+
+/* Finish a slice of what rrc_major_collection_free does: let each link follow its p, or dissolve it. Call this
+   after rrc_major_collection_keep until it returns less than max; 0 means all. Until then the memory of a p
+   that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
+   collection: a host that moves them calls rrc_major_collection_free instead. (If the marking was not begun by
+   rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
+   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_free of light obs | O(max)] */
+RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
+
 /* ---- pending work ---- */
 
 /* Call the host's dealloc_trigger if anything is pending.
@@ -852,13 +957,14 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
-/* Do pending work. First drop the queue's references. Then clear the weak references of cyclic garbage,
-   run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds of
-   work the batch is checked again: an object to which C has taken a reference is left alone, with all
+/* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
+   of cyclic garbage, run its finalizers, and clear it. Garbage is taken in batches. Before each of these three kinds
+   of work the batch is checked again: an object to which C has taken a reference is left alone, with all
    that it reaches in C. (If the finalizer or tp_clear of one object takes a reference to a later one
    of the same batch, the later one is still finalized or cleared.)
-   About max objects are dealt with; 0 means all. An object that another one frees counts, and an object
-   with weak references or a finalizer counts once more for each. Garbage that C references connect is
+   About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
+   of rrc_decref_later, and an object with weak references or a finalizer counts once more for each. While a
+   collection in slices sweeps, garbage is left alone. Garbage that C references connect is
    checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
    max. Returns how many objects were dealt with.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
@@ -867,6 +973,20 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
    connected with)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
+
+/* This function exists if the implementing unit has RRC_THREADS. */
+#if defined(RRC_THREADS) || !defined(RAWREFCOUNT_STATIC)
+
+/* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their
+   own. The heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that
+   something is pending. No thread waits for another one. The order is not that of the calls.
+   RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done): the reference is still the caller's, and
+   ob was not touched. Nothing is logged. (The heap must still be there. It is, until the last object
+   of rrc_new is freed.)
+   [any thread, else RRC_ECLOSED | RRC_THREAD_MALLOC | nothing | O(1)] */
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
+
+#endif
 
 /* ==== generations, and hosts that move objects ==== */
 
@@ -963,13 +1083,21 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 
+/* Say that the tp_finalize of this object of rrc_gc_new has nothing to do (finalized 1), or has again (0). As after
+   it was called, it is not called then, and garbage need not stay whole for it: it goes in one collection,
+   where it takes two with a finalizer. For types with a tp_finalize that few of their objects need.
+   Fails with RRC_ENULL, RRC_ETYPE, RRC_EPHASE, RRC_ECLOSED.
+   [mutator | no | nothing | O(1)] */
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
+
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
    C is found there. Returns how many tracked objects were found unreachable and freed, or are
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
-   pending work or rrc_heap_free is going on.
+   pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
+   as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
    [mutator, ignored in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
@@ -1043,6 +1171,12 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
+/* The memory that objects hold elsewhere, such as pixels or what a library allocates, has grown by `change`
+   bytes, or has shrunk if change is negative. The header only adds this up, for rrc_stats: a host
+   can then collect when C has grown, too (see the page on pacing in bindings/PORTING.md).
+   [any | no | nothing | O(1)] */
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
+
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
@@ -1051,18 +1185,33 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 /* Receives text of size bytes, followed by a 0. It must not call the header or free objects. */
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
-/* Why is ob alive? Write, in words, the shortest path of references to ob that the C side knows, from
-   an object that is held from outside or else from a p. Or write that ob is garbage. RRC_ENOMEM:
-   nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, write | O(n log n) for
-   all links and tracked objects] */
+/* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
+   outside, or with the hook `edges` from a root of the host, through both heaps. If there is none, the path
+   begins at a p. Or write that ob is garbage. RRC_ENOMEM: nothing was written.
+   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, write |
+   O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
 /* Draw the same graph in the language of Graphviz (dot -Tsvg). Boxes are C objects; their corners are
-   round if they are not tracked. Ellipses are host objects. Bold blue edges are links. An orange object
-   is held from outside, by as many references as are not explained. A gray object is garbage.
+   round if they are not tracked. Ellipses are host objects: those with links, and with the hook `edges` all that
+   it visits. Bold blue edges are links. An orange object is held from outside, by as many references as are
+   not explained. A gray object is garbage, or waits in the queue.
    [as rrc_explain] */
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
+
+/* Write both heaps in the format of V8's heap snapshots. A file with it, whose name ends in .heapsnapshot,
+   can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
+   what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
+   has the name of the field, or what the hook `edges` says. The size of an object of rrc_new is that of its
+   memory, and of others the tp_basicsize; of a host object it is what `describe` says. Garbage
+   that no collection has found yet is in the snapshot, if it was tracked or linked.
+   An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
+   rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
+   for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
+   bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
+   [mutator | allocates | calls tp_traverse, edges, describe, write |
+   O(links + tracked objects + references, of the host too)] */
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
 #endif /* RRC_NO_STDIO */
 
@@ -1076,6 +1225,11 @@ RRC_API const char *rrc_error_message(int code);
 
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
+/* What rrc_to_obj sees of a heap. */
+typedef struct rrci_heap_head {
+    size_t sweeping;            /* p's of links may have died, and their memory is still there */
+} rrci_heap_head;
+
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_no_reference(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob);
@@ -1118,7 +1272,8 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob)
 
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob)
 {
-    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY)
+    if (ob != NULL && RRC_REFCNT(ob) >= RRC_REFCNT_FROM_PYPY
+        && ((const rrci_heap_head *)(const void *)heap)->sweeping == 0)
         return RRC_LINK(ob);
     return rrci_to_obj_otherwise(heap, ob);
 }
@@ -1256,6 +1411,34 @@ int strcmp(const char *a, const char *b);
 
 #ifndef RRC_HOST_GUARD
 #define RRC_HOST_GUARD(heap, slot, ob) slot((heap), (ob))
+#endif
+
+#ifdef RRC_THREADS
+#ifndef RRC_ATOMIC_WORD
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
+#define RRC_ATOMIC_WORD _Atomic(uintptr_t)
+#define RRC_ATOMIC_LOAD(address) atomic_load_explicit((address), memory_order_acquire)
+#define RRC_ATOMIC_SWAP(address, value) atomic_exchange_explicit((address), (value), memory_order_acq_rel)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    atomic_compare_exchange_weak_explicit((address), (old), (value), memory_order_acq_rel, memory_order_acquire)
+#elif defined(__GNUC__) || defined(__clang__)
+#define RRC_ATOMIC_WORD uintptr_t
+#define RRC_ATOMIC_LOAD(address) __atomic_load_n((address), __ATOMIC_ACQUIRE)
+#define RRC_ATOMIC_SWAP(address, value) __atomic_exchange_n((address), (value), __ATOMIC_ACQ_REL)
+#define RRC_ATOMIC_TRY(address, old, value) \
+    __atomic_compare_exchange_n((address), (old), (value), 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+#else
+#error "rawrefcount.h: RRC_THREADS needs the atomics of C11 or gcc, or RRC_ATOMIC_WORD, _LOAD, _SWAP and _TRY"
+#endif
+#endif
+#ifndef RRC_THREAD_MALLOC
+#ifdef RRC_NO_STDLIB
+#error "rawrefcount.h: RRC_THREADS with RRC_NO_STDLIB needs RRC_THREAD_MALLOC and RRC_THREAD_FREE"
+#endif
+#define RRC_THREAD_MALLOC(size) malloc(size)
+#define RRC_THREAD_FREE(memory) free(memory)
+#endif
 #endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
@@ -1424,15 +1607,38 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
+#ifndef RRC_NO_STDIO
+/* Objects of both heaps, for insight: numbered in the order in which they were found. The key of an ob is its
+   address, that of an object of the host is one more than its address. Key 0: an ob that was freed. */
+typedef struct rrci_nodes {
+    uintptr_t *key;
+    uint32_t  *slot;            /* a hash table: the number of a node + 1, or 0 */
+    uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
+    size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
+} rrci_nodes;
+#endif
+
+#ifdef RRC_THREADS
+/* A reference that another thread drops. */
+typedef struct rrci_letter {
+    struct rrci_letter *next;
+    rrc_object *ob;
+} rrci_letter;
+#define RRCI_MAIL_IS_CLOSED ((uintptr_t)1)
+#endif
+
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
-   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state between
-   collections: one of the first three.
+   heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
+   the mutator runs: one of the first five.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
                    number).
    RRCI_PARTING    The same holds, but waiting garbage may have links, which do not hold it: p was kept for other
                    garbage. Garbage whose count is its bare bias is parted from p, and waits in the queue.
+   RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
+   RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
+                   links, as in RRCI_PARTING.
    RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
@@ -1449,12 +1655,37 @@ typedef struct rrci_queue {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
     RRCI_STATES
 } rrci_state;
+
+/* How far a major collection in slices is. heap->cursor is the place in the list that the stage passes.
+
+   In RRCI_STARTED:
+
+   RRCI_RESETTING    The search was given up. Objects before the cursor are white, and have no scratch word.
+   RRCI_EXPLAINING   Tracked objects before the cursor are watched or alive, and their visits are explained.
+   RRCI_ROOTING      The same holds for all objects tracked at the start. Links from the cursor on, of this list
+                     and the former ones, have been looked at: p was traced, or ob is watched, or the scan decides.
+   RRCI_SCANNING     Tracked objects before the cursor are black, gray, or white and explained.
+   RRCI_DRAINING     The same holds for all. Gray objects are left, or the host has to go on.
+
+   In RRCI_SWEEPING, after the verdict:
+
+   RRCI_FINALIZABLE  Of the garbage before the cursor, what has a finalizer still to run is kept.
+   RRCI_OWNED        The same holds for all garbage. What garbage before the cursor owns is colored RRCI_GC_OWNED.
+   RRCI_ASIDE        The same holds for all garbage. From the cursor on, garbage is in RRCI_WAITING.
+   RRCI_ORDERING     The same holds for all garbage. New garbage before the cursor, and from heap->last on, is in
+                     order: see rrci_bring_owners_last.
+   RRCI_RELINKING    All garbage is in order. Links from the cursor on, of this list and the former ones, are
+                     dissolved if p died. */
+typedef enum rrci_stage {
+    RRCI_RESETTING, RRCI_EXPLAINING, RRCI_ROOTING, RRCI_SCANNING, RRCI_DRAINING,
+    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING
+} rrci_stage;
 
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
@@ -1465,10 +1696,22 @@ enum {
     RRCI_MAJOR_TRACE = 16,
     RRCI_MAJOR_FREE  = 32,
     RRCI_MAJOR_PAUSE = 64,
-    RRCI_MAJOR_KEEP  = 128
+    RRCI_MAJOR_KEEP  = 128,
+    RRCI_MAJOR_START = 256,
+    RRCI_MAJOR_WORK  = 512,
+    RRCI_MAJOR_SWEEP = 1024,
+    RRCI_BY_MUTATOR  = RRCI_MUTATES | RRCI_ENDS | RRCI_MAJOR_START | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP
 };
 
+/* Gray objects: see rrci_push_gray. */
+typedef struct rrci_gray {
+    size_t in, out;                 /* numbers of gray objects queued, and taken out */
+    size_t by_place;                /* objects are named by their places, as they can leave: see rrci_place */
+    uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
+} rrci_gray;
+
 struct rrc_heap {
+    rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
     rrc_desc      desc;
     rrci_state    state;
     rrci_state    rest;             /* the state between collections */
@@ -1485,13 +1728,22 @@ struct rrc_heap {
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
 
     /* The search for cycles. */
-    uintptr_t     white;            /* the RRCI_GC_COLOR of objects not found alive so far */
+    rrci_stage    stage;            /* in RRCI_STARTED and RRCI_SWEEPING */
+    int           passing;          /* number of the list of links that RRCI_ROOTING or RRCI_RELINKING passes */
+    size_t        cursor;
+    size_t        last;             /* the second cursor of RRCI_ORDERING */
+    size_t        tracked_first;    /* number of entries of RRCI_TRACKED when a search in slices began */
+    size_t        waiting_first;    /* in RRCI_ASIDE and RRCI_ORDERING: index of the first new garbage */
+    size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
+    uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
+    uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
+                                       heap->white. Then garbage has it, and heap->white is the other color */
     uintptr_t     keeping;          /* while objects are found alive for finalizers only, RRCI_GC_KEPT; while they
                                        are found to be owned by garbage, RRCI_GC_OWNED; else 0 */
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
-    size_t        gray_in, gray_out;    /* numbers of gray objects queued, and taken out */
-    rrc_object   *gray_first[RRCI_STRIPES], *gray_last[RRCI_STRIPES];   /* see rrci_push_gray */
+    rrci_gray     gray;
+    char          host_reports;     /* ... in this major collection in slices */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
@@ -1520,6 +1772,7 @@ struct rrc_heap {
 
     /* Counters. */
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
+    size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
     size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
@@ -1528,6 +1781,18 @@ struct rrc_heap {
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
+
+#ifdef RRC_THREADS
+    /* References that other threads drop. */
+    RRC_ATOMIC_WORD mail;           /* the newest letter, 0, or RRCI_MAIL_IS_CLOSED */
+    rrci_letter  *letters;          /* those that were fetched, the oldest first */
+#endif
+
+#ifndef RRC_NO_STDIO
+    /* Heap snapshots. */
+    rrci_nodes    seen;             /* the objects of the last one; none before the first */
+    uint32_t      last_id;
+#endif
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
@@ -1574,11 +1839,6 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IN_HOOK(heap) 0
 #endif
 
-#ifndef RRC_MIRROR                      /* then no object is weak */
-#undef RRCI_COUNT
-#define RRCI_COUNT(ob) RRC_REFCNT(ob)
-#endif
-
 /* RRCI_MIRRORED makes a call in mirrored heaps only. */
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
@@ -1593,6 +1853,9 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IS_WEAK(ob) 0
 #define RRCI_MIRRORED(heap, call) ((void)0)
 #endif
+
+/* In a heap that is not mirrored: does rrc_incref tell the header? (Outside RRCI_STARTED this means nothing.) */
+#define RRCI_IS_WATCHED(ob) (RRC_REFCNT(ob) < 0)
 
 /* ---- errors ---- */
 
@@ -1740,20 +2003,31 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         unsigned    allowed;
         const char *words;
     } states[RRCI_STATES] = {
-        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_MUTATOR */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "the trace function of this collection must come first" },
-        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_PARTING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "the trace function of this collection must come first" },
-        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE,
+        /* RRCI_STARTED */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_WORK,
+                             "a major collection was started, and rrc_major_collection_trace must come next" },
+        /* RRCI_SWEEPING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_WORK | RRCI_MAJOR_KEEP
+                             | RRCI_MAJOR_FREE | RRCI_MAJOR_SWEEP,
+                             "the free function of a major collection must come next" },
+        /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
+                             | RRCI_MAJOR_START,
                              "rrc_heap_free is running, and no collection is going on" },
         /* RRCI_MINOR */     { 0, "called from inside a function of a collection" },
         /* RRCI_COPYING */   { RRCI_MINOR_TRACE | RRCI_MINOR_FREE, "a minor collection is going on" },
         /* RRCI_MAJOR */     { 0, "called from inside a function of a collection" },
-        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP,
+        /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP
+                             | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
         /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
                              "a major collection is going on" },
-        /* RRCI_KEPT */      { RRCI_MAJOR_FREE, "only rrc_major_collection_free can follow rrc_major_collection_keep" },
+        /* RRCI_KEPT */      { RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
+                             "only rrc_major_collection_free can follow rrc_major_collection_keep" },
         /* RRCI_HUSK */      { 0, "" }
     };
     if (heap == NULL)
@@ -1761,7 +2035,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & (RRCI_MUTATES | RRCI_ENDS)) != 0))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && (group & RRCI_BY_MUTATOR) != 0))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -1782,11 +2056,17 @@ static void *rrci_realloc(const rrc_desc *desc, void *ptr, size_t old_size, size
 #ifdef RRC_NO_STDLIB
     return NULL;
 #else
-    if (new_size == 0) {
-        free(ptr);
-        return NULL;
-    }
     return realloc(ptr, new_size);
+#endif
+}
+
+static void rrci_free(const rrc_desc *desc, void *ptr, size_t size)
+{
+    if (desc->realloc != NULL)
+        desc->realloc(desc->userdata, ptr, size, 0);
+#ifndef RRC_NO_STDLIB
+    else
+        free(ptr);
 #endif
 }
 
@@ -1797,6 +2077,13 @@ static void *rrci_heap_realloc(rrc_heap *heap, void *ptr, size_t old_size, size_
     memory = rrci_realloc(&heap->desc, ptr, old_size, new_size);
     RRCI_END_HOOK(heap);
     return memory;
+}
+
+static void rrci_free_memory(rrc_heap *heap, void *ptr, size_t size)
+{
+    RRCI_BEGIN_HOOK(heap);
+    rrci_free(&heap->desc, ptr, size);
+    RRCI_END_HOOK(heap);
 }
 
 static void *rrci_alloc_table(rrc_heap *heap, size_t size)
@@ -1811,7 +2098,7 @@ static void rrci_free_table(rrc_heap *heap, void *table, size_t size)
 {
     if (table != NULL) {
         heap->memory -= size;
-        rrci_heap_realloc(heap, table, size, 0);
+        rrci_free_memory(heap, table, size);
     }
 }
 
@@ -2011,11 +2298,11 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link is a P link (set by a search; in mirrored heaps by
-                                                       the link functions) */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link, if it has one, is a P link */
 #define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
+#define RRCI_GC_SOON          RRCI_GC_WEAKREFS      /* in RRCI_TRACKED: it has the reference of RRCI_WAITING already */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
 #define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
@@ -2061,6 +2348,36 @@ static size_t rrci_heads_size(const rrc_type *type)
     return RRCI_DEBUG_HEAD + (rrci_is_gc_type(type) ? RRCI_MIRROR_HEAD : 0) + sizeof(rrci_gc_head) + RRC_OBJECT_PREFIX;
 }
 
+typedef union rrci_var_head {
+    size_t size;                        /* of the whole block */
+    char   alignment[16];
+} rrci_var_head;
+
+/* The size of all that is in front of an object. */
+static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
+{
+    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
+}
+
+static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
+{
+    return type->tp_itemsize > 0
+        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+}
+
+/* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
+static size_t rrci_bytes_of(rrc_object *ob)
+{
+    const rrc_type *type;
+    size_t before;
+    if (rrci_is_freed(ob) || RRC_TYPE(ob) == NULL || RRC_TYPE(ob)->tp_basicsize == 0)
+        return 0;
+    type = RRC_TYPE(ob);
+    before = rrci_bytes_before(type, rrci_is_sized(ob, type));
+    return before > rrci_heads_size(type) ? ((const rrci_var_head *)(const void *)((const char *)ob - before))->size
+                                          : before + type->tp_basicsize;
+}
+
 #ifdef RRC_DEBUG
 static rrci_debug_head *rrci_debug_head_of(rrc_object *ob)
 {
@@ -2101,6 +2418,18 @@ static int rrci_refuse_foreign(const rrc_heap *heap, rrc_object *ob, const char 
     return code == RRC_OK ? code : rrci_error(heap, code, function, ob, NULL, result);
 }
 
+/* A hole in a list: an object was removed, and the others may not move. `next` is the place of the gray object
+   after it, if it was gray. */
+static rrc_object *rrci_hole(uintptr_t next)
+{
+    return (rrc_object *)(next << 1 | 1);
+}
+
+static int rrci_is_hole(const rrc_object *ob)
+{
+    return ((uintptr_t)ob & 1) != 0;
+}
+
 static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 {
     return head->is.word & RRCI_GC_LIST;
@@ -2111,8 +2440,20 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) == RRCI_WAITING;
 }
 
+/* ... or does it have the reference of that list already? */
+static int rrci_has_list_reference(const rrci_gc_head *head)
+{
+    return rrci_is_waiting(head) || (rrci_gc_list(head) == RRCI_TRACKED && (head->is.word & RRCI_GC_SOON) != 0);
+}
+
 /* Has the current search found the object alive? */
 static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+{
+    return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
+}
+
+/* Has a look at waiting garbage found the object to be held? */
+static int rrci_is_colored(const rrc_heap *heap, const rrci_gc_head *head)
 {
     return (head->is.word & RRCI_GC_COLOR) != heap->white;
 }
@@ -2130,10 +2471,16 @@ static int rrci_is_tracked(rrc_object *ob)
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
+/* Is ob tracked, and not waiting as garbage? */
+static int rrci_is_in_tracked(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
+}
+
 /* Does RRCI_WAITING own a reference to ob? */
 static int rrci_is_listed(rrc_object *ob)
 {
-    return rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob));
+    return rrci_is_tracked(ob) && rrci_has_list_reference(rrci_gc_head_of(ob));
 }
 
 /* Is ob garbage that waits, or that is being cleared? */
@@ -2167,6 +2514,8 @@ static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
     rrci_append_ob(heap, &heap->gc[list], ob);
+    if (list > RRCI_TRACKED)
+        heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* Move the object at `from` to the place `to` of its list. */
@@ -2177,6 +2526,13 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
     rrci_gc_place(rrci_gc_head_of(ob), kind, to);
 }
 
+/* Does a search in slices go on, so that the entries of RRCI_TRACKED may not move? */
+static int rrci_is_searching(const rrc_heap *heap)
+{
+    return (heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->stage < RRCI_ASIDE))
+        && heap->searched;
+}
+
 /* Take an object out of its list. The batch remains at the end of RRCI_WAITING. */
 static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
 {
@@ -2185,8 +2541,16 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
     rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
-    if (heap->gc_walking > 0) {
-        *rrci_ob_at(list, index) = NULL;
+    if (kind > RRCI_TRACKED)
+        heap->pending_bytes -= rrci_bytes_of(ob);
+    if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
+        int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
+        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? head->is.refs : 0);
+        head->is.refs = 0;
+        heap->holes++;
+    } else if (heap->gc_walking > 0) {
+        *rrci_ob_at(list, index) = rrci_hole(0);
+        heap->holes += kind == RRCI_TRACKED;
     } else {
         if (kind == RRCI_WAITING && heap->batch > 0) {
             size_t first = list->count - heap->batch;
@@ -2197,11 +2561,30 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
                 index = first - 1;
             }
         }
+        for (; rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
+            rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search in slices has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
     }
     rrci_gc_place(head, RRCI_UNTRACKED, 0);
+}
+
+/* Close the holes. */
+static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
+{
+    size_t i, to = 0, count = list->count;
+    for (i = 0; i < count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        *rrci_ob_at(list, to) = ob;
+        rrci_gc_place(rrci_gc_head_of(ob), kind, to++);
+    }
+    while (list->count > to)
+        rrci_drop_last_ob(heap, list);
+    if (kind == RRCI_TRACKED)
+        heap->holes = 0;
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
@@ -2557,13 +2940,15 @@ static int rrci_dict_is_growing(const rrci_dict *dict)
 }
 
 /* Free pages of a table that has been replaced, at most n. */
-static void rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
+static size_t rrci_dict_retire(rrc_heap *heap, rrci_dict *dict, size_t n)
 {
-    while (dict->stage == RRCI_RETIRING && n-- > 0) {
+    size_t done = 0;
+    for (; dict->stage == RRCI_RETIRING && done < n; done++) {
         rrci_table_drop_page(heap, &dict->other);
         if (dict->other.page == NULL)
             dict->stage = RRCI_SETTLED;
     }
+    return done;
 }
 
 /* The other table replaces the first one. */
@@ -2678,17 +3063,19 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 }
 
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
-static void rrci_trim(rrc_heap *heap)
+static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap));
+    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap)), done = 0;
     int kind;
     enough += enough / 4;
-    while (heap->pool != NULL && heap->chunk_count > enough) {
+    while (heap->pool != NULL && heap->chunk_count > enough && done < max) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
         heap->chunk_count--;
+        done++;
     }
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        rrci_dict_retire(heap, &heap->list[kind].dict, SIZE_MAX);
+        done += rrci_dict_retire(heap, &heap->list[kind].dict, max - done);
+    return done;
 }
 
 /* ---- a list with its dictionary ---- */
@@ -2839,6 +3226,7 @@ RRCI_ALWAYS_INLINE void rrci_enqueue(rrc_heap *heap, rrc_object *ob)
     }
     queue->tail->queue.ob[queue->tail_index++] = ob;
     queue->count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 /* The place of the object behind the n oldest ones. n is less than queue->count, and than a chunk. */
@@ -2867,6 +3255,7 @@ static rrc_object *rrci_dequeue(rrc_heap *heap)
         queue->head_index = 0;
         rrci_give_chunk(heap, chunk);
     }
+    heap->pending_bytes -= rrci_bytes_of(ob);
     return ob;
 }
 
@@ -2918,6 +3307,7 @@ static void rrci_take_back_deferred(rrc_heap *heap, rrc_object *ob)
         RRC_LINK(before) = RRC_LINK(ob);
     }
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     RRC_REFCNT(ob)--;
 }
@@ -2951,6 +3341,15 @@ static int rrci_is_linked_ob(rrc_object *ob)
     return RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY;
 }
 
+static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_linked_ob(ob))
+        return 0;
+    if (rrci_has_gc_head(ob))
+        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
+}
+
 /* ---- traverses, and objects that wait for theirs ---- */
 
 #define RRCI_RING 64
@@ -2963,8 +3362,11 @@ typedef struct rrci_search {
     char        with_host;      /* over both heaps; else links hold their objects */
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
+    char        watches;        /* in slices: objects are watched from the time when they are first seen */
+    size_t      max;            /* end the slice after so many units */
+    size_t      units;          /* done so far, without visits, which `at` counts */
     rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
-    unsigned    at, delayed;
+    size_t      at, delayed;
 #ifdef RRC_DEBUG
     uintptr_t   sum, counts;    /* of one traverse */
 #endif
@@ -2982,19 +3384,27 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
     search->heap = heap;
     search->explains = explains;
     search->function = function;
+    search->max = SIZE_MAX;
+}
+
+/* May the slice go on? */
+static int rrci_may_go_on(const rrci_search *search)
+{
+    return !search->is_wrong && (!search->watches || search->units + search->at < search->max);
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
-   two cache lines. (These are macros because gcc drops calls of functions that only prefetch.) */
+   two cache lines. (These are macros because gcc drops calls of functions that only prefetch. They take a hole, too:
+   see rrci_hole.) */
 #define RRCI_PREFETCH_HEADS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head)); \
-        RRCI_PREFETCH((const char *)(ob) + sizeof(rrc_object) - 1); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head))); \
+        RRCI_PREFETCH((const char *)((uintptr_t)(ob) + sizeof(rrc_object) - 1)); \
     } while (0)
 #define RRCI_PREFETCH_FIELDS(ob) \
     do { \
-        RRCI_PREFETCH_TO_WRITE((const char *)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD); \
-        RRCI_PREFETCH((const char *)(ob) - sizeof(rrci_gc_head) + 63); \
+        RRCI_PREFETCH_TO_WRITE((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) - RRCI_MIRROR_HEAD)); \
+        RRCI_PREFETCH((const char *)((uintptr_t)(ob) - sizeof(rrci_gc_head) + 63)); \
     } while (0)
 
 static rrc_object *rrci_member_value(rrc_object *ob, const rrc_member *member)
@@ -3028,38 +3438,150 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
     RRCI_END_HOOK(search->heap);
 }
 
+/* Where a tracked object is: its index and the number of its list. It is never 0. */
+static uintptr_t rrci_place(const rrci_gc_head *head)
+{
+    return head->is.word >> RRCI_GC_SHIFT << 2 | rrci_gc_list(head);
+}
+
+static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
+{
+    return rrci_ob_at(&heap->gc[place & 3], (size_t)(place >> 2));
+}
+
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
-   the next address, and each object would be waited for. So each of many queues gets every 64th object.
-   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive. */
-static void rrci_push_gray(rrc_heap *heap, rrc_object *ob)
+   the next one, and each object would be waited for. So each of many queues gets every 64th object.
+   When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
+   (In a collection in slices a gray object can be freed or moved while it waits. So the scratch words have places
+   instead of addresses there. An object that leaves its place leaves a hole, which is threaded instead.) */
+RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
-    size_t stripe = heap->gray_in++ % RRCI_STRIPES;
+    size_t stripe = gray->in++ % RRCI_STRIPES;
+    uintptr_t name = (uintptr_t)ob, last = gray->last[stripe];
     rrci_gc_head_of(ob)->is.refs = 0;
-    if (heap->gray_first[stripe] == NULL)
-        heap->gray_first[stripe] = ob;
-    else
-        rrci_gc_head_of(heap->gray_last[stripe])->is.refs = (uintptr_t)ob;
-    heap->gray_last[stripe] = ob;
+    if (RRCI_UNLIKELY(gray->by_place)) {
+        name = rrci_place(rrci_gc_head_of(ob));
+        if (gray->first[stripe] != 0 && rrci_is_hole(*rrci_at_place(heap, last)))
+            *rrci_at_place(heap, last) = rrci_hole(name);
+        else if (gray->first[stripe] != 0)
+            rrci_gc_head_of(*rrci_at_place(heap, last))->is.refs = name;
+        else
+            gray->first[stripe] = name;
+    } else if (gray->first[stripe] != 0) {
+        rrci_gc_head_of((rrc_object *)last)->is.refs = name;
+    } else {
+        gray->first[stripe] = name;
+    }
+    gray->last[stripe] = name;
 }
 
-static rrc_object *rrci_pop_gray(rrc_heap *heap)
+/* Returns NULL if no object is gray. */
+RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
-    rrc_object **first, *ob;
-    if (heap->gray_out == heap->gray_in)
-        return NULL;
-    first = &heap->gray_first[heap->gray_out++ % RRCI_STRIPES];
-    ob = *first;
-    *first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (*first != NULL)
-        RRCI_PREFETCH_FIELDS(*first);
-    return ob;
+    while (gray->out != gray->in) {
+        uintptr_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
+        rrc_object *ob = RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first) : (rrc_object *)*first;
+        if (rrci_is_hole(ob)) {
+            *first = (uintptr_t)ob >> 1;
+            continue;
+        }
+        *first = rrci_gc_head_of(ob)->is.refs;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        if (*first != 0) {
+            const char *next = (const char *)*first;
+            if (RRCI_UNLIKELY(gray->by_place))
+                next = (const char *)*rrci_at_place(heap, *first);
+            RRCI_PREFETCH_FIELDS(next);
+        }
+        return ob;
+    }
+    return NULL;
 }
 
-static void rrci_forget_gray(rrc_heap *heap)
+static void rrci_forget_gray(rrci_gray *gray)
 {
-    memset(heap->gray_first, 0, sizeof heap->gray_first);
-    heap->gray_out = heap->gray_in;
+    memset(gray, 0, sizeof *gray);
+}
+
+static int rrci_visit_touch(rrc_object *ob, void *arg)
+{
+    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
+    return 0;
+}
+
+/* Call rrc_touch for all objects that ob owns. */
+static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_touch");
+    rrci_traverse(&search, ob, rrci_visit_touch);
+}
+
+/* ---- what is found alive ---- */
+
+/* A white object has turned out to be alive, or to be kept. */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+    if (heap->rest == RRCI_STARTED)
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* it is not watched any more */
+}
+
+/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_color(heap, ob, head);
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
+        rrci_push_gray(heap, &heap->gray, ob);
+}
+
+static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
+{
+    RRCI_BEGIN_HOOK(heap);
+    RRC_HOST_TRACE(heap, p);
+    RRCI_END_HOOK(heap);
+}
+
+/* In RRCI_STARTED: the mutator, or the header for its own purposes, has got hold of ob. */
+static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    if (heap->searched && rrci_is_in_tracked(ob)) {
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_make_alive(heap, ob);
+        return;
+    }
+    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
+    if (rrci_is_p_linked(heap, ob))
+        rrci_trace_p(heap, RRC_LINK(ob));
+}
+
+/* In RRCI_STARTED: ob is about to be deallocated or untracked. Then what it owns can move out of it without
+   rrc_touch. */
+static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_get_hold(heap, ob);
+    if (heap->searched && rrci_is_tracked(ob))
+        rrci_touch_owned(heap, ob);
+}
+
+/* Move an object that is garbage, or kept for finalizers, to RRCI_WAITING, which takes a reference. */
+static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
+    rrci_whiten(heap, head);
+    head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
+                   | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    RRC_REFCNT(ob) += !has_reference;
+    rrci_gc_move(heap, RRCI_WAITING, ob);
 }
 
 /* ---- closed hosts: what stands for an object ----
@@ -3072,15 +3594,6 @@ static void rrci_forget_gray(rrc_heap *heap)
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
 #define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
-
-static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
-{
-    if (!rrci_is_linked_ob(ob))
-        return 0;
-    if (rrci_has_gc_head(ob))
-        return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
-    return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
-}
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 {
@@ -3140,27 +3653,13 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
     heap->linking = NULL;
 }
 
-static int rrci_visit_touch(rrc_object *ob, void *arg)
-{
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
-    return 0;
-}
-
-/* Make all objects strong that ob owns. */
-static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, "rrc_touch");
-    rrci_traverse(&search, ob, rrci_visit_touch);
-}
-
 /* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
    object has died too, go on with what that object owns. */
 static void rrci_spread_strength(rrc_heap *heap)
 {
     rrc_object *ob;
     heap->spreading = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_touch_owned(heap, ob);
     heap->spreading = 0;
 }
@@ -3206,7 +3705,7 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
     if (!rrci_is_tracked(ob))
         return;
-    rrci_push_gray(heap, ob);
+    rrci_push_gray(heap, &heap->gray, ob);
     if (!heap->spreading)
         rrci_spread_strength(heap);
 }
@@ -3329,10 +3828,6 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
 {
     heap->changes++;
     heap->links_made++;
-    if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
-    }
     if ((kind & RRCI_O) == 0) {
         if (rrci_is_gc_object(ob))
             rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
@@ -3367,6 +3862,55 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 
 #endif /* RRC_MIRROR */
 
+/* ---- the objects of the last heap snapshot ---- */
+
+#ifndef RRC_NO_STDIO
+
+static uintptr_t rrci_ob_key(const rrc_object *ob)
+{
+    return (uintptr_t)ob;
+}
+
+/* Returns the number of a node, or RRCI_NONE. */
+static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
+{
+    size_t place = nodes->slots > 0 ? (size_t)rrci_hash_word(key) & (nodes->slots - 1) : 0;
+    if (nodes->slots == 0)
+        return RRCI_NONE;
+    for (; nodes->slot[place] != 0; place = (place + 1) & (nodes->slots - 1))
+        if (nodes->key[nodes->slot[place] - 1] == key)
+            return nodes->slot[place] - 1;
+    return RRCI_NONE;
+}
+
+static RRCI_NOINLINE void rrci_forget_node_of(rrci_nodes *seen, const rrc_object *ob)
+{
+    size_t node = rrci_node_of(seen, rrci_ob_key(ob));
+    if (node != RRCI_NONE)
+        seen->key[node] = 0;
+}
+
+/* ob is freed, or gets another address: what is at this address later is another object. */
+RRCI_ALWAYS_INLINE void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+{
+    if (RRCI_UNLIKELY(heap->seen.slots > 0))
+        rrci_forget_node_of(&heap->seen, ob);
+}
+
+static void rrci_free_seen(rrc_heap *heap)
+{
+    rrci_nodes *seen = &heap->seen;
+    rrci_free_table(heap, seen->key, seen->capacity * sizeof *seen->key);
+    rrci_free_table(heap, seen->slot, seen->slots * sizeof *seen->slot);
+    rrci_free_table(heap, seen->id, seen->ids * sizeof *seen->id);
+    memset(seen, 0, sizeof *seen);
+}
+
+#else
+#define rrci_forget_seen(heap, ob) ((void)(heap), (void)(ob))
+#define rrci_free_seen(heap) ((void)(heap))
+#endif
+
 /* >>objects
  * ---------------------------------------------------------------------------
  * The memory of an object:
@@ -3381,23 +3925,6 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 #else
 #define RRCI_SMALLEST_OBJECT sizeof(rrc_object)
 #endif
-
-typedef union rrci_var_head {
-    size_t size;                        /* of the whole block */
-    char   alignment[16];
-} rrci_var_head;
-
-/* The size of all that is in front of an object. */
-static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
-{
-    return (is_sized ? sizeof(rrci_var_head) : 0) + rrci_heads_size(type);
-}
-
-static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
-{
-    return type->tp_itemsize > 0
-        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
-}
 
 /* before + basic + n * item, or 0 if that is too much. */
 static size_t rrci_block_size(size_t before, size_t basic, size_t n, size_t item)
@@ -3451,9 +3978,10 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
 #endif
     if ((type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         RRC_REFCNT((rrc_object *)(uintptr_t)type)++;
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
+        rrc_touch(heap, (rrc_object *)(uintptr_t)type);
     }
     heap->objects++;
+    heap->object_bytes += size;
     return ob;
 }
 
@@ -3522,9 +4050,12 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     memory = size > 0 ? (char *)rrci_heap_realloc(heap, memory, old_size, size) : NULL;
     if (memory == NULL)
         return NULL;
+    if (memory + before != (char *)ob)
+        rrci_forget_seen(heap, ob);
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
+    heap->object_bytes += size - old_size;
     ob = (rrc_object *)(void *)(memory + before);
 #ifdef RRC_DEBUG
     rrci_debug_head_of(ob)->is.cookie = rrci_debug_cookie(ob);
@@ -3537,12 +4068,22 @@ static void rrci_end_husk(rrc_heap *heap)
 {
     if (heap->state == RRCI_HUSK && heap->objects <= 0 && heap->depth == 0) {
         rrc_desc desc = heap->desc;
-        rrci_realloc(&desc, heap, sizeof *heap, 0);
+        rrci_free(&desc, heap, sizeof *heap);
     }
 }
 
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a heap type: see >>deallocation */
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
+
+/* Drop a reference. Was it the last one? */
+static int rrci_drop_one(rrc_object *ob)
+{
+    RRC_REFCNT(ob)--;
+    if (RRCI_COUNT(ob) != 0)
+        return 0;
+    RRC_REFCNT(ob) = 0;                 /* it may have been watched */
+    return 1;
+}
 
 /* Free the memory of ob, and drop its reference to a heap type. */
 static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
@@ -3550,7 +4091,6 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     const rrc_type *type;
     char *memory;
     size_t size = 0, index;
-    int is_sized;
     if (heap == NULL || ob == NULL)
         return;
     if (rrci_is_freed(ob)) {
@@ -3579,12 +4119,13 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     if (rrci_has_left(heap, ob))
         rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
-    is_sized = rrci_is_sized(ob, type);
-    memory = (char *)ob - rrci_bytes_before(type, is_sized);
+    memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
+        size = rrci_bytes_of(ob);
         heap->objects--;
-        size = is_sized ? ((rrci_var_head *)(void *)memory)->size : type->tp_basicsize + (size_t)((char *)ob - memory);
+        heap->object_bytes -= size;
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -3592,10 +4133,10 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
 #endif
 #endif
     }
-    rrci_heap_realloc(heap, memory, size, 0);
+    rrci_free_memory(heap, memory, size);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
-        RRCI_MIRRORED(heap, rrc_touch(heap, (rrc_object *)(uintptr_t)type));
-        if (--RRC_REFCNT((rrc_object *)(uintptr_t)type) == 0) {
+        rrc_touch(heap, (rrc_object *)(uintptr_t)type);
+        if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
@@ -3622,6 +4163,8 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
         rrci_enqueue(heap, ob);         /* which has room for it */
@@ -3630,6 +4173,7 @@ static void rrci_defer(rrc_heap *heap, rrc_object *ob)
     RRC_LINK(ob) = rrci_tagged(heap->later, RRCI_TAG_DEFERRED);
     heap->later = ob;
     heap->later_count++;
+    heap->pending_bytes += rrci_bytes_of(ob);
 }
 
 static rrc_object *rrci_take_deferred(rrc_heap *heap)
@@ -3637,6 +4181,7 @@ static rrc_object *rrci_take_deferred(rrc_heap *heap)
     rrc_object *ob = heap->later;
     heap->later = rrci_next_deferred(ob);
     heap->later_count--;
+    heap->pending_bytes -= rrci_bytes_of(ob);
     RRC_LINK(ob) = NULL;
     return ob;
 }
@@ -3685,6 +4230,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
+    if (heap->rest == RRCI_STARTED)
+        rrci_let_move_out(heap, ob);
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
         if (rrci_is_gc_type(type)) {
@@ -3706,6 +4253,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
@@ -3735,7 +4283,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
        the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
-        if (--RRC_REFCNT(ob) == 0)
+        if (rrci_drop_one(ob))
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
@@ -3747,6 +4295,7 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
     rrci_untrack(heap, ob);
+    rrci_forget_seen(heap, ob);
     rrci_free_object(heap, ob);
 }
 
@@ -3754,6 +4303,26 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
 {
     return rrci_error(heap, rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT, function, ob, p,
                       "the count of a linked object is below the bias");
+}
+
+/* After the verdict of a collection in slices: is ob garbage that has not been set aside yet? */
+static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
+        && rrci_is_in_tracked(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob));
+}
+
+/* In a heap whose collections can be divided: ob has just lost its link. */
+static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+    if (RRCI_COUNT(ob) == 0) {          /* late garbage: RRCI_FINALIZABLE and RRCI_OWNED are to see it in its place */
+        RRC_REFCNT(ob) = 1;
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
+    }
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
 }
 
 /* Apply the rule to an ob whose p and record are gone. */
@@ -3775,13 +4344,16 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-        RRC_REFCNT(ob) = count != 0 ? count : 1;
-        if (count == 0) {
+        RRC_REFCNT(ob) = count;
+        if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
+            RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
             if (heap->searched && rrci_is_tracked(ob))
                 heap->garbage++;
         }
     }
+    if (RRCI_UNLIKELY(heap->desc.incremental))
+        rrci_note_unlinked(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
 }
 
@@ -3790,6 +4362,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(link.ob) &= INTPTR_MAX;      /* the hook below may look at it */
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
         RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
         RRCI_BEGIN_HOOK(heap);
@@ -3842,9 +4416,12 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
-    else
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));      /* (in other heaps the count is wrong) */
-    (void)heap;
+    else if (RRCI_IS_MIRRORED(heap))
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    else if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
+    else if (heap->desc.incremental)    /* (in other heaps the count is wrong) */
+        RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
 static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
@@ -3853,6 +4430,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     if (count == 0) {
         if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
             RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+        RRC_REFCNT(ob) &= INTPTR_MAX;
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
@@ -3884,7 +4462,7 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
-    if (--RRC_REFCNT(ob) == 0)
+    if (rrci_drop_one(ob))
         rrci_last_reference(heap, ob);
     else
         rrci_drop_to_bias(heap, ob);
@@ -3893,7 +4471,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 /* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (--RRC_REFCNT(ob) != 0)
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else
         rrci_defer(heap, ob);
@@ -3916,8 +4494,8 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
     count = RRC_REFCNT(ob);
-    if (RRCI_IS_MIRRORED(heap) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
-        count = RRCI_COUNT(ob);         /* it may be weak */
+    if ((RRCI_IS_MIRRORED(heap) || heap->desc.incremental) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+        count = RRCI_COUNT(ob);         /* it may be weak or watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
         return 0;
@@ -3940,9 +4518,11 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
 static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_is_waiting(head);
+    int was_waiting = rrci_has_list_reference(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
     return was_waiting;
 }
@@ -3992,11 +4572,12 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_p_linked_ob(rrc_heap *heap, rrc_gcref p, int
     return ob;
 }
 
-/* In a closed host: has the p of this linked object died, although nobody has reported it? Then rrc_to_obj
-   returns NULL, and a new link may replace the old one. */
+/* Has the p of this linked object died, although the link is still there? This happens in closed hosts, and in
+   RRCI_SWEEPING. Then rrc_to_obj returns NULL, and a new link may replace the old one. */
 static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_IS_WEAK(ob) && rrc_to_obj(heap, ob) == NULL;
+    return ((RRCI_IS_WEAK(ob) && RRCI_IS_MIRRORED(heap)) || (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)))
+        && rrc_to_obj(heap, ob) == NULL;
 }
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
@@ -4015,6 +4596,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return code;
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
+    if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
+        rrci_strengthen(heap, ob);
     if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
         if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
@@ -4044,12 +4627,16 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
             rrci_take_back_deferred(heap, ob);
         rrci_empty_link_field(heap, ob);
     }
-    if (rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
+    if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)))
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
     link.ob = ob;
     RRC_LINK(ob) = p;
+    if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
+    }
     heap->changed++;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
@@ -4057,6 +4644,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
+    if (heap->rest == RRCI_STARTED) {
+        rrci_get_hold(heap, ob);
+        if ((kind & RRCI_O) == 0)
+            rrci_trace_p(heap, p);
+    }
     return RRC_OK;
 }
 
@@ -4106,12 +4698,22 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
     return rrci_from_obj(heap, p);
 }
 
-/* The slow part of rrc_to_obj: ob is not linked, or weak. If a p was found dead since the last step, that of a
-   weak object may be dead too. To make the object strong shows this, and keeps p if it lives. */
+/* The slow part of rrc_to_obj: ob is not linked, weak, or watched, or a collection in slices goes on. If a p was
+   found dead since the last step, that of a weak object may be dead too. To make the object strong shows this,
+   and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
     if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
+    if (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)) {
+        rrc_gcref q;
+        RRCI_BEGIN_HOOK(heap);
+        q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));
+        RRCI_END_HOOK(heap);
+        return q;
+    }
+    if (heap->rest == RRCI_STARTED && heap->desc.snapshot && rrci_is_linked_ob(ob))
+        rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead && !heap->anchoring && rrci_is_p_linked(heap, ob)) {
         rrci_become_strong(heap, ob);
@@ -4192,7 +4794,7 @@ static size_t rrci_segment_count(const rrci_list *list, size_t first)
 
 static int rrci_is_held(const rrc_object *ob)
 {
-    intptr_t count = RRC_REFCNT(ob);
+    intptr_t count = RRCI_COUNT(ob);
     return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
 }
 
@@ -4216,7 +4818,7 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
-                if (RRCI_UNLIKELY(RRC_REFCNT(link[i].ob) < RRC_REFCNT_FROM_PYPY))
+                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob)))
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
                 RRC_HOST_TRACE(heap, link[i].p);
             }
@@ -4232,8 +4834,13 @@ typedef struct rrci_dict_upkeep {
     char   rebuild;
 } rrci_dict_upkeep;
 
-static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep)
+static void rrci_begin_upkeep(rrc_heap *heap, rrci_list *list, rrci_dict_upkeep *upkeep, int in_slices)
 {
+    if (in_slices) {                    /* nothing is rebuilt */
+        upkeep->changes_left = SIZE_MAX;
+        upkeep->keep = upkeep->rebuild = 0;
+        return;
+    }
     if (list->dict.stage == RRCI_FILLING)           /* a sweep changes one table only */
         rrci_dict_step(heap, list, SIZE_MAX);
     upkeep->changes_left = list->count / 32 + 1;
@@ -4307,7 +4914,8 @@ static rrc_gcref rrci_check_survivor(rrc_heap *heap, const rrci_list *list, cons
                                              && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED);
     if (refcount < RRC_REFCNT_FROM_PYPY && q != NULL && !is_p)     /* (the trace call has logged P links) */
         rrci_refcount_error(heap, function, link->ob, link->p);
-    if (q == NULL && is_p && was_traced && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
+    if (q == NULL && is_p && was_traced && heap->rest != RRCI_SWEEPING && !rrci_is_freed(link->ob)
+        && !RRCI_IS_WEAK(link->ob) && refcount > RRC_REFCNT_FROM_PYPY
         && refcount != RRC_REFCNT_FROM_PYPY_LIGHT)
         rrci_error(heap, RRC_EHOOK, function, link->ob, link->p,
                    "C holds ob, so that p was given to trace or anchored, but survivor says that p died; unlinked");
@@ -4342,6 +4950,7 @@ typedef struct rrci_sweeper {
     const char      *function;
     rrci_dict_upkeep upkeep;
     rrci_burial      burial;
+    char             in_slices;     /* p's do not move; 2: new addresses are not known yet */
 } rrci_sweeper;
 
 /* The p of record `index` died. */
@@ -4370,22 +4979,21 @@ static void rrci_sweep_moved(rrci_sweeper *sweeper, size_t index, rrc_gcref q)
         rrci_table_insert(&list->dict.table, index, rrci_hash(q));
 }
 
-/* Apply the rule to each link, from last to first. The last record replaces a removed one, and has been
-   visited already. The dictionary must have room for `promoted` keys afterwards. */
-static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+/* Apply the rule to each link below `end`, from last to first, until a slice has done `max` of them. Returns the
+   new end. The last record replaces a removed one, and has been visited already. */
+static size_t rrci_sweep_part(rrci_sweeper *sweeper, size_t end, size_t max)
 {
-    rrci_sweeper sweeper;
-    size_t first, i;
+    rrc_heap *heap = sweeper->heap;
+    rrci_list *list = sweeper->list;
+    size_t first, i, stop;
     int moving = 0, only_young = heap->state == RRCI_MINOR && list < &heap->list[RRCI_P_YOUNG];
-    sweeper.heap = heap;
-    sweeper.list = list;
-    sweeper.function = function;
-    sweeper.burial.added = sweeper.burial.buried = 0;
-    rrci_begin_upkeep(heap, list, &sweeper.upkeep);
-    first = (list->count + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
-    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < list->count; i++)
+    if (end > list->count)
+        end = list->count;
+    first = (end + RRCI_SEGMENT - 1) / RRCI_SEGMENT * RRCI_SEGMENT;
+    stop = max < first ? first - max : 0;
+    for (i = first > 2 * RRCI_SEGMENT ? first - 2 * RRCI_SEGMENT : 0; i < end; i++)
         RRCI_PREFETCH(rrci_at(list, i)->p);
-    while (first > 0) {
+    while (first > stop) {
         const rrci_link *link, *near_link, *far_link;
         first -= RRCI_SEGMENT;
         link = rrci_at(list, first);
@@ -4400,18 +5008,41 @@ static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const c
                 continue;
             q = RRC_HOST_SURVIVOR(heap, p);
 #ifdef RRC_DEBUG
-            q = rrci_check_survivor(heap, list, &link[i], q, function);
+            q = rrci_check_survivor(heap, list, &link[i], q, sweeper->function);
+            if (sweeper->in_slices == 1 && q != NULL && q != p)
+                rrci_error(heap, RRC_EHOOK, sweeper->function, link[i].ob, p,
+                           "survivor gave a new address, but p's do not move in this collection; the old one is kept");
 #endif
             if (q == NULL) {
-                rrci_sweep_dead(&sweeper, first + i);
-            } else if (RRC_HOST_MOVES && q != p) {
-                rrci_sweep_moved(&sweeper, first + i, q);
+                rrci_sweep_dead(sweeper, first + i);
+            } else if (RRC_HOST_MOVES && q != p && !sweeper->in_slices) {
+                rrci_sweep_moved(sweeper, first + i, q);
                 moving = 1;
             }
         }
     }
-    heap->changed += sweeper.burial.added;
-    rrci_end_burial(heap, &sweeper.burial, function);
+    heap->changed += sweeper->burial.added;
+    rrci_end_burial(heap, &sweeper->burial, sweeper->function);
+    return first;
+}
+
+static void rrci_begin_sweep(rrci_sweeper *sweeper, rrc_heap *heap, rrci_list *list, int in_slices,
+                             const char *function)
+{
+    sweeper->heap = heap;
+    sweeper->list = list;
+    sweeper->function = function;
+    sweeper->burial.added = sweeper->burial.buried = 0;
+    sweeper->in_slices = (char)in_slices;
+    rrci_begin_upkeep(heap, list, &sweeper->upkeep, in_slices);
+}
+
+/* Apply the rule to all links. The dictionary must have room for `promoted` keys afterwards. */
+static void rrci_sweep(rrc_heap *heap, rrci_list *list, size_t promoted, const char *function)
+{
+    rrci_sweeper sweeper;
+    rrci_begin_sweep(&sweeper, heap, list, 0, function);
+    rrci_sweep_part(&sweeper, list->count, SIZE_MAX);
     rrci_end_upkeep(list, &sweeper.upkeep, promoted);
 }
 
@@ -4587,6 +5218,26 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 
 /* ---- 1. explain ---- */
 
+/* In slices: the scratch word of ob gets its count, doubled and odd, when ob is seen first, and ob is watched
+   from now on. */
+static void rrci_see(rrc_object *ob, rrci_gc_head *head)
+{
+    if (head->is.refs == 0) {
+        head->is.refs = (uintptr_t)rrc_refcnt(ob) * 2 + 1;
+        RRC_REFCNT(ob) |= INTPTR_MIN;
+    }
+}
+
+/* How many references to ob are not explained? In slices its count may have changed since ob was seen first. So
+   the scratch word has it. */
+RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_object *ob)
+{
+    intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
+    if (!search->watches)
+        return rrc_refcnt(ob) - refs;
+    return refs == 0 ? rrc_refcnt(ob) : (refs - 1) / 2;
+}
+
 /* Trial deletion: one reference to ob is explained. If that is to be counted, returns the GC head where it
    has been counted, else NULL. */
 RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc_object *ob)
@@ -4600,6 +5251,13 @@ RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return NULL;
+    if (RRCI_UNLIKELY(search->watches)) {
+        if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
+            return NULL;
+        rrci_see(ob, head);
+        head->is.refs -= 2;
+        return head;
+    }
     head->is.refs++;
     return head;
 }
@@ -4692,28 +5350,41 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
 #define RRCI_PREFETCH_OBJECT(list, index) \
     do { \
         if ((index) + RRCI_SEGMENT < (list)->count) { \
-            rrc_object *rrci_ahead = *rrci_ob_at(list, (index) + RRCI_SEGMENT); \
+            const char *rrci_ahead = (const char *)*rrci_ob_at(list, (index) + RRCI_SEGMENT); \
             RRCI_PREFETCH_FIELDS(rrci_ahead); \
         } \
     } while (0)
 
-/* Explain the references that the objects of this list own. */
-static void rrci_explain_list(rrci_search *search, const rrci_list *list)
+/* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
+   slice ends. */
+static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
     rrc_object *ob;
     size_t i;
-    for (i = 0; i < list->count; i++) {
+    for (i = first; i < end && rrci_may_go_on(search); i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob) || rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+                continue;
+            rrci_see(ob, rrci_gc_head_of(ob));
+        }
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
-            return;
+            break;
 #endif
         rrci_traverse(search, ob, rrci_visit_explain);
     }
     while ((ob = rrci_from_ring(search)) != NULL)
         rrci_explain_one(search, ob);
+    return i;
+}
+
+static void rrci_explain_list(rrci_search *search, const rrci_list *list)
+{
+    rrci_explain_part(search, list, 0, list->count);
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -4749,6 +5420,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *visitor = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_hole(visitor))
+                continue;
             blame.visits = 0;
             rrci_traverse(&blame.search, visitor, rrci_visit_blame);
             all += blame.visits;
@@ -4776,22 +5449,6 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
-/* A white object has turned out to be alive, or to be kept. */
-RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrci_gc_head *head)
-{
-    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
-    heap->alive += heap->keeping == 0;
-}
-
-/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
-RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_color(heap, head);
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
-        rrci_push_gray(heap, ob);
-}
-
 /* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
 static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
 {
@@ -4799,6 +5456,8 @@ static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_alive(heap, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
+    if (heap->rest == RRCI_STARTED)
+        RRC_REFCNT(ob) &= INTPTR_MAX;
     if ((head->is.word & RRCI_GC_P_LINKED) != 0)
         RRC_HOST_TRACE(heap, RRC_LINK(ob));
 }
@@ -4826,6 +5485,7 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
    there. */
 static int rrci_visit_reach(rrc_object *ob, void *arg)
 {
+    ((rrci_search *)arg)->at++;
     rrci_reach((rrci_search *)arg, ob);
     return 0;
 }
@@ -4856,8 +5516,10 @@ static void rrci_drain_gray(rrci_search *search)
     rrc_heap *heap = search->heap;
     rrc_object *ob;
     for (;;) {
-        while ((ob = rrci_pop_gray(heap)) != NULL)
+        while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->gray)) != NULL) {
+            search->units++;
             rrci_blacken(search, ob, rrci_visit_reach_later);
+        }
         ob = rrci_from_ring(search);
         if (ob == NULL)
             return;
@@ -4902,7 +5564,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray_in != heap->gray_out || rrci_ask_host(heap));
+    } while (heap->gray.in != heap->gray.out || rrci_ask_host(heap));
 }
 
 /* Has ob a link although its count lacks the bias? */
@@ -4921,30 +5583,37 @@ static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
-   what is alive. */
+   what is alive. Begins at heap->cursor. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    for (i = 0; i < list->count && !search->is_wrong; i++) {
+    for (i = heap->cursor; i < list->count && rrci_may_go_on(search); i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
+        rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
+        if (RRCI_UNLIKELY(search->watches)) {
+            search->units++;
+            if (rrci_is_hole(ob))
+                continue;
+        }
+        head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
-            intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
+            intptr_t outside = rrci_unexplained(search, ob);
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
-            rrci_color(heap, head);
+            rrci_color(heap, ob, head);
         }
         head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
     }
-    heap->scan = SIZE_MAX;
+    heap->cursor = i;
+    heap->scan = i < list->count ? i : SIZE_MAX;
 }
 
 /* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
@@ -4958,7 +5627,7 @@ static void rrci_scan_links(rrci_search *search)
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         const rrci_list *list = &heap->list[kind];
-        const uintptr_t p_linked = (kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0;
+        const int is_p = (kind & RRCI_O) == 0;
         for (i = 0; i < list->count && !search->is_wrong; i++) {
             const rrci_link *link = rrci_at(list, i);
             rrc_object *ob = link->ob;
@@ -4966,7 +5635,7 @@ static void rrci_scan_links(rrci_search *search)
             int keeps_p = 0;
             if (i + RRCI_SEGMENT < list->count)
                 RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)) {
+            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
                 rrci_refcount_error(heap, search->function, ob, link->p);
                 keeps_p = 1;
             }
@@ -4977,16 +5646,15 @@ static void rrci_scan_links(rrci_search *search)
                 if (outside < 0)
                     rrci_too_many_visits(search, ob);
                 head->is.refs = 0;
-                head->is.word = (head->is.word & ~(RRCI_GC_P_LINKED | RRCI_GC_COLOR)) | p_linked | heap->white;
+                head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
                 if (outside > 0 && !keeps_p)
                     rrci_reach_linked(heap, ob);
             } else if (rrci_gc_list(head) == RRCI_TRACKED) {
-                head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | p_linked;
                 rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
             } else {
                 keeps_p = 1;
             }
-            if (keeps_p && p_linked)
+            if (keeps_p && is_p)
                 RRC_HOST_TRACE(heap, link->p);
         }
     }
@@ -4999,12 +5667,11 @@ static void rrci_reset_scratch(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    rrci_forget_gray(heap);
+    rrci_forget_gray(&heap->gray);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (ob == NULL)
-            continue;                   /* a hole: see rrci_begin_walk */
-        rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (!rrci_is_hole(ob))
+            rrci_whiten(heap, rrci_gc_head_of(ob));
     }
     heap->alive = 0;
 }
@@ -5018,7 +5685,7 @@ static void rrci_prepare_repetition(rrc_heap *heap)
     for (i = 0; i < list->count; i++) {
         rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
         if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
         head->is.refs = 0;
     }
 }
@@ -5052,7 +5719,7 @@ static void rrci_forget_explained(rrc_heap *heap)
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_has_gc_head(ob))
+            if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
                 rrci_gc_head_of(ob)->is.refs = 0;
         }
 }
@@ -5065,6 +5732,7 @@ static int rrci_find_garbage(rrci_search *search)
     rrci_explain_list(search, &heap->gc[RRCI_TRACKED]);
     if (search->with_host)
         rrci_scan_links(search);
+    heap->cursor = 0;
     rrci_scan(search);
     if (search->is_wrong) {
         rrci_forget_explained(heap);
@@ -5083,12 +5751,13 @@ static int rrci_find_garbage(rrci_search *search)
    rrc_marked from here, and leaves the rest to the loop.) */
 static void rrci_visit_reported(rrc_heap *heap)
 {
-    rrci_search search;                 /* only the two fields set here are used: nothing is delayed */
+    rrci_search search;                 /* only the fields set here are used: nothing is delayed */
     rrc_object *ob;
     heap->state = RRCI_MAJOR;
     search.heap = heap;
     search.with_host = 1;
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    search.at = 0;
+    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
         rrci_blacken(&search, ob, rrci_visit_reach);
     heap->state = RRCI_OPEN;
 }
@@ -5096,7 +5765,7 @@ static void rrci_visit_reported(rrc_heap *heap)
 /* End an open search, whose result is not used. */
 static void rrci_give_up_open(rrc_heap *heap)
 {
-    rrci_forget_gray(heap);
+    rrci_forget_gray(&heap->gray);
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
     heap->scan = 0;
 }
@@ -5112,19 +5781,19 @@ static void rrci_close_search(rrc_heap *heap, const char *function)
                    "rrc_marked; no cycle is collected now");
         heap->searched = 2;
         for (i = 0; i < list->count; i++) {
-            rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
-            if (!rrci_is_alive(heap, head))
-                rrci_color(heap, head);
-            head->is.refs = 0;
+            rrc_object *ob = *rrci_ob_at(list, i);
+            if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+                rrci_color(heap, ob, rrci_gc_head_of(ob));
+            rrci_gc_head_of(ob)->is.refs = 0;
         }
     }
     rrci_give_up_open(heap);
 }
 
-/* Did the search find all tracked objects alive, and does no garbage wait? */
+/* Did the search find no garbage, and is none uncollectable? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return heap->alive == rrci_count_tracked(heap) && heap->uncollectable == 0;
+    return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count && heap->uncollectable == 0;
 }
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
@@ -5137,59 +5806,88 @@ static int rrci_goes_by_count(rrc_object *ob, int is_kept, int keeps)
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
 }
 
-/* Of the objects of RRCI_WAITING from `first` on, bring those to its end that only their links hold. They are
-   deallocated first, before anything that they own is cleared. */
-static void rrci_bring_owners_last(rrc_heap *heap, size_t first)
+/* The search is over: what it found alive is white from now on, and garbage is not, although nothing of it has
+   been touched. */
+static void rrci_pronounce(rrc_heap *heap)
+{
+    heap->white ^= RRCI_GC_COLOR;
+}
+
+/* Of the objects of RRCI_WAITING from heap->cursor to heap->last, bring those to the end that only their links
+   hold. They are deallocated first, before anything that they own is cleared. */
+static void rrci_bring_owners_last(rrc_heap *heap, size_t max)
 {
     rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t end = list->count, i = first;
-    while (i < end) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrc_refcnt(ob) != 1) {
-            i++;
-            continue;
+    if (heap->last > list->count)
+        heap->last = list->count;
+    while (heap->cursor < heap->last && max-- > 0) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor), *other = *rrci_ob_at(list, heap->last - 1);
+        if (rrci_is_hole(other)) {
+            heap->last--;
+        } else if (rrci_is_hole(ob) || rrc_refcnt(ob) != 1) {
+            heap->cursor++;
+        } else {
+            heap->last--;
+            rrci_gc_fill(list, RRCI_WAITING, heap->cursor, heap->last);
+            *rrci_ob_at(list, heap->last) = ob;
+            rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, heap->last);
         }
-        end--;
-        rrci_gc_fill(list, RRCI_WAITING, i, end);
-        *rrci_ob_at(list, end) = ob;
-        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, end);
     }
 }
 
-/* After the search: move garbage and the objects that are kept for finalizers to RRCI_WAITING. keeps: the p's that
-   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. */
-static void rrci_set_garbage_aside(rrc_heap *heap, int keeps)
+/* Move garbage and the objects that are kept for finalizers to RRCI_WAITING, from heap->cursor down, and fill
+   holes. keeps: the p's that garbage owns have been kept. Then all of it waits, as the p of an object may be among
+   them. What was found alive is not touched. */
+static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
 {
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i = list->count, first = heap->gc[RRCI_WAITING].count;
-    heap->batch = 0;
-    if (rrci_all_alive(heap)) {
-        heap->white ^= RRCI_GC_COLOR;   /* they are white again, and none was touched */
-        heap->alive = 0;
-        return;
-    }
-    heap->alive = 0;
-    while (i-- > 0) {
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    while (heap->cursor > 0 && max-- > 0) {
+        size_t i = --heap->cursor;
         rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        int is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
-        int is_garbage = !rrci_is_alive(heap, head) || (head->is.word & RRCI_GC_OWNED) != 0;
+        rrci_gc_head *head;
         if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_TO_WRITE((char *)*rrci_ob_at(list, i - RRCI_SEGMENT) - sizeof(rrci_gc_head));
-        rrci_whiten(heap, head);
-        if (!is_garbage && !is_kept) {
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
+        if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
+            if (heap->gc_walking > 0)
+                continue;
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+            continue;
+        }
+        head = rrci_gc_head_of(ob);
+        if (rrci_is_alive(heap, head) && (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0) {
             rrci_set_uncollectable(heap, head, 0);
-        } else if (!rrci_goes_by_count(ob, is_kept, keeps)) {
-            head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
-                           | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
-            RRC_REFCNT(ob)++;
-            rrci_gc_move(heap, RRCI_WAITING, ob);
+        } else if (rrci_goes_by_count(ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
+            rrci_whiten(heap, head);
+        } else {
+            rrci_set_aside(heap, ob);
         }
     }
+}
+
+/* All of this at once, after a search that was not divided. */
+static void rrci_set_all_aside(rrc_heap *heap, int keeps)
+{
+    size_t first = heap->gc[RRCI_WAITING].count;
+    int is_garbage = !rrci_all_alive(heap);
+    heap->batch = 0;
+    heap->alive = 0;
+    rrci_pronounce(heap);
+    if (is_garbage) {
+        heap->cursor = SIZE_MAX;
+        rrci_set_garbage_aside(heap, keeps, SIZE_MAX);
+    }
+    heap->unfound = heap->white;
     if (keeps && heap->gc[RRCI_WAITING].count > first) {
         if (heap->rest == RRCI_MUTATOR)
             heap->rest = RRCI_PARTING;
-        rrci_bring_owners_last(heap, first);
+        heap->cursor = first;
+        heap->last = SIZE_MAX;
+        rrci_bring_owners_last(heap, SIZE_MAX);
     }
 }
 
@@ -5204,6 +5902,7 @@ static void rrci_return_late(rrc_heap *heap, size_t first)
         if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
             rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 0);
             RRC_REFCNT(ob)--;
+            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_WEAKREFS;
             rrci_gc_move(heap, RRCI_TRACKED, ob);
         }
     }
@@ -5219,7 +5918,7 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
     if (rrci_find_garbage(&search))
-        rrci_set_garbage_aside(heap, 0);
+        rrci_set_all_aside(heap, 0);
     heap->state = state;
 }
 
@@ -5274,6 +5973,19 @@ static int rrci_looks(const rrc_type *type)
             || type->tp_finalize != NULL);
 }
 
+/* Note the links of tracked objects, about which the host is to be asked. */
+static void rrci_note_asked(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_in_tracked(link->ob))
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+        }
+}
+
 /* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
    garbage itself is not marked for it. */
 static void rrci_keep_owned(rrc_heap *heap, const char *function)
@@ -5281,15 +5993,9 @@ static void rrci_keep_owned(rrc_heap *heap, const char *function)
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     rrci_search search;
     size_t i;
-    int kind;
     rrci_begin_search(&search, heap, 0, function);
     search.with_host = 1;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_tracked(link->ob) && rrci_gc_list(rrci_gc_head_of(link->ob)) == RRCI_TRACKED)
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
-        }
+    rrci_note_asked(heap);
     heap->scan = SIZE_MAX;
     rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
     heap->keeping = RRCI_GC_OWNED;
@@ -5313,7 +6019,7 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
     heap->not_searched++;
     if (heap->searched) {
         rrci_note_search(heap);
-        rrci_set_garbage_aside(heap, keeps);
+        rrci_set_all_aside(heap, keeps);
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
@@ -5322,6 +6028,387 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
     if (!keeps)
         rrci_return_late(heap, first);
     heap->searched = 0;
+}
+
+/* >>slices
+ * ---------------------------------------------------------------------------
+ * In a heap with `incremental` a major collection can be divided into slices. The mutator runs between them, and
+ * so do minor collections. The host begins its marking, and calls rrc_major_collection_start. Its write barrier,
+ * or its new look at the roots before rrc_major_collection_trace, keeps its own marking right. On the C side:
+ *
+ *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
+ *      watched: the sign of its count is set. Its scratch word gets its count.
+ *   2. Each object tracked at the start is traversed once. A visit subtracts one from the scratch word.
+ *   3. An object whose scratch word is above 0 at the end was held from outside. It is alive.
+ *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
+ *      the header takes itself.
+ *   5. An object that is tracked or linked meanwhile is alive, and so is the p of its P link. An object without
+ *      a scratch word that has a P link is watched until C takes a reference to it: then p is traced.
+ *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
+ *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
+ *
+ * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen.
+ * So it has gained no reference since, and none has moved out of the field that held it. Each visit that was
+ * counted is therefore a reference that existed when the object was first seen, and if its scratch word is 0, there
+ * were no others then. There are no others now. All these references belong to white objects: an alive object makes
+ * alive what it visits, and marking goes on until nothing is gray and the host has nothing to mark. A reference
+ * that is dropped needs no barrier. It can only make garbage that the next search finds.
+ *
+ * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
+ * has a pointer to without a reference. If C takes a reference to such an object, the object is treated like
+ * waiting garbage that C gets hold of: see rrc_run_pending. So the rest needs no barrier:
+ *
+ *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
+ *   9. Garbage moves to RRCI_WAITING. rrc_run_pending does not deal with garbage until the collection has ended.
+ *  10. Links whose p died are dissolved. Young links are, in rrc_major_collection_trace, before the mutator
+ *      runs: a minor collection must not see a dead p. Until the sweep has passed a link, rrc_to_obj asks the host
+ *      about its p.
+ *
+ * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
+ * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
+ *
+ * A watch can outlive the search. It means nothing outside RRCI_STARTED, and the next rrc_incref ends it. */
+
+/* Begin a stage that passes RRCI_TRACKED upwards. */
+static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
+{
+    heap->stage = stage;
+    heap->cursor = 0;
+}
+
+/* Begin a stage that passes lists of links downwards. */
+static void rrci_begin_links(rrc_heap *heap, rrci_stage stage, int kind)
+{
+    heap->stage = stage;
+    heap->passing = kind;
+    heap->cursor = heap->list[kind].count;
+}
+
+/* Young lists come first, as a link can only move from a young list to an old one. Returns 0 if this was the last
+   list. */
+static int rrci_next_links(rrc_heap *heap)
+{
+    if (heap->passing == RRCI_O_OLD)
+        return 0;
+    rrci_begin_links(heap, heap->stage, (heap->passing + 1) % RRCI_LISTS);
+    return 1;
+}
+
+/* The search goes on without a result. */
+static void rrci_give_up_search(rrc_heap *heap)
+{
+    rrci_forget_gray(&heap->gray);
+    heap->searched = 0;
+    heap->alive = heap->scan = 0;
+    heap->stage = RRCI_RESETTING;
+    heap->cursor = SIZE_MAX;
+}
+
+/* RRCI_RESETTING, from the end: fills holes. */
+static void rrci_reset_part(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (!rrci_is_hole(ob)) {
+            RRC_REFCNT(ob) &= INTPTR_MAX;
+            rrci_whiten(heap, rrci_gc_head_of(ob));
+        } else if (heap->gc_walking == 0) {
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+        }
+    }
+}
+
+/* What RRCI_ROOTING does for a link: see 3 and 5. */
+static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
+{
+    rrc_heap *heap = search->heap;
+    rrc_object *ob = link->ob;
+    int holds;
+    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
+        rrci_refcount_error(heap, search->function, ob, link->p);
+        holds = 1;
+    } else if (rrci_is_tracked(ob)) {
+        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->searched)
+            return;                     /* the scan decides */
+        holds = rrc_refcnt(ob) > 0;
+    } else if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        intptr_t outside = heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
+        if (outside < 0) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        holds = outside > 0;
+        head->is.refs = 0;
+        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
+        if (holds) {
+            rrci_reach_linked(heap, ob);
+            return;
+        }
+    } else {
+        holds = rrc_refcnt(ob) > 0;
+    }
+    if (is_p && holds)
+        RRC_HOST_TRACE(heap, link->p);
+    else if (is_p)
+        RRC_REFCNT(ob) |= INTPTR_MIN;
+}
+
+static void rrci_root_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->list[heap->passing];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->cursor--;
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
+        rrci_root_link(search, rrci_at(list, heap->cursor), (heap->passing & RRCI_O) == 0);
+    }
+}
+
+/* RRCI_FINALIZABLE and RRCI_OWNED: one pass over the garbage. */
+static void rrci_keep_part(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < list->count && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            continue;
+        if (heap->stage == RRCI_OWNED) {
+            if (rrci_looks(RRC_TYPE(ob)))
+                rrci_traverse(search, ob, rrci_visit_reach);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_make_alive(heap, ob);
+        }
+    }
+}
+
+/* Begin RRCI_FINALIZABLE or RRCI_OWNED. */
+static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
+{
+    rrci_begin_stage(heap, stage);
+    heap->keeping = keeping;
+}
+
+/* Ask a host that does not report what it marks about all tracked objects that are not found yet. Has it marked
+   any? */
+static int rrci_ask_silent_host(rrc_heap *heap)
+{
+    int reached;
+    if (heap->host_reports || !heap->searched)
+        return 0;
+    rrci_note_asked(heap);
+    reached = rrci_ask_host(heap);
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    return reached;
+}
+
+/* One more slice of the stages up to RRCI_ASIDE. */
+static void rrci_work(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    while (rrci_may_go_on(search)) {
+        switch (heap->stage) {
+        case RRCI_RESETTING:
+            rrci_reset_part(search);
+            if (heap->cursor == 0)
+                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+            break;
+        case RRCI_EXPLAINING:
+            heap->cursor = rrci_explain_part(search, &heap->gc[RRCI_TRACKED], heap->cursor, heap->tracked_first);
+            if (heap->cursor == heap->tracked_first)
+                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+            break;
+        case RRCI_ROOTING:
+            rrci_root_links(search);
+            if (heap->cursor == 0 && !rrci_next_links(heap))
+                rrci_begin_stage(heap, heap->searched ? RRCI_SCANNING : RRCI_DRAINING);
+            break;
+        case RRCI_SCANNING:
+            rrci_scan(search);
+            if (heap->scan == SIZE_MAX)
+                heap->stage = RRCI_DRAINING;
+            break;
+        case RRCI_DRAINING:
+            rrci_drain_gray(search);
+            if (heap->gray.in == heap->gray.out)
+                return;
+            break;
+        case RRCI_FINALIZABLE:
+        case RRCI_OWNED:
+            rrci_keep_part(search);
+            if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+                break;
+            rrci_drain_gray(search);
+            if (heap->gray.in != heap->gray.out)
+                break;
+            RRC_HOST_PROPAGATE(heap);
+            if (heap->gray.in != heap->gray.out || rrci_ask_silent_host(heap))
+                break;
+            if (heap->stage == RRCI_FINALIZABLE) {
+                rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
+            } else {
+                heap->keeping = 0;
+                heap->stage = RRCI_ASIDE;
+                heap->cursor = SIZE_MAX;
+            }
+            break;
+        default:
+            return;
+        }
+        if (search->is_wrong) {
+            rrci_give_up_search(heap);
+            search->is_wrong = 0;
+        }
+    }
+}
+
+static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
+{
+    rrci_search search;
+    heap->state = RRCI_MAJOR;
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
+    search.with_host = search.watches = 1;
+    search.max = max;
+    rrci_work(&search);
+    heap->state = heap->rest;
+    return search.units + search.at;
+}
+
+/* Dissolve the young links whose p died. */
+static void rrci_dissolve_young(rrc_heap *heap, const char *function)
+{
+    rrci_sweeper sweeper;
+    int kind;
+    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+        rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
+        rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
+    }
+}
+
+#ifdef RRC_DEBUG
+/* The host reports what it marks. Has it forgotten any? */
+static void rrci_find_missing_report(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    if (!heap->searched || !heap->host_reports)
+        return;
+    rrci_note_asked(heap);
+    if (rrci_ask_host(heap)) {
+        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
+                   "the host marked an object that has a link, but did not report it by rrc_marked");
+        rrci_mark(search);
+    }
+    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+}
+#endif
+
+/* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
+static void rrci_finish_search(rrc_heap *heap, const char *function)
+{
+    rrci_search search;
+    rrci_work_slice(heap, SIZE_MAX, function);
+    heap->state = RRCI_MAJOR;
+    rrci_begin_search(&search, heap, 0, function);
+    search.with_host = 1;
+    heap->host_reports |= heap->desc.reports_marks != 0;
+    do
+        rrci_mark(&search);
+    while (rrci_ask_silent_host(heap));
+#ifdef RRC_DEBUG
+    rrci_find_missing_report(&search);
+#endif
+    heap->not_searched++;
+    heap->rest = RRCI_SWEEPING;
+    heap->head.sweeping = 1;
+    heap->waiting_first = heap->gc[RRCI_WAITING].count;
+    heap->stage = RRCI_ASIDE;
+    heap->cursor = 0;
+    if (heap->searched) {
+        int is_garbage = !rrci_all_alive(heap);
+        rrci_note_search(heap);
+        rrci_pronounce(heap);
+        if (is_garbage)
+            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        else if (heap->holes > 0)
+            heap->cursor = SIZE_MAX;
+    }
+    rrci_dissolve_young(heap, function);
+    heap->state = heap->rest;
+}
+
+/* The collection in slices is over. */
+static void rrci_end_slices(rrc_heap *heap)
+{
+    heap->searched = heap->host_reports = 0;
+    heap->alive = heap->scan = 0;
+    heap->gray.by_place = 0;
+    heap->unfound = heap->white;
+    heap->head.sweeping = 0;
+    heap->major_collections++;
+    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+}
+
+/* Forget what slices have done so far. */
+static void rrci_pause_slices(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
+            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
+    rrci_forget_explained(heap);
+    heap->searched = heap->host_reports = 0;
+    heap->scan = 0;
+    heap->head.sweeping = 0;
+    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+    if (heap->gc_walking == 0)
+        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
+}
+
+/* Set garbage aside, in slices. Returns the units done: less than max if this is done. */
+static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
+{
+    size_t done = 0, before;
+    while (done < max && heap->stage < RRCI_RELINKING) {
+        if (heap->stage == RRCI_ASIDE) {
+            if (heap->cursor > heap->gc[RRCI_TRACKED].count)
+                heap->cursor = heap->gc[RRCI_TRACKED].count;
+            before = heap->cursor;
+            rrci_set_garbage_aside(heap, 1, max - done);
+            done += before - heap->cursor;
+            if (heap->cursor == 0) {
+                heap->stage = RRCI_ORDERING;
+                heap->cursor = heap->waiting_first;
+                heap->last = SIZE_MAX;
+            }
+        } else {
+            if (heap->last > heap->gc[RRCI_WAITING].count)
+                heap->last = heap->gc[RRCI_WAITING].count;
+            before = heap->last - heap->cursor;
+            rrci_bring_owners_last(heap, max - done);
+            done += before - (heap->last - heap->cursor);
+            if (heap->cursor >= heap->last)
+                rrci_begin_links(heap, RRCI_RELINKING, RRCI_P_OLD);
+        }
+    }
+    return done;
 }
 
 /* The host has marked the p of ob. */
@@ -5337,6 +6424,8 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 
 static int rrci_takes_reports(const rrc_heap *heap)
 {
+    if (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING)
+        return rrci_is_searching(heap) && (heap->state == heap->rest || heap->state == RRCI_MAJOR);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
         && heap->gc[RRCI_TRACKED].count > 0;
@@ -5344,8 +6433,10 @@ static int rrci_takes_reports(const rrc_heap *heap)
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap != NULL && ob != NULL && rrci_takes_reports(heap))
+    if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
+        heap->host_reports |= heap->rest == RRCI_STARTED;
         rrci_marked_ob(heap, ob);
+    }
 }
 
 /* Report the obs of all links in this list that have this p. (A p can have many O links.) */
@@ -5410,12 +6501,102 @@ RRC_API int rrc_minor_collection_free(rrc_heap *heap)
     return RRC_OK;
 }
 
+RRC_API int rrc_major_collection_start(rrc_heap *heap)
+{
+    const char *function = "rrc_major_collection_start";
+    int code = rrci_gate(heap, RRCI_MAJOR_START, function);
+    if (code != RRC_OK)
+        return code;
+    if (RRCI_IS_CLOSED(heap))
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "this heap is mirrored: use rrc_mirror_step");
+    if (!heap->desc.incremental)
+        return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
+    if (heap->rest == RRCI_ENDING)
+        return RRC_OK;
+    heap->searched = (char)rrci_wants_search(heap);
+    heap->tracked_first = heap->gc[RRCI_TRACKED].count;
+    if (heap->searched)
+        rrci_begin_stage(heap, RRCI_EXPLAINING);
+    else
+        rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
+    heap->gray.by_place = 1;
+    heap->head.sweeping = heap->desc.snapshot != 0;
+    heap->state = heap->rest = RRCI_STARTED;
+    return RRC_OK;
+}
+
+/* May a slice be done, and is there anything to do? */
+static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
+{
+    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_ENDING))
+        return 0;
+    return rrci_gate(heap, group, function) == RRC_OK;
+}
+
+RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_major_collection_work";
+    return rrci_can_slice(heap, RRCI_MAJOR_WORK, function) && heap->state == heap->rest
+               ? rrci_work_slice(heap, max > 0 ? max : SIZE_MAX, function) : 0;
+}
+
+/* Has rrc_major_collection_keep been called, or all that it does been done? */
+static int rrci_has_kept(const rrc_heap *heap, const char *function)
+{
+    if (heap->stage >= RRCI_ASIDE)
+        return 1;
+    rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "rrc_major_collection_keep must come first");
+    return 0;
+}
+
+RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_major_collection_sweep";
+    size_t done;
+    if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function))
+        return 0;
+    if (heap->rest != RRCI_SWEEPING) {
+        rrc_major_collection_free(heap);        /* the marking was not divided */
+        return 0;
+    }
+    if (!rrci_has_kept(heap, function))
+        return 0;
+    max = max > 0 ? max : SIZE_MAX;
+    heap->state = RRCI_MAJOR;
+    done = rrci_aside_slice(heap, max);
+    while (done < max) {
+        rrci_sweeper sweeper;
+        size_t end = heap->cursor < heap->list[heap->passing].count ? heap->cursor : heap->list[heap->passing].count;
+        rrci_begin_sweep(&sweeper, heap, &heap->list[heap->passing], 1, function);
+        heap->cursor = rrci_sweep_part(&sweeper, end, max - done);
+        done += end - (heap->cursor < end ? heap->cursor : end);
+        if (heap->cursor > 0) {
+            done = done > max ? done : max;     /* (the first segment may have been short) */
+            break;
+        }
+        if (!rrci_next_links(heap)) {
+            done += rrci_trim(heap, max - done);
+            if (done < max) {
+                rrci_demote(heap);
+                rrci_end_slices(heap);
+            }
+            break;
+        }
+    }
+    heap->state = heap->rest;
+    return done;
+}
+
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
     int was_open = heap != NULL && heap->state == RRCI_OPEN;
     int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
+    if (heap->rest == RRCI_STARTED) {
+        rrci_finish_search(heap, function);
+        return RRC_OK;
+    }
     if (was_open)
         rrci_give_up_open(heap);
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
@@ -5448,7 +6629,9 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
         return code;
     if (heap->state == RRCI_OPEN)
         rrci_give_up_open(heap);
-    if (heap->alive > 0 || heap->searched)
+    if (heap->rest == RRCI_STARTED)
+        rrci_pause_slices(heap);
+    else if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
     heap->searched = 0;
     heap->state = heap->rest;
@@ -5461,6 +6644,10 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_KEEP, function);
     if (code != RRC_OK)
         return code;
+    if (heap->state == RRCI_SWEEPING) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        return RRC_OK;
+    }
     if (heap->searched && !rrci_all_alive(heap)) {
         heap->state = RRCI_MAJOR;
         rrci_keep_owned(heap, function);
@@ -5475,6 +6662,19 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     int was_open, keeps, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
+    if (heap->state == RRCI_SWEEPING) {
+        if (!rrci_has_kept(heap, function))
+            return RRC_EPHASE;
+        heap->state = RRCI_MAJOR;
+        rrci_aside_slice(heap, SIZE_MAX);
+        rrci_sweep_old(heap, function);
+        rrci_sweep_young(heap, function);
+        rrci_demote(heap);
+        rrci_trim(heap, SIZE_MAX);
+        rrci_end_slices(heap);
+        heap->state = heap->rest;
+        return RRC_OK;
+    }
     was_open = heap->state == RRCI_OPEN;
     keeps = heap->state == RRCI_KEPT;
     heap->state = RRCI_MAJOR;
@@ -5482,7 +6682,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
         rrci_close_search(heap, function);
     rrci_free_with_cycles(heap, keeps, function);
     rrci_demote(heap);
-    rrci_trim(heap);
+    rrci_trim(heap, SIZE_MAX);
     heap->major_collections++;
     heap->state = heap->rest;
     return RRC_OK;
@@ -5491,9 +6691,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
 RRC_API int rrc_links_moved(rrc_heap *heap)
 {
     const char *function = "rrc_links_moved";
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code == RRC_OK)
-        code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
+    int code = rrci_begin_trace(heap, RRCI_MUTATES, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
     rrci_sweep_old(heap, function);
@@ -5516,6 +6714,7 @@ typedef struct rrci_look {
     rrci_search search;         /* first, because visitors get its address */
     size_t unexplained;         /* objects taken whose references are not all explained so far */
     uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
+    rrci_gray gray;
 } rrci_look;
 
 /* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
@@ -5608,21 +6807,21 @@ static void rrci_take_batch(rrci_look *look, size_t least)
     }
 }
 
-static void rrci_reach_waiting(rrc_heap *heap, rrc_object *ob)
+static void rrci_reach_waiting(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrci_is_alive(heap, head))
+    if (rrci_is_colored(heap, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
-    rrci_push_gray(heap, ob);
+    rrci_push_gray(heap, gray, ob);
 }
 
 static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
 {
-    rrc_heap *heap = ((rrci_search *)arg)->heap;
+    rrci_look *look = (rrci_look *)arg;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
         && rrci_gc_list(rrci_gc_head_of(ob)) >= RRCI_WAITING)
-        rrci_reach_waiting(heap, ob);
+        rrci_reach_waiting(look->search.heap, &look->gray, ob);
     return 0;
 }
 
@@ -5639,6 +6838,7 @@ static void rrci_color_held(rrci_look *look)
             rrci_gc_head *head;
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
+            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;     /* (searches leave its color alone) */
             if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
             head->is.refs = 0;
@@ -5648,10 +6848,10 @@ static void rrci_color_held(rrci_look *look)
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_alive(heap, rrci_gc_head_of(ob)))
-                rrci_push_gray(heap, ob);
+            if (rrci_is_colored(heap, rrci_gc_head_of(ob)))
+                rrci_push_gray(heap, &look->gray, ob);
         }
-    while ((ob = rrci_pop_gray(heap)) != NULL)
+    while ((ob = rrci_pop_gray(heap, &look->gray)) != NULL)
         rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
 }
 
@@ -5664,7 +6864,7 @@ static void rrci_return_held(rrc_heap *heap)
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
+            if (rrci_is_colored(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
                 rrci_drop_or_defer(heap, ob);
         }
 }
@@ -5677,6 +6877,7 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     rrci_state state = heap->state;
     size_t looked, i;
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
+    rrci_forget_gray(&look.gray);
     look.unexplained = 0;
     look.flags = 0;
     heap->state = RRCI_MAJOR;
@@ -5800,7 +7001,7 @@ static int rrci_do_garbage(rrc_heap *heap)
     const rrci_list *list = &heap->gc[RRCI_WAITING];
     uintptr_t flags;
     size_t looked;
-    if (list->count == 0 || heap->gc_walking > 0)
+    if (list->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
         return 0;
     heap->batch = 0;
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
@@ -5850,7 +7051,7 @@ static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     uintptr_t flags;
-    if (cleared->count == 0 || heap->gc_walking > 0)
+    if (cleared->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
         return 0;
     if (rrci_part_cleared(heap))
         return 1;
@@ -5870,9 +7071,84 @@ static int rrci_end_clearing(rrc_heap *heap)
 
 /* ---- pending work ---- */
 
+/* ---- references that other threads drop ----
+   Each is a letter. A thread puts it in front of the others, and reads nothing of these, so that only the heap's
+   thread need know when they are freed: it takes all at once. */
+
+#ifdef RRC_THREADS
+
+static int rrci_has_mail(const rrc_heap *heap)
+{
+    return heap->letters != NULL || RRC_ATOMIC_LOAD(&((rrc_heap *)(uintptr_t)heap)->mail) > RRCI_MAIL_IS_CLOSED;
+}
+
+/* Drop references for other threads. Each counts in the quota. */
+static void rrci_read_mail(rrc_heap *heap)
+{
+    if (rrci_has_mail(heap) && heap->letters == NULL)
+        heap->letters = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, 0);
+    while (heap->letters != NULL && heap->quota > 0) {
+        rrci_letter *letter = heap->letters;
+        rrc_object *ob = letter->ob;
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+        heap->quota--;
+        rrc_decref(heap, ob);
+    }
+}
+
+/* Accept no letters any more. Returns whether some are still to be read. */
+static int rrci_close_mail(rrc_heap *heap)
+{
+    rrci_letter **end = &heap->letters;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = (rrci_letter *)RRC_ATOMIC_SWAP(&heap->mail, RRCI_MAIL_IS_CLOSED);
+    return heap->letters != NULL;
+}
+
+/* Forget letters that were not read, as the end was given up. */
+static void rrci_free_mail(rrc_heap *heap)
+{
+    rrci_letter *letter;
+    while ((letter = heap->letters) != NULL) {
+        heap->letters = letter->next;
+        RRC_THREAD_FREE(letter);
+    }
+}
+
+RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_letter *letter;
+    uintptr_t newest;
+    if (heap == NULL || ob == NULL)
+        return RRC_ENULL;
+    letter = (rrci_letter *)RRC_THREAD_MALLOC(sizeof *letter);
+    if (letter == NULL)
+        return RRC_ENOMEM;
+    letter->ob = ob;
+    newest = RRC_ATOMIC_LOAD(&heap->mail);
+    do {
+        if (newest == RRCI_MAIL_IS_CLOSED) {
+            RRC_THREAD_FREE(letter);
+            return RRC_ECLOSED;
+        }
+        letter->next = (rrci_letter *)newest;
+    } while (!RRC_ATOMIC_TRY(&heap->mail, &newest, (uintptr_t)letter));
+    return RRC_OK;
+}
+
+#else
+#define rrci_has_mail(heap) ((void)(heap), 0)
+#define rrci_read_mail(heap) ((void)(heap))
+#define rrci_close_mail(heap) ((void)(heap), 0)
+#define rrci_free_mail(heap) ((void)(heap))
+#endif
+
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
+    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count
+        + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -5907,7 +7183,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
-    if (--RRC_REFCNT(ob) != 0)
+    if (!rrci_drop_one(ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -5921,7 +7197,7 @@ static int rrci_do_deferred(rrc_heap *heap)
         return 0;
     heap->quota--;
     ob = rrci_take_deferred(heap);
-    if (--RRC_REFCNT(ob) == 0)
+    if (rrci_drop_one(ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -5934,6 +7210,7 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
     heap->running = 1;
     heap->quota = quota;
     heap->quota_added = 0;
+    rrci_read_mail(heap);
     while (heap->quota > 0) {
         if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
             break;
@@ -5981,6 +7258,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
@@ -5998,8 +7277,12 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         return;
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
-    is_waiting = rrci_is_waiting(rrci_gc_head_of(ob));
+    is_waiting = rrci_has_list_reference(rrci_gc_head_of(ob));
+    if (heap->rest == RRCI_STARTED)
+        rrci_let_move_out(heap, ob);
     rrci_untrack(heap, ob);
+    if (heap->rest == RRCI_STARTED)
+        rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
     if (is_waiting)
         rrci_drop_or_defer(heap, ob);
 }
@@ -6008,6 +7291,26 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
     return ob != NULL && rrci_is_tracked(ob);
+}
+
+RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
+{
+    const char *function = "rrc_gc_set_finalized";
+    rrci_gc_head *head;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
+    if (!rrci_is_gc_object(ob))
+        return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
+    head = rrci_gc_head_of(ob);
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable--;
+    head->is.word = finalized ? head->is.word | RRCI_GC_FINALIZED : head->is.word & ~RRCI_GC_FINALIZED;
+    if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
+        heap->finalizable++;
+    return RRC_OK;
 }
 
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
@@ -6030,8 +7333,11 @@ RRC_API int rrc_gc_is_enabled(rrc_heap *heap)
 static int rrci_gc_switch(rrc_heap *heap, int on)
 {
     int was = rrc_gc_is_enabled(heap);
-    if (heap != NULL)
-        heap->gc_disabled = !on;
+    if (heap == NULL)
+        return was;
+    heap->gc_disabled = !on;
+    if (!on && heap->rest == RRCI_STARTED)
+        rrci_give_up_search(heap);
     return was;
 }
 
@@ -6043,21 +7349,6 @@ RRC_API int rrc_gc_enable(rrc_heap *heap)
 RRC_API int rrc_gc_disable(rrc_heap *heap)
 {
     return rrci_gc_switch(heap, 0);
-}
-
-/* After the last walk: close the holes. */
-static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
-{
-    size_t i, to = 0, count = list->count;
-    for (i = 0; i < count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (ob == NULL)
-            continue;
-        *rrci_ob_at(list, to) = ob;
-        rrci_gc_place(rrci_gc_head_of(ob), kind, to++);
-    }
-    while (list->count > to)
-        rrci_drop_last_ob(heap, list);
 }
 
 /* From here to rrci_end_walk, removed objects leave holes. */
@@ -6072,7 +7363,7 @@ static void rrci_end_walk(rrc_heap *heap)
     if (--heap->gc_walking > 0)
         return;
     heap->batch = 0;                    /* its objects may have moved in the list */
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = rrci_is_searching(heap) ? RRCI_WAITING : RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
@@ -6092,10 +7383,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (ob == NULL)
+            if (rrci_is_hole(ob))
                 continue;
             RRC_REFCNT(ob)++;
-            RRCI_MIRRORED(heap, rrc_touch(heap, ob));
+            rrc_touch(heap, ob);
             go_on = callback(ob, arg);
             rrc_decref(heap, ob);
         }
@@ -6646,7 +7937,7 @@ static int rrci_mirror_stale(rrc_heap *heap, const char *function)
     for (i = 0; i < list->count && code == RRC_OK; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         rrci_mirror_head *head;
-        if (ob == NULL || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+        if (rrci_is_hole(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
             continue;
         head = rrci_mirror_head_of(ob);
         if ((head->is.state & RRCI_NODE_WANTED) == 0)
@@ -6718,7 +8009,7 @@ static int rrci_step(rrc_heap *heap, const char *function)
         rrci_strengthen_all(heap);
         heap->links_made = heap->changes = 1;
     }
-    rrci_trim(heap);
+    rrci_trim(heap, SIZE_MAX);
     heap->mirror_steps++;
     heap->stepping = 0;
     return code;
@@ -6814,7 +8105,10 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                            "collect returned, but the free function of its collection was not called");
                 break;
             }
-        } else {
+        } else if (heap->rest != RRCI_SWEEPING) {
+            if (heap->rest == RRCI_STARTED)
+                rrci_pause_slices(heap);
+            heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_do_pending(heap, SIZE_MAX);
@@ -6933,6 +8227,8 @@ static void rrci_do_last(rrc_heap *heap, int *rounds_left)
     size_t pending;
     while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
+        heap->quota = SIZE_MAX;
+        rrci_read_mail(heap);
         rrci_do_pending(heap, pending);
         *rounds_left -= heap->objects >= objects;
     }
@@ -7018,6 +8314,8 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
+    rrci_free_seen(heap);
+    rrci_free_mail(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
@@ -7033,10 +8331,18 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
+    if (heap->rest == RRCI_STARTED) {
+        rrci_pause_slices(heap);
+    } else if (heap->rest == RRCI_SWEEPING) {
+        rrci_work_slice(heap, SIZE_MAX, function);
+        rrc_major_collection_sweep(heap, 0);
+    }
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
     rrci_end_objects(heap);
+    if (rrci_close_mail(heap))
+        rrci_end_objects(heap);
     held = rrci_part_all(heap);
     heap->running = 0;
     rrci_free_tables(heap);
@@ -7046,6 +8352,17 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
 }
 
 /* ---- insight ---- */
+
+RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change)
+{
+    size_t less = change < 0 ? (size_t)0 - (size_t)change : 0;
+    if (heap == NULL)
+        return;
+    if (change >= 0)
+        heap->native_bytes += (size_t)change;
+    else
+        heap->native_bytes -= less < heap->native_bytes ? less : heap->native_bytes;
+}
 
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 {
@@ -7058,11 +8375,14 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
     stats->o_old = heap->list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
-    stats->tracked = rrci_count_tracked(heap);
+    stats->tracked = rrci_count_tracked(heap) - heap->holes;
     stats->uncollectable = heap->uncollectable;
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
     stats->objects = heap->objects > 0 ? (size_t)heap->objects : 0;
+    stats->object_bytes = heap->object_bytes;
+    stats->pending_bytes = heap->pending_bytes;
+    stats->native_bytes = heap->native_bytes;
     stats->minor_collections = heap->minor_collections;
     stats->major_collections = heap->major_collections;
     stats->searches = heap->searches;
@@ -7206,23 +8526,35 @@ static void rrci_check_queue(rrci_checker *checker)
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
+    size_t bytes = 0;
+    int kind;
     for (i = 0; i < heap->queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
         ob = chunk->queue.ob[index++];
+        bytes += rrci_bytes_of(ob);
         if (rrci_is_freed(ob))
             rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still in the queue");
         else if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL, "the queue's reference to this object was dropped");
     }
-    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++)
-        if (RRC_REFCNT(ob) < 1)
+    for (ob = heap->later, i = 0; ob != NULL && i < heap->later_count; ob = rrci_next_deferred(ob), i++) {
+        bytes += rrci_bytes_of(ob);
+        if (RRCI_COUNT(ob) < 1)
             rrci_found(checker, RRC_EREFCNT, ob, NULL,
                        "the reference of an object that waits for its dealloc was dropped");
+    }
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
+    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
+                bytes += rrci_bytes_of(*rrci_ob_at(&heap->gc[kind], i));
+    if (checker->code == RRC_OK && bytes != heap->pending_bytes)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL,
+                   "the size or the type of an object has changed while it waited for rrc_run_pending");
 }
 
 static void rrci_check_explained(rrci_search *search, rrc_object *ob)
@@ -7260,25 +8592,33 @@ static void rrci_check_traverses(rrci_checker *checker)
 static void rrci_check_tracked(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t i, finalizable = 0;
+    size_t i, finalizable = 0, holes = 0;
     uintptr_t kind;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            const rrci_gc_head *head = rrci_gc_head_of(ob);
+            const rrci_gc_head *head;
+            if (rrci_is_hole(ob)) {
+                holes += kind == RRCI_TRACKED;
+                continue;
+            }
             if (rrci_is_freed(ob)) {
                 rrci_found(checker, RRC_EFREED, ob, NULL, "the object is still tracked");
                 return;
             }
+            head = rrci_gc_head_of(ob);
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
         }
+    if (holes != heap->holes)
+        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
     if (heap->gc[RRCI_ASKED].count > 0)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search that has ended has left notes");
-    if (checker->code == RRC_OK && heap->alive == 0 && rrci_count_tracked(heap) > 0)
+    if (checker->code == RRC_OK && heap->alive == 0 && heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING
+        && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 
@@ -7401,249 +8741,538 @@ RRC_API int rrc_check(rrc_heap *heap)
 
 #ifndef RRC_NO_STDIO
 
-/* ---- the graph, for rrc_explain and rrc_dump_dot ----
-   A picture of the C side, in memory of its own: tracked and linked objects, the references that the
-   former own, and how each count is explained. */
+/* ---- the graph, for rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot ----
+   A picture of both heaps, in memory of its own: the tracked objects and what they refer to, the linked
+   objects, and with the hook `edges` all of the host that its roots or a linked p reach. Only nodes are
+   kept. rrci_list_edges asks a node for its edges when they are needed. */
 
-typedef struct rrci_node {
-    rrc_object *ob;
-    rrc_gcref   p;              /* of its link, or NULL */
-    int         kind;           /* RRCI_P_OLD, RRCI_O_OLD; -1: no link */
-    int         is_reached;     /* 1: from a root; 2: only from an object that is dying */
-    int         is_queued;      /* waits in the dealloc queue or in heap->later */
-    intptr_t    outside;        /* references that no traverse explains */
-    size_t      first_edge;     /* its edges end where those of the next node begin */
-    size_t      by;             /* the edge by which it was reached; RRCI_NONE for a root */
-} rrci_node;
+/* What an edge is. For the first two, rrci_edge.name is the number of a string. */
+enum {
+    RRCI_FIELD,                 /* its name follows that of its owner, as in "Widget.on_click" */
+    RRCI_PHRASE,                /* it has another name */
+    RRCI_ELEMENT,               /* it has only a number */
+    RRCI_LINK                   /* from one half of a linked pair to the other */
+};
 
 typedef struct rrci_edge {
-    rrc_object *from_ob, *to_ob;
-    size_t      from, to;
-    size_t      number;         /* among the references of `from` */
+    uint32_t to, name;
+    int      kind;
 } rrci_edge;
 
+/* A link, by the numbers of its nodes. */
+typedef struct rrci_pair {
+    uint32_t p, ob;
+} rrci_pair;
+
+/* Strings, each of them once. */
+typedef struct rrci_strings {
+    char     *text;             /* one behind the other */
+    size_t   *start;            /* of each in text */
+    uint32_t *slot;             /* a hash table: the number of a string + 1, or 0 */
+    size_t    size, text_capacity, count, capacity, slots;
+} rrci_strings;
+
+/* Flags of a C object. */
+enum { RRCI_HAS_P_LINK = 1, RRCI_HAS_O_LINK = 2, RRCI_IS_QUEUED = 4 };
+
+/* How a node was reached in a breadth-first search. */
+typedef struct rrci_path {
+    uint32_t by;                /* from this node, or RRCI_NO_NODE: it is a root */
+    uint32_t queue;             /* (a place of the queue, which has as many as there are nodes) */
+    int      how;               /* RRCI_ALIVE, RRCI_DYING; 0: it was not */
+} rrci_path;
+#define RRCI_NO_NODE UINT32_MAX
+enum { RRCI_ALIVE = 1, RRCI_DYING };    /* (dying: only from the queue, or from a p that no root reaches) */
+
 typedef struct rrci_graph {
-    rrc_heap  *heap;
-    rrci_node *nodes;
-    rrci_edge *edges;
-    size_t     node_count, node_capacity, edge_count, edge_capacity;
-    size_t    *queue;           /* of the breadth-first search */
-    int        out_of_memory;
-    rrci_search search;         /* its parent is the object being traversed */
-    size_t     number;
+    rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
+    rrc_heap      *heap;
+    rrci_nodes     nodes;
+    size_t         obs;         /* this many nodes, the first ones, are C objects */
+    uint32_t      *explained;   /* for each of these: references that tracked objects own */
+    unsigned char *flags;       /* for each of these */
+    rrci_pair     *pairs;       /* sorted by p */
+    size_t         pair_count, pair_capacity;
+    rrci_path     *reach;
+    rrci_strings   strings;
+    rrci_edge     *edges;       /* of the node that rrci_list_edges was asked for */
+    size_t         edge_count, edge_capacity;
+    uint32_t       number;      /* of its next edge */
+    int            with_names;  /* ... are edges noted */
+    uint64_t       members;     /* a bit for each of its tp_members that gave a name to an edge */
+    int            out_of_memory;
 } rrci_graph;
 
-/* Make room for one more element of `size` bytes. */
-static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t *capacity, size_t size)
+/* Resize an array. If memory is lacking, now or before, the array stays as it is. */
+static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count, size_t count, size_t size)
 {
-    size_t more = *capacity * 2 + 64;
+    void *memory;
+    if (graph->out_of_memory)
+        return array;
+    memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
+    graph->out_of_memory = memory == NULL;
+    return memory != NULL ? memory : array;
+}
+
+static void rrci_free_array(const rrci_graph *graph, void *array, size_t count, size_t size)
+{
+    if (array != NULL)
+        rrci_free_memory(graph->heap, array, count * size);
+}
+
+/* Make room for `more` elements. */
+static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t more, size_t *capacity, size_t size)
+{
+    size_t room = count + count / 2 + more + 63;
     void *grown;
-    if (count < *capacity)
+    if (more <= *capacity - count)
         return array;
-    grown = rrci_heap_realloc(graph->heap, array, *capacity * size, more * size);
-    if (grown == NULL) {
-        graph->out_of_memory = 1;
-        return array;
-    }
-    *capacity = more;
+    grown = rrci_graph_realloc(graph, array, *capacity, room, size);
+    if (!graph->out_of_memory)
+        *capacity = room;
     return grown;
 }
 
-static void rrci_add_node(rrci_graph *graph, rrc_object *ob, rrc_gcref p, int kind)
+/* Put `number` where its hash says. */
+static void rrci_fill_slot(uint32_t *slot, size_t slots, uint64_t hash, size_t number)
 {
-    rrci_node node;
-    graph->nodes = (rrci_node *)rrci_grow(graph, graph->nodes, graph->node_count, &graph->node_capacity, sizeof node);
-    if (graph->out_of_memory)
-        return;
-    memset(&node, 0, sizeof node);
-    node.ob = ob;
-    node.p = p;
-    node.kind = kind;
-    node.by = RRCI_NONE;
-    graph->nodes[graph->node_count++] = node;
+    size_t place = (size_t)hash & (slots - 1);
+    while (slot[place] != 0)
+        place = (place + 1) & (slots - 1);
+    slot[place] = (uint32_t)number + 1;
 }
 
-static int rrci_visit_graph(rrc_object *ob, void *arg)
+/* Make room for one more in a hash table of `count`. Returns 1 if the table is new, and so empty. */
+static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, size_t count)
 {
-    /* rrci_traverse passes the member `search` of the graph */
-    rrci_graph *graph = (rrci_graph *)(void *)((char *)arg - offsetof(rrci_graph, search));
-    rrci_edge edge;
-    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, &graph->edge_capacity, sizeof edge);
+    size_t more = *slots > 0 ? *slots * 2 : 64;
+    uint32_t *grown;
+    graph->out_of_memory |= count >= UINT32_MAX - 1;    /* more than there are numbers for */
+    if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
+        return 0;
+    grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
     if (graph->out_of_memory)
         return 0;
-    edge.from_ob = graph->search.parent;
-    edge.to_ob = ob;
-    edge.from = edge.to = RRCI_NONE;    /* set when all nodes are there */
-    edge.number = graph->number++;
-    graph->edges[graph->edge_count++] = edge;
+    memset(grown, 0, more * sizeof *grown);
+    rrci_free_array(graph, *slot, *slots, sizeof *grown);
+    *slot = grown;
+    *slots = more;
+    return 1;
+}
+
+/* ---- nodes ---- */
+
+static uintptr_t rrci_p_key(const void *p)
+{
+    return (uintptr_t)p + 1;
+}
+
+static rrc_object *rrci_ob_of_node(const rrci_graph *graph, size_t node)
+{
+    return (rrc_object *)graph->nodes.key[node];
+}
+
+static rrc_gcref rrci_p_of_node(const rrci_graph *graph, size_t node)
+{
+    return (rrc_gcref)(graph->nodes.key[node] - 1);
+}
+
+static void rrci_add_node(rrci_graph *graph, uintptr_t key)
+{
+    rrci_nodes *nodes = &graph->nodes;
+    size_t i;
+    if (graph->out_of_memory || rrci_node_of(nodes, key) != RRCI_NONE)
+        return;
+    if (rrci_grow_slots(graph, &nodes->slot, &nodes->slots, nodes->count))
+        for (i = 0; i < nodes->count; i++)
+            rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(nodes->key[i]), i);
+    nodes->key = (uintptr_t *)rrci_grow(graph, nodes->key, nodes->count, 1, &nodes->capacity, sizeof *nodes->key);
+    if (graph->out_of_memory)
+        return;
+    nodes->key[nodes->count] = key;
+    rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(key), nodes->count++);
+}
+
+static int rrci_visit_to_add(rrc_object *ob, void *arg)
+{
+    rrci_add_node((rrci_graph *)arg, rrci_ob_key(ob));
     return 0;
 }
 
-static int rrci_compare_nodes(const void *a, const void *b)
+static int rrci_visit_to_explain(rrc_object *ob, void *arg)
 {
-    const rrci_node *x = (const rrci_node *)a, *y = (const rrci_node *)b;
-    if (x->ob != y->ob)
-        return (uintptr_t)x->ob < (uintptr_t)y->ob ? -1 : 1;
-    return y->kind - x->kind;           /* the node with the link comes first */
+    rrci_graph *graph = (rrci_graph *)arg;
+    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
+    if (node < graph->obs)
+        graph->explained[node]++;
+    return 0;
 }
 
-static void rrci_sort_nodes(rrci_graph *graph)
+/* For the hook `edges`. (An odd address is not that of an object.) */
+static void rrci_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
 {
-    size_t i, to = 0;
-    if (graph->node_count > 0)
-        qsort(graph->nodes, graph->node_count, sizeof *graph->nodes, rrci_compare_nodes);
-    for (i = 0; i < graph->node_count; i++)
-        if (to == 0 || graph->nodes[to - 1].ob != graph->nodes[i].ob)
-            graph->nodes[to++] = graph->nodes[i];
-    graph->node_count = to;
+    (void)name, (void)number;
+    if (p != NULL && !rrci_is_odd(p))
+        rrci_add_node((rrci_graph *)arg, rrci_p_key(p));
 }
 
-static size_t rrci_node_index(const rrci_graph *graph, const rrc_object *ob)
-{
-    size_t low = 0, high = graph->node_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)graph->nodes[middle].ob < (uintptr_t)ob)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < graph->node_count && graph->nodes[low].ob == ob ? low : RRCI_NONE;
-}
-
-static void rrci_free_graph(rrci_graph *graph)
+/* Call the hook `edges`. p NULL: for the roots. */
+static void rrci_host_edges(rrci_graph *graph, rrc_gcref p, rrc_edgeproc visit)
 {
     rrc_heap *heap = graph->heap;
-    if (graph->nodes != NULL)
-        rrci_heap_realloc(heap, graph->nodes, graph->node_capacity * sizeof *graph->nodes, 0);
-    if (graph->edges != NULL)
-        rrci_heap_realloc(heap, graph->edges, graph->edge_capacity * sizeof *graph->edges, 0);
-    if (graph->queue != NULL)
-        rrci_heap_realloc(heap, graph->queue, graph->node_count * sizeof *graph->queue, 0);
+    if (heap->desc.edges == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.edges(heap->desc.userdata, p, visit, graph);
+    RRCI_END_HOOK(heap);
 }
 
-/* Find all that can be reached from the nodes reached so far, queue[0 .. tail), by shortest paths:
-   breadth first. */
-static void rrci_spread(rrci_graph *graph, size_t tail)
+/* Call the hook `describe`. */
+static void rrci_describe(const rrci_graph *graph, rrc_gcref p, rrc_description *about)
 {
-    size_t head = 0;
-    while (head < tail) {
-        size_t from = graph->queue[head++], i;
-        size_t end = from + 1 < graph->node_count ? graph->nodes[from + 1].first_edge : graph->edge_count;
-        for (i = graph->nodes[from].first_edge; i < end; i++) {
-            rrci_node *node = &graph->nodes[graph->edges[i].to];
-            if (node->is_reached)
-                continue;
-            node->is_reached = graph->nodes[from].is_reached;
-            node->by = i;
-            graph->queue[tail++] = graph->edges[i].to;
-        }
-    }
+    rrc_heap *heap = graph->heap;
+    memset(about, 0, sizeof *about);
+    about->text[0] = 'p';
+    if (heap->desc.describe == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.describe(heap->desc.userdata, p, about);
+    RRCI_END_HOOK(heap);
+    about->text[sizeof about->text - 1] = '\0';
 }
 
-/* Does only the queue hold the object? */
-static int rrci_is_dying(const rrci_node *node)
+static void rrci_add_obs(rrci_graph *graph, rrc_object *extra)
 {
-    return node->is_queued && node->outside == 1;
+    const rrc_heap *heap = graph->heap;
+    size_t i, known;
+    int kind;
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
+                rrci_add_node(graph, rrci_ob_key(*rrci_ob_at(&heap->gc[kind], i)));
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrci_add_node(graph, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob));
+    if (extra != NULL)
+        rrci_add_node(graph, rrci_ob_key(extra));
+    known = graph->nodes.count;
+    for (i = 0; i < known; i++)
+        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
+            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_add);
+    graph->obs = graph->nodes.count;
 }
 
-/* Start at what is held from outside, then at what only a p keeps, and then at what is dying. */
-static void rrci_spread_from_roots(rrci_graph *graph)
+static void rrci_note_queued(rrci_graph *graph, const rrc_object *ob)
 {
-    int wave;
-    for (wave = 0; wave < 3; wave++) {
-        size_t i, tail = 0;
-        for (i = 0; i < graph->node_count; i++) {
-            rrci_node *node = &graph->nodes[i];
-            int is_root = wave == 0 ? node->outside > 0 && !rrci_is_dying(node)
-                        : wave == 1 ? node->p != NULL && rrci_link_holds(graph->heap, node->ob)
-                        : rrci_is_dying(node);
-            if (node->is_reached || !is_root)
-                continue;
-            node->is_reached = wave == 2 ? 2 : 1;
-            graph->queue[tail++] = i;
-        }
-        rrci_spread(graph, tail);
-    }
+    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
+    if (node != RRCI_NONE)
+        graph->flags[node] |= RRCI_IS_QUEUED;
 }
 
-static void rrci_mark_queued_node(rrci_graph *graph, const rrc_object *ob)
-{
-    size_t index = rrci_node_index(graph, ob);
-    if (index != RRCI_NONE)
-        graph->nodes[index].is_queued = 1;
-}
-
-static void rrci_mark_queued_nodes(rrci_graph *graph)
+/* Note what is known of each C object. */
+static void rrci_note_obs(rrci_graph *graph)
 {
     const rrc_heap *heap = graph->heap;
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
+    int kind;
+    memset(graph->explained, 0, graph->obs * sizeof *graph->explained);
+    memset(graph->flags, 0, graph->obs);
+    for (i = 0; i < graph->obs; i++)
+        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
+            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_explain);
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            graph->flags[rrci_node_of(&graph->nodes, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob))] |=
+                (kind & RRCI_O) != 0 ? RRCI_HAS_O_LINK : RRCI_HAS_P_LINK;
     for (i = 0; i < heap->queue.count; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
-        rrci_mark_queued_node(graph, chunk->queue.ob[index++]);
+        rrci_note_queued(graph, chunk->queue.ob[index++]);
     }
     for (ob = heap->later; ob != NULL; ob = rrci_next_deferred(ob))
-        rrci_mark_queued_node(graph, ob);
+        rrci_note_queued(graph, ob);
+}
+
+static int rrci_compare_pairs(const void *a, const void *b)
+{
+    const rrci_pair *pair = (const rrci_pair *)a, *other = (const rrci_pair *)b;
+    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
+    return (x > y) - (x < y);
+}
+
+/* Add the objects of the host. */
+static void rrci_add_ps(rrci_graph *graph)
+{
+    size_t i;
+    for (i = 0; i < graph->obs; i++) {
+        rrc_gcref p = RRC_LINK(rrci_ob_of_node(graph, i));
+        rrci_pair *pair;
+        if ((graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) == 0)
+            continue;
+        rrci_add_node(graph, rrci_p_key(p));
+        graph->pairs = (rrci_pair *)rrci_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
+                                              sizeof *graph->pairs);
+        if (graph->out_of_memory)
+            return;
+        pair = &graph->pairs[graph->pair_count++];
+        pair->p = (uint32_t)rrci_node_of(&graph->nodes, rrci_p_key(p));
+        pair->ob = (uint32_t)i;
+    }
+    if (graph->pair_count > 0)
+        qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrci_compare_pairs);
+    rrci_host_edges(graph, NULL, rrci_visit_p_to_add);
+    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_host_edges(graph, rrci_p_of_node(graph, i), rrci_visit_p_to_add);
 }
 
 /* Returns RRC_OK or RRC_ENOMEM. Free it in either case. `extra` need be neither tracked nor linked. */
 static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
 {
-    size_t i, known;
-    int kind;
     memset(graph, 0, sizeof *graph);
     graph->heap = graph->search.heap = heap;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
-            if (*rrci_ob_at(&heap->gc[kind], i) != NULL)
-                rrci_add_node(graph, *rrci_ob_at(&heap->gc[kind], i), NULL, -1);
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_add_node(graph, rrci_at(&heap->list[kind], i)->ob, rrci_at(&heap->list[kind], i)->p,
-                          (kind & RRCI_O) != 0 ? RRCI_O_OLD : RRCI_P_OLD);
-    if (extra != NULL)
-        rrci_add_node(graph, extra, NULL, -1);
-    rrci_sort_nodes(graph);
-    known = graph->node_count;
-    for (i = 0; i < known; i++)
-        if (rrci_is_tracked(graph->nodes[i].ob)) {
-            graph->number = 0;
-            rrci_traverse(&graph->search, graph->nodes[i].ob, rrci_visit_graph);
-        }
-    for (i = 0; i < graph->edge_count; i++)
-        rrci_add_node(graph, graph->edges[i].to_ob, NULL, -1);
-    rrci_sort_nodes(graph);
-    if (!graph->out_of_memory && graph->node_count > 0) {
-        graph->queue = (size_t *)rrci_heap_realloc(heap, NULL, 0, graph->node_count * sizeof *graph->queue);
-        graph->out_of_memory = graph->queue == NULL;
+    rrci_add_obs(graph, extra);
+    if (graph->obs > 0) {
+        graph->explained = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
+        graph->flags = (unsigned char *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->flags);
+        if (graph->out_of_memory)
+            return RRC_ENOMEM;
+        rrci_note_obs(graph);
     }
+    rrci_add_ps(graph);
+    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
+}
+
+static void rrci_free_graph(rrci_graph *graph)
+{
+    rrci_strings *strings = &graph->strings;
+    rrci_free_array(graph, graph->nodes.key, graph->nodes.capacity, sizeof *graph->nodes.key);
+    rrci_free_array(graph, graph->nodes.slot, graph->nodes.slots, sizeof *graph->nodes.slot);
+    rrci_free_array(graph, graph->nodes.id, graph->nodes.ids, sizeof *graph->nodes.id);
+    rrci_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
+    rrci_free_array(graph, graph->flags, graph->obs, sizeof *graph->flags);
+    rrci_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
+    rrci_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
+    rrci_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
+    rrci_free_array(graph, strings->text, strings->text_capacity, 1);
+    rrci_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
+    rrci_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
+}
+
+/* The number of references to a C object that tracked objects do not explain. */
+static intptr_t rrci_outside(const rrci_graph *graph, size_t node)
+{
+    rrc_object *ob = rrci_ob_of_node(graph, node);
+    return RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL
+         ? 1 : rrc_refcnt(ob) - rrci_is_listed(ob) - (intptr_t)graph->explained[node];
+}
+
+/* Does only the queue hold the object? */
+static int rrci_is_dying(const rrci_graph *graph, size_t node)
+{
+    return (graph->flags[node] & RRCI_IS_QUEUED) != 0 && rrci_outside(graph, node) == 1;
+}
+
+/* The first link of an object of the host. It may be that of another one, or past the last. */
+static size_t rrci_first_pair(const rrci_graph *graph, size_t node)
+{
+    size_t low = 0, high = graph->pair_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->pairs[middle].p < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- edges ---- */
+
+static uint64_t rrci_hash_text(const char *text, size_t size)
+{
+    uint64_t hash = size;
+    size_t i;
+    for (i = 0; i < size; i++)
+        hash = rrci_hash_word((uintptr_t)(hash ^ (unsigned char)text[i]));
+    return hash;
+}
+
+/* Returns the number of a string, of which the first 250 bytes are kept. */
+static uint32_t rrci_intern(rrci_graph *graph, const char *text)
+{
+    rrci_strings *strings = &graph->strings;
+    const char *end = (const char *)memchr(text, '\0', 250);
+    size_t size = end != NULL ? (size_t)(end - text) : 250, i, place;
+    char *fresh;
+    if (rrci_grow_slots(graph, &strings->slot, &strings->slots, strings->count))
+        for (i = 0; i < strings->count; i++) {
+            const char *known = strings->text + strings->start[i];
+            rrci_fill_slot(strings->slot, strings->slots, rrci_hash_text(known, strlen(known)), i);
+        }
+    strings->text = (char *)rrci_grow(graph, strings->text, strings->size, size + 1, &strings->text_capacity, 1);
+    strings->start = (size_t *)rrci_grow(graph, strings->start, strings->count, 1, &strings->capacity,
+                                         sizeof *strings->start);
+    if (graph->out_of_memory)
+        return 0;
+    fresh = strings->text + strings->size;
+    memcpy(fresh, text, size);
+    fresh[size] = '\0';
+    for (place = (size_t)rrci_hash_text(fresh, size) & (strings->slots - 1); strings->slot[place] != 0;
+         place = (place + 1) & (strings->slots - 1))
+        if (strcmp(strings->text + strings->start[strings->slot[place] - 1], fresh) == 0)
+            return strings->slot[place] - 1;
+    strings->start[strings->count] = strings->size;
+    strings->size += size + 1;
+    strings->slot[place] = (uint32_t)++strings->count;
+    return (uint32_t)strings->count - 1;
+}
+
+static const char *rrci_string(const rrci_graph *graph, uint32_t number)
+{
+    return graph->strings.text + graph->strings.start[number];
+}
+
+/* name NULL: the edge has only a number. */
+static void rrci_note_edge(rrci_graph *graph, uintptr_t key, int kind, const char *name, size_t number)
+{
+    size_t to = rrci_node_of(&graph->nodes, key);
+    rrci_edge edge;
+    if (to == RRCI_NONE)
+        return;
+    edge.to = (uint32_t)to;
+    edge.kind = name != NULL || kind == RRCI_LINK ? kind : RRCI_ELEMENT;
+    edge.name = name == NULL ? (uint32_t)number : graph->with_names ? rrci_intern(graph, name) : 0;
+    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, 1, &graph->edge_capacity,
+                                          sizeof edge);
+    if (!graph->out_of_memory)
+        graph->edges[graph->edge_count++] = edge;
+}
+
+/* A reference has the name of the member that holds it. (References to one object have the names of its
+   members in their order.) */
+static int rrci_visit_field(rrc_object *ob, void *arg)
+{
+    rrci_graph *graph = (rrci_graph *)arg;
+    rrc_object *owner = graph->search.parent;
+    const rrc_member *member = RRC_TYPE(owner)->tp_members;
+    const char *name = ob == (rrc_object *)(uintptr_t)RRC_TYPE(owner) ? "tp_type" : NULL;
+    uint64_t bit = 1;
+    for (; name == NULL && member != NULL && member->name != NULL; member++, bit <<= 1)
+        if ((graph->members & bit) == 0 && rrci_member_value(owner, member) == ob) {
+            graph->members |= bit;
+            name = member->name;
+        }
+    rrci_note_edge(graph, rrci_ob_key(ob), RRCI_FIELD, name, graph->number++);
+    return 0;
+}
+
+static void rrci_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
+{
+    int is_field = name != NULL && name[0] == '.';
+    if (p != NULL && !rrci_is_odd(p))
+        rrci_note_edge((rrci_graph *)arg, rrci_p_key(p), is_field ? RRCI_FIELD : RRCI_PHRASE,
+                       is_field ? name + 1 : name, number);
+}
+
+/* List the edges of a node in graph->edges. RRCI_NONE: the roots of the host. */
+static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
+{
+    size_t i;
+    graph->edge_count = 0;
+    graph->number = 0;
+    graph->members = 0;
+    graph->with_names = with_names;
+    if (node >= graph->obs) {
+        rrci_host_edges(graph, node == RRCI_NONE ? NULL : rrci_p_of_node(graph, node), rrci_visit_p_edge);
+        for (i = rrci_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
+            rrci_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCI_LINK, NULL, 0);
+    } else {
+        rrc_object *ob = rrci_ob_of_node(graph, node);
+        if (rrci_is_tracked(ob))
+            rrci_traverse(&graph->search, ob, rrci_visit_field);
+        if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
+            rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
+    }
+}
+
+/* ---- paths ---- */
+
+/* Reach a node, and put it in the queue. Returns the new end of the queue. */
+static size_t rrci_reach_node(rrci_graph *graph, size_t tail, size_t node, size_t by, int how)
+{
+    rrci_path *reach = &graph->reach[node];
+    if (reach->how != 0)
+        return tail;
+    reach->how = how;
+    reach->by = (uint32_t)by;
+    graph->reach[tail].queue = (uint32_t)node;
+    return tail + 1;
+}
+
+/* Do paths follow a link to this node? Without the hook `edges` the objects of the host take no part. */
+static int rrci_is_followed(const rrci_graph *graph, size_t to)
+{
+    return graph->heap->desc.edges != NULL
+        && (to >= graph->obs || rrci_link_holds(graph->heap, rrci_ob_of_node(graph, to)));
+}
+
+/* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
+static void rrci_spread(rrci_graph *graph, size_t tail, int how)
+{
+    size_t head, i;
+    for (head = 0; head < tail; head++) {
+        size_t from = graph->reach[head].queue;
+        rrci_list_edges(graph, from, 0);
+        for (i = 0; i < graph->edge_count; i++)
+            if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
+                tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
+    }
+}
+
+/* Does a link hold this node? */
+static int rrci_p_holds(const rrci_graph *graph, size_t node)
+{
+    return (graph->flags[node] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0
+        && rrci_link_holds(graph->heap, rrci_ob_of_node(graph, node));
+}
+
+/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
+static int rrci_find_paths(rrci_graph *graph)
+{
+    int with_host = graph->heap->desc.edges != NULL, wave;
+    size_t count = graph->nodes.count, i;
+    if (count == 0)
+        return RRC_OK;
+    graph->reach = (rrci_path *)rrci_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
     if (graph->out_of_memory)
         return RRC_ENOMEM;
-    for (i = 0; i < graph->node_count; i++)
-        graph->nodes[i].outside = RRC_REFCNT(graph->nodes[i].ob) >= RRC_REFCNT_IMMORTAL
-                                ? 1 : rrc_refcnt(graph->nodes[i].ob) - rrci_is_listed(graph->nodes[i].ob);
-    for (i = 0; i < graph->edge_count; i++) {
-        rrci_edge *edge = &graph->edges[i];
-        edge->from = rrci_node_index(graph, edge->from_ob);
-        edge->to = rrci_node_index(graph, edge->to_ob);
-        if (RRC_REFCNT(edge->to_ob) < RRC_REFCNT_IMMORTAL)
-            graph->nodes[edge->to].outside--;
+    memset(graph->reach, 0, count * sizeof *graph->reach);
+    for (wave = 0; wave < 3; wave++) {
+        int how = wave == 2 || (wave == 1 && with_host) ? RRCI_DYING : RRCI_ALIVE;
+        size_t tail = 0;
+        for (i = 0; i < graph->obs; i++)
+            if (wave == 0 ? rrci_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
+                : wave == 1 ? !with_host && rrci_p_holds(graph, i)
+                : rrci_is_dying(graph, i))
+                tail = rrci_reach_node(graph, tail, i, RRCI_NO_NODE, how);
+        if (wave == 0) {
+            rrci_list_edges(graph, RRCI_NONE, 0);
+            for (i = 0; i < graph->edge_count; i++)
+                tail = rrci_reach_node(graph, tail, graph->edges[i].to, RRCI_NO_NODE, how);
+        } else if (wave == 1 && with_host) {
+            for (i = 0; i < graph->pair_count; i++)
+                tail = rrci_reach_node(graph, tail, graph->pairs[i].p, RRCI_NO_NODE, how);
+        }
+        rrci_spread(graph, tail, how);
     }
-    rrci_mark_queued_nodes(graph);
-    /* Edges are in the order of their nodes. */
-    for (i = graph->node_count, known = graph->edge_count; i-- > 0;) {
-        while (known > 0 && graph->edges[known - 1].from >= i)
-            known--;
-        graph->nodes[i].first_edge = known;
-    }
-    rrci_spread_from_roots(graph);
-    return RRC_OK;
+    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
+
+/* ---- text ---- */
 
 typedef struct rrci_writer {
     rrc_heap *heap;
@@ -7653,7 +9282,7 @@ typedef struct rrci_writer {
 
 static void rrci_write(const rrci_writer *writer, const char *format, ...)
 {
-    char text[400];                     /* the formats limit strings, so that all fits */
+    char text[500];                     /* the formats limit strings, so that all fits */
     va_list arguments;
     int size;
     va_start(arguments, format);
@@ -7663,27 +9292,6 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
     RRC_ASSERT(size > 0 && (size_t)size < sizeof text);
     writer->write(writer->arg, text, (size_t)size);
     RRCI_END_HOOK(writer->heap);
-}
-
-/* The name of a reference: that of the member which holds it, else its number. (Members with the same
-   target are told apart by their order.) */
-static void rrci_edge_name(const rrci_graph *graph, const rrci_edge *edge, char *name, size_t size)
-{
-    const rrc_type *type = RRC_TYPE(edge->from_ob);
-    const rrc_member *member = type->tp_members;
-    size_t before = 0, i = (size_t)(edge - graph->edges);
-    if (edge->to_ob == (rrc_object *)(uintptr_t)type) {
-        snprintf(name, size, ".tp_type");
-        return;
-    }
-    for (; i > 0 && graph->edges[i - 1].from_ob == edge->from_ob; i--)
-        before += graph->edges[i - 1].to_ob == edge->to_ob;
-    for (; member != NULL && member->name != NULL; member++)
-        if (rrci_member_value(edge->from_ob, member) == edge->to_ob && before-- == 0) {
-            snprintf(name, size, ".%.60s", member->name);
-            return;
-        }
-    snprintf(name, size, "[%lu]", (unsigned long)edge->number);
 }
 
 /* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
@@ -7697,14 +9305,82 @@ static int rrci_is_set_aside(rrc_object *ob)
     return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
 }
 
+/* The first edge that leads from a node to another, or NULL. */
+static const rrci_edge *rrci_edge_between(rrci_graph *graph, size_t from, size_t to)
+{
+    size_t i;
+    rrci_list_edges(graph, from, 1);
+    for (i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].to == to)
+            return &graph->edges[i];
+    return NULL;
+}
+
+/* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
+   named where the path goes through it from another link. Returns the number of lines. */
+static int rrci_write_step(const rrci_writer *writer, rrci_graph *graph, size_t from, size_t to)
+{
+    const rrci_edge *edge = rrci_edge_between(graph, from, to);
+    const void *address = from < graph->obs ? (void *)rrci_ob_of_node(graph, from) : rrci_p_of_node(graph, from);
+    rrc_description about;
+    int word;
+    if (edge == NULL)
+        return 0;
+    if (edge->kind == RRCI_LINK) {
+        uint32_t by = graph->reach[from].by;
+        if (from < graph->obs || by == RRCI_NO_NODE || by >= graph->obs)
+            return 0;
+        rrci_write(writer, "  held by p %p, the host object of %.100s %p,\n", address,
+                   rrci_type_name(rrci_ob_of_node(graph, by)), (void *)rrci_ob_of_node(graph, by));
+        return 1;
+    }
+    memset(&about, 0, sizeof about);
+    if (from < graph->obs)
+        snprintf(about.text, sizeof about.text, "%.100s", rrci_type_name(rrci_ob_of_node(graph, from)));
+    else
+        rrci_describe(graph, rrci_p_of_node(graph, from), &about);
+    word = from < graph->obs ? (int)strlen(about.text) : (int)strcspn(about.text, " ");
+    if (edge->kind == RRCI_PHRASE)
+        rrci_write(writer, "  held by %.100s", rrci_string(graph, edge->name));
+    else if (edge->kind == RRCI_FIELD)
+        rrci_write(writer, "  held by %.*s.%.100s", word, about.text, rrci_string(graph, edge->name));
+    else
+        rrci_write(writer, "  held by %.*s[%lu]", word, about.text, (unsigned long)edge->name);
+    rrci_write(writer, " of %s %p,\n", about.text, address);
+    return 1;
+}
+
+/* Write what keeps the first node of a path. `it`: this is the explained object itself. */
+static void rrci_write_root(const rrci_writer *writer, rrci_graph *graph, size_t root, int it)
+{
+    const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
+    const rrci_edge *edge = root < graph->obs ? NULL : rrci_edge_between(graph, RRCI_NONE, root);
+    rrc_gcref p = root < graph->obs ? RRC_LINK(rrci_ob_of_node(graph, root)) : rrci_p_of_node(graph, root);
+    if (edge != NULL && edge->kind == RRCI_ELEMENT)
+        rrci_write(writer, "  %sroot %lu of the host %s alive\n", which, (unsigned long)edge->name, keeps);
+    else if (edge != NULL)
+        rrci_write(writer, "  %s%.100s %s alive\n", which, rrci_string(graph, edge->name), keeps);
+    else if (root >= graph->obs)
+        rrci_write(writer, "  %sits host object p %p %s alive until the next collection: no root reaches it\n",
+                   which, p, keeps);
+    else if (rrci_is_dying(graph, root))
+        rrci_write(writer, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
+    else if (rrci_outside(graph, root) == 1)
+        rrci_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
+    else if (rrci_outside(graph, root) > 1)
+        rrci_write(writer, "  %s%lld references from outside %s alive\n", which,
+                   (long long)rrci_outside(graph, root), keep);
+    else
+        rrci_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
+}
+
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
 {
     const char *function = "rrc_explain";
     rrci_writer writer;
     rrci_graph graph;
-    const rrci_node *node;
-    char name[80];
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    size_t node, first;
+    int lines = 0, code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (ob == NULL || write == NULL)
@@ -7715,11 +9391,19 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, ob);
+    if (code == RRC_OK)
+        code = rrci_find_paths(&graph);
+    first = rrci_node_of(&graph.nodes, rrci_ob_key(ob));
+    /* What can fail is done before anything is written. */
+    for (node = first; code == RRC_OK && node != RRCI_NO_NODE && graph.reach[node].how != 0;
+         node = graph.reach[node].by) {
+        (void)rrci_edge_between(&graph, graph.reach[node].by != RRCI_NO_NODE ? graph.reach[node].by : RRCI_NONE, node);
+        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
+    }
     if (code != RRC_OK) {
         rrci_free_graph(&graph);
         return code;
     }
-    node = &graph.nodes[rrci_node_index(&graph, ob)];
     rrci_write(&writer, "%.100s %p", rrci_type_name(ob), (void *)ob);
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
         rrci_write(&writer, ": static, never freed\n");
@@ -7728,33 +9412,18 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     }
     rrci_write(&writer, " (");
     rrci_write_count(&writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
-    if (node->p != NULL)
-        rrci_write(&writer, ", %s link to p %p", node->kind == RRCI_O_OLD ? "O" : "P", node->p);
+    if (graph.flags[first] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK))
+        rrci_write(&writer, ", %s link to p %p", (graph.flags[first] & RRCI_HAS_P_LINK) != 0 ? "P" : "O", RRC_LINK(ob));
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
                RRCI_IS_WEAK(ob) ? ", weak" : "");
-    if (!node->is_reached)
+    if (graph.reach[first].how == 0) {
         rrci_write(&writer, rrci_is_set_aside(ob) ? "  garbage, waits for rrc_run_pending\n"
                           : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
                           : "  garbage, will go at the next collection\n");
-    while (node->is_reached && node->by != RRCI_NONE) {
-        const rrci_edge *edge = &graph.edges[node->by];
-        rrci_edge_name(&graph, edge, name, sizeof name);
-        rrci_write(&writer, "  held by %.100s%s of %.100s %p,\n", rrci_type_name(edge->from_ob), name,
-                   rrci_type_name(edge->from_ob), (void *)edge->from_ob);
-        node = &graph.nodes[edge->from];
-    }
-    if (node->is_reached) {
-        const char *before = node->ob == ob ? "" : "which ", *after = node->ob == ob ? "keeps it" : "keeps";
-        rrci_write(&writer, "  %s", before);
-        if (rrci_is_dying(node)) {
-            rrci_write(&writer, "%s in the queue for rrc_run_pending\n", node->ob == ob ? "it waits" : "waits");
-        } else if (node->outside == 1) {
-            rrci_write(&writer, "1 reference from outside %s alive\n", after);
-        } else if (node->outside > 1) {
-            rrci_write(&writer, "%lld references from outside keep%s alive\n", (long long)node->outside, after + 5);
-        } else {
-            rrci_write(&writer, "its host object p %p %s alive for as long as that lives\n", node->p, after);
-        }
+    } else {
+        for (node = first; graph.reach[node].by != RRCI_NO_NODE; node = graph.reach[node].by)
+            lines += rrci_write_step(&writer, &graph, graph.reach[node].by, node);
+        rrci_write_root(&writer, &graph, node, lines == 0);
     }
     rrci_free_graph(&graph);
     return RRC_OK;
@@ -7767,14 +9436,26 @@ static void rrci_write_quoted(const rrci_writer *writer, const char *text)
         rrci_write(writer, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 }
 
+static void rrci_write_p(const rrci_writer *writer, const rrci_graph *graph, rrc_gcref p)
+{
+    size_t node = rrci_node_of(&graph->nodes, rrci_p_key(p));
+    int is_gray = graph->heap->desc.edges != NULL && graph->reach[node].how != RRCI_ALIVE;
+    rrc_description about;
+    rrci_describe(graph, p, &about);
+    rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", p,
+               is_gray ? "#cccccc" : "#d9e8ff");
+    rrci_write_quoted(writer, about.text);
+    rrci_write(writer, "\\n%p\"];\n", p);
+}
+
 static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, size_t index)
 {
-    const rrci_node *node = &graph->nodes[index];
-    rrc_object *ob = node->ob;
+    rrc_object *ob = rrci_ob_of_node(graph, index);
+    intptr_t outside = rrci_outside(graph, index);
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    int is_dying = rrci_is_dying(node);
-    const char *fill = node->is_reached != 1 || rrci_is_set_aside(ob) ? "#cccccc"     /* garbage */
-                     : node->outside > 0 ? "#ffd9b3"                            /* a root */
+    int is_dying = rrci_is_dying(graph, index), flags = graph->flags[index], how = graph->reach[index].how;
+    const char *fill = how != RRCI_ALIVE || rrci_is_set_aside(ob) ? "#cccccc"   /* garbage */
+                     : outside > 0 ? "#ffd9b3"                                  /* a root */
                      : "#ffffff";
     rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
                rrci_is_tracked(ob) ? "" : ",rounded", fill);
@@ -7787,18 +9468,39 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
-               : !node->is_reached ? "\\ngarbage" : "");
-    if (node->outside > 0 && !is_static && !is_dying) {
+               : how == 0 ? "\\ngarbage" : "");
+    if (outside > 0 && !is_static && !is_dying) {
         rrci_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
-                   (unsigned long)index, (long long)node->outside, (unsigned long)index, (unsigned long)index);
+                   (unsigned long)index, (long long)outside, (unsigned long)index, (unsigned long)index);
     }
-    if (node->p != NULL) {
-        rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\n%p\"];\n",
-                   node->p, node->p);
-        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", node->p,
-                   (unsigned long)index, node->kind == RRCI_O_OLD ? "O" : "P",
-                   node->kind == RRCI_O_OLD ? "" : ", dir=both");
+    if ((flags & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0) {
+        rrci_write_p(writer, graph, RRC_LINK(ob));
+        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", RRC_LINK(ob),
+                   (unsigned long)index, (flags & RRCI_HAS_O_LINK) != 0 ? "O" : "P",
+                   (flags & RRCI_HAS_O_LINK) != 0 ? "" : ", dir=both");
     }
+}
+
+/* Write an edge from a node, or from the roots of the host. Links are drawn with their C objects. */
+static void rrci_write_edge(const rrci_writer *writer, const rrci_graph *graph, size_t from, const rrci_edge *edge)
+{
+    if (edge->kind == RRCI_LINK)
+        return;
+    if (from == RRCI_NONE)
+        rrci_write(writer, "  roots -> \"p%p\" [color=\"#cc5500\", label=\"", rrci_p_of_node(graph, edge->to));
+    else if (from < graph->obs)
+        rrci_write(writer, "  c%lu -> c%lu [label=\"", (unsigned long)from, (unsigned long)edge->to);
+    else
+        rrci_write(writer, "  \"p%p\" -> \"p%p\" [label=\"", rrci_p_of_node(graph, from),
+                   rrci_p_of_node(graph, edge->to));
+    if (edge->kind == RRCI_ELEMENT) {
+        rrci_write(writer, "[%lu]", (unsigned long)edge->name);
+    } else {
+        if (edge->kind == RRCI_FIELD)
+            rrci_write(writer, ".");
+        rrci_write_quoted(writer, rrci_string(graph, edge->name));
+    }
+    rrci_write(writer, "\"];\n");
 }
 
 RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
@@ -7806,8 +9508,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     const char *function = "rrc_dump_dot";
     rrci_writer writer;
     rrci_graph graph;
-    char name[80];
-    size_t i;
+    size_t from, i;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -7817,21 +9518,357 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     writer.write = write;
     writer.arg = arg;
     code = rrci_make_graph(&graph, heap, NULL);
+    if (code == RRC_OK)
+        code = rrci_find_paths(&graph);
+    /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
+    for (from = RRCI_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
+        rrci_list_edges(&graph, from, 1);
+        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
+    }
     if (code == RRC_OK) {
         rrci_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
                             "  edge [fontname=\"sans-serif\", fontsize=9];\n");
-        for (i = 0; i < graph.node_count; i++)
+        for (i = 0; i < graph.obs; i++)
             rrci_write_node(&writer, &graph, i);
-        for (i = 0; i < graph.edge_count; i++) {
-            rrci_edge_name(&graph, &graph.edges[i], name, sizeof name);
-            rrci_write(&writer, "  c%lu -> c%lu [label=\"", (unsigned long)graph.edges[i].from,
-                       (unsigned long)graph.edges[i].to);
-            rrci_write_quoted(&writer, name);
-            rrci_write(&writer, "\"];\n");
+        for (; i < graph.nodes.count; i++)
+            if (rrci_first_pair(&graph, i) == rrci_first_pair(&graph, i + 1))       /* it has no link */
+                rrci_write_p(&writer, &graph, rrci_p_of_node(&graph, i));
+        if (heap->desc.edges != NULL)
+            rrci_write(&writer, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
+        for (from = RRCI_NONE; from + 1 <= graph.nodes.count; from++) {
+            rrci_list_edges(&graph, from, 1);
+            for (i = 0; i < graph.edge_count; i++)
+                rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
         }
         rrci_write(&writer, "}\n");
     }
     rrci_free_graph(&graph);
+    return code;
+}
+
+/* ---- heap snapshots ----
+   A snapshot is written in passes over the nodes, so that no text is kept but the names. */
+
+/* The first nodes of a snapshot stand for no object. */
+enum { RRCI_TOP, RRCI_BY_C, RRCI_BY_HOST, RRCI_BY_PENDING, RRCI_BEFORE_OBJECTS };
+
+/* Types of nodes and edges, by their places in the lists of rrci_snapshot_meta. */
+enum { RRCI_V8_STRING = 2, RRCI_V8_OBJECT = 3, RRCI_V8_CLOSURE = 5, RRCI_V8_NATIVE = 8, RRCI_V8_SYNTHETIC = 9 };
+enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3, RRCI_V8_WEAK = 6 };
+#define RRCI_V8_NODE_FIELDS 7
+
+static const char *const rrci_snapshot_meta[] = {
+    "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
+    "\"trace_node_id\",\"detachedness\"],\n",
+    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
+    "\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
+    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
+    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
+    "\"string_or_number\",\"node\"],\n",
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n",
+    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
+    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
+    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
+    NULL
+};
+
+typedef struct rrci_snapshot {
+    rrci_writer writer;
+    rrci_graph  graph;
+    size_t      by_c, by_host, by_pending;      /* edges of the first nodes */
+    size_t      edges;                          /* all */
+    size_t      written;                        /* so far: records of nodes, or of edges */
+    size_t      node_edges;                     /* as the nodes say */
+    size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
+} rrci_snapshot;
+
+/* Write text as it is. (rrci_write has a buffer of limited size.) */
+static void rrci_write_text(const rrci_writer *writer, const char *text, size_t size)
+{
+    RRCI_BEGIN_HOOK(writer->heap);
+    writer->write(writer->arg, text, size);
+    RRCI_END_HOOK(writer->heap);
+}
+
+/* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
+static size_t rrci_utf8_size(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0, i;
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)
+        || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;                       /* too long a form, a surrogate, or too large */
+    return n;
+}
+
+/* Write a string of JSON. A byte that is not UTF-8 becomes U+FFFD. */
+static void rrci_write_json(const rrci_writer *writer, const char *text)
+{
+    char out[256];
+    size_t size = 0, n;
+    out[size++] = '"';
+    for (; *text != '\0'; text += n > 0 ? n : 1) {
+        unsigned char c = (unsigned char)*text;
+        n = rrci_utf8_size((const unsigned char *)text);
+        if (size > sizeof out - 10) {
+            out[size] = '\0';
+            rrci_write_text(writer, out, size);
+            size = 0;
+        }
+        if (n == 0 || c < 0x20) {
+            size += (size_t)snprintf(out + size, sizeof out - size, "\\u%04x", n == 0 ? 0xFFFDu : (unsigned)c);
+        } else {
+            if (c == '"' || c == '\\')
+                out[size++] = '\\';
+            memcpy(out + size, text, n);
+            size += n;
+        }
+    }
+    out[size++] = '"';
+    out[size] = '\0';
+    rrci_write_text(writer, out, size);
+}
+
+/* The bytes of a C object. */
+static size_t rrci_self_size(rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    size_t before;
+    if (type == NULL || !rrci_has_gc_head(ob) || !rrci_is_sized(ob, type))
+        return type != NULL ? type->tp_basicsize : 0;
+    before = rrci_bytes_before(type, 1);
+    return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
+}
+
+/* Which of the first nodes refers to a C object? RRCI_TOP: none. */
+static int rrci_snapshot_parent(const rrci_graph *graph, size_t node)
+{
+    if (rrci_is_set_aside(rrci_ob_of_node(graph, node)) || rrci_is_dying(graph, node))
+        return RRCI_BY_PENDING;
+    return rrci_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
+}
+
+/* The id of a node: a number that only this object has, times 4, and the kind of the number. */
+static uint32_t rrci_snapshot_id(rrci_snapshot *snapshot, size_t node, uint32_t host_id)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_heap *heap = graph->heap;
+    size_t known = rrci_node_of(&heap->seen, graph->nodes.key[node]);
+    uint32_t id;
+    if (host_id != 0) {
+        graph->nodes.id[node] = 0;
+        return host_id * 4 + 1;
+    }
+    id = known != RRCI_NONE && heap->seen.id[known] != 0 ? heap->seen.id[known] : ++heap->last_id;
+    graph->nodes.id[node] = id;
+    snapshot->remembered = node + 1;
+    return id * 4 + (node < graph->obs ? 2 : 3);
+}
+
+static void rrci_snapshot_count(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    for (i = 0; i < graph->obs; i++) {
+        int parent = rrci_snapshot_parent(graph, i);
+        snapshot->by_c += parent == RRCI_BY_C;
+        snapshot->by_pending += parent == RRCI_BY_PENDING;
+    }
+    rrci_list_edges(graph, RRCI_NONE, 0);
+    snapshot->by_host = graph->edge_count;
+    snapshot->edges = RRCI_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_host + snapshot->by_pending;
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
+        rrci_list_edges(graph, i, 0);
+        snapshot->edges += graph->edge_count;
+    }
+}
+
+static void rrci_snapshot_node(rrci_snapshot *snapshot, int type, const char *name, uint32_t id, size_t size,
+                               size_t edges)
+{
+    uint32_t string = rrci_intern(&snapshot->graph, name);
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
+               (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
+    snapshot->node_edges += edges;
+}
+
+static void rrci_snapshot_object(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    rrc_description about;
+    size_t edges;
+    rrci_list_edges(graph, node, 0);
+    edges = graph->edge_count;
+    if (node < graph->obs) {
+        rrc_object *ob = rrci_ob_of_node(graph, node);
+        rrci_snapshot_node(snapshot, RRCI_V8_NATIVE, rrci_type_name(ob), rrci_snapshot_id(snapshot, node, 0),
+                           rrci_self_size(ob), edges);
+    } else {
+        size_t word;
+        rrci_describe(graph, rrci_p_of_node(graph, node), &about);
+        word = strcspn(about.text, " ");
+        rrci_snapshot_node(snapshot, word == 6 && strncmp(about.text, "string", 6) == 0 ? RRCI_V8_STRING
+                                   : word == 8 && strncmp(about.text, "function", 8) == 0 ? RRCI_V8_CLOSURE
+                                   : RRCI_V8_OBJECT,
+                           about.text, rrci_snapshot_id(snapshot, node, about.id), about.size, edges);
+    }
+}
+
+/* name: the number of a string; of an element, its number. */
+static void rrci_snapshot_edge(rrci_snapshot *snapshot, int type, uint32_t name, size_t to)
+{
+    rrci_write(&snapshot->writer, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
+               (unsigned long)to * RRCI_V8_NODE_FIELDS);
+}
+
+/* Write the edges of one of the first nodes to C objects. */
+static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
+{
+    rrci_graph *graph = &snapshot->graph;
+    char name[40];
+    size_t i;
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        intptr_t count = rrci_outside(graph, i);
+        if (rrci_snapshot_parent(graph, i) != parent)
+            continue;
+        if (parent == RRCI_BY_PENDING)
+            snprintf(name, sizeof name, "waits");
+        else if (RRC_REFCNT(rrci_ob_of_node(graph, i)) >= RRC_REFCNT_IMMORTAL)
+            snprintf(name, sizeof name, "static");
+        else
+            snprintf(name, sizeof name, "%lld reference%s", (long long)count, count == 1 ? "" : "s");
+        rrci_snapshot_edge(snapshot, RRCI_V8_PROPERTY, rrci_intern(graph, name), RRCI_BEFORE_OBJECTS + i);
+    }
+}
+
+/* Write the edges of an object, or the roots of the host (RRCI_NONE). */
+static void rrci_snapshot_edges(rrci_snapshot *snapshot, size_t node)
+{
+    rrci_graph *graph = &snapshot->graph;
+    size_t i;
+    rrci_list_edges(graph, node, 1);
+    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++) {
+        rrci_edge edge = graph->edges[i];
+        if (edge.kind == RRCI_LINK)
+            edge.name = rrci_intern(graph, edge.to < graph->obs ? "C object" : "host object");
+        rrci_snapshot_edge(snapshot, edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT
+                                   : edge.kind != RRCI_LINK ? RRCI_V8_PROPERTY
+                                   : edge.to >= graph->obs || rrci_p_holds(graph, edge.to)
+                                   ? RRCI_V8_INTERNAL : RRCI_V8_WEAK,
+                           edge.name, RRCI_BEFORE_OBJECTS + edge.to);
+    }
+}
+
+/* Write all. The caller looks at out_of_memory, and at the numbers of edges. */
+static void rrci_snapshot_write(rrci_snapshot *snapshot)
+{
+    rrci_graph *graph = &snapshot->graph;
+    const rrci_writer *writer = &snapshot->writer;
+    size_t i;
+    for (i = 0; rrci_snapshot_meta[i] != NULL; i++)
+        rrci_write_text(writer, rrci_snapshot_meta[i], strlen(rrci_snapshot_meta[i]));
+    rrci_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
+               (unsigned long)(RRCI_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "", 4, 0, RRCI_BEFORE_OBJECTS - 1);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
+    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_object(snapshot, i);
+    rrci_write(writer, "],\n\"edges\":[");
+    snapshot->written = 0;
+    for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
+        rrci_snapshot_edge(snapshot, RRCI_V8_ELEMENT, (uint32_t)i, i);
+    rrci_snapshot_parents(snapshot, RRCI_BY_C);
+    rrci_snapshot_edges(snapshot, RRCI_NONE);
+    rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+        rrci_snapshot_edges(snapshot, i);
+    rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
+                       "\"strings\":[");
+    for (i = 0; i < graph->strings.count; i++) {
+        if (i > 0)
+            rrci_write(writer, ",\n");
+        rrci_write_json(writer, rrci_string(graph, (uint32_t)i));
+    }
+    rrci_write(writer, "]}\n");
+}
+
+/* Make an array smaller, if the allocator can. */
+static void *rrci_shrink(rrci_graph *graph, void *array, size_t *capacity, size_t count, size_t size)
+{
+    void *smaller;
+    if (count >= *capacity)
+        return array;
+    smaller = rrci_heap_realloc(graph->heap, array, *capacity * size, count * size);
+    if (smaller == NULL)
+        return array;
+    *capacity = count;
+    return smaller;
+}
+
+/* Keep the first nodes, up to `count`, for the next snapshot. */
+static void rrci_remember_nodes(rrci_graph *graph, size_t count)
+{
+    rrc_heap *heap = graph->heap;
+    rrci_nodes *nodes = &graph->nodes, *seen = &heap->seen;
+    size_t slots = nodes->slots, i;
+    rrci_free_seen(heap);
+    if (count == 0)
+        return;
+    while (slots > 64 && count <= slots / 8 * 3)
+        slots /= 2;
+    *seen = *nodes;
+    memset(nodes, 0, sizeof *nodes);
+    seen->key = (uintptr_t *)rrci_shrink(graph, seen->key, &seen->capacity, count, sizeof *seen->key);
+    seen->id = (uint32_t *)rrci_shrink(graph, seen->id, &seen->ids, count, sizeof *seen->id);
+    seen->slot = (uint32_t *)rrci_shrink(graph, seen->slot, &seen->slots, slots, sizeof *seen->slot);
+    seen->count = count;
+    memset(seen->slot, 0, seen->slots * sizeof *seen->slot);
+    for (i = 0; i < count; i++)
+        rrci_fill_slot(seen->slot, seen->slots, rrci_hash_word(seen->key[i]), i);
+    heap->memory += seen->capacity * sizeof *seen->key + seen->slots * sizeof *seen->slot
+                  + seen->ids * sizeof *seen->id;
+}
+
+RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_dump_heapsnapshot";
+    rrci_snapshot snapshot;
+    rrci_graph *graph = &snapshot.graph;
+    rrci_nodes *nodes = &graph->nodes;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (write == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
+    memset(&snapshot, 0, sizeof snapshot);
+    snapshot.writer.heap = heap;
+    snapshot.writer.write = write;
+    snapshot.writer.arg = arg;
+    code = rrci_make_graph(graph, heap, NULL);
+    if (code == RRC_OK && nodes->count > 0) {
+        nodes->key = (uintptr_t *)rrci_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
+        nodes->id = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
+        nodes->ids = graph->out_of_memory ? 0 : nodes->count;
+    }
+    if (!graph->out_of_memory)
+        rrci_snapshot_count(&snapshot);
+    if (!graph->out_of_memory) {
+        rrci_snapshot_write(&snapshot);
+        if (!graph->out_of_memory && (snapshot.written != snapshot.edges || snapshot.node_edges != snapshot.edges))
+            code = rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
+                              "edges gave other answers the second time; what was written is of no use");
+    }
+    if (graph->out_of_memory) {
+        code = RRC_ENOMEM;
+    } else if (code == RRC_OK) {
+        rrci_remember_nodes(graph, snapshot.remembered);
+    }
+    rrci_free_graph(graph);
     return code;
 }
 

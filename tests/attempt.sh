@@ -32,8 +32,8 @@ if [ "$command" = build ]; then
     case $kind in
     dict | slot)
         sources="unit states host objects random suite other_debug other_layout static_plain static_adapted
-            knots world cycles random_cycles small_graphs graphs $(sources 'test_*.c')" ;;
-    *) sources="unit states $(sources 'mirror*.c')" ;;
+            knots world cycles random_cycles small_graphs graphs graph $(sources 'test_*.c')" ;;
+    *) sources="unit states graph $(sources 'mirror*.c')" ;;
     esac
     mkdir -p "$out/$kind" && sh tests/states.sh >"$out/$kind/states.inc" || exit 2
     for source in $sources; do
@@ -69,12 +69,13 @@ pass() {
     (ulimit -t "$seconds" && exec $limit "$program" "$@" >"$folder/log" 2>&1) || exit 1
 }
 
-# One program has a copy of the header of its own, to look inside.
-pass_damage() {
+# Two programs have a copy of the header of their own: damage looks inside, and slices has a host of its own.
+# pass_alone PROGRAM ARGUMENTS...
+pass_alone() {
     # shellcheck disable=SC2046,SC2086
-    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") tests/damage.c "$out/$kind-unit.o" -lpthread \
-        -o "$folder/$kind-damage" || exit 2
-    pass damage
+    $header_cc -I"$folder" $FLAGS $(defines_of "$kind") "tests/$1.c" "$out/$kind-unit.o" -lpthread \
+        -o "$folder/$kind-$1" || exit 2
+    pass "$@"
 }
 
 SLOW_TESTS='ten_million callbacks_may_do_much heaps gc_scale invariants movement memory'
@@ -84,10 +85,10 @@ link_all() {
     # shellcheck disable=SC2086
     case $kind in
     dict | slot)
-        link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" $host
+        link cycles "$o-cycles.o" "$o-world.o" "$o-random_cycles.o" "$o-small_graphs.o" "$o-graphs.o" "$o-graph.o" $host
         link random "$o-random.o" $host
         link suite "$o-suite.o" "$o-knots.o" "$o-states.o" $host "$o"-other_*.o "$o"-static_*.o "$o"-test_*.o ;;
-    *) link mirror "$o"-mirror*.o "$o-states.o" "$o-unit.o" ;;
+    *) link mirror "$o"-mirror*.o "$o-graph.o" "$o-states.o" "$o-unit.o" ;;
     esac
 }
 run_quick() {
@@ -100,6 +101,7 @@ run_quick() {
         pass random 1 3
         pass cycles small 40009
         seconds=5
+        pass_alone slices random 1 400 600
         pass suite $(printf -- '-%s ' $SLOW_TESTS) ;;
     *)
         pass mirror cases
@@ -107,7 +109,7 @@ run_quick() {
         pass mirror random 1 20 500
         pass mirror small 9973 ;;
     esac
-    pass_damage
+    pass_alone damage
 }
 run_rest() {
     seconds=20
@@ -115,6 +117,8 @@ run_rest() {
     case $kind in
     dict | slot)
         pass suite $SLOW_TESTS
+        pass slices random 401 2000 600
+        pass slices small 997
         pass cycles random 41 100 300
         pass cycles small 4003
         pass random 4 50 ;;

@@ -6,9 +6,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-
-#include "unit.h"
 
 typedef struct choices {
     const unsigned char *bytes;     /* NULL: the generator */
@@ -53,38 +50,6 @@ static inline unsigned pick(choices *from, unsigned n)
     from->state ^= from->state >> 7;
     from->state ^= from->state << 17;
     return (unsigned)(from->state >> 33) % n;
-}
-
-/* What libFuzzer calls with its bytes. */
-#define FUZZER_ENTRY(run_bytes) \
-    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size); \
-    int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) \
-    { \
-        run_bytes(data, size); \
-        return 0; \
-    }
-
-/* Replays files of a corpus: what a fuzzer found worth keeping. The result is the exit status. */
-static inline int replay_files(char **names, int count, void (*run_bytes)(const unsigned char *bytes, size_t size))
-{
-    static unsigned char bytes[1 << 16];
-    int i;
-
-    for (i = 0; i < count; i++) {
-        FILE *file = fopen(names[i], "rb");
-        size_t size;
-
-        if (file == NULL) {
-            printf("%s: cannot be opened\n", names[i]);
-            return 1;
-        }
-        size = fread(bytes, 1, sizeof bytes, file);
-        fclose(file);
-        unit_context("repeat with: replay %s", names[i]);
-        run_bytes(bytes, size);
-    }
-    printf("%d passed, 0 failed\n", count);
-    return count == 0;
 }
 
 #endif

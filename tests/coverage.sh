@@ -45,6 +45,10 @@ for program in "$@"; do
         run "$program" random 1 60 400
         run "$program" control moves
         ;;
+    slices-*)
+        run "$program" random 1 3000 600
+        run "$program" small 997 5
+        ;;
     esac
     $profdata merge -o "$out/$name.profdata" "$out/$name"-*.profraw &&
         $cov export "$program" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions rawrefcount.h |

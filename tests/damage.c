@@ -351,6 +351,7 @@ static void tracked_objects(void)
     DAMAGE(uintptr_t, head->is.word, head->is.word - ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
     DAMAGE(uintptr_t, head->is.word, head->is.word + 1, RRC_ECORRUPT, "GC head");
     DAMAGE(size_t, heap->finalizable, 3, RRC_ECORRUPT, "finalizers");
+    DAMAGE(size_t, heap->holes, 1, RRC_ECORRUPT, "holes");
     DAMAGE(size_t, heap->gc[RRCI_ASKED].count, 1, RRC_ECORRUPT, "left notes");
 #ifdef RRC_DEBUG
     DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)((uintptr_t)b->ob_type | 1), RRC_EFREED, "still tracked");

@@ -1,32 +1,39 @@
 #!/bin/sh
-# deps.sh - installs what the whole test run needs, on Debian and Ubuntu. Anything
-# else is told what to install. Packages that are there already are left alone,
+# deps.sh [all] - installs what `make test` needs, or `make test-all`, on Debian and Ubuntu.
+# Anything else is told what to install. Packages that are there already are left alone,
 # and if all are, the package manager is not called.
 set -u
-packages='make g++ clang llvm libcmocka-dev pkg-config graphviz valgrind cppcheck clang-tidy ruby ruby-dev rake ruby-minitest'
+which=${1:-test}
+packages='make gcc g++ libc6-dev libcmocka-dev pkg-config ruby ruby-dev rake ruby-minitest'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
-packages="$packages $lua luarocks mruby libmruby-dev"
-packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
-packages="$packages libgc-dev libglib2.0-dev python3 python3-dev cython3 libxxhash-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
+packages="$packages $lua mruby libmruby-dev"
 cpu=$(dpkg --print-architecture 2>/dev/null)
-if [ "$cpu" = amd64 ]; then
-    packages="$packages gcc-multilib g++-multilib"      # the 32-bit tests
-    # Other compilers, and other machines: clang compiles for these, as gcc for them and for
-    # 32 bits cannot be installed together.
-    packages="$packages tcc musl-tools qemu-user gcc-mingw-w64-x86-64-win32 wine64"
-    for machine in armhf:arm-linux-gnueabihf s390x:s390x-linux-gnu; do
-        packages="$packages libc6-dev-${machine%%:*}-cross libgcc-12-dev-${machine%%:*}-cross binutils-${machine#*:}"
-    done
+[ "$cpu" != amd64 ] || packages="$packages gcc-multilib"     # the 32-bit tests
+if [ "$which" = all ]; then
+    packages="$packages clang llvm graphviz valgrind cppcheck clang-tidy python3 luarocks"
+    packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
+    command -v npm >/dev/null 2>&1 || packages="$packages npm"     # for npm.sh
+    packages="$packages libgc-dev libglib2.0-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
+    packages="$packages python3-dev cython3 libxxhash-dev"      # CPython extensions, also to compare with
+    if [ "$cpu" = amd64 ]; then
+        # Other compilers, and other machines: clang compiles for these, as gcc for them and for
+        # 32 bits cannot be installed together.
+        packages="$packages g++-multilib tcc musl-tools qemu-user gcc-mingw-w64-x86-64-win32 wine64"
+        for machine in armhf:arm-linux-gnueabihf s390x:s390x-linux-gnu; do
+            packages="$packages libc6-dev-${machine%%:*}-cross libgcc-12-dev-${machine%%:*}-cross binutils-${machine#*:}"
+        done
+    fi
 fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "This is not a Debian or Ubuntu system. What the whole test run needs:"
-    echo "  GNU make, gcc and g++ (also for 32 bits), clang with llvm-cov, cmocka, pkg-config, graphviz,"
-    echo "  tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and s390x, cppcheck, clang-tidy,"
-    echo "  lld, wasi-libc with clang's runtime for wasm32, and node,"
-    echo "  Lua 5.1 to 5.4 and LuaJIT with their headers, luarocks, valgrind,"
-    echo "  CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1,"
-    echo "  the Boehm collector and GLib with their headers, python3, gnuplot"
+    echo "This is not a Debian or Ubuntu system. What the tests need:"
+    echo "  GNU make, gcc and g++ (also for 32 bits), cmocka, pkg-config, Lua 5.1 to 5.4 and LuaJIT with"
+    echo "  their headers, CRuby 3.1 to 3.3 with its headers, rake and minitest, mruby 3.1"
+    if [ "$which" = all ]; then
+        echo "  clang with llvm-cov, tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and"
+        echo "  s390x, lld, wasi-libc with clang's runtime for wasm32, and node, cppcheck, clang-tidy, valgrind,"
+        echo "  graphviz, luarocks, python3 with its headers, cython3, xxhash with its header, node with npm, gnuplot, the Boehm collector and GLib with their headers"
+    fi
     echo "Tests that miss one of them are reported as skipped."
     exit 0
 fi
@@ -42,6 +49,7 @@ done
 # Where clang's sanitizers, and what it needs for WebAssembly, are packages of their own, it only
 # recommends them.
 add_runtimes() {
+    [ "$which" = all ] || return 0
     for package in libclang-rt-dev libclang-rt-dev-wasm32; do
         case " $missing " in *" $package "*) continue ;; esac
         if apt-cache show $package >/dev/null 2>&1 && ! installed $package; then

@@ -139,7 +139,7 @@ void host_trace(void *userdata, rrc_gcref p)
     host *h = (host *)userdata;
 
     h->calls.trace++;
-    must_be(in_trace(h) && p != NULL, h, "trace");
+    must_be((in_trace(h) || h->slices == 1) && p != NULL, h, "trace");
     hook(h, "trace");
     mark(h, (cell *)p);
     if (h->options.eager)
@@ -163,7 +163,7 @@ rrc_gcref host_survivor(void *userdata, rrc_gcref p)
     cell *c = (cell *)p;
 
     h->calls.survivor++;
-    must_be(in_free(h) || h->phase == HOST_MAJOR_TRACE, h, "survivor");
+    must_be(in_free(h) || h->phase == HOST_MAJOR_TRACE || h->slices == 2, h, "survivor");
     hook(h, "survivor");
     if (c->kind != HOST_PREBUILT && !c->marked && !(in_minor(h) && !c->young))
         return NULL;
@@ -231,6 +231,44 @@ void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rr
     if (setjmp(here) == 0)
         slot(heap, ob);
     h->escape = outer;
+}
+
+/* An edge has the name of a field, another name, or only a number. */
+void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
+{
+    static const char *const names[HOST_EDGES] = { ".window", "upvalue w", NULL };
+    host *h = (host *)userdata;
+    size_t i;
+
+    h->shown++;
+    must_be(h->phase == HOST_MUTATOR, h, "edges");
+    hook(h, "edges");
+    for (i = 0; p != NULL && i < HOST_EDGES; i++)
+        visit(arg, ((cell *)p)->edge[i], names[i], i);
+    for (i = 0; p == NULL && i < h->count; i++) {
+        char name[40];
+
+        snprintf(name, sizeof name, "global g%u", (unsigned)i);
+        if (h->objects[i].at != NULL && (h->objects[i].rooted || h->objects[i].at->kind == HOST_PREBUILT))
+            visit(arg, h->objects[i].at, h->objects[i].at->kind == HOST_PREBUILT ? NULL : name, i);
+    }
+    visit(arg, (char *)h + 1, ".odd", 0);       /* a number with a tag, in other hosts */
+}
+
+void host_say(void *userdata, rrc_gcref p, rrc_description *about)
+{
+    host *h = (host *)userdata;
+    const cell *c = (const cell *)p;
+
+    h->shown++;
+    must_be(h->phase == HOST_MUTATOR, h, "describe");
+    hook(h, "describe");
+    check_str(about->text, "p");
+    check_int(about->size, 0);
+    check_int(about->id, 0);
+    snprintf(about->text, sizeof about->text, "%s", h->words != NULL ? h->words(h, c->id) : "cell");
+    about->size = 40;
+    about->id = h->options.shows == 2 || (h->options.shows == 3 && c->id % 2 == 0) ? (uint32_t)c->id + 1 : 0;
 }
 
 void host_write_log(void *userdata, const rrc_log_item *item)
@@ -333,7 +371,11 @@ void host_describe(host *h, rrc_desc *desc)
     desc->reports_marks = h->options.reports_marks != 0;
     desc->search_percent = h->options.search_percent;
     desc->demotes = h->options.demotes;
+    desc->incremental = h->options.incremental;
+    desc->snapshot = h->options.snapshot;
     desc->parted = host_parted;
+    desc->edges = h->options.shows ? host_edges : NULL;
+    desc->describe = h->options.shows > 1 ? host_say : NULL;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }
@@ -408,6 +450,7 @@ size_t host_new(host *h, host_kind kind)
     c->kind = (unsigned char)kind;
     c->movable = HOST_MOVES && kind != HOST_LARGE && kind != HOST_LARGE_OLD && kind != HOST_PREBUILT;
     c->young = !h->options.without_generations && (kind == HOST_YOUNG || kind == HOST_LARGE);
+    c->marked = h->slices != 0;         /* it lives through this collection */
     if (c->young)
         PUSH(h->young, h->young_room, h->young_count, c->id);
     entry.at = c;
@@ -718,10 +761,34 @@ void host_major_keep(host *h)
     h->phase = phase;
 }
 
+void host_start(host *h)
+{
+    check_int(rrc_major_collection_start(h->heap), RRC_OK);
+    h->slices = 1;
+}
+
+void host_pronounce(host *h)
+{
+    h->phase = HOST_MAJOR_TRACE;
+    mark_roots(h);
+    check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+    mark_the_gray(h);
+    h->slices = 2;
+    host_major_keep(h);
+    h->phase = HOST_MUTATOR;
+}
+
 void host_major_begin(host *h)
 {
     int i;
 
+    if (h->slices == 1)
+        host_pronounce(h);
+    if (h->slices == 2) {
+        plan(h);
+        h->phase = HOST_MAJOR_PLAN;
+        return;
+    }
     h->phase = HOST_MAJOR_TRACE;
     mark_roots(h);
     if (h->options.early != 0) {
@@ -802,7 +869,11 @@ static void take_back_demoted(host *h)
 void host_major_end(host *h)
 {
     h->phase = HOST_MAJOR_FREE;
-    check_int(rrc_major_collection_free(h->heap), RRC_OK);
+    if (h->sweeps)
+        check(rrc_major_collection_sweep(h->heap, 0) == 0 || h->slices == 2);
+    else
+        check_int(rrc_major_collection_free(h->heap), RRC_OK);
+    h->slices = 0;
     move_all(h);
     take_back_demoted(h);
     sort_generations(h, NULL, h->count, 1);

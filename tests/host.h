@@ -97,8 +97,12 @@ typedef struct host_options {
     int collects;               /* set desc.collect: a major collection */
     int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
+    int shows;                  /* set desc.edges; 2: and desc.describe; 3, 4: which gives half of the objects an
+                                   id, or none */
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
+    int incremental;            /* host_start may be called */
+    int snapshot;               /* desc.snapshot */
     host_moving moving;
 } host_options;
 
@@ -123,6 +127,8 @@ struct host {
     host_options options;
     host_phase phase;
     int closed;             /* rrc_heap_free was called: hooks must be silent */
+    int sweeps;             /* major collections end with rrc_major_collection_sweep */
+    int slices;             /* a major collection in slices: 1 marking, 2 sweeping */
 
     host_entry *objects;
     size_t count, room;
@@ -136,6 +142,7 @@ struct host {
 
     host_calls calls;
     size_t parted;          /* calls of that hook */
+    size_t shown;           /* calls of edges and describe */
     host_log log[32];
     size_t log_count, log_read;
     size_t live_bytes, live_blocks, most_bytes;
@@ -153,6 +160,7 @@ struct host {
     void (*on_parted)(host *h, rrc_gcref p, rrc_object *ob);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
+    const char *(*words)(host *h, size_t id);   /* for desc.describe */
     void *test;
     jmp_buf *escape;        /* where an error in a slot jumps to, if host_guard catches them (HOST_MACROS) */
     int catches;
@@ -213,6 +221,8 @@ void host_safepoint(host *h);
 void host_major_keep(host *h);
 void host_minor_begin(host *h);     /* ... up to after rrc_minor_collection_trace */
 void host_minor_end(host *h);
+void host_start(host *h);               /* a major collection in slices; host_major goes on with one */
+void host_pronounce(host *h);           /* ... up to the verdict, with what garbage owns kept */
 void host_major_begin(host *h);
 void host_major_end(host *h);
 
@@ -242,6 +252,8 @@ rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
 void host_parted(void *userdata, rrc_gcref p, rrc_object *ob);
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
+void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
+void host_say(void *userdata, rrc_gcref p, rrc_description *about);
 void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size);
 void host_write_log(void *userdata, const rrc_log_item *item);
 

@@ -3,6 +3,8 @@
 
 #include "host.h"
 
+#include <stdlib.h>
+
 #if HOST_MACROS
 #define RRC_HOST_TRACE(heap, p) host_trace(rrc_userdata(heap), p)
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(rrc_userdata(heap), p)
@@ -19,5 +21,48 @@
 #define RRC_HOST_MOVES 0
 #endif
 
+#ifdef __TINYC__                        /* it has no atomics */
+#include <pthread.h>
+#define RRC_ATOMIC_WORD uintptr_t
+#define RRC_ATOMIC_LOAD(address) host_swap((address), 0, 0)
+#define RRC_ATOMIC_SWAP(address, value) host_swap((address), 1, (value))
+#define RRC_ATOMIC_TRY(address, old, value) host_try((address), (old), (value))
+static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uintptr_t host_swap(uintptr_t *address, int change, uintptr_t value)
+{
+    uintptr_t old;
+
+    pthread_mutex_lock(&host_lock);
+    old = *address;
+    if (change)
+        *address = value;
+    pthread_mutex_unlock(&host_lock);
+    return old;
+}
+
+static int host_try(uintptr_t *address, uintptr_t *old, uintptr_t value)
+{
+    int same;
+
+    pthread_mutex_lock(&host_lock);
+    same = *address == *old;
+    if (same)
+        *address = value;
+    else
+        *old = *address;
+    pthread_mutex_unlock(&host_lock);
+    return same;
+}
+#endif
+
+static void *letter_malloc(size_t size)
+{
+    return unit_letters_fail ? NULL : malloc(size);
+}
+
+#define RRC_THREADS
+#define RRC_THREAD_MALLOC(size) letter_malloc(size)
+#define RRC_THREAD_FREE(memory) free(memory)
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"

@@ -1,6 +1,6 @@
 # The part of the Makefile about compilers and machines: the same programs as in tests.mk,
 # built in other ways. A way to build is words of tests/variant.sh, put in front of those of
-# a setting. `make test` takes a sample, `make matrix` everything.
+# a setting. `make test-all` runs a sample early, and the rest at its end.
 
 MATRIX_SETTINGS := dict-desc-moves-debug slot-macros-fixed
 MATRIX_MIRROR   := debug small
@@ -30,7 +30,6 @@ $(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),\
     $(BUILD)/tests/mirror-$(1) random 1 $(call if_slow,$(1),20 400,150 500))
 endef
 
-# What these announce is kept apart from what `make test` runs, which is a sample of it.
 RUNS_BEFORE := $(RUNS)
 $(foreach way,$(MATRIX_WAYS),\
     $(foreach setting,$(MATRIX_SETTINGS),$(eval $(call run_setting,$(way)-$(setting))))\
@@ -42,8 +41,8 @@ MATRIX_SAMPLE := $(foreach way,s390x wasm mingw,suite-$(way)-dict-desc-moves-deb
                      $(addsuffix -$(way)-dict-desc-moves-debug,random_cycles graphs)) \
                  $(foreach way,s390x arm wasm,small_graphs-$(way)-dict-desc-moves-debug) \
                  $(foreach way,s390x wasm,$(addsuffix -$(way)-debug,mirror_cases mirror_graphs mirror_random))
-RUNS := $(RUNS_BEFORE) $(MATRIX_SAMPLE)
+MATRIX_ONLY := $(filter-out $(MATRIX_SAMPLE),$(MATRIX_RUNS))
 
 .PHONY: matrix
-matrix: $(TESTED) ## other compilers, optimizations and machines (qemu, wine)
-	+@$(MAKE) --no-print-directory run-and-count 'RUN_NAMES=$$(MATRIX_RUNS)'
+matrix: $(TESTED) ## the part of `make test-all` about other compilers, optimizations and machines (qemu, wine)
+	$(RUN_TESTS) 'RUN_NAMES=$$(MATRIX_RUNS)'

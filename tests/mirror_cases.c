@@ -770,6 +770,92 @@ static void a_heap_ends_with_everything_alive(void)
     m_close(w);
 }
 
+/* ---- what is seen of both heaps ---- */
+
+typedef struct seen {
+    char text[8000];
+    size_t size;
+} seen;
+
+/* Keep the text, without addresses. */
+static void see(void *arg, const char *text, size_t size)
+{
+    seen *s = (seen *)arg;
+
+    check(s->size + size < sizeof s->text);
+    while (*text != '\0') {
+        if (strncmp(text, " 0x", 3) == 0 || strncmp(text, "p0x", 3) == 0 || strncmp(text, "n0x", 3) == 0)
+            text += 3 + strspn(text + 3, "0123456789abcdef");
+        else
+            s->text[s->size++] = *text++;
+    }
+    s->text[s->size] = '\0';
+}
+
+static const char *explained(m_world *w, int ob)
+{
+    static seen s;
+
+    s.size = 0;
+    check_int(rrc_explain(w->v->heap, at(w, ob), see, &s), RRC_OK);
+    return s.text;
+}
+
+/* The number of times that words are in a picture (or else in a snapshot). */
+static int seen_in(m_world *w, int is_picture, const char *words)
+{
+    seen s = { "", 0 };
+    const char *from = s.text;
+    int n = 0;
+
+    check_int(is_picture ? rrc_dump_dot(w->v->heap, see, &s) : rrc_dump_heapsnapshot(w->v->heap, see, &s), RRC_OK);
+    for (; (from = strstr(from, words)) != NULL; from++)
+        n++;
+    return n;
+}
+
+#define PATH_TO_CALLBACK \
+    "  held by Gc[0] of Gc,\n" \
+    "  held by object[2] of object 0,\n" \
+    "  which root 0 of the host keeps alive\n"
+
+static void both_heaps_are_seen(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int proxy, closure, table = m_new_p(w), a = widget(w, &proxy, &closure), callback = w->ob[a].ref[0], round;
+
+    m_root(w, table, 1);
+    m_point(w, table, 2, proxy);
+    m_root(w, proxy, 0);
+    /* Before the first step, and when objects are weak and have edge nodes, which are not shown. */
+    for (round = 0; round < 2; round++) {
+        check_str(explained(w, callback), round == 0
+                  ? "Bare (1 reference, P link to p, not tracked):\n" PATH_TO_CALLBACK
+                  : "Bare (1 reference, P link to p, not tracked, weak):\n" PATH_TO_CALLBACK);
+        check_int(seen_in(w, 1, "shape=ellipse"), 3);
+        check_int(seen_in(w, 1, "cccccc"), 0);
+        check_int(seen_in(w, 0, "\"node_count\":9,\"edge_count\":10,"), 1);
+        live_on(w, 1);
+    }
+    m_close(w);
+}
+
+/* Nothing says that a p has died before the next step does: it is shown as dead. */
+static void a_p_that_died_is_seen(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, ob = linked(w, M_BARE, 1, &p);
+
+    vm_collect(w->v);
+    check_str(explained(w, ob), "Bare (0 references, P link to p, not tracked, weak):\n"
+              "  its host object p keeps it alive until the next collection: no root reaches it\n");
+    check_int(seen_in(w, 1, "dead"), 1);
+    check_int(seen_in(w, 0, "dead"), 1);
+    live_on(w, 1);
+    check_all_gone(w);
+    m_close(w);
+}
+
 /* ---- the end of a heap: what goes then is whole (whole.h) ---- */
 
 typedef struct view {
@@ -918,6 +1004,8 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_move_without_touch_is_found),
     UNIT(a_raw_increment_is_found),
     UNIT(an_untracked_owner_keeps_what_it_owns),
+    UNIT(both_heaps_are_seen),
+    UNIT(a_p_that_died_is_seen),
     UNIT(a_new_proxy_keeps_the_edges),
     UNIT(a_finalizer_takes_the_widget),
     UNIT(a_finalizer_takes_a_callback),

@@ -481,6 +481,44 @@ static void collect(void *userdata)
     vm_collect((vm *)userdata);
 }
 
+/* ---- what shows the objects: those without a slot are known by their address ---- */
+
+static const vm_object *shown(const vm *v, rrc_gcref p)
+{
+    size_t i;
+
+    for (i = 0; i < v->slots.count; i++)
+        if (v->slots.at[i] == p)
+            return ((const vm_slot *)p)->weak;
+    return (const vm_object *)p;
+}
+
+static void show(vm_object *o, rrc_edgeproc visit, void *arg, const char *name, size_t number)
+{
+    if (o != NULL)
+        visit(arg, o->slot != NULL ? (void *)o->slot : (void *)o, name, number);
+}
+
+static void edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
+{
+    vm *v = (vm *)userdata;
+    const vm_object *o = p != NULL ? shown(v, p) : NULL;
+    size_t i;
+
+    for (i = 0; p == NULL && i < v->objects.count; i++)
+        if (((vm_object *)v->objects.at[i])->rooted)
+            show((vm_object *)v->objects.at[i], visit, arg, NULL, i);
+    for (i = 0; o != NULL && i < VM_EDGES; i++)
+        show(o->edge[i], visit, arg, NULL, i);
+}
+
+static void describe(void *userdata, rrc_gcref p, rrc_description *about)
+{
+    const vm_object *o = shown((const vm *)userdata, p);
+
+    snprintf(about->text, sizeof about->text, o != NULL ? "object %d" : "dead", o != NULL ? o->number : 0);
+}
+
 static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     vm *v = (vm *)userdata;
@@ -524,6 +562,8 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     desc.mirror = mirror;
     desc.anchor = anchor;
     desc.collect = collect;
+    desc.edges = edges;
+    desc.describe = describe;
     desc.realloc = allocate;
     desc.log = write_log;
     v->heap = rrc_heap_new(&desc);

@@ -3,16 +3,11 @@
  * portions of pending work, finalizers of the host with any of these, memory that runs
  * out. What is reached must be there at any time, and in the end nothing else.
  *
- *     mirror random [seed [runs [steps]]]
- *     mirror random replay FILE...                   files of tests/corpus
- *     mirror random soak SECONDS                     see soak.h
- *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost
- *
- * Built with RANDOM_FUZZ it has no such programs, but the entry of a fuzzer, whose bytes
- * drive the same changes. */
+ *     mirror random [seed [runs [steps]]]          and more: see random.h
+ *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost */
 
 #include "mirror_programs.h"
-#include "soak.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -398,38 +393,19 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
 /* The first byte is the seed. */
 static void run_bytes(const unsigned char *bytes, size_t size)
 {
-    if (size > 1)
-        run(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000, 0, 0);
+    run(choices_of_bytes(bytes + 1, size - 1), bytes[0], 100000, 0, 0);
 }
 
-#ifdef RANDOM_FUZZ
-
-FUZZER_ENTRY(run_bytes)
-
-#else
-
-static void run_seed(unsigned long seed)
+static void run_seed(unsigned long seed, unsigned steps)
 {
-    run(choices_of_seed(seed), seed, 600, 0, 0);
+    run(choices_of_seed(seed), seed, steps, 0, 0);
 }
 
-int mirror_random(int argc, char **argv)
-{
-    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
-    unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 600;
+static const random_runs program = { "mirror random", 600, run_seed, run_bytes };
 
-    if (argc > 1 && strcmp(argv[1], "replay") == 0)
-        return replay_files(argv + 2, argc - 2, run_bytes);
-    if (argc > 2 && strcmp(argv[1], "soak") == 0)
-        return soak("mirror random", strtoul(argv[2], NULL, 0), run_seed);
-    for (i = 0; i < runs; i++) {
-        unit_context("repeat with: mirror random %lu 1 %u", seed + i, steps);
-        run(choices_of_seed(seed + i), seed + i, steps, 0, 0);
-    }
-    printf("%lu passed, 0 failed\n", runs);
-    return runs == 0;
-}
+RANDOM_PROGRAM(mirror_random, program)
+
+#ifndef RANDOM_FUZZ
 
 /* A rule is broken, so that something must be lost in some run. */
 int mirror_control(int argc, char **argv)

@@ -269,6 +269,8 @@ static int call_mirror_queries(scene *s, rrc_heap *heap)
         check_ptr(rrc_mirror_target(heap, s->view), rrc_to_obj(heap, s->view));
     (void)rrc_mirror_node(heap, s->owner);
     rrc_touch(heap, s->plain);
+    rrc_native_bytes(heap, 10);
+    rrc_native_bytes(heap, -10);
     return rrc_get_stats(heap, &stats);
 }
 
@@ -290,6 +292,12 @@ static int call_check(scene *s, rrc_heap *heap) { (void)s; return rrc_check(heap
 static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, s->owner, read_text, NULL); }
 static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, read_text, NULL); }
 
+static int call_dump_heapsnapshot(scene *s, rrc_heap *heap)
+{
+    (void)s;
+    return rrc_dump_heapsnapshot(heap, read_text, NULL);
+}
+
 static int call_heap_free(scene *s, rrc_heap *heap)
 {
     (void)s;
@@ -308,6 +316,7 @@ static const column columns[] = {
     COLUMN(gc_track, MUTATOR), COLUMN(gc_untrack, MUTATOR), COLUMN(run_pending, WORK),
     COLUMN(gc_collect, WORK), COLUMN(mirror_step, STEP), COLUMN(mirror_queries, ANY),
     COLUMN(visit_objects, MUTATOR), COLUMN(check, MUTATOR), COLUMN(explain, MUTATOR), COLUMN(dump_dot, MUTATOR),
+    COLUMN(dump_heapsnapshot, MUTATOR),
     COLUMN(heap_free, HEAP_FREE), COLUMN(minor, DRIVEN), COLUMN(major, DRIVEN),
     COLUMN(links_moved, DRIVEN),
 };

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""mutate.py - a mutation run over the implementation in rawrefcount.h.
+"""mutate.py - controls that must fail: the implementation in rawrefcount.h with one mistake put in.
 
-    python3 tests/mutate.py [--share N] [--part K] [--lines FROM-TO] [--quick] [--again LOG] [--list] [--jobs N]
+    python3 tests/mutate.py [--by-hand | --small] [--share N] [--part K] [--lines FROM-TO] [--quick]
+                            [--again LOG] [--least PERCENT] [--list] [--jobs N]
 
-Each mutant is the header with one small change: an operator, a constant, a condition or
-a deleted statement. The tests should notice each. A mutant of which no kind of host gets
-another object file, by tcc or by CC, changes nothing, and does not count. Survivors are printed, with
-their place, and the score at the end; those that tests/mutate.accepted explains are
-counted apart, and meet the quick tests only: if these notice one, its line there is
-to go (unless another line of that function reads the same). --share N takes each Nth mutant, from the Kth on. --quick runs only the
-tests that notice most in the least time: what survives them may not survive all.
---again tries only those that a log of such a run tells as survivors that nobody has looked at.
-Stopped by ^C, it tells the score of what was done.
+Each mutant is the header with a change, and the tests should notice it. Most changes are small
+ones that this program makes itself (--small: only these): an operator, a constant, a condition or
+a deleted statement. The others are those of tests/mutate.by_hand (--by-hand: only these): each
+must compile, change something, and be noticed. A small change of which no kind of host gets
+another object file, by tcc or by CC, changes nothing, and does not count.
+
+Survivors are printed, with their place, and the score at the end; those that tests/mutate.accepted
+explains are counted apart, and meet the quick tests only: if these notice one, its line there is
+to go (unless another line of that function reads the same). --share N takes each Nth mutant, from
+the Kth on. --quick runs only the tests that notice most in the least time: what survives them may
+not survive all. --again tries only those that a log of such a run names as survivors that nobody
+has looked at. With --least PERCENT, survivors are a failure only if fewer than that are noticed or
+accepted. If it is stopped by ^C, it prints the score of what was done.
 """
 
 import argparse
@@ -26,6 +31,7 @@ import tempfile
 
 HEADER = "rawrefcount.h"
 ACCEPTED = "tests/mutate.accepted"
+BY_HAND = "tests/mutate.by_hand"
 KINDS = ["mirror", "dict", "slot", "watched"]        # the quickest first
 KILLED, SURVIVED, NOT_COMPILED, UNCHANGED = "killed", "survived", "not compiled", "unchanged"
 
@@ -112,32 +118,64 @@ def describe(lines, places, mutation):
     return "%s: %s  ->  %s" % (places[number - 1], line.strip(), (line[:begin] + new + line[end:]).strip())
 
 
+class Mutant:
+    """A changed header: its lines, where it begins to differ, and the kinds of host that try it."""
+
+    def __init__(self, number, description, lines, kinds, by_hand=False):
+        self.number, self.description, self.lines = number, description, lines
+        self.kinds, self.by_hand = kinds, by_hand
+
+
+def small_mutants(text):
+    lines = text.split("\n")
+    places = functions(lines)
+
+    def changed(number, begin, end, new):
+        return lambda: lines[:number - 1] + [lines[number - 1][:begin] + new + lines[number - 1][end:]] + lines[number:]
+
+    for mutation in mutations(text):
+        yield Mutant(mutation[0], describe(lines, places, mutation), changed(*mutation), KINDS)
+
+
+def mutants_by_hand(text):
+    """A line is: a name, a kind of host, a function, and what sed does to the text of that function."""
+    lines = text.split("\n")
+    with open(BY_HAND) as mutants:
+        for line in mutants:
+            if line.startswith("#") or not line.strip():
+                continue
+            name, kind, function, script = line.rstrip("\n").split(" ", 3)
+            script = "/^[a-zA-Z].*[ *]%s(/,/^}/{\n%s\n}" % (function, script)
+            changed = subprocess.run(["sed", script], input=text, stdout=subprocess.PIPE, check=True,
+                                     universal_newlines=True).stdout.split("\n")
+            number = next((i + 1 for i, pair in enumerate(zip(lines, changed)) if pair[0] != pair[1]), 1)
+            yield Mutant(number, name, lambda changed=changed: changed, [kind], by_hand=True)
+
+
 class Worker:
     """A folder of its own, in which one mutant after another is tried."""
 
     def __init__(self, base, objects, lines):
-        self.objects, self.lines = objects, lines
+        self.objects = objects
         self.folders = {}
         for compiler in [name for name in ["tcc"] if shutil.which(name)] + [os.environ.get("CC", "cc") + " -O0"]:
             self.folders[compiler] = tempfile.mkdtemp(prefix="worker", dir=base)
-            self.attempt("same", compiler, lines)
+            self.attempt("same", compiler, lines, KINDS)
 
-    def attempt(self, command, compiler, lines, quick=False):
+    def attempt(self, command, compiler, lines, kinds, quick=False):
         folder = self.folders[compiler]
         with open(folder + "/" + HEADER, "w") as header:
             header.write("\n".join(lines))
-        return subprocess.run(["sh", "tests/attempt.sh", command, self.objects, folder, *KINDS],
+        return subprocess.run(["sh", "tests/attempt.sh", command, self.objects, folder, *kinds],
                               env=dict(os.environ, HEADER_CC=compiler, QUICK="1" if quick else "0"),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
-    def judge(self, mutation, quick):
-        number, begin, end, new = mutation
-        lines = list(self.lines)
-        lines[number - 1] = lines[number - 1][:begin] + new + lines[number - 1][end:]
+    def judge(self, mutant, quick):
         result = UNCHANGED
         for compiler in self.folders:           # not all lines are seen by all compilers
             if result == UNCHANGED:
-                result = [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][self.attempt("run", compiler, lines, quick)]
+                code = self.attempt("run", compiler, mutant.lines(), mutant.kinds, quick)
+                result = [SURVIVED, KILLED, NOT_COMPILED, UNCHANGED][code]
         return result
 
 
@@ -162,55 +200,54 @@ def survivors(log):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--by-hand", action="store_true")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--share", type=int, default=1)
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--lines", default="1-1000000")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--again", metavar="LOG")
+    parser.add_argument("--least", type=int, default=100)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
     with open(HEADER) as header:
         text = header.read()
-    lines = text.split("\n")
-    places = functions(lines)
-    first, last = (int(part) for part in options.lines.split("-"))
-    everything = list(mutations(text))
+    everything = ([] if options.small else list(mutants_by_hand(text))) + \
+        ([] if options.by_hand else list(small_mutants(text)))
     known = accepted()
-    told = {describe(lines, places, mutation) for mutation in everything}
-    for line in known - told - {all_of_line(description) for description in told}:
-        sys.exit("mutate.py: %s has a line that tells no mutant (any more): %s" % (ACCEPTED, line))
-    def is_known(mutation):
-        description = describe(lines, places, mutation)
-        return description in known or all_of_line(description) in known
+    told = {mutant.description for mutant in everything}
+    if not options.by_hand:
+        for line in known - told - {all_of_line(description) for description in told if "  ->  " in description}:
+            sys.exit("mutate.py: %s has a line that names no mutant (any more): %s" % (ACCEPTED, line))
 
-    chosen = [mutation for mutation in everything if first <= mutation[0] <= last]
+    def is_known(mutant):
+        return not mutant.by_hand and (mutant.description in known or all_of_line(mutant.description) in known)
+
+    first, last = (int(part) for part in options.lines.split("-"))
+    chosen = [mutant for mutant in everything if first <= mutant.number <= last]
     if options.again:
         again = survivors(options.again)
-        chosen = [mutation for mutation in chosen
-                  if describe(lines, places, mutation) in again and not is_known(mutation)]
+        chosen = [mutant for mutant in chosen if mutant.description in again and not is_known(mutant)]
     chosen = chosen[options.part % options.share::options.share]
     if options.list:
-        for mutation in chosen:
-            print("%d: %s" % (mutation[0], describe(lines, places, mutation)))
+        for mutant in chosen:
+            print("%d: %s" % (mutant.number, mutant.description))
         print("%d mutants" % len(chosen))
         return 0
 
     build = os.environ.get("BUILD", "build") + "/tests/"
     subprocess.run([os.environ.get("MAKE", "make"), "-s"] + [build + "attempt/%s.passed" % kind for kind in KINDS],
                    check=True)
-    base = build + "mutate"
-    shutil.rmtree(base, ignore_errors=True)
-    os.makedirs(base)
+    base = tempfile.mkdtemp(prefix="mutate", dir=build)
+    counts, unknown, lost = dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0, 0
+    idle = [Worker(base, build + "attempt", text.split("\n")) for _ in range(options.jobs)]
 
-    counts, unknown = dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0
-    idle = [Worker(base, build + "attempt", lines) for _ in range(options.jobs)]
-
-    def judge(mutation):
+    def judge(mutant):
         worker = idle.pop()
         try:
-            return mutation, worker.judge(mutation, options.quick or is_known(mutation))
+            return mutant, worker.judge(mutant, options.quick or is_known(mutant))
         finally:
             idle.append(worker)
 
@@ -218,15 +255,17 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
     try:
-        for mutation, result in pool.map(judge, chosen):
+        for mutant, result in pool.map(judge, chosen):
             done += 1
             counts[result] += 1
             if result == SURVIVED:
-                unknown += not is_known(mutation)
-                print("%s %d: %s" % ("accepted" if is_known(mutation) else "SURVIVED", mutation[0],
-                                     describe(lines, places, mutation)))
-            elif result == KILLED and describe(lines, places, mutation) in known:
-                print("NOTICED, but accepted %d: %s" % (mutation[0], describe(lines, places, mutation)))
+                unknown += not is_known(mutant)
+                print("%s %d: %s" % ("accepted" if is_known(mutant) else "SURVIVED", mutant.number, mutant.description))
+            elif mutant.by_hand and result != KILLED:
+                lost += 1
+                print("LOST (%s) %d: %s" % (result, mutant.number, mutant.description))
+            elif result == KILLED and mutant.description in known:
+                print("NOTICED, but accepted %d: %s" % (mutant.number, mutant.description))
             if done % 100 == 0:
                 print("(%d of %d)" % (done, len(chosen)))
             sys.stdout.flush()
@@ -237,7 +276,10 @@ def main():
     print("%d mutants: %d killed, %d survived (%d of these accepted); %d not compiled, %d unchanged"
           % (done, counts[KILLED], alive, alive - unknown, counts[NOT_COMPILED], counts[UNCHANGED]))
     print("score: %.1f %%" % (100 * counts[KILLED] / max(1, total)))
-    return unknown > 0
+    shutil.rmtree(base, ignore_errors=True)
+    failed = lost + (unknown if total - unknown < options.least * total / 100 else 0)
+    print("%d passed, %d failed" % (total - unknown, failed))
+    return failed > 0
 
 
 if __name__ == "__main__":

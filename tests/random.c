@@ -2,16 +2,10 @@
  * rule is applied directly. After each operation all that can be seen of the
  * heap must be what the oracle says.
  *
- *     random [seed [runs [steps]]]
- *     random replay FILE...        files of tests/corpus
- *     random soak SECONDS          see soak.h
- *
- * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
- * drive the same operations. */
+ *     random [seed [runs [steps]]]          and more: see random.h */
 
-#include "choices.h"
 #include "objects.h"
-#include "soak.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -709,37 +703,14 @@ static void run(choices from, unsigned steps)
 
 static void run_bytes(const unsigned char *bytes, size_t size)
 {
-    if (size > 0)
-        run(choices_of_bytes(bytes, size), 100000);
+    run(choices_of_bytes(bytes, size), 100000);
 }
 
-#ifdef RANDOM_FUZZ
-
-FUZZER_ENTRY(run_bytes)
-
-#else
-
-static void run_seed(unsigned long seed)
+static void run_seed(unsigned long seed, unsigned steps)
 {
-    run(choices_of_seed(seed), 1000);
+    run(choices_of_seed(seed), steps);
 }
 
-int main(int argc, char **argv)
-{
-    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
-    unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 1000;
+static const random_runs program = { "random", 1000, run_seed, run_bytes };
 
-    if (argc > 1 && strcmp(argv[1], "replay") == 0)
-        return replay_files(argv + 2, argc - 2, run_bytes);
-    if (argc > 2 && strcmp(argv[1], "soak") == 0)
-        return soak("random", strtoul(argv[2], NULL, 0), run_seed);
-    for (i = 0; i < runs; i++) {
-        unit_context("repeat with: random %lu 1 %u", seed + i, steps);
-        run(choices_of_seed(seed + i), steps);
-    }
-    printf("%lu passed, 0 failed\n", runs);
-    return runs == 0;
-}
-
-#endif
+RANDOM_PROGRAM(main, program)

@@ -3,15 +3,9 @@
  * of pending work, memory that runs out, and many kinds of host. After each step all
  * that can be seen must be what the oracle of world.c says.
  *
- *     cycles random [seed [runs [steps]]]
- *     cycles random replay FILE...        files of tests/corpus
- *     cycles random soak SECONDS          see soak.h
- *
- * Built with RANDOM_FUZZ it has no main, but the entry of a fuzzer, whose bytes
- * drive the same steps. */
+ *     cycles random [seed [runs [steps]]]          and more: see random.h */
 
-#include "choices.h"
-#include "soak.h"
+#include "random.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -292,37 +286,14 @@ static void run(choices from, unsigned steps)
 
 static void run_bytes(const unsigned char *bytes, size_t size)
 {
-    if (size > 0)
-        run(choices_of_bytes(bytes, size), 100000);
+    run(choices_of_bytes(bytes, size), 100000);
 }
 
-#ifdef RANDOM_FUZZ
-
-FUZZER_ENTRY(run_bytes)
-
-#else
-
-static void run_seed(unsigned long seed)
+static void run_seed(unsigned long seed, unsigned steps)
 {
-    run(choices_of_seed(seed), 1000);
+    run(choices_of_seed(seed), steps);
 }
 
-int random_cycles(int argc, char **argv)
-{
-    unsigned long seed = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-    unsigned long runs = argc > 2 ? strtoul(argv[2], NULL, 0) : 100, i;
-    unsigned steps = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 1000;
+static const random_runs program = { "cycles random", 1000, run_seed, run_bytes };
 
-    if (argc > 1 && strcmp(argv[1], "replay") == 0)
-        return replay_files(argv + 2, argc - 2, run_bytes);
-    if (argc > 2 && strcmp(argv[1], "soak") == 0)
-        return soak("cycles random", strtoul(argv[2], NULL, 0), run_seed);
-    for (i = 0; i < runs; i++) {
-        unit_context("repeat with: cycles random %lu 1 %u", seed + i, steps);
-        run(choices_of_seed(seed + i), steps);
-    }
-    printf("%lu passed, 0 failed\n", runs);
-    return runs == 0;
-}
-
-#endif
+RANDOM_PROGRAM(random_cycles, program)

@@ -88,8 +88,8 @@ done <"$out/cited.txt"
 
 for target in $(grep -o 'make [a-z][a-z -]*' README.md | sed 's/^make //' | tr ' ' '\n' | sort -u); do
     case $target in
-    all|demo|check|test|bench|bench-*|fuzz|lint|deps|install|uninstall|clean|help)
-        expect "make $target is there" grep -qs "^$target:" Makefile tests/tests.mk tests/bench/bench.mk ;;
+    all|demo|check|test|test-*|bench|bench-*|fuzz|soak|matrix|mutate|coverage|lint|deps|deps-*|install|uninstall|clean|help)
+        expect "make $target is there" grep -qs "^$target:" Makefile tests/*.mk tests/bench/bench.mk ;;
     esac
 done
 finish

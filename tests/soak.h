@@ -49,7 +49,8 @@ static inline unsigned long resident_kib(void)
 
 /* Runs with one seed after another, and says once a minute (eight times at least) how much
    memory is in use. The result is the exit status. */
-static inline int soak(const char *name, unsigned long seconds, void (*run)(unsigned long seed))
+static inline int soak(const char *name, unsigned long seconds, void (*run)(unsigned long seed, unsigned steps),
+                       unsigned steps)
 {
     unsigned long interval = seconds < 480 ? seconds / 8 + 1 : 60, spent = 0, said = 0, done;
     unsigned long resident = 0;
@@ -63,7 +64,7 @@ static inline int soak(const char *name, unsigned long seconds, void (*run)(unsi
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     for (done = 0; failures == 0 && (done <= SOAK_WARM_UP || spent < seconds); done++) {
         unit_context("repeat with: %s %lu 1", name, done + 1);
-        run(done + 1);
+        run(done + 1, steps);
         spent = (unsigned long)(time(NULL) - start);
         if (done < SOAK_WARM_UP)
             continue;

@@ -1,11 +1,11 @@
 #!/bin/sh
-# sources.sh [PACKAGE...] - fetches the sources that Debian or Ubuntu has of these packages (of
-# all Luas, if none is given) into build/sources: tests build them with all checks on, and
-# collections everywhere. It needs no root, and changes nothing of the system: apt gets lists
-# of its own. What is there is left alone. Without them tests are skipped, which is no failure here.
+# sources.sh PACKAGE... - fetches the sources that Debian or Ubuntu has of these packages into
+# build/sources: tests build them with all checks on, and collections everywhere. It needs no root,
+# and changes nothing of the system: apt gets lists of its own. What is there is left alone. What
+# cannot be had is left out, which is no failure here: tests that need it are skipped.
 set -u
 out=${BUILD:-build}/sources
-names=${*:-lua5.1 lua5.2 lua5.3 lua5.4}
+names=$*
 find_missing() {
     missing=
     for name in $names; do

@@ -68,10 +68,10 @@ RRC_API int rrc_go_on(rrc_heap *heap);\
 '
 mistake undeclared_function 'rrc_go_on is not declared below >>api' '/^RRC_API const char \*rrc_version(void)$/i RRC_API int rrc_go_on(rrc_heap *heap)'
 mistake new_state 'what may be called in RRCI_PAUSED?' 's/^    RRCI_MAJOR, RRCI_MARKING,/    RRCI_MAJOR, RRCI_MARKING, RRCI_PAUSED,/'
-mistake lost_state 'RRCI_ENDING is not in the enum' 's/^    RRCI_MUTATOR, RRCI_PARTING, RRCI_ENDING,/    RRCI_MUTATOR, RRCI_PARTING,/'
+mistake lost_state 'RRCI_ENDING is not in the enum' 's/RRCI_SWEEPING, RRCI_ENDING,$/RRCI_SWEEPING,/'
 mistake no_invariant 'RRCI_HUSK has no invariant' '/^   RRCI_HUSK  /s/RRCI_HUSK/         /'
 mistake no_row 'RRCI_ENDING is not in the table' '/^ *\/\* RRCI_ENDING \*\//d'
-mistake one_bit_more 'RRCI_KEPT of rrci_gate has RRCI_MAJOR_KEEP' 's/{ RRCI_MAJOR_FREE, "only/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP, "only/'
+mistake one_bit_more 'RRCI_KEPT of rrci_gate has RRCI_MAJOR_KEEP' 's/{ RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/{ RRCI_MAJOR_FREE | RRCI_MAJOR_KEEP | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,/'
 mistake one_bit_less 'RRCI_MARKING of rrci_gate lacks RRCI_MAJOR_PAUSE' 's/{ \(RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE\) | RRCI_MAJOR_PAUSE |/{ \1 |/'
 mistake new_group 'what phase is for RRCI_LOOKS?' 's/{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE, /{ RRCI_MINOR_TRACE | RRCI_MINOR_FREE | RRCI_LOOKS, /'
 

@@ -309,6 +309,25 @@ CALL(rrc_major_collection_trace_early) { return collected(c, works, rrc_major_co
 CALL(rrc_major_collection_pause) { return collected(c, works, rrc_major_collection_pause); }
 CALL(rrc_major_collection_keep) { return collected(c, works, rrc_major_collection_keep); }
 CALL(rrc_major_collection_free) { return collected(c, works, rrc_major_collection_free); }
+CALL(rrc_major_collection_start) { return collected(c, works, rrc_major_collection_start); }
+
+/* A slice of the whole. */
+static states_answer sliced(states_cast *c, int works, size_t (*slice)(rrc_heap *heap, size_t max))
+{
+    size_t done = slice(c->heap, 2);
+
+    return says(works ? STATES_NOT_KNOWN : done > 0);
+}
+
+CALL(rrc_major_collection_work) { return sliced(c, works, rrc_major_collection_work); }
+
+CALL(rrc_major_collection_sweep)
+{
+    if (c->state == STATE_MARKING || c->state == STATE_KEPT)        /* then it is the free function */
+        return answer(c->collect(c), 1);
+    return sliced(c, works, rrc_major_collection_sweep);
+}
+
 CALL(rrc_links_moved) { return collected(c, works, rrc_links_moved); }
 
 CALL(rrc_marked) { (void)works; rrc_marked(c->heap, c->knot_p); return says(STATES_NOT_KNOWN); }
@@ -392,6 +411,16 @@ CALL(rrc_gc_untrack)
 
 /* (In what is left of a heap nothing is tracked.) */
 CALL(rrc_gc_is_tracked) { (void)works; return says(rrc_gc_is_tracked(c->heap, c->knot) == (c->state != STATE_HUSK)); }
+CALL(rrc_gc_set_finalized)
+{
+    int code = rrc_gc_set_finalized(c->heap, c->knot, 1), is = rrc_gc_is_finalized(c->heap, c->knot);
+
+    (void)works;
+    if (code == RRC_OK)
+        check_int(rrc_gc_set_finalized(c->heap, c->knot, 0), RRC_OK);
+    return answer(code, is);
+}
+
 CALL(rrc_gc_is_finalized) { (void)works; return says(rrc_gc_is_finalized(c->heap, c->knot) == 0); }
 CALL(rrc_gc_is_uncollectable) { (void)works; return says(rrc_gc_is_uncollectable(c->heap, c->knot) == 0); }
 
@@ -401,6 +430,8 @@ CALL(rrc_gc_collect)
     size_t gone = rrc_gc_collect(c->heap);
 
     (void)works;
+    if (c->state == STATE_SWEEPING)
+        return says(STATES_NOT_KNOWN);
     return says(gone == 2 || (c->state == STATE_PARTING && gone > 2));
 }
 
@@ -447,6 +478,27 @@ CALL(rrc_check)
     return answer(code, code == RRC_OK);
 }
 
+CALL(rrc_decref_later)
+{
+    int code;
+
+    (void)works;
+    rrc_incref(c->heap, c->plain);
+    code = rrc_decref_later(c->heap, c->plain);
+    check_int(code, c->state == STATE_HUSK ? RRC_ECLOSED : RRC_OK);     /* (it cannot log) */
+    if (code != RRC_OK)
+        rrc_decref(c->heap, c->plain);
+    return says(code == RRC_OK);
+}
+
+CALL(rrc_native_bytes)
+{
+    (void)works;
+    rrc_native_bytes(c->heap, 10);
+    rrc_native_bytes(c->heap, -10);
+    return says(STATES_NOT_KNOWN);
+}
+
 CALL(rrc_get_stats)
 {
     rrc_stats stats;
@@ -475,6 +527,14 @@ CALL(rrc_explain)
 CALL(rrc_dump_dot)
 {
     int wrote = 0, code = rrc_dump_dot(c->heap, read_text, &wrote);
+
+    (void)works;
+    return answer(code, wrote);
+}
+
+CALL(rrc_dump_heapsnapshot)
+{
+    int wrote = 0, code = rrc_dump_heapsnapshot(c->heap, read_text, &wrote);
 
     (void)works;
     return answer(code, wrote);
@@ -576,7 +636,7 @@ static int other_host(const states_cast *c)
 {
     static const char *const driven[] = {
         "rrc_minor_collection_trace", "rrc_major_collection_trace", "rrc_major_collection_trace_early",
-        "rrc_links_moved",
+        "rrc_major_collection_start", "rrc_links_moved",
     };
     size_t i;
 

@@ -1416,7 +1416,61 @@ static void heap_free_collects_what_goes_late(void)
     }
 }
 
+/* An object that needs no finalizer goes in one collection; and one may be needed again. */
+static void objects_that_need_no_finalizer(void)
+{
+    int needs;
+
+    for (needs = 0; needs < 3; needs++) {
+        host *h = host_open(NULL);
+        rrc_object *ring = knot_ring(h, &KnotFinal, 4, NULL), *ob = ring, *plain = ob_new(h, &Node);
+        int i;
+
+        unit_context("needs %d", needs);
+        check_int(host_stats(h).finalizable, 4);
+        for (i = 0; i < 4; i++, ob = KNOT(ob)->ref[0]) {
+            check_int(rrc_gc_is_finalized(h->heap, ob), 0);
+            if (needs == 0 || (needs == 2 && i > 0))
+                check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
+            check_int(rrc_gc_is_finalized(h->heap, ob), needs == 0 || (needs == 2 && i > 0));
+        }
+        check_int(host_stats(h).finalizable, needs == 0 ? 0 : needs == 1 ? 4 : 1);
+        check_int(rrc_check(h->heap), RRC_OK);
+        host_major(h);
+        rrc_run_pending(h->heap, 0);
+        check_int(h->finalized, needs == 0 ? 0 : needs == 1 ? 4 : 1);
+        check_int(host_stats(h).tracked, needs == 0 ? 0 : 4);
+        host_major(h);
+        rrc_run_pending(h->heap, 0);
+        check_int(host_stats(h).tracked, 0);
+        ob = knot_new(h, &KnotFinal, 9);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
+        check_int(host_stats(h).finalizable, 0);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 0), RRC_OK);
+        check_int(host_stats(h).finalizable, 1);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
+        rrc_gc_untrack(h->heap, ob);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 0), RRC_OK);
+        check_int(host_stats(h).finalizable, 0);
+        h->finalized = 0;
+        rrc_decref(h->heap, ob);
+        check_int(h->finalized, 1);
+        ob = knot_new(h, &KnotFinal, 9);
+        check_int(rrc_gc_set_finalized(h->heap, ob, 1), RRC_OK);
+        rrc_decref(h->heap, ob);                /* by its count */
+        check_int(h->finalized, 1);
+        check_int(rrc_gc_set_finalized(h->heap, NULL, 1), RRC_ENULL);
+        host_expect_log(h, RRC_ENULL, "rrc_gc_set_finalized");
+        check_int(rrc_gc_set_finalized(h->heap, plain, 1), RRC_ETYPE);
+        host_expect_log(h, RRC_ETYPE, "rrc_gc_set_finalized");
+        rrc_decref(h->heap, plain);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
 UNIT_GROUP(gc_finalizers,
+    UNIT(objects_that_need_no_finalizer),
     UNIT(what_c_holds_again_is_left_alone),
     UNIT(what_a_finalizer_takes_is_left_alone),
     UNIT(weak_references_come_in_portions),

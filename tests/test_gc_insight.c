@@ -1,4 +1,5 @@
-/* rrc_explain and rrc_dump_dot: their exact words, with names in place of addresses. */
+/* rrc_explain and rrc_dump_dot: their exact words, with names in place of addresses. What they show of the
+ * host, if that has the hooks for it. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -593,6 +594,9 @@ static void a_long_queue(void)
     check_int(mentions(t->written, "in the queue"), 2);
     check_int(mentions(t->written, "#cccccc"), 3);      /* the child, too */
     check_int(mentions(t->written, "#ffd9b3"), 1);
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\n,9,3,16,0,2,0,0\n"), 1);  /* the owner, and what waits behind the queue */
     rrc_decref(h->heap, bystander);
     check_int(rrc_run_pending(h->heap, 0), COUNT + 3);
     if (HOST_DEBUG) {
@@ -609,7 +613,750 @@ static void a_long_queue(void)
     free(t);
 }
 
+/* ---- both heaps ---- */
+
+/* A global table has a field with the proxy of a window, which owns the view of a closure,
+   whose variable is the proxy of a widget. */
+typedef struct app {
+    host *h;
+    text *t;
+    size_t table, window_p, closure, widget_p;
+    rrc_object *window, *view, *widget;
+} app;
+
+static const char *app_words(host *h, size_t id)
+{
+    static const char *const words[] = { "table", "userdata Window", "function at \"app\":12", "userdata Widget" };
+
+    (void)h;
+    return words[id % 4];
+}
+
+static rrc_object *app_link(app *a, size_t p, const rrc_type *type, int kind, const char *name)
+{
+    rrc_object *ob = knot_new(a->h, type, (int)p);
+
+    check_int(rrc_link(a->h->heap, host_at(a->h, p), ob, kind), RRC_OK);
+    host_note_link(a->h, p);
+    name_it(a->t, ob, name);
+    return ob;
+}
+
+static app app_open(int shows)
+{
+    const host_options options = { .shows = shows, .keeps = 1 };
+    app a;
+
+    a.h = host_open(&options);
+    a.h->words = app_words;
+    a.t = text_open(a.h);
+    a.table = host_rooted(a.h, HOST_OLD);
+    a.window_p = host_new(a.h, HOST_OLD);
+    a.closure = host_new(a.h, HOST_OLD);
+    a.widget_p = host_new(a.h, HOST_OLD);
+    name_it(a.t, host_at(a.h, a.table), "TABLE");
+    name_it(a.t, host_at(a.h, a.window_p), "WINDOW_P");
+    name_it(a.t, host_at(a.h, a.closure), "CLOSURE");
+    name_it(a.t, host_at(a.h, a.widget_p), "WIDGET_P");
+    a.window = app_link(&a, a.window_p, &KnotTable, RRC_O | RRC_GIVE, "WINDOW");
+    a.view = app_link(&a, a.closure, &Knot, RRC_P, "VIEW");
+    a.widget = app_link(&a, a.widget_p, &Knot, RRC_O | RRC_GIVE, "WIDGET");
+    host_point(a.h, a.table, 0, a.window_p);
+    KNOT(a.window)->ref[2] = a.view;
+    host_point(a.h, a.closure, 1, a.widget_p);
+    return a;
+}
+
+static void app_close(app *a)
+{
+    host_unroot(a->h, a->table);
+    host_major(a->h);
+    rrc_run_pending(a->h->heap, 0);
+    host_major(a->h);
+    rrc_run_pending(a->h->heap, 0);
+    check_int(host_stats(a->h).objects, 0);
+    a->h->events[0] = '\0';
+    host_close(a->h);
+    free(a->t);
+}
+
+static void the_path_through_both_heaps(void)
+{
+    app a = app_open(2);
+
+    check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                   "  held by upvalue w of function at \"app\":12 CLOSURE,\n"
+                                   "  held by KnotTable.right of KnotTable WINDOW,\n"
+                                   "  held by table.window of table TABLE,\n"
+                                   "  which global g0 keeps alive\n");
+    check_explained(a.t, a.view, "Knot VIEW (1 reference, P link to p CLOSURE):\n"
+                                 "  held by KnotTable.right of KnotTable WINDOW,\n"
+                                 "  held by table.window of table TABLE,\n"
+                                 "  which global g0 keeps alive\n");
+    /* A shorter way. */
+    host_point(a.h, a.table, 2, a.widget_p);
+    check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                   "  held by table[2] of table TABLE,\n"
+                                   "  which global g0 keeps alive\n");
+    host_root(a.h, a.widget_p);
+    check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                   "  global g3 keeps it alive\n");
+    host_unroot(a.h, a.widget_p);
+    host_point(a.h, a.table, 2, HOST_NOTHING);
+    /* C's references to the window do not keep its proxy, but those to the view keep the closure. */
+    rrc_incref(a.h->heap, a.window);
+    host_unroot(a.h, a.table);
+    check_explained(a.t, a.window, "KnotTable WINDOW (1 reference, O link to p WINDOW_P):\n"
+                                   "  1 reference from outside keeps it alive\n");
+    check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                   "  held by upvalue w of function at \"app\":12 CLOSURE,\n"
+                                   "  held by KnotTable.right of KnotTable WINDOW,\n"
+                                   "  which 1 reference from outside keeps alive\n");
+    rrc_decref(a.h->heap, a.window);
+    check_explained(a.t, a.window, "KnotTable WINDOW (0 references, O link to p WINDOW_P):\n"
+                                   "  its host object p WINDOW_P keeps it alive until the next collection:"
+                                   " no root reaches it\n");
+    app_close(&a);
+}
+
+/* Garbage waits, and its p's were kept for it: they do not hold it. */
+static void kept_for_garbage(void)
+{
+    int shows;
+
+    for (shows = 0; shows <= 2; shows++) {
+        app a = app_open(shows);
+
+        unit_context("shows %d", shows);
+        knot_tie(a.h, a.widget, 0, a.view);     /* (a Knot has slots that may look at the view) */
+        host_unroot(a.h, a.table);
+        host_major(a.h);
+        name_it(a.t, host_at(a.h, a.closure), "CLOSURE");       /* (they may have moved) */
+        name_it(a.t, host_at(a.h, a.widget_p), "WIDGET_P");
+        check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                       "  garbage, waits for rrc_run_pending\n");
+        check_explained(a.t, a.view, "Knot VIEW (2 references, P link to p CLOSURE):\n"
+                                     "  garbage, waits for rrc_run_pending\n");
+        clear_text(a.t);
+        check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+        check_int(mentions(a.t->written, "\\ngarbage, waits\""), 3);
+        clear_text(a.t);
+        check_int(rrc_dump_heapsnapshot(a.h->heap, write_text, a.t), RRC_OK);
+        check_int(mentions(a.t->written, "\n,6,"), 2);      /* its p's refer to it weakly */
+        check_int(rrc_run_pending(a.h->heap, 0), 3);
+        a.table = host_rooted(a.h, HOST_OLD);
+        app_close(&a);
+    }
+}
+
+/* Names that a host need not give. */
+static void roots_and_hosts_without_names(void)
+{
+    app a = app_open(1);
+    size_t prebuilt = host_new(a.h, HOST_PREBUILT);
+    rrc_object *second;
+
+    name_it(a.t, host_at(a.h, prebuilt), "PREBUILT");
+    host_point(a.h, prebuilt, 2, a.widget_p);
+    check_explained(a.t, a.widget, "Knot WIDGET (0 references, O link to p WIDGET_P):\n"
+                                   "  held by p[2] of p PREBUILT,\n"
+                                   "  which root 4 of the host keeps alive\n");
+    host_point(a.h, prebuilt, 2, HOST_NOTHING);
+    check_explained(a.t, a.window, "KnotTable WINDOW (0 references, O link to p WINDOW_P):\n"
+                                   "  held by p.window of p TABLE,\n"
+                                   "  which global g0 keeps alive\n");
+    /* Two objects with one p: the view that C holds keeps the closure, and that its other object. */
+    second = app_link(&a, a.closure, &Knot, RRC_O | RRC_GIVE, "SECOND");
+    RRC_CLEAR(a.h->heap, KNOT(a.window)->ref[2]);
+    check_explained(a.t, second, "Knot SECOND (0 references, O link to p CLOSURE):\n"
+                                 "  its host object p CLOSURE keeps it alive until the next collection:"
+                                 " no root reaches it\n");
+    rrc_incref(a.h->heap, a.view);
+    check_explained(a.t, second, "Knot SECOND (0 references, O link to p CLOSURE):\n"
+                                 "  held by p CLOSURE, the host object of Knot VIEW,\n"
+                                 "  which 1 reference from outside keeps alive\n");
+    rrc_decref(a.h->heap, a.view);
+    app_close(&a);
+}
+
+static void a_picture_of_both_heaps(void)
+{
+    app a = app_open(2);
+    size_t other = host_new(a.h, HOST_OLD), lost = host_new(a.h, HOST_OLD);
+    FILE *dot;
+
+    host_point(a.h, a.table, 2, other);
+    host_point(a.h, other, 0, a.table);
+    check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+    name_it(a.t, host_at(a.h, other), "OTHER");
+    readable(a.t);
+    check_int(mentions(a.t->readable, "[shape=box"), 3);
+    check_int(mentions(a.t->readable, "[shape=ellipse"), 5);
+    check_int(mentions(a.t->readable, "#cccccc"), 0);
+    check_int(mentions(a.t->readable, "label=\"function at \\\"app\\\":12\\nCLOSURE\""), 1);
+    check_int(mentions(a.t->readable, "\"pTABLE\" -> \"pWINDOW_P\" [label=\".window\"];"), 1);
+    check_int(mentions(a.t->readable, "\"pTABLE\" -> \"pOTHER\" [label=\"[2]\"];"), 1);
+    check_int(mentions(a.t->readable, "\"pOTHER\" -> \"pTABLE\" [label=\".window\"];"), 1);
+    check_int(mentions(a.t->readable, "\"pCLOSURE\" -> \"pWIDGET_P\" [label=\"upvalue w\"];"), 1);
+    check_int(mentions(a.t->readable, "  roots -> \"pTABLE\" [color=\"#cc5500\", label=\"global g0\"];"), 1);
+    check_int(mentions(a.t->readable, " -> "), 3 + 4 + 1 + 1);
+    if (system("command -v dot >/dev/null 2>&1") == 0) {
+        dot = popen("dot -Tsvg >/dev/null 2>&1", "w");
+        check(dot != NULL);
+        check(fputs(a.t->written, dot) >= 0);
+        check_int(pclose(dot), 0);
+    } else {
+        printf("\nskipped: what rrc_dump_dot writes is not given to dot: there is none\n");
+    }
+    host_unroot(a.h, a.table);
+    clear_text(a.t);
+    check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+    check_int(mentions(a.t->written, "[shape=ellipse"), 3);     /* the table is not known any more */
+    check_int(mentions(a.t->written, "#cccccc"), 6);
+    (void)lost;
+    app_close(&a);
+}
+
+/* The hooks are called by what shows the heap, and by nothing else; with each allocation failing in turn. */
+static void seeing_both_heaps_without_memory(void)
+{
+    int dot;
+
+    for (dot = 0; dot < 2; dot++) {
+        size_t fail_at;
+        int code = RRC_ENOMEM;
+
+        for (fail_at = 1; code != RRC_OK; fail_at++) {
+            app a = app_open(2);
+            size_t bytes = a.h->live_bytes, last = a.table, i;
+
+            unit_context("dot %d, allocation %u fails", dot, (unsigned)fail_at);
+            for (i = 0; i < 200; i++) {
+                size_t next = host_new(a.h, HOST_OLD);
+
+                host_point(a.h, last, 2, next);
+                host_point(a.h, last, 1, host_new(a.h, HOST_OLD));
+                last = next;
+            }
+            host_point(a.h, last, 0, a.widget_p);
+            host_point(a.h, a.closure, 1, HOST_NOTHING);
+            check_int(a.h->shown, 0);
+            a.h->fail_at = a.h->calls.allocate + fail_at;
+            code = dot ? rrc_dump_dot(a.h->heap, ignore_text, NULL)
+                       : rrc_explain(a.h->heap, a.widget, write_text, a.t);
+            check_int(code, a.h->failed > 0 ? RRC_ENOMEM : RRC_OK);
+            a.h->fail_at = 0;
+            check_int(a.h->live_bytes, bytes);
+            if (!dot) {
+                check_int(a.t->size > 0, code == RRC_OK);
+                check_int(mentions(a.t->written, "[2] of"), code == RRC_OK ? 200 : 0);
+            }
+            app_close(&a);
+        }
+        check(fail_at > 8);
+    }
+}
+
+/* The hooks may not call what the mutator may: debug builds refuse it. */
+static void call_from_a_hook(host *h, const char *name)
+{
+    if (strcmp(name, "edges") == 0 || strcmp(name, "describe") == 0)
+        check_int(rrc_run_pending(h->heap, 0), 0);
+}
+
+static void the_hooks_that_show_may_only_look(void)
+{
+    app a = app_open(2);
+    size_t i, calls;
+
+    if (!HOST_DEBUG) {
+        app_close(&a);
+        return;
+    }
+    rrc_unlink(a.h->heap, a.widget);            /* something to run */
+    a.h->on_hook = call_from_a_hook;
+    check_int(rrc_explain(a.h->heap, a.window, write_text, a.t), RRC_OK);
+    a.h->on_hook = NULL;
+    calls = a.h->shown;
+    check(calls > 5);
+    for (i = 0; i < calls; i++)
+        host_expect_log(a.h, RRC_EPHASE, "rrc_run_pending");
+    check_int(host_stats(a.h).pending, 1);
+    rrc_run_pending(a.h->heap, 0);
+    app_close(&a);
+}
+
+/* ---- heap snapshots ---- */
+
+/* All of it but the first part, which is always the same. */
+static void a_snapshot_in_full(void)
+{
+    app a = app_open(2);
+    char expected[2000];
+    int size = (int)sizeof(knot);
+
+    check_int(rrc_dump_heapsnapshot(a.h->heap, write_text, a.t), RRC_OK);
+    snprintf(expected, sizeof expected, "\"node_count\":11,\"edge_count\":11,\"trace_function_count\":0},\n"
+             "\"nodes\":[9,0,4,0,3,0,0\n,9,1,8,0,0,0,0\n,9,2,12,0,1,0,0\n,9,3,16,0,0,0,0\n"
+             ",8,4,6,%d,1,0,0\n,8,5,10,%d,1,0,0\n,8,5,14,%d,0,0,0\n"
+             ",3,6,9,40,1,0,0\n,5,7,13,40,2,0,0\n,3,8,17,40,1,0,0\n,3,9,5,40,1,0,0\n],\n"
+             "\"edges\":[1,1,7\n,1,2,14\n,1,3,21\n,2,10,70\n,2,11,35\n,3,12,56\n,3,13,28\n,2,14,63\n,3,13,35\n"
+             ",3,13,42\n,2,15,49\n],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
+             "\"locations\":[],\n\"strings\":[\"\",\n\"(references from C)\",\n\"(roots of the host)\",\n"
+             "\"(pending work)\",\n\"KnotTable\",\n\"Knot\",\n\"userdata Window\",\n"
+             "\"function at \\\"app\\\":12\",\n\"userdata Widget\",\n\"table\",\n\"global g0\",\n\"right\",\n"
+             "\"host object\",\n\"C object\",\n\"upvalue w\",\n\"window\"]}\n", size, size, size);
+    check(strstr(a.t->written, "\"node_count\"") != NULL);
+    check_str(strstr(a.t->written, "\"node_count\""), expected);
+    check_int(rrc_dump_heapsnapshot(a.h->heap, NULL, NULL), RRC_ENULL);
+    host_expect_log(a.h, RRC_ENULL, "rrc_dump_heapsnapshot");
+    app_close(&a);
+}
+
+/* The ids of the nodes with this name, in their order: "6 10". */
+static const char *ids_of(text *t, const char *name)
+{
+    const char *from = strstr(t->written, "\"strings\":["), *quoted;
+    char wanted[100], *to = t->readable;
+    unsigned long index = 0;
+
+    snprintf(wanted, sizeof wanted, "\"%s\"", name);
+    quoted = strstr(from, wanted);
+    *to = '\0';
+    if (quoted == NULL)
+        return to;
+    for (; from < quoted; from++)
+        index += *from == '\n';
+    for (from = strstr(t->written, "\"nodes\":[") + 8; *from != ']'; from = strchr(from, '\n') + 1) {
+        unsigned long type, string, id;
+
+        check_int(sscanf(from + 1, "%lu,%lu,%lu", &type, &string, &id), 3);
+        if (string == index)
+            to += sprintf(to, "%s%lu", to > t->readable ? " " : "", id);
+    }
+    return t->readable;
+}
+
+static const char *snapshot_ids(text *t, const char *name)
+{
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(t->h->heap, write_text, t), RRC_OK);
+    return ids_of(t, name);
+}
+
+/* Each way in which an object goes: what is at its address later has another id. (Most allocators use an
+   address again at once.) */
+static void ids_are_those_of_one_life(void)
+{
+    static const rrc_type Var = {
+        .tp_name = "Var", .tp_basicsize = sizeof(knot), .tp_itemsize = 1, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    };
+    const host_options options = { .plain_memory = 1, .shows = 2 };
+    host *h = host_open(&options);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &KnotTable, 0), *ob = knot_new(h, &Knot, 1), *var, *moved;
+    size_t p = host_rooted(h, HOST_OLD);
+    char expected[40];
+    int id;
+
+    check_str(snapshot_ids(t, "Knot"), "10");
+    check_str(snapshot_ids(t, "Knot"), "10");
+    rrc_decref(h->heap, ob);                    /* by its count */
+    ob = knot_new(h, &Knot, 2);
+    check_str(snapshot_ids(t, "Knot"), "14");
+    rrc_gc_untrack(h->heap, ob);
+    rrc_gc_del(h->heap, ob);                    /* without a dealloc */
+    ob = knot_new(h, &Knot, 3);
+    check_str(snapshot_ids(t, "Knot"), "18");
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    knot_collect(h);                            /* as garbage */
+    ob = knot_new(h, &Knot, 4);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    ob_link(h, O, p, ob, FULL);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_str(snapshot_ids(t, "Knot"), "22");
+    rrc_decref(h->heap, ob);
+    host_unroot(h, p);
+    host_major(h);                              /* with its proxy */
+    rrc_run_pending(h->heap, 0);
+    ob = knot_new(h, &Knot, 5);
+    check_str(snapshot_ids(t, "Knot"), "26");
+    rrc_decref(h->heap, ob);
+    p = host_new(h, HOST_OLD);
+    ob = ob_given(h, O, p, LIGHT_OB);           /* a light one */
+    check_str(snapshot_ids(t, RRC_TYPE(ob)->tp_name), "30");
+    host_major(h);
+    ob = ob_given(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+    check_str(snapshot_ids(t, RRC_TYPE(ob)->tp_name), "34");
+    /* One that others refer to may not be resized, but one that is only referred to from a field may. */
+    var = rrc_gc_new_var(h->heap, &Var, 1);
+    check(var != NULL);
+    KNOT(owner)->ref[0] = var;
+    check_str(snapshot_ids(t, "Var"), "38");
+    moved = rrc_gc_resize(h->heap, var, 1);         /* (most allocators leave it where it is) */
+    check(moved != NULL);
+    KNOT(owner)->ref[0] = moved;
+    id = moved == var ? 38 : 42;
+    snprintf(expected, sizeof expected, "%d", id);
+    check_str(snapshot_ids(t, "Var"), expected);
+    var = moved;
+    moved = rrc_gc_resize(h->heap, var, 1000000);
+    check(moved != NULL);
+    KNOT(owner)->ref[0] = moved;
+    ob = rrc_gc_new_var(h->heap, &Var, 1);      /* where the other one was */
+    check(ob != NULL);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    snprintf(expected, sizeof expected, "%d %d", id + 4, moved == var ? id : id + 8);
+    check_str(snapshot_ids(t, "Var"), expected);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, owner);
+    h->events[0] = '\0';
+    host_unroot(h, h->count - 1);
+    host_major(h);
+    host_close(h);
+    free(t);
+}
+
+enum { MANY = 70 };
+
+/* Something of which there are many: a table of names, before and after the others; counts; roots. */
+typedef struct crowd {
+    app a;
+    rrc_object *obs[MANY], *first, *last;
+    size_t p[MANY];
+} crowd;
+
+static rrc_member many_members[MANY + 1];
+static char many_names[MANY][16];
+
+typedef struct many_fields {
+    knot knot;
+    rrc_object *field[MANY];
+} many_fields;
+
+static rrc_type Many = {
+    .tp_name = "Many", .tp_basicsize = sizeof(many_fields), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_members = many_members,
+};
+
+static void name_many(void)
+{
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        snprintf(many_names[i], sizeof many_names[i], "m%d", i);
+        many_members[i].name = many_names[i];
+        many_members[i].offset = offsetof(many_fields, field) + (size_t)i * sizeof(rrc_object *);
+    }
+}
+
+/* which & 1: roots; & 2: counts; & 4: fields. */
+static crowd crowd_open(int which)
+{
+    crowd c;
+    int i, k;
+
+    name_many();
+    c.a = app_open(2);
+    c.first = rrc_gc_new(c.a.h->heap, &Many);
+    c.last = rrc_gc_new(c.a.h->heap, &Many);
+    check(c.first != NULL && c.last != NULL);
+    check_int(rrc_gc_track(c.a.h->heap, c.first), RRC_OK);
+    for (i = 0; i < MANY; i++) {
+        c.p[i] = (which & 1) != 0 ? host_rooted(c.a.h, HOST_OLD) : HOST_NOTHING;
+        c.obs[i] = knot_new(c.a.h, &Knot, i);
+        for (k = 0; k < i && (which & 2) != 0; k++)
+            rrc_incref(c.a.h->heap, c.obs[i]);
+        if ((which & 4) != 0) {
+            rrc_incref(c.a.h->heap, c.obs[i]);
+            ((many_fields *)(void *)c.first)->field[i] = c.obs[i];
+        }
+    }
+    check_int(rrc_gc_track(c.a.h->heap, c.last), RRC_OK);
+    return c;
+}
+
+static void crowd_close(crowd *c, int which)
+{
+    int i, k;
+
+    for (i = 0; i < MANY; i++) {
+        for (k = 0; k < i && (which & 2) != 0; k++)
+            rrc_decref(c->a.h->heap, c->obs[i]);
+        rrc_decref(c->a.h->heap, c->obs[i]);
+        if (c->p[i] != HOST_NOTHING)
+            host_unroot(c->a.h, c->p[i]);
+    }
+    rrc_decref(c->a.h->heap, c->first);
+    rrc_decref(c->a.h->heap, c->last);
+    app_close(&c->a);
+}
+
+/* Lack of memory is told, nothing is lost, and ids stay what they were. (An array that cannot be made
+   smaller stays as it is.) */
+static void a_snapshot_without_memory(void)
+{
+    int which;
+
+    for (which = 0; which < 8; which++) {
+        size_t fail_at, failures = 0;
+        int has_failed = 1;
+
+        for (fail_at = 1; has_failed; fail_at++) {
+            crowd c = crowd_open(which);
+            host *h = c.a.h;
+            size_t bytes;
+            rrc_stats stats = host_stats(h);
+            int code;
+
+            unit_context("world %d, allocation %u fails", which, (unsigned)fail_at);
+            check_str(snapshot_ids(c.a.t, "KnotTable"), "6");
+            check(host_stats(h).memory > stats.memory);
+            stats = host_stats(h);
+            bytes = h->live_bytes;
+            h->fail_at = h->calls.allocate + fail_at;
+            code = rrc_dump_heapsnapshot(h->heap, ignore_text, NULL);
+            has_failed = h->failed > 0;
+            check_int(code, !has_failed || code == RRC_OK ? RRC_OK : RRC_ENOMEM);
+            failures += code != RRC_OK;
+            h->fail_at = 0;
+            check_int(h->live_bytes - bytes, host_stats(h).memory - stats.memory);
+            check_str(snapshot_ids(c.a.t, "KnotTable"), "6");
+            crowd_close(&c, which);
+        }
+        check(failures > 8);
+        check(failures < fail_at - 2);          /* some did no harm */
+    }
+}
+
+/* Long names are cut, and a name may begin another one. An object may have lost its type. */
+static void names_of_all_lengths(void)
+{
+    static char name[400];
+    static const rrc_type Long = { .tp_name = name, .tp_basicsize = sizeof(node) };
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *ob = ob_new(h, &Long);
+    size_t p = host_rooted(h, HOST_OLD), length;
+
+    ob_link(h, O, p, ob, FULL);
+    for (length = 240; length < 260; length++) {
+        char expected[400];
+
+        memset(name, 'x', length);
+        name[length] = '\0';
+        snprintf(expected, sizeof expected, "\"%.250s\"", name);
+        clear_text(t);
+        check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+        check_int(mentions(t->written, expected), 1);
+    }
+    RRC_TYPE(ob) = NULL;
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"?\""), 1);
+    RRC_TYPE(ob) = &Long;
+    rrc_decref(h->heap, ob);
+    host_unroot(h, p);
+    host_major(h);
+    host_close(h);
+    free(t);
+}
+
+/* A host may give ids to some of its objects, and may stop to. */
+static void objects_with_ids_and_without(void)
+{
+    app a = app_open(3);
+
+    check_str(snapshot_ids(a.t, "userdata Widget"), "23");
+    check_str(ids_of(a.t, "function at \\\"app\\\":12"), "13");
+    a.h->options.shows = 4;
+    check_str(snapshot_ids(a.t, "userdata Widget"), "23");
+    check_str(ids_of(a.t, "function at \\\"app\\\":12"), "27");
+    app_close(&a);
+}
+
+/* A tp_traverse that gives other answers after some calls. */
+static int answers_left, shows_at_first;
+
+static int fickle_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    if (answers_left != 0)
+        answers_left--;
+    if ((answers_left > 0) == shows_at_first)
+        RRC_VISIT(KNOT(self)->ref[0]);
+    RRC_VISIT(KNOT(self)->ref[1]);
+    return 0;
+}
+
+static void traverses_that_change(void)
+{
+    static const rrc_type Fickle = {
+        .tp_name = "Fickle", .tp_basicsize = sizeof(knot), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+        .tp_dealloc = knot_dealloc, .tp_traverse = fickle_traverse,
+    };
+    int calls, way;
+
+    for (way = 0; way < 6; way++)
+        for (calls = 1; calls < 7; calls++) {
+            host *h = host_open(NULL);
+            text *t = text_open(h);
+            rrc_object *fickle = knot_new(h, &Fickle, 0), *a = ob_new(h, &Node), *b = ob_new(h, &Node);
+            int code;
+
+            unit_context("way %d, %d calls", way, calls);
+            KNOT(fickle)->ref[0] = a;
+            KNOT(fickle)->ref[1] = b;
+            answers_left = calls;
+            shows_at_first = way / 3;
+            code = way % 3 == 0 ? rrc_explain(h->heap, a, write_text, t) : way % 3 == 1
+                 ? rrc_dump_dot(h->heap, write_text, t) : rrc_dump_heapsnapshot(h->heap, write_text, t);
+            check(code == RRC_OK || (way % 3 == 2 && code == RRC_EHOOK));
+            if (code == RRC_EHOOK)
+                host_expect_log(h, RRC_EHOOK, "rrc_dump_heapsnapshot");
+            answers_left = shows_at_first = 0;
+            rrc_decref(h->heap, fickle);
+            host_close(h);
+            free(t);
+        }
+}
+
+/* What waits, what is static, and what no collection has found yet. */
+static void a_snapshot_of_what_waits(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    zoo z = make_a_zoo(h);
+
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"say \\\"hi\\\" \\\\\""), 1);
+    check_int(mentions(t->written, "\"static\""), 1);
+    check_int(mentions(t->written, "\"1 reference\""), 1);
+    check_int(mentions(t->written, "\"waits\""), 0);
+    check_int(mentions(t->written, "\n,9,3,16,0,0,0,0\n"), 1);
+    check_int(mentions(t->written, "\n,3,"), 3 + 3 + 1);        /* three p's; their links, of which one leads back */
+    host_major(h);
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"waits\""), 1);
+    check_int(mentions(t->written, "\n,9,3,16,0,7,0,0\n"), 1);  /* the ring of five, and the stiff one */
+    leave_the_zoo(h, z);
+    free(t);
+}
+
+/* Text that is UTF-8 is written as it is, and each other byte as U+FFFD. */
+static const char *strange_words(host *h, size_t id)
+{
+    static const char *const words[] = {
+        "string \x01\x1f\"\\", "string \x7f\xc2\x80\xdf\xbf", "string \xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf",
+        "string \xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "string \x80", "string \xc1\x80", "string \xe0\x9f\xbf",
+        "string \xed\xa0\x80", "string \xf0\x8f\xbf\xbf", "string \xf4\x90\x80\x80", "string \xf5\x80\x80\x80",
+        "string \xc2", "string \xe2\x82", "strings", "sorted", "function", "functions", "functors",
+    };
+    static char said[100];
+
+    (void)h;
+    if (id < sizeof words / sizeof words[0])
+        return words[id];
+    snprintf(said, sizeof said, "%s number %u", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", (unsigned)id);
+    return said;
+}
+
+static void text_of_all_kinds(void)
+{
+    const host_options options = { .shows = 2 };
+    host *h = host_open(&options);
+    text *t = text_open(h);
+    size_t i;
+
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);      /* an empty heap */
+    check_int(mentions(t->written, "\"node_count\":4,\"edge_count\":3,"), 1);
+    h->words = strange_words;
+    for (i = 0; i < 150; i++)
+        host_rooted(h, HOST_OLD);
+    clear_text(t);
+    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(mentions(t->written, "\"string \\u0001\\u001f\\\"\\\\\""), 1);
+    check_int(mentions(t->written, "\"string \x7f\xc2\x80\xdf\xbf\""), 1);
+    check_int(mentions(t->written, "\"string \xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\""), 1);
+    check_int(mentions(t->written, "\"string \xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""), 1);
+    check_int(mentions(t->written, "\"string \\ufffd\""), 2);
+    check_int(mentions(t->written, "\"string \\ufffd\\ufffd\""), 2);
+    check_int(mentions(t->written, "\"string \\ufffd\\ufffd\\ufffd\""), 2);
+    check_int(mentions(t->written, "\"string \\ufffd\\ufffd\\ufffd\\ufffd\""), 3);
+    check_int(mentions(t->written, "\n,2,"), 13 + 150);      /* strings, and edges of the roots */
+    check_int(mentions(t->written, "\n,5,"), 1);             /* a function */
+    check_int(mentions(t->written, "number 149\""), 1);
+    host_close(h);
+    free(t);
+}
+
+/* A host whose answers change: there are fewer edges than were counted, or than the nodes say. */
+typedef struct forgetting {
+    size_t object;
+    int describes;              /* so many calls of describe until then */
+    int remembers;              /* it has the edge again at the next call */
+} forgetting;
+
+static void forget_an_edge(host *h, const char *name)
+{
+    forgetting *f = (forgetting *)h->test;
+
+    if (strcmp(name, "describe") != 0 || f->describes-- > 0)
+        return;
+    if (f->describes == -1)
+        host_point(h, f->object, 1, HOST_NOTHING);
+    else if (f->remembers)
+        host_point(h, f->object, 1, h->count - 1);
+}
+
+static void edges_that_change(void)
+{
+    /* The objects are described in the order window_p, closure, widget_p, table. */
+    static const struct {
+        int describes, remembers, code;
+    } cases[] = {
+        { 0, 0, RRC_EHOOK }, { 1, 0, RRC_EHOOK }, { 3, 0, RRC_EHOOK }, { 4, 0, RRC_OK },
+        { 0, 1, RRC_EHOOK }, { 1, 1, RRC_OK }, { 3, 1, RRC_EHOOK },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        app a = app_open(2);
+        forgetting f;
+
+        unit_context("case %u", (unsigned)i);
+        f.object = a.closure;
+        f.describes = cases[i].describes;
+        f.remembers = cases[i].remembers;
+        a.h->on_hook = forget_an_edge;
+        a.h->test = &f;
+        check_int(rrc_dump_heapsnapshot(a.h->heap, ignore_text, NULL), cases[i].code);
+        if (cases[i].code != RRC_OK)
+            host_expect_log(a.h, cases[i].code, "rrc_dump_heapsnapshot");
+        a.h->on_hook = NULL;
+        app_close(&a);
+    }
+}
+
 UNIT_GROUP(gc_insight,
+    UNIT(a_snapshot_in_full),
+    UNIT(ids_are_those_of_one_life),
+    UNIT(a_snapshot_without_memory),
+    UNIT(names_of_all_lengths),
+    UNIT(objects_with_ids_and_without),
+    UNIT(traverses_that_change),
+    UNIT(a_snapshot_of_what_waits),
+    UNIT(edges_that_change),
+    UNIT(text_of_all_kinds),
+    UNIT(the_path_through_both_heaps),
+    UNIT(kept_for_garbage),
+    UNIT(roots_and_hosts_without_names),
+    UNIT(a_picture_of_both_heaps),
+    UNIT(seeing_both_heaps_without_memory),
+    UNIT(the_hooks_that_show_may_only_look),
     UNIT(references_that_are_no_members),
     UNIT(pictures_in_a_walk),
     UNIT(only_tracked_objects_have_edges),

@@ -1,6 +1,6 @@
 /* Memory: every allocation fails in turn, and what a link costs. */
 
-#include "objects.h"
+#include "knots.h"
 
 #include <string.h>
 
@@ -181,7 +181,7 @@ static void a_small_heap_is_small(void)
     size_t empty = host_stats(h).memory;
     rrc_object *ob;
 
-    check(empty < 3000);
+    check(empty < 3200);
     ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
     check(host_stats(h).memory > empty && host_stats(h).memory < 28000);
     ob = rrc_gc_new(h->heap, &Tracked);
@@ -301,6 +301,154 @@ static void memory_does_not_creep(void)
     host_close(h);
 }
 
+/* ---- bytes ---- */
+
+/* All memory of the host's hook is the heap's or an object's. */
+static void check_bytes(host *h, size_t pending)
+{
+    rrc_stats stats = host_stats(h);
+
+    check_int(stats.object_bytes, h->live_bytes - stats.memory);
+    check_int(stats.pending_bytes, pending);
+    check_int(rrc_check(h->heap), RRC_OK);
+}
+
+/* The memory that one more object takes. */
+static size_t bytes_more(host *h, size_t *before)
+{
+    size_t bytes = host_stats(h).object_bytes, more = bytes - *before;
+
+    *before = bytes;
+    return more;
+}
+
+static void the_bytes_of_objects(void)
+{
+    static const rrc_type Var = {
+        .tp_name = "Var", .tp_basicsize = sizeof(node), .tp_itemsize = 10, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    };
+    static const rrc_type Long = { .tp_name = "Long", .tp_basicsize = sizeof(node), .tp_itemsize = 4 };
+    static const rrc_type Ring = {
+        .tp_name = "Ring", .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    };
+    host *h = host_open(NULL);
+    size_t bytes = 0, light, full, ring, var;
+    rrc_object *ob, *grown;
+
+    check_bytes(h, 0);
+    ob = rrc_new_var(h->heap, &Long, 3);
+    check(bytes_more(h, &bytes) >= sizeof(node) + 12);
+    rrc_decref(h->heap, ob);
+    check_bytes(h, 0);
+    check_int(host_stats(h).object_bytes, 0);
+    bytes = 0;
+    ob_given(h, O, host_new(h, HOST_OLD), FULL);
+    full = bytes_more(h, &bytes);
+    check(full >= sizeof(node));
+    ob_given(h, O, host_new(h, HOST_OLD), LIGHT_OB);
+    light = bytes_more(h, &bytes);
+    check_int(bytes, full + light);
+    ob = rrc_gc_new_var(h->heap, &Var, 5);
+    var = bytes_more(h, &bytes);
+    check_bytes(h, 0);
+    grown = rrc_gc_resize(h->heap, ob, 100);
+    check_int(bytes_more(h, &bytes), 950);
+    ob = rrc_gc_resize(h->heap, grown, 2);
+    check_int(host_stats(h).object_bytes, bytes - 980);
+    bytes = host_stats(h).object_bytes;
+    var -= 30;
+    check_bytes(h, 0);
+    ob_link(h, O, host_new(h, HOST_OLD), ob, FULL);
+    rrc_decref(h->heap, ob);
+    host_major(h);                      /* the light one goes at once */
+    check_bytes(h, full + var);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_bytes(h, full);
+    ob = rrc_next_dead(h->heap);
+    check_bytes(h, 0);
+    rrc_decref(h->heap, ob);
+    check_bytes(h, 0);
+    check_int(host_stats(h).object_bytes, 0);
+    bytes = 0;
+    ob = rrc_gc_new(h->heap, &Ring);
+    ring = bytes_more(h, &bytes);
+    check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+    host_minor_begin(h);                /* a dealloc that must wait, and garbage */
+    rrc_decref(h->heap, ob);
+    host_minor_end(h);
+    check_bytes(h, ring);
+    rrc_run_pending(h->heap, 0);
+    check_bytes(h, 0);
+    check_int(host_stats(h).object_bytes, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+static void the_bytes_of_garbage(void)
+{
+    host *h = host_open(NULL);
+    size_t all;
+    rrc_object *ring = knot_ring(h, &Knot, 10, NULL);
+
+    all = host_stats(h).object_bytes;
+    check_bytes(h, 0);
+    host_major(h);
+    check_bytes(h, all);
+    rrc_incref(h->heap, ring);
+    rrc_run_pending(h->heap, 1);        /* C has it again */
+    check_bytes(h, 0);
+    rrc_decref(h->heap, ring);
+    host_major(h);
+    check_bytes(h, all);
+    rrc_run_pending(h->heap, 0);
+    check_bytes(h, 0);
+    check_int(host_stats(h).object_bytes, 0);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* What waits may not change its size: rrc_check sees that of its type. */
+static void a_type_that_changes_while_it_waits(void)
+{
+    static const rrc_type Larger = { .tp_name = "Larger", .tp_basicsize = sizeof(node) + 8 };
+    int way;
+
+    for (way = 0; way < 2; way++) {
+        host *h = host_open(NULL);
+        rrc_object *ob = ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        const rrc_type *type = RRC_TYPE(ob);
+
+        host_major(h);
+        check_int(rrc_check(h->heap), RRC_OK);
+        RRC_TYPE(ob) = way == 0 ? NULL : &Larger;
+        check_int(rrc_check(h->heap), RRC_ECORRUPT);
+        host_expect_log(h, RRC_ECORRUPT, "rrc_check");
+        RRC_TYPE(ob) = type;
+        check_int(rrc_check(h->heap), RRC_OK);
+        check_int(rrc_run_pending(h->heap, 0), 1);
+        host_close(h);
+    }
+}
+
+static void native_bytes_are_added_up(void)
+{
+    host *h = host_open(NULL);
+
+    rrc_native_bytes(NULL, 10);
+    check_int(host_stats(h).native_bytes, 0);
+    rrc_native_bytes(h->heap, 1000);
+    rrc_native_bytes(h->heap, 24);
+    check_int(host_stats(h).native_bytes, 1024);
+    rrc_native_bytes(h->heap, -1000);
+    check_int(host_stats(h).native_bytes, 24);
+    rrc_native_bytes(h->heap, -24);
+    check_int(host_stats(h).native_bytes, 0);
+    rrc_native_bytes(h->heap, 5);
+    rrc_native_bytes(h->heap, PTRDIFF_MIN);     /* not less than nothing */
+    check_int(host_stats(h).native_bytes, 0);
+    host_close(h);
+}
+
 UNIT_GROUP(memory,
     UNIT(each_allocation_fails_once),
     UNIT(all_allocations_fail_from_some_point_on),
@@ -311,4 +459,8 @@ UNIT_GROUP(memory,
     UNIT(a_link_costs_little),
     UNIT(a_link_that_was_young_costs_little),
     UNIT(memory_is_given_back),
-    UNIT(memory_does_not_creep));
+    UNIT(memory_does_not_creep),
+    UNIT(the_bytes_of_objects),
+    UNIT(the_bytes_of_garbage),
+    UNIT(a_type_that_changes_while_it_waits),
+    UNIT(native_bytes_are_added_up));

@@ -226,6 +226,12 @@ static void read_text(void *arg, const char *text, size_t size)
 static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, s->linked, read_text, NULL); }
 static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, read_text, NULL); }
 
+static int call_dump_heapsnapshot(scene *s, rrc_heap *heap)
+{
+    (void)s;
+    return rrc_dump_heapsnapshot(heap, read_text, NULL);
+}
+
 static int call_queries(scene *s, rrc_heap *heap)
 {
     rrc_stats stats;
@@ -234,6 +240,8 @@ static int call_queries(scene *s, rrc_heap *heap)
     check_int(rrc_check_config(heap), RRC_OK);
     check_str(rrc_version(), RRC_VERSION);
     rrc_touch(heap, s->plain);
+    rrc_native_bytes(heap, 10);
+    rrc_native_bytes(heap, -10);
     return rrc_get_stats(heap, &stats);
 }
 
@@ -283,7 +291,8 @@ static const column columns[] = {
     COLUMN(invoke_callback), COLUMN(next_dead), COLUMN(run_pending),
     COLUMN(gc_track), COLUMN(gc_untrack), COLUMN(gc_queries), COLUMN(gc_switch),
     COLUMN(gc_collect), COLUMN(gc_visit_objects),
-    COLUMN(marked), COLUMN(check), COLUMN(explain), COLUMN(dump_dot), COLUMN(queries), COLUMN(heap_new),
+    COLUMN(marked), COLUMN(check), COLUMN(explain), COLUMN(dump_dot), COLUMN(dump_heapsnapshot),
+    COLUMN(queries), COLUMN(heap_new),
     COLUMN(minor), COLUMN(major), COLUMN(major_early), COLUMN(links_moved), COLUMN(pause),
     { "rrc_heap_free", REFUSED, call_heap_free },
     { "rrc_minor_collection_free", REFUSED, call_minor_free }, { "rrc_major_collection_free", REFUSED, call_major_free },

@@ -55,6 +55,7 @@ static int collect(states_cast *c)
         host_phase was = h->phase;
 
         check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+        h->slices = 0;
         h->phase = HOST_MUTATOR;
         check_int(rrc_check(h->heap), RRC_OK);
         h->phase = was;
@@ -68,6 +69,16 @@ static int collect(states_cast *c)
     } else if (is_function(c, "rrc_minor_collection_free")) {
         host_minor_end(h);
         check_int(host_stats(h).minor_collections, minor + 1);
+    } else if (is_function(c, "rrc_major_collection_start")) {
+        int code = rrc_major_collection_start(h->heap);
+
+        h->slices = code == RRC_OK && c->state != STATE_ENDING;
+        return code;
+    } else if (is_function(c, "rrc_major_collection_keep") && c->state == STATE_SWEEPING) {
+        return rrc_major_collection_keep(h->heap);
+    } else if (is_function(c, "rrc_major_collection_free") && c->state == STATE_SWEEPING) {
+        host_major(h);
+        check_int(host_stats(h).major_collections, major + 1);
     } else if (is_function(c, "rrc_major_collection_keep")) {
         int code;
 
@@ -80,7 +91,8 @@ static int collect(states_cast *c)
         check_int(rrc_major_collection_trace(h->heap), RRC_EPHASE);
         h->log_count--;
         return code;
-    } else if (is_function(c, "rrc_major_collection_free")) {
+    } else if (is_function(c, "rrc_major_collection_free") || is_function(c, "rrc_major_collection_sweep")) {
+        h->sweeps = is_function(c, "rrc_major_collection_sweep");
         host_major_end(h);
         check_int(host_stats(h).major_collections, major + 1);
     } else {
@@ -367,6 +379,28 @@ static void keep_a_link(states_cast *c)
     host_major(h);
 }
 
+/* The mutator runs while a major collection is marking in slices. */
+static void in_slices(states_cast *c)
+{
+    host_start(HOST_OF(c));
+    check_int(rrc_major_collection_work(c->heap, 3) >= 3, 1);
+    states_call(c);
+    if (is_function(c, "rrc_gc_collect"))       /* it has paused the collection */
+        HOST_OF(c)->slices = 0;
+    if (c->state != STATE_HUSK && HOST_OF(c)->slices != 0)
+        host_major(HOST_OF(c));
+}
+
+/* ... and while one is sweeping. */
+static void after_the_verdict(states_cast *c)
+{
+    host_start(HOST_OF(c));
+    host_pronounce(HOST_OF(c));
+    states_call(c);
+    if (c->state != STATE_HUSK && HOST_OF(c)->slices != 0)
+        host_major(HOST_OF(c));
+}
+
 static void with_a_kept_link(states_cast *c)
 {
     keep_a_link(c);
@@ -447,6 +481,8 @@ static const struct row {
     { "trace in rrc_major_collection_keep", STATE_MAJOR, in_trace_of_keep },
     { "survivor in rrc_major_collection_keep", STATE_MAJOR, in_survivor_of_keep },
     { "with garbage that has kept its link", STATE_PARTING, with_a_kept_link },
+    { "in a major collection in slices", STATE_STARTED, in_slices },
+    { "between the verdict and the sweep", STATE_SWEEPING, after_the_verdict },
     { "parted in rrc_run_pending", STATE_HOOK, in_parted },
     { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end },
     { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end },
@@ -472,7 +508,7 @@ static void each_state_is_reached(void)
 
 static void call_from(const struct row *from, const states_function *function)
 {
-    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .incremental = 1 };
     host *h = host_open(&options);
     states_cast c;
     size_t id;

@@ -5,6 +5,8 @@
 #   random-VARIANT         random operations against an oracle
 #   cycles-VARIANT         graphs over both heaps: random, all small ones, those of tests/graphs
 #   mirror-VARIANT         the same for a host whose collector is closed
+#   slices-VARIANT         major collections in slices: random programs, all small graphs
+#   snapshot-VARIANT       a library that is not ours reads heap snapshots
 #   damage-VARIANT         a heap whose tables are damaged from inside
 #
 # The words of a variant are its settings: see tests/variant.sh.
@@ -16,8 +18,8 @@ SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/ot
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
-CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/states.c tests/unit.c tests/impl.c
+CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -46,8 +48,12 @@ $(BUILD)/tests/mirror-%: $(MIRROR_SRCS) $(STATES) $(TEST_HEADERS)
 $(BUILD)/tests/damage-%: tests/damage.c tests/unit.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/damage.c tests/unit.c
 
-# The quick subset, and everything.
-CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug
+$(BUILD)/tests/slices-%: tests/slices.c tests/unit.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* tests/slices.c tests/unit.c
+
+# Those of `make test`, and everything.
+CHECK_VARIANTS := dict-desc-moves slot-macros-fixed-debug slot-desc-fixed-debug-asan \
+                  mirror-dict-desc-moves m32-front-small-dict-desc-moves
 # Half of the ways to combine four settings: any three of them meet in all ways.
 COMMON_VARIANTS := dict-desc-moves dict-desc-fixed-debug dict-macros-moves-debug dict-macros-fixed \
                    slot-desc-moves-debug slot-desc-fixed slot-macros-moves slot-macros-fixed-debug
@@ -77,8 +83,9 @@ $(eval $(call run,state_errors,$(BUILD)/tests/impl-dict-desc-moves.o,\
 CHECK_RUNS += state_errors
 
 # Cycles. Each of the common variants takes its share of the small graphs: together
-# all. The others, and the quick subset, take a sample; and so do all of the graphs of
-# three nodes with self references, six times as many. Sanitizers take long.
+# all. The others, and the quick subset, take a sample; and so do a few of the graphs of
+# three nodes with self references, six times as many. These samples are small, as they
+# notice no mutant that no other test notices (tests/README.md).
 slow = $(QUICK)$(filter %-asan %-tsan,$(1))
 SHARES := $(words $(COMMON_VARIANTS))
 SHARES_TAKEN :=
@@ -87,9 +94,9 @@ $(call run,random_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
     $(BUILD)/tests/cycles-$(1) random 1 $(if $(call slow,$(1)),150 300,800 400))
 $(call run,graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) graphs $(GRAPHS))
 $(call run,small_graphs-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) small \
-    $(if $(call slow,$(1)),2003 1,$(if $(filter $(1),$(COMMON_VARIANTS)),$(SHARES) $(words $(SHARES_TAKEN)),211 2)))
-$(call run,small_selves-$(1),$(BUILD)/tests/cycles-$(1),$(BUILD)/tests/cycles-$(1) selves \
-    $(if $(call slow,$(1)),20011 1,2003 $(words $(SHARES_TAKEN))))
+    $(if $(call slow,$(1)),2003 1,$(if $(filter $(1),$(COMMON_VARIANTS)),$(SHARES) $(words $(SHARES_TAKEN)),2003 2)))
+$(if $(filter $(1),$(CHECK_VARIANTS)),$(call run,small_selves-$(1),$(BUILD)/tests/cycles-$(1),\
+    $(BUILD)/tests/cycles-$(1) selves $(if $(call slow,$(1)),20011 1,2003 $(words $(SHARES_TAKEN)))))
 SHARES_TAKEN += $(filter $(1),$(COMMON_VARIANTS))
 endef
 CYCLE_VARIANTS := $(filter-out %-tsan,$(filter-out %-asan,$(TEST_VARIANTS))) \
@@ -99,10 +106,43 @@ $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANT
     sh tests/graph_errors.sh $(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANTS))))
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
 
+# Heap snapshots, as another program reads them.
+SNAPSHOT_SRCS := tests/snapshot.c tests/unit.c tests/host.c tests/objects.c tests/knots.c
+$(BUILD)/tests/snapshot-%: $(BUILD)/tests/impl-%.o $(SNAPSHOT_SRCS) $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ $* $< $(SNAPSHOT_SRCS)
+$(foreach variant,$(CHECK_VARIANTS),\
+    $(eval $(call run,snapshot-$(variant),$(BUILD)/tests/snapshot-$(variant) tests/snapshot.js,\
+        sh tests/snapshot.sh $(BUILD)/tests/snapshot-$(variant))))
+
+# Threads that drop references. The atomics are gcc's, C11's, or the program's own.
+MAIL_BUILDS := gcc c11 own tsan own-tsan c11-tsan
+$(BUILD)/tests/mail-%: tests/mail.c rawrefcount.h
+	@echo "building $@"
+	@$(CC) -std=$(if $(findstring c11,$*),c11,c99) $(WARNINGS) -Werror -I. \
+	    $(if $(findstring own,$*),-DMAIL_ATOMICS) \
+	    $(if $(findstring tsan,$*),-O1 -g -fsanitize=thread,$(CFLAGS)) $< -o $@ -lpthread
+$(foreach build,$(MAIL_BUILDS),\
+    $(eval $(call run,mail-$(build),$(BUILD)/tests/mail-$(build),\
+        $(BUILD)/tests/mail-$(build) $(if $(QUICK),1000000,10000000) 16)))
+CHECK_RUNS += mail-gcc mail-c11
+
 DAMAGE_VARIANTS := plain mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
-CHECK_RUNS += damage-mirror-debug
+CHECK_RUNS += damage-mirror-debug damage-small-asan
+
+# Major collections in slices. Two variants share the small graphs, the others take samples.
+SLICES_CHECK    := dict slot-debug
+SLICES_VARIANTS := $(SLICES_CHECK) slot dict-debug dict-debug-asan slot-asan small-dict-asan m32-dict-debug m32-slot
+slices_share = $(if $(QUICK),199 1,$(if $(filter dict,$(1)),2 0,$(if $(filter slot,$(1)),2 1,61 3)))
+define run_slices
+$(call run,slices_random-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) random 1 \
+    $(if $(QUICK),100,$(if $(filter %-asan,$(1)),400,2000)) 600)
+$(call run,slices_small-$(1),$(BUILD)/tests/slices-$(1),$(BUILD)/tests/slices-$(1) small $(call slices_share,$(1)))
+endef
+$(foreach variant,$(SLICES_VARIANTS),$(eval $(call run_slices,$(variant))))
+$(eval $(call run,slices_errors,,sh tests/slices_errors.sh))
+CHECK_RUNS += $(foreach variant,$(SLICES_CHECK),slices_random-$(variant) slices_small-$(variant))
 
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
@@ -116,17 +156,18 @@ $(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$
     $(if $(QUICK),60 400,$(if $(filter %-asan,$(1)),300 500,1000 600)))
 endef
 $(foreach variant,$(MIRROR_VARIANTS),$(eval $(call run_mirror,$(variant))))
-CHECK_RUNS += $(foreach kind,cases graphs small random,mirror_$(kind)-debug) mirror_random-plain
+MIRROR_CHECK_RUNS := plain debug small-asan m32-small
+CHECK_RUNS += $(foreach variant,$(MIRROR_CHECK_RUNS),$(foreach kind,cases graphs small random,mirror_$(kind)-$(variant)))
 
 # With a rule broken: something is lost, or found by the debug checks.
 $(foreach rule,moves increfs,$(foreach variant,$(MIRROR_CHECK),\
     $(eval $(call run,mirror_without_$(rule)-$(variant),$(BUILD)/tests/mirror-$(variant),\
         $(BUILD)/tests/mirror-$(variant) control $(rule)))))
 
-# All of them, for two hours: not a part of `make test`.
-EXHAUSTIVE := $(addprefix exhaustive-,$(CHECK_VARIANTS))
+# All of them, for two hours: not a part of `make test-all`.
+EXHAUSTIVE := $(addprefix exhaustive-,$(wordlist 1,2,$(CHECK_VARIANTS)))
 .PHONY: exhaustive $(EXHAUSTIVE)
-exhaustive: ## all small graphs, also those that make test takes a sample of (hours)
+exhaustive: ## all small graphs, also those that test-all takes a sample of (hours)
 	+@$(MAKE) --no-print-directory $(PARALLEL) $(EXHAUSTIVE)
 $(EXHAUSTIVE): exhaustive-%: $(BUILD)/tests/cycles-%
 	$< small 1
@@ -143,16 +184,18 @@ $(BUILD)/tests/attempt/%.passed: tests/attempt.sh tests/states.sh $(wildcard tes
 	@sh tests/attempt.sh run $(@D) $(@D)/$* $* || { tail -n 5 $(@D)/$*/log; exit 1; }
 	@touch $@
 
-# Controls that must fail.
-attempts = $(patsubst %,$(BUILD)/tests/attempt/%.passed,$(1))
-$(eval $(call run,mutants_links,$(call attempts,dict slot),sh tests/mutants.sh links))
-$(eval $(call run,mutants_cycles,$(call attempts,dict slot),sh tests/mutants.sh cycles))
-$(eval $(call run,mutants_mirror,$(call attempts,mirror watched),sh tests/mutants.sh mirror))
+# Controls that must fail: mistakes in the header. All that were made by hand must be noticed, and of a
+# sample of all small changes most; `make mutate` tries more of these, for minutes or hours.
+ATTEMPTS := $(patsubst %,$(BUILD)/tests/attempt/%.passed,dict slot mirror watched)
+define run_mutants
+$(call run,mutants_$(1)-$(2),$(ATTEMPTS),python3 tests/mutate.py --$(1) --part $(2) --share $(3) --jobs 1)
+endef
+$(foreach part,0 1,$(eval $(call run_mutants,by-hand,$(part),2)))
+$(foreach part,0 50,$(eval $(call run_mutants,small,$(part),100 --least 80)))
 
-# All small changes of the implementation, or each Nth of them: hours, or minutes.
 MUTATE ?= --share 50
 .PHONY: mutate
-mutate: ## change the header in every small way: do the tests notice? MUTATE="--share 50" (1: all, for hours)
+mutate: ## put mistakes in the header: do the tests notice? MUTATE="--share 50" (1: all, for hours)
 	@python3 tests/mutate.py $(MUTATE)
 
 # ---- coverage ----------------------------------------------------------------
@@ -162,7 +205,8 @@ COVERED := $(addprefix $(BUILD)/tests/,\
                    front-mirror-dict-macros-moves-debug) \
                cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
                mirror-clang-cover-plain mirror-clang-cover-small-debug \
-               damage-clang-cover-plain damage-clang-cover-mirror-debug)
+               damage-clang-cover-plain damage-clang-cover-mirror-debug \
+               slices-clang-cover-dict-debug slices-clang-cover-slot)
 $(eval $(call run,coverage,$(COVERED),sh tests/coverage.sh $(COVERED)))
 .PHONY: coverage
 coverage: $(COVERED) ## which lines and branches of the header no test reaches (needs clang, llvm)
@@ -180,10 +224,13 @@ $(call run,replay_mirror-$(1),$(BUILD)/tests/mirror-$(1),\
 endef
 $(foreach variant,$(CHECK_VARIANTS),$(eval $(call run_replays,$(variant))))
 $(foreach variant,$(MIRROR_CHECK),$(eval $(call run_mirror_replay,$(variant))))
+CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),replay_random-$(variant) replay_cycles-$(variant)) \
+              $(addprefix replay_mirror-,$(MIRROR_CHECK))
 
 # Random runs for a long time, in which memory must stay flat.
 SOAK_SECONDS  ?= 3600
-SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain
+SOAK_PROGRAMS := $(BUILD)/tests/random-dict-desc-moves $(BUILD)/tests/cycles-dict-desc-moves $(BUILD)/tests/mirror-plain \
+                 $(BUILD)/tests/slices-dict
 soak_command = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(1) $(if $(findstring /random-,$(1)),,random) soak
 
 .PHONY: soak

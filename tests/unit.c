@@ -22,6 +22,8 @@
 #include <cmocka.h>
 #endif
 
+int unit_letters_fail;
+
 static char context[256];
 static const char *test_name = "";
 

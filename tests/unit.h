@@ -69,4 +69,7 @@ void unit_equal_string(const char *file, int line, const char *what, const char 
    "N passed, N failed" as the last line. The result is the exit status. */
 int unit_main(int argc, char **argv, const unit_group *const *groups, size_t count);
 
+/* For the header's implementation in the test programs: rrc_decref_later finds no memory. */
+extern int unit_letters_fail;
+
 #endif

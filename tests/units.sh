@@ -38,6 +38,7 @@ for cc in $(compilers); do
         plays "$cxx $std: with debug checks" "$cxx" "-x c++ -std=$std -DRAWREFCOUNT_STATIC -DRRC_DEBUG"
         plays "$cxx $std: implementing unit in C" "$cxx" "-x c++ -std=$std" "$cc" -std=c99
         plays "$cxx $std: implementing unit for C" "$cc" -std=c99 "$cxx" "-x c++ -std=$std"
+        [ "$QUICK" = 1 ] && break
     done
 done
 

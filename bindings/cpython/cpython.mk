@@ -60,7 +60,12 @@ DEBUG_EXTENSIONS := $(addprefix $(BUILD)/capi/debug/, buffer.so graph.so)
 $(eval $(call run,cvm,$(CVM) $(CAPI_PROBE),sh $(VM_DIR)/tests/run.sh $(CVM) $(CAPI_PROBE) quick))
 $(eval $(call run,capi-readme,$(CVM),sh $(CAPI_DIR)/tests/readme.sh $(CVM)))
 $(eval $(call run,extensions,$(CVM) $(EXTENSIONS),sh $(EXT_DIR)/tests/run.sh $(CVM) $(BUILD)/capi quick))
-CHECK_RUNS += cvm extensions capi-dict capi-readme
+# What leaks is exactly what is new in the second of two heap snapshots.
+$(foreach kind,dict slot-macros,\
+    $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
+        sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(VM_DIR)/tests/snapshots/leak.txt \
+        $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(VM_DIR)/tests/snapshots/leak.lisp)))
+CHECK_RUNS += cvm cvm-slot-macros-asan extensions capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind) $(CAPI_PROBE),\
@@ -70,7 +75,7 @@ $(foreach kind,$(CVM_KINDS),\
 
 $(foreach kind,$(CVM_SANITIZED_KINDS),\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE),\
-        sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE)))\
+        sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(CAPI_DEBUG_PROBE) $(if $(QUICK),quick)))\
     $(eval $(call run,extensions-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan $(DEBUG_EXTENSIONS),\
         sh $(EXT_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(BUILD)/capi/debug))\
     $(eval $(call run,capi-$(kind),$(BUILD)/capi/tests-$(kind),$(BUILD)/capi/tests-$(kind))))

@@ -3,7 +3,7 @@
 #
 #   LUA    the Lua of `make demo-lua`: a name of pkg-config, and of the interpreter
 #   LUAS   those that are installed, or built from sources; all are tested
-#   LUA_SOURCES    a folder with sources: lua-5.5.0/src/lua.h ... `make deps` fetches some
+#   LUA_SOURCES    a folder with sources: lua-5.5.0/src/lua.h ... `make deps-all` fetches some
 
 LUA_DIR   := bindings/lua
 LUA_NAMES := lua5.5 lua5.4 lua5.3 lua5.2 lua5.1 luajit
@@ -125,6 +125,10 @@ $(foreach lua,$(LUAS),$(eval $(call lua_test_rules,$(lua)))\
 # One version in full under valgrind, and one for LuaRocks.
 $(if $(LUA),$(eval $(call run,lua-valgrind,$(call lua_libs,$(LUA)),sh $(LUA_TESTS)/valgrind.sh $(call lua_run,$(LUA)))))
 $(if $(LUA),$(eval $(call run,lua-rock,,sh $(LUA_TESTS)/rock.sh $(LUA))))
+# What leaks is exactly what is new in the second of two heap snapshots.
+$(if $(LUA),$(eval $(call run,snapshot-lua,$(call lua_libs,$(LUA)) tests/newer.js,\
+    sh tests/newer.sh $(BUILD)/leak-lua $(LUA_DIR)/tests/snapshots/leak.txt \
+    $(lua_env) LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/leak.lua))))
 $(if $(LUA),$(eval $(call run,lua-demo,$(call lua_libs,$(LUA)),$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua)))
 
 # Those that are not here.
@@ -170,7 +174,7 @@ ifeq ($(LUAS_CHECKED),)
 RUNS += lua-checked
 .PHONY: run-lua-checked
 run-lua-checked:
-	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps' fetches some"
+	@sh tests/run.sh skip lua-checked "there are no sources of Lua in $(LUA_SOURCES); 'make deps-all' fetches some"
 endif
 
 # For `make soak`.
@@ -179,7 +183,10 @@ soak: soak-lua
 soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random programs of each Lua only; LUAS=lua5.4
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
-HOST_CHECK_RUNS += $(if $(LUA),$(foreach test,cases random-stepped widgets,lua-$(test)-$(LUA)) lua-demo,lua-lua5.4)
+# Of the C programs, those of the newest version and of the last one of the list.
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets,lua-$(test)-$(lua))) \
+                   $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
+                   $(if $(LUA),lua-demo lua-readme-$(LUA),lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------
 

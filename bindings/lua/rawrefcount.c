@@ -4,8 +4,10 @@
  *     rawrefcount.collect()       -- collect garbage of Lua and C now; how many objects of C went
  *     rawrefcount.step()          -- tell Lua's collector what C refers to (it is told anyway, at times)
  *     rawrefcount.stats()         -- a table of numbers
- *     rawrefcount.explain(x)      -- in words: why C's part of x is alive; nil if x has no part in C
- *     rawrefcount.graph()         -- all of it in the language of Graphviz
+ *     rawrefcount.explain(x)      -- in words: why C's part of x is alive, with the whole path from a global, a
+ *                                    local or C through both heaps; nil if x has no part in C
+ *     rawrefcount.snapshot(file)  -- both heaps, for the memory panel of Chrome
+ *     rawrefcount.graph()         -- C's part in the language of Graphviz
  *
  * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
  */
@@ -101,9 +103,375 @@ static int module_stats(lua_State *L)
     FIELD("garbage", stats.garbage);
     FIELD("uncollectable", stats.uncollectable);
     FIELD("memory", stats.memory);
-    FIELD("native", ((rrcl_state *)rrc_userdata(heap))->native);
+    FIELD("object_bytes", stats.object_bytes);
+    FIELD("pending_bytes", stats.pending_bytes);
+    FIELD("native", stats.native_bytes);
 #undef FIELD
     return 1;
+}
+
+/* ---- what values of Lua refer to ----
+ *
+ * Lua cannot find a value by its address. So all values that can be reached are listed first: `list` has
+ * them by number, and `seen` has the number of each. Then the header calls the hooks, which allocate
+ * nothing in Lua. A value that is the p of a link is known to the header by its slot, and others by
+ * their number in the list. Strings and numbers are not shown. */
+
+typedef struct view {
+    lua_State    *L;
+    rrcl_state   *state;
+    int           list, seen, ids, globals, mode;      /* places on the stack; ids: 0, or a table with an id of each value */
+    int           count;
+    rrc_edgeproc  visit;        /* NULL: what is found is listed */
+    void         *arg;
+} view;
+
+/* Numbers of the list come after those of all slots. */
+#define VIEW_LISTED ((uintptr_t)1 << 28)
+
+#define VIEW_IDS RRCL_NAME ".ids"
+
+/* Is the value on top of the stack the header's own? Else set *number to its number. */
+static int view_is_own(view *v, uintptr_t *number)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(v->L, -1);
+    rrc_object *ob;
+    *number = VIEW_LISTED + (uintptr_t)v->count + 1;
+    if (proxy != NULL && proxy->ob != NULL) {
+        *number = proxy->slot;
+        return 0;
+    }
+    ob = rrcl_find_value(v->L, v->state, lua_gettop(v->L));
+    if (ob != NULL && ob->ob_type == v->state->value_type)
+        *number = ((rrcl_value *)(void *)ob)->slot;
+    return (ob != NULL && ob->ob_type != v->state->value_type)
+           || (lua_type(v->L, -1) == LUA_TTHREAD && lua_tothread(v->L, -1) == v->state->hidden);
+}
+
+/* List the value on top of the stack. */
+static void view_list(view *v)
+{
+    lua_State *L = v->L;
+    uintptr_t number;
+    if (view_is_own(v, &number))
+        return;
+    v->count++;
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, v->list, v->count);
+    lua_pushvalue(L, -1);
+    lua_pushnumber(L, (lua_Number)number);
+    lua_rawset(L, v->seen);
+    if (v->ids == 0)
+        return;
+    lua_pushvalue(L, -1);
+    lua_rawget(L, v->ids);
+    if (lua_isnil(L, -1)) {
+        lua_Number last;
+        lua_rawgeti(L, v->ids, 0);              /* the last id */
+        last = lua_tonumber(L, -1) + 1;
+        lua_pop(L, 1);
+        lua_pushnumber(L, last);
+        lua_rawseti(L, v->ids, 0);
+        lua_pushvalue(L, -2);
+        lua_pushnumber(L, last);
+        lua_rawset(L, v->ids);
+    }
+    lua_pop(L, 1);
+}
+
+/* What refers to the value on top of the stack by this name has been found. Pops the value. */
+static void view_found(view *v, const char *name, size_t number)
+{
+    lua_State *L = v->L;
+    uintptr_t known;
+    if (rrcl_has_identity(lua_type(L, -1))) {
+        lua_pushvalue(L, -1);
+        lua_rawget(L, v->seen);
+        known = (uintptr_t)lua_tonumber(L, -1);
+        lua_pop(L, 1);
+        if (v->visit == NULL && known == 0)
+            view_list(v);
+        else if (v->visit != NULL && known != 0)
+            v->visit(v->arg, (rrc_gcref)(known << 1), name, number);
+    }
+    lua_pop(L, 1);
+}
+
+/* The field whose key is below its value, on top of the stack. Pops the value. */
+static void view_field(view *v, const char *before)
+{
+    char name[100];
+    lua_Number key = lua_type(v->L, -2) == LUA_TNUMBER ? lua_tonumber(v->L, -2) : -1;
+    if (lua_type(v->L, -2) == LUA_TSTRING) {
+        snprintf(name, sizeof name, "%s%.60s", before, lua_tostring(v->L, -2));
+        view_found(v, name, 0);
+    } else if (key >= 0 && key < 4294967296.0) {
+        view_found(v, NULL, (size_t)key);
+    } else {
+        view_found(v, "value", 0);
+    }
+}
+
+static void view_table(view *v, int index)
+{
+    lua_State *L = v->L;
+    const char *mode = NULL;
+    int weak_keys, weak_values;
+    if (lua_getmetatable(L, index)) {
+        lua_pushvalue(L, v->mode);
+        lua_rawget(L, -2);
+        mode = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+        lua_pop(L, 1);
+        view_found(v, "metatable", 0);
+    }
+    weak_keys = mode != NULL && strchr(mode, 'k') != NULL;
+    weak_values = mode != NULL && strchr(mode, 'v') != NULL;
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        if (weak_values)
+            lua_pop(L, 1);
+        else
+            view_field(v, ".");
+        lua_pushvalue(L, -1);
+        if (weak_keys)
+            lua_pop(L, 1);
+        else
+            view_found(v, "key", 0);
+    }
+}
+
+static void view_function(view *v, int index)
+{
+    char words[100];
+    const char *name;
+    int i;
+    for (i = 1; (name = lua_getupvalue(v->L, index, i)) != NULL; i++) {
+        snprintf(words, sizeof words, *name != '\0' ? "upvalue %.60s" : "upvalue %.0s%d", name, i);
+        view_found(v, words, 0);
+    }
+#if LUA_VERSION_NUM == 501
+    lua_getfenv(v->L, index);
+    view_found(v, "environment", 0);
+#endif
+}
+
+/* (A proxy's user value is a node, or will be one: of it, only the fields of scripts are shown.) */
+static void view_userdata(view *v, int index)
+{
+    lua_State *L = v->L;
+    if (lua_getmetatable(L, index))
+        view_found(v, "metatable", 0);
+    rrcl_get_uservalue(L, index);
+    if (rrcl_to_proxy(L, index) == NULL) {
+        view_found(v, "user value", 0);
+    } else if (lua_type(L, -1) == LUA_TTABLE && rrcl_to_proxy(L, index)->has_table) {
+        lua_rawgeti(L, -1, RRCL_FIELDS);
+        view_found(v, "fields", 0);
+        lua_pop(L, 1);
+    } else {
+        lua_pop(L, 1);
+    }
+}
+
+/* The locals of a thread, and the functions that it is in, without this one. */
+static void view_thread(view *v, lua_State *co)
+{
+    lua_Debug ar;
+    char words[100];
+    const char *name;
+    int level, i;
+    if (v->visit == NULL && co != v->L && !lua_checkstack(co, 5))
+        return;
+    for (level = co == v->L; lua_getstack(co, level, &ar); level++) {
+        for (i = 1; (name = lua_getlocal(co, &ar, i)) != NULL; i++) {
+            if (co != v->L)
+                lua_xmove(co, v->L, 1);
+            snprintf(words, sizeof words, "local %.60s", name);
+            view_found(v, words, 0);
+        }
+        lua_getinfo(co, "f", &ar);
+        if (co != v->L)
+            lua_xmove(co, v->L, 1);
+        view_found(v, "a running function", 0);
+    }
+    for (i = 1; level == 0 && i <= lua_gettop(co); i++) {      /* it was not started yet */
+        lua_pushvalue(co, i);
+        lua_xmove(co, v->L, 1);
+        view_found(v, "the stack", 0);
+    }
+}
+
+static void view_roots(view *v)
+{
+    lua_State *L = v->L;
+    lua_pushnil(L);
+    while (lua_next(L, v->globals))
+        view_field(v, "global ");
+    lua_pushnil(L);
+    while (lua_next(L, v->globals)) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        view_found(v, "a key of the globals", 0);
+    }
+    view_thread(v, L);
+    lua_pushnil(L);
+    while (lua_next(L, LUA_REGISTRYINDEX)) {
+        if (lua_type(L, -2) == LUA_TSTRING && strncmp(lua_tostring(L, -2), RRCL_NAME, strlen(RRCL_NAME)) == 0)
+            lua_pop(L, 1);
+        else
+            view_field(v, "registry.");
+    }
+}
+
+/* What the value on top of the stack refers to. Pops it. */
+static void view_value(view *v)
+{
+    int index = lua_gettop(v->L);
+    switch (lua_type(v->L, index)) {
+    case LUA_TTABLE:    view_table(v, index);                               break;
+    case LUA_TFUNCTION: view_function(v, index);                            break;
+    case LUA_TUSERDATA: view_userdata(v, index);                            break;
+    case LUA_TTHREAD:   view_thread(v, lua_tothread(v->L, index));          break;
+    default:            break;
+    }
+    lua_settop(v->L, index - 1);
+}
+
+/* Push the value that p stands for, or nil. */
+static void view_push(view *v, rrc_gcref p)
+{
+    uintptr_t number = (uintptr_t)p >> 1;
+    if (number > VIEW_LISTED) {
+        lua_rawgeti(v->L, v->list, (int)(number - VIEW_LISTED));
+    } else {
+        rrcl_get_live(v->state, (uint32_t)number);
+        lua_xmove(v->state->hidden, v->L, 1);
+    }
+}
+
+static void view_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
+{
+    view *v = (view *)((rrcl_state *)userdata)->view;
+    v->visit = visit;
+    v->arg = arg;
+    if (p == NULL) {
+        view_roots(v);
+        return;
+    }
+    view_push(v, p);
+    view_value(v);
+}
+
+/* (Lua does not say how large a table or a function is: these are the usual sizes.) */
+static void view_describe(void *userdata, rrc_gcref p, rrc_description *about)
+{
+    view *v = (view *)((rrcl_state *)userdata)->view;
+    lua_State *L = v->L;
+    rrcl_proxy *proxy;
+    lua_Debug ar;
+    view_push(v, p);
+    if (v->ids != 0) {
+        lua_pushvalue(L, -1);
+        if (!lua_isnil(L, -1))
+            lua_rawget(L, v->ids);
+        about->id = (uint32_t)lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+    snprintf(about->text, sizeof about->text, "%s", lua_typename(L, lua_type(L, -1)));
+    switch (lua_type(L, -1)) {
+    case LUA_TTABLE:
+        about->size = 56;
+        lua_pushnil(L);
+        for (; lua_next(L, -2); lua_pop(L, 1))
+            about->size += 32;
+        break;
+    case LUA_TFUNCTION:
+        about->size = 40;
+        lua_pushvalue(L, -1);
+        lua_getinfo(L, ">S", &ar);
+        if (*ar.what == 'C')
+            snprintf(about->text, sizeof about->text, "function of C");
+        else
+            snprintf(about->text, sizeof about->text, "function at %.60s:%d", ar.short_src, ar.linedefined);
+        break;
+    case LUA_TUSERDATA:
+        about->size = 40 + rrcl_rawlen(L, -1);
+        proxy = rrcl_to_proxy(L, -1);
+        if (proxy != NULL)
+            snprintf(about->text, sizeof about->text, "proxy of %.60s", rrcl_proxy_name(proxy));
+        break;
+    case LUA_TTHREAD:
+        about->size = 200;
+        break;
+    case LUA_TNIL:
+        snprintf(about->text, sizeof about->text, "dead");
+        break;
+    default:
+        break;
+    }
+    lua_pop(L, 1);
+}
+
+/* List the p's of links: C may be all that holds them. */
+static void view_links(view *v)
+{
+    rrcl_state *state = v->state;
+    uint32_t slot;
+    v->visit = NULL;
+    for (slot = 1; slot < state->slot_count; slot++) {
+        rrc_object *ob = state->slots[slot].ob;
+        if (ob == NULL || rrc_mirror_node(state->heap, ob) == rrcl_ref_of(slot))
+            continue;
+        rrcl_get_live(state, slot);
+        lua_xmove(state->hidden, v->L, 1);
+        view_found(v, NULL, 0);
+    }
+}
+
+/* List all values. Everything that can fail is done here. */
+static void view_open(lua_State *L, view *v, int with_ids)
+{
+    int i;
+    luaL_checkstack(L, 30, "no room to look at all values");
+    memset(v, 0, sizeof *v);
+    v->L = L;
+    v->state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    lua_newtable(L);
+    v->list = lua_gettop(L);
+    lua_newtable(L);
+    v->seen = lua_gettop(L);
+    lua_pushliteral(L, "__mode");
+    v->mode = lua_gettop(L);
+#if LUA_VERSION_NUM == 501
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+#else
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+#endif
+    v->globals = lua_gettop(L);
+    if (with_ids) {
+        lua_getfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            rrcl_push_weak(L, "k");
+            lua_pushvalue(L, -1);
+            lua_setfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
+        }
+        v->ids = lua_gettop(L);
+    }
+    view_roots(v);
+    view_links(v);
+    for (i = 1; i <= v->count; i++) {
+        lua_rawgeti(L, v->list, i);
+        view_value(v);
+    }
+}
+
+/* While `on`, the header sees values of Lua. */
+static void view_show(view *v, int on)
+{
+    v->state->view = on ? v : NULL;
+    v->state->heap->desc.edges = on ? view_edges : NULL;
+    v->state->heap->desc.describe = on ? view_describe : NULL;
 }
 
 static int module_explain(lua_State *L)
@@ -111,6 +479,7 @@ static int module_explain(lua_State *L)
     rrc_heap *heap = rrc_lua_heap(L);
     text t = { NULL, 0, 0, 0 };
     rrc_object *ob;
+    view v;
     int code;
     luaL_checkany(L, 1);
     ob = rrc_lua_peek(L, heap, 1);
@@ -118,8 +487,37 @@ static int module_explain(lua_State *L)
         lua_pushnil(L);
         return 1;
     }
+    view_open(L, &v, 0);
+    view_show(&v, 1);
     code = rrc_explain(heap, ob, text_write, &t);
+    view_show(&v, 0);
     return text_push(L, &t, code);
+}
+
+static void file_write(void *arg, const char *bytes, size_t size)
+{
+    fwrite(bytes, 1, size, (FILE *)arg);
+}
+
+static int module_snapshot(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    FILE *file;
+    view v;
+    int code, is_lost;
+    view_open(L, &v, 1);
+    file = fopen(name, "wb");
+    if (file == NULL)
+        return luaL_error(L, "cannot write %s", name);
+    view_show(&v, 1);
+    code = rrc_dump_heapsnapshot(v.state->heap, file_write, file);
+    view_show(&v, 0);
+    is_lost = ferror(file) != 0;
+    if (fclose(file) != 0 || is_lost)
+        return luaL_error(L, "cannot write %s", name);
+    if (code != RRC_OK)
+        return luaL_error(L, "%s", rrc_error_message(code));
+    return 0;
 }
 
 static int module_graph(lua_State *L)
@@ -131,7 +529,7 @@ static int module_graph(lua_State *L)
 
 static const luaL_Reg module_functions[] = {
     { "collect", module_collect }, { "step", module_step }, { "stats", module_stats },
-    { "explain", module_explain }, { "graph", module_graph }, { NULL, NULL },
+    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph }, { NULL, NULL },
 };
 
 #if defined(_WIN32)

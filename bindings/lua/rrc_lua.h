@@ -407,8 +407,9 @@ typedef struct rrcl_state {
     int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
     int         has_error[RRCL_PLACES + 1];
     size_t      memory;             /* the header's */
-    size_t      native, native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
+    size_t      native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
+    void       *view;               /* while the module rawrefcount shows what values of Lua refer to */
 } rrcl_state;
 
 /* The payload of a proxy. */
@@ -2163,12 +2164,11 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrc_native_bytes(heap, change);
     if (change < 0) {
         size_t less = (size_t)0 - (size_t)change;
-        state->native -= less < state->native ? less : state->native;
         state->native_before -= less < state->native_before ? less : state->native_before;  /* it was garbage then */
     } else {
-        state->native += (size_t)change;
         state->native_new += (size_t)change;
     }
 }
@@ -2300,11 +2300,13 @@ static rrcl_state *rrcl_open_state(lua_State *L)
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
+    rrc_stats stats;
     int steps;
     if (state == NULL)
         return 0;
     rrcl_count_cycle(state);
-    state->native_before = state->native;
+    rrc_get_stats(state->heap, &stats);
+    state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     rrcl_use(state, L);
     rrcl_need_sentinel(L, state);

@@ -34,7 +34,7 @@ $(BUILD)/mruby/asan/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 	$(call MRUBY_TEST,$(MRUBY_SANITIZE))
 
 MRUBY_RUNS := mruby mruby-random mruby-asan mruby-random-asan mruby-demo mruby-mutants
-HOST_CHECK_RUNS += mruby mruby-random mruby-demo
+HOST_CHECK_RUNS += mruby mruby-asan mruby-random mruby-demo
 .PHONY: demo-mruby
 ifneq ($(MRUBY_CONFIG),)
 demo-mruby: $(BUILD)/mruby/widgets ## widgets in mruby: the naive way leaks, ours does not

@@ -364,7 +364,7 @@ typedef struct rrcm_state {
     struct RClass *object_class, *disposed_error;
     mrb_sym        node_name, list_name, value_name, call_name;
     int            is_closed;
-    size_t         native, native_before, native_new;   /* see rrc_mruby_native_bytes */
+    size_t         native_before, native_new;   /* see rrc_mruby_native_bytes */
     size_t         memory;      /* the header's */
 } rrcm_state;
 
@@ -906,7 +906,9 @@ static int rrcm_is_native_too_much(const rrcm_state *state)
 
 static void rrcm_begin_native(rrcm_state *state)
 {
-    state->native_before = state->native;
+    rrc_stats stats;
+    rrc_get_stats(state->heap, &stats);
+    state->native_before = stats.native_bytes;
     state->native_new = 0;
 }
 
@@ -985,14 +987,9 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
 
 RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change)
 {
-    rrcm_state *state = rrcm_state_of(heap);
-    if (change < 0) {
-        size_t less = (size_t)0 - (size_t)change;
-        state->native -= less < state->native ? less : state->native;
-    } else {
-        state->native += (size_t)change;
-        state->native_new += (size_t)change;
-    }
+    rrc_native_bytes(heap, change);
+    if (change > 0)
+        rrcm_state_of(heap)->native_new += (size_t)change;
 }
 
 /* ---- values: obs that stand for procs, strings, arrays ... ---- */
@@ -1636,7 +1633,9 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
     RRCM_STAT("garbage", stats.garbage);
     RRCM_STAT("uncollectable", stats.uncollectable);
     RRCM_STAT("memory", stats.memory);
-    RRCM_STAT("native", rrcm_state_of(heap)->native);
+    RRCM_STAT("object_bytes", stats.object_bytes);
+    RRCM_STAT("pending_bytes", stats.pending_bytes);
+    RRCM_STAT("native", stats.native_bytes);
 #undef RRCM_STAT
     return result;
 }

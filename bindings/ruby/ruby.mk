@@ -12,7 +12,7 @@ $(foreach kind,all demo bench-smoke gem mutants,\
     $(eval $(call run,ruby-$(kind),ruby-libraries,$(RUBY_RUN) $(kind))))
 $(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
 $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
-HOST_CHECK_RUNS += ruby-quick
+HOST_CHECK_RUNS += ruby-quick ruby-demo
 
 $(eval $(call run,soak-ruby,ruby-libraries,env SOAK_SECONDS=3 $(RUBY_RUN) soak))
 

@@ -559,6 +559,7 @@ static void window_finalize(rrc_heap *heap, rrc_object *self)
 static cvm_value window_on_finalize(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
 {
     (void)n;
+    rrc_gc_set_finalized(vm->rrc, self, args[0] == CVM_NIL);    /* without a handler there is nothing to do */
     return set_handler(vm, &((widget *)self)->on_finalize, "on-finalize", args[0]);
 }
 
@@ -579,8 +580,12 @@ static const ctype window_type = {
 
 static rrc_object *window_make(cvm *vm, cvm_value *args, size_t n)
 {
+    rrc_object *ob = make_widget(vm, &window_type.type, args[0]);
+
     (void)n;
-    return make_widget(vm, &window_type.type, args[0]);
+    if (ob != NULL)
+        rrc_gc_set_finalized(vm->rrc, ob, 1);
+    return ob;
 }
 
 /* ---- document ----------------------------------------------------------- */

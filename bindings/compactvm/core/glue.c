@@ -121,6 +121,19 @@ static void parted(void *vm, rrc_gcref p, rrc_object *ob)
     }
 }
 
+/* For rrc_explain and pictures: what p refers to, and what it is. A port can do without these two. */
+static void edges(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg)
+{
+    if (((cvm *)vm)->ops.edges != NULL)
+        ((cvm *)vm)->ops.edges(vm, p, visit, arg);
+}
+
+static void describe(void *vm, rrc_gcref p, rrc_description *about)
+{
+    if (((cvm *)vm)->ops.describe != NULL)
+        ((cvm *)vm)->ops.describe(vm, p, about);
+}
+
 /* An API may watch C objects come and go. */
 static void *reallocate(void *vm, void *ptr, size_t old_size, size_t new_size)
 {
@@ -139,6 +152,8 @@ static void log_mistake(void *vm, const rrc_log_item *item)
     fprintf(stderr, "%s\n", item->text);
 }
 
+enum { LEAST_C_TRIGGER = 1 << 20 };     /* see part 3 */
+
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "../../../rawrefcount.h"
 
@@ -152,6 +167,8 @@ int cvm_glue_open(cvm *vm)
     desc.parted = parted;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
     desc.realloc = reallocate;
+    desc.edges = edges;
+    desc.describe = describe;
 #if !CVM_HOOK_MACROS
     desc.trace = trace;
     desc.survivor = survivor;
@@ -163,6 +180,7 @@ int cvm_glue_open(cvm *vm)
 #endif
 #endif
     vm->rrc = rrc_heap_new(&desc);
+    vm->c_trigger = LEAST_C_TRIGGER;
     return vm->rrc != NULL;
 }
 
@@ -200,10 +218,18 @@ static void minor_trace(void *vm)
     rrc_minor_collection_trace(((cvm *)vm)->rrc);
 }
 
+/* New addresses are known. */
+static void moved(cvm *vm)
+{
+    if (vm->ops.moved != NULL)
+        vm->ops.moved(vm);
+    vm->attention = 1;
+}
+
 static void minor_free(void *vm)
 {
     rrc_minor_collection_free(((cvm *)vm)->rrc);
-    ((cvm *)vm)->attention = 1;
+    moved(vm);
 }
 
 static void major_trace(void *vm)
@@ -220,7 +246,7 @@ static void major_keep(void *vm)
 static void major_free(void *vm)
 {
     rrc_major_collection_free(((cvm *)vm)->rrc);
-    ((cvm *)vm)->attention = 1;
+    moved(vm);
 }
 
 static void marked(void *vm, cvm_object *p)
@@ -251,10 +277,32 @@ const cvm_phases cvm_glue_phases = {
  *
  * The language comes here between two steps, when all it works on is rooted:
  * deallocators may run programs, allocate, and start the next collection.
+ *
+ * C's objects can take much memory while ours take little: a buffer of megabytes
+ * has a proxy of some bytes. So when C has doubled since the last major collection,
+ * it is time for the next one. The doubling begins at what is left when the garbage of
+ * that collection has been deallocated, and not earlier: else garbage counts as live, and
+ * the wait is the longer, the more garbage there was.
  */
+static int is_c_too_large(cvm *vm)
+{
+    rrc_stats stats;
+
+    rrc_get_stats(vm->rrc, &stats);
+    if (vm->c_measured == vm->heap.majors)
+        return stats.object_bytes + stats.native_bytes > vm->c_trigger;
+    if (stats.pending == 0) {
+        vm->c_trigger = 2 * (stats.object_bytes + stats.native_bytes) + LEAST_C_TRIGGER;
+        vm->c_measured = vm->heap.majors;
+    }
+    return 0;
+}
+
 void cvm_glue_attend(cvm *vm)
 {
     vm->attention = 0;
+    if (is_c_too_large(vm) && vm->auto_pending)
+        cvm_heap_major(&vm->heap);
     rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
 }
 
@@ -285,6 +333,8 @@ static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
         return 0;
     }
     cvm_object_of(p)->flags |= CVM_LINKED;
+    if (is_c_too_large(vm))
+        vm->attention = 1;
     return 1;
 }
 

@@ -15,14 +15,20 @@ static size_t room(const char *top, const char *end)
 
 /* ---- the references inside an object ------------------------------------ */
 
-static void visit_fields(cvm_heap *h, cvm_object *p)
+cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
 {
     const cvm_kind *kind = h->kinds[p->kind];
-    cvm_value *field = (cvm_value *)(void *)((char *)p + kind->first);
-    size_t n = kind->count == CVM_REST ? (p->size - kind->first) / sizeof *field : kind->count;
 
-    if (kind->first == 0 || (p->flags & CVM_OUTSIDE))
-        return;
+    *n = kind->first == 0 || (p->flags & CVM_OUTSIDE) ? 0
+       : kind->count == CVM_REST ? (p->size - kind->first) / sizeof(cvm_value) : kind->count;
+    return (cvm_value *)(void *)((char *)p + kind->first);
+}
+
+static void visit_fields(cvm_heap *h, cvm_object *p)
+{
+    size_t n;
+    cvm_value *field = cvm_heap_fields(h, p, &n);
+
     for (; n > 0; n--, field++)
         cvm_heap_visit(h, field);
 }

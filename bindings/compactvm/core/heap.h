@@ -126,6 +126,9 @@ static inline void cvm_heap_shift(cvm_value *to, const cvm_value *from, size_t n
 void cvm_heap_minor(cvm_heap *h);
 void cvm_heap_major(cvm_heap *h);
 
+/* The first of the n references inside p. */
+cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n);
+
 /* ---- for cvm_phases, inside a collection only --------------------------- */
 
 /* Treat *slot as a reference that is followed, and give it its new address. */

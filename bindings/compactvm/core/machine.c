@@ -1,4 +1,4 @@
-/* machine.c - the machine at work: roots, recursion, errors, and making values. */
+/* machine.c - the machine at work: roots, errors, and making values. */
 #include "vm.h"
 
 #include <stdarg.h>
@@ -11,23 +11,6 @@ int cvm_stack_room(cvm *vm, size_t n)
         return 1;
     cvm_fail(vm, "recursion too deep");
     return 0;
-}
-
-int cvm_enter(cvm *vm)
-{
-    if (vm->depth >= vm->max_depth || !cvm_c_stack_room(vm)) {
-        cvm_fail(vm, "recursion too deep");
-        return 0;
-    }
-    if (!cvm_stack_room(vm, CVM_STACK_SPARE))
-        return 0;
-    vm->depth++;
-    return 1;
-}
-
-void cvm_leave(cvm *vm)
-{
-    vm->depth--;
 }
 
 /* ---- errors ------------------------------------------------------------- */

@@ -55,6 +55,8 @@ typedef struct cvm_layer {
     void (*free)(cvm *vm);      /* the links are gone, and the heap is about to go */
 } cvm_layer;
 
+struct rrc_description;
+
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
     /* Are two of their objects equal? 1, 0, or -1 after a failure. */
@@ -70,6 +72,12 @@ typedef struct cvm_ops {
     /* A new object for ob, which has none, and the kind of link that is right for it. CVM_NONE
        after a failure. */
     cvm_value (*proxy)(cvm *vm, struct rrc_object *ob, int *kind);
+    /* What is shown of the heap: as the hooks of rrc_desc with these names. NULL: nothing. */
+    void (*edges)(cvm *vm, cvm_object *p,
+                  void (*visit)(void *arg, void *to, const char *name, size_t number), void *arg);
+    void (*describe)(cvm *vm, cvm_object *p, struct rrc_description *about);
+    /* In a collection: new addresses are known (cvm_heap_survivor), and nothing has been freed. */
+    void (*moved)(cvm *vm);
     /* Memory for C objects, in place of realloc. NULL: the C library's. */
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
 } cvm_ops;
@@ -98,7 +106,7 @@ size_t cvm_free(cvm *vm);
 
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
-typedef struct cvm_c_stack {    /* of the thread that uses the VM: see cstack.c */
+typedef struct cvm_c_stack {    /* of the thread that uses the VM: see values/depth.c */
     uintptr_t low, high;
     uintptr_t least;            /* below it, recursion is too deep */
     uintptr_t thread;           /* which one it is */
@@ -114,6 +122,8 @@ struct cvm {
     void *state[CVM_LAYERS];
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
+    size_t c_trigger;           /* when C's objects take so many bytes, collect: see glue.c */
+    size_t c_measured;          /* after so many major collections that number was chosen */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more programs */
 
     cvm_value *stack;           /* never moves, so slots have fixed addresses */
@@ -154,14 +164,6 @@ static inline cvm_value *cvm_root(cvm *vm, cvm_value v)
 
 /* 0 after a failure: recursion too deep. */
 int cvm_stack_room(cvm *vm, size_t n);
-
-/* Is there room for more on the C stack? */
-int cvm_c_stack_room(cvm *vm);
-
-/* Around each recursion of C code. cvm_enter gives 0 after a failure; then
-   cvm_leave must not be called. */
-int cvm_enter(cvm *vm);
-void cvm_leave(cvm *vm);
 
 /* ---- errors ------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* lisp.c - the language as a layer: its beginning and its end. */
-#include "lisp.h"
+#include "insight.h"
 
 static int open_lisp(cvm *vm)
 {
@@ -10,6 +10,7 @@ static int open_lisp(cvm *vm)
     size_t i;
 
     cvm_dict_define(vm);
+    cvm_insight_open(vm);
     vm->ops.equal_in_language = cvm_equal_lists;
     vm->ops.print_short = cvm_print_short;
     if (!cvm_symbols_open(vm) || !cvm_define_specials(vm))
@@ -20,6 +21,12 @@ static int open_lisp(cvm *vm)
     return 1;
 }
 
+static void free_lisp(cvm *vm)
+{
+    cvm_insight_free(vm);
+    cvm_symbols_free(vm);
+}
+
 const cvm_layer cvm_lisp_layer = {
-    sizeof(cvm_lisp), CVM_LANGUAGE, open_lisp, cvm_symbols_visit, NULL, cvm_symbols_free
+    sizeof(cvm_lisp), CVM_LANGUAGE, open_lisp, cvm_symbols_visit, NULL, free_lisp
 };

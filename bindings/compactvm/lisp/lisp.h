@@ -99,12 +99,16 @@ typedef struct cvm_foreign_ops {
     cvm_value (*call_method)(cvm *vm, cvm_value *args, size_t n);
     /* ob goes on its way without its proxy in *slot. 0 after a failure. */
     int (*let_go)(cvm *vm, cvm_value *slot, rrc_object *ob);
+    /* The vector in which v, of a kind of the API, has its items for itself, or nil. */
+    cvm_value (*items)(cvm_value v);
 } cvm_foreign_ops;
 
 typedef struct cvm_lisp {
     cvm_value *symbols;         /* open addressing, power of two */
     size_t symbol_capacity, symbol_count;
     cvm_foreign_ops foreign;
+    struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
+    int drawing;                /* a picture is made, without the code of functions */
 } cvm_lisp;
 
 static inline cvm_lisp *cvm_lisp_of(const cvm *vm)

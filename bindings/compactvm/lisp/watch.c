@@ -1,6 +1,6 @@
 /* watch.c - seeing the collector and the links: where objects are, why a C object is alive, and
  * what waits to be deallocated. */
-#include "lisp.h"
+#include "insight.h"
 
 #include <string.h>
 
@@ -72,7 +72,9 @@ CVM_BUILTIN_BODY(b_stats)
         || !put_stat(vm, d, "tracked", links.tracked)
         || !put_stat(vm, d, "garbage", links.garbage)
         || !put_stat(vm, d, "uncollectable", links.uncollectable)
-        || !put_stat(vm, d, "c-objects", links.objects))
+        || !put_stat(vm, d, "c-objects", links.objects)
+        || !put_stat(vm, d, "c-bytes", links.object_bytes + links.native_bytes)
+        || !put_stat(vm, d, "c-pending-bytes", links.pending_bytes))
         return CVM_NONE;
     return *d;
 }
@@ -111,22 +113,26 @@ CVM_BUILTIN_BODY(b_c_refs)
     return cvm_integer(vm, ob != NULL ? rrc_refcnt(ob) : 0);
 }
 
-/* Receives the text of rrc_explain and rrc_dump_dot. */
+/* Receives the text of rrc_explain. */
 static void put_text(void *out, const char *bytes, size_t length)
 {
     cvm_put(out, bytes, length);
 }
 
-/* Why is the C object of v alive? 0: no memory. */
-static int put_explanation(cvm *vm, cvm_value v, cvm_buffer *out)
+/* Why is the C object of args[0] alive? 0: no memory. */
+static int put_explanation(cvm *vm, cvm_value *args, cvm_buffer *out)
 {
-    rrc_object *ob = linked(vm, v);
+    rrc_object *ob = linked(vm, args[0]);
+    cvm_value v = args[0];
+    int code = RRC_OK;
 
+    args[0] = CVM_NIL;          /* this slot of the stack is no answer */
     if (ob == NULL)
         cvm_put_text(out, "no C object\n");
-    else if (rrc_explain(vm->rrc, ob, put_text, out) != RRC_OK)
-        return 0;
-    return !out->full;
+    else
+        code = rrc_explain(vm->rrc, ob, put_text, out);
+    args[0] = v;
+    return code == RRC_OK && !out->full;
 }
 
 /* (explanation x): why the C object of x is alive, in words */
@@ -135,8 +141,8 @@ CVM_BUILTIN_BODY(b_explanation)
     cvm_buffer out = { 0 };
     cvm_value v;
 
-    v = put_explanation(vm, args[0], &out) ? cvm_string_new(vm, out.bytes, out.length)
-                                           : cvm_out_of_memory(vm);
+    v = put_explanation(vm, args, &out) ? cvm_string_new(vm, out.bytes, out.length)
+                                        : cvm_out_of_memory(vm);
     cvm_buffer_free(&out);
     return v;
 }
@@ -145,7 +151,7 @@ CVM_BUILTIN_BODY(b_explanation)
 CVM_BUILTIN_BODY(b_explain)
 {
     cvm_buffer out = { 0 };
-    int ok = put_explanation(vm, args[0], &out);
+    int ok = put_explanation(vm, args, &out);
 
     if (ok)
         fwrite(out.bytes, 1, out.length, vm->out);
@@ -153,25 +159,16 @@ CVM_BUILTIN_BODY(b_explain)
     return ok ? CVM_NIL : cvm_out_of_memory(vm);
 }
 
-/* (dump-dot "file"): draws all C objects that are linked or tracked, for Graphviz */
+/* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
 CVM_BUILTIN_BODY(b_dump_dot)
 {
-    cvm_buffer out = { 0 };
-    const char *name;
-    FILE *file;
-    int ok;
+    return cvm_write_picture(vm, args[0], rrc_dump_dot);
+}
 
-    name = cvm_bytes(args[0]);       /* nothing is allocated in Lisp from here on */
-    if (rrc_dump_dot(vm->rrc, put_text, &out) != RRC_OK || out.full) {
-        cvm_buffer_free(&out);
-        return cvm_out_of_memory(vm);
-    }
-    file = fopen(name, "w");
-    ok = file != NULL && fwrite(out.bytes, 1, out.length, file) == out.length;
-    if (file != NULL && fclose(file) != 0)
-        ok = 0;
-    cvm_buffer_free(&out);
-    return ok ? CVM_NIL : cvm_fail(vm, "cannot write %.200s", name);
+/* (heap-snapshot "file"): writes both heaps for Chrome's memory panel */
+CVM_BUILTIN_BODY(b_heap_snapshot)
+{
+    return cvm_write_picture(vm, args[0], rrc_dump_heapsnapshot);
 }
 
 /* ---- the dealloc queue -------------------------------------------------- */
@@ -245,6 +242,7 @@ const cvm_builtin_def cvm_watch_builtins[] = {
     { "c-address", ".", b_c_address },      { "c-sees", ".", b_c_sees },
     { "c-refs", ".", b_c_refs },            { "explain", ".", b_explain },
     { "explanation", ".", b_explanation },  { "dump-dot", "s", b_dump_dot },
+    { "heap-snapshot", "s", b_heap_snapshot },
     { "pending", "", b_pending },           { "run-pending", "?i", b_run_pending },
     { "auto-pending", ".", b_auto_pending }, { "next-dead", "", b_next_dead },
     { "gc-collect", "", b_gc_collect },     { "check-links", "", b_check_links },

@@ -352,7 +352,7 @@
 (call parent 'add child)
 (gc)
 (assert (says? child "O link to p"))
-(assert (says? child "its host object p"))
+(assert (says? child "global child keeps it alive"))
 (hold 'parent parent)
 (assert (says? parent "1 reference from outside keeps it alive"))
 (set! child nil)

@@ -2,7 +2,7 @@
 #ifndef CVM_DICT_H
 #define CVM_DICT_H
 
-#include "../core/vm.h"
+#include "depth.h"
 
 /* Entries stand in the order in which they came: key, value, key, value...
    A removed key is CVM_NONE. The index is a hash table of entry numbers. */

@@ -277,7 +277,7 @@ static int define_type(cvm *vm, const char *name, cx_builtin which)
 
 static const cvm_foreign_ops foreign = {
     cvm_foreign_is_callable, cvm_foreign_call, cvm_foreign_close, cvm_print_foreign, cvm_view_is_gone,
-    cvm_foreign_call_method, cvm_foreign_let_go
+    cvm_foreign_call_method, cvm_foreign_let_go, cvm_array_items
 };
 
 static int open_api(cvm *vm)

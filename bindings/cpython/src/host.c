@@ -245,7 +245,7 @@ static int fill_builtins(void)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, let_go
+        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, let_go, cvm_array_items
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;

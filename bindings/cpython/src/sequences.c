@@ -54,6 +54,11 @@ static int outside_equal(cvm_value a, cvm_value b)
 
 /* ---- for the rest of the VM ---------------------------------------------- */
 
+cvm_value cvm_array_items(cvm_value v)
+{
+    return cvm_is(v, CVM_ARRAY) && !cvm_is_outside(v) ? CVM_ARRAY_OF(v)->items : CVM_NIL;
+}
+
 size_t cvm_sequence_length(cvm_value v)
 {
     if (cvm_is_outside(v))

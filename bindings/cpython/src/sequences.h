@@ -41,6 +41,9 @@ void cvm_sequences_define(cvm *vm);
 
 size_t cvm_sequence_length(cvm_value v);
 
+/* The vector in which an array has its items, or nil. */
+cvm_value cvm_array_items(cvm_value v);
+
 /* Item i, without an allocation. Not if the items are in C (cvm_is_outside). */
 cvm_value cvm_sequence_peek(cvm_value v, size_t i);
 

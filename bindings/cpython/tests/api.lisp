@@ -41,6 +41,13 @@
 (assert (= (attr d 'number) 9))
 (assert (= (item (call m 'counts) 0) (+ before 1)))
 
+; why an object is alive: an array and the vector in which it keeps its items are one
+(define kept (array nil (Node 1)))
+(gc)
+(assert (string-search (explanation (array-ref kept 1)) "held by array[1] of array 0x"))
+(assert (string-search (explanation (array-ref kept 1)) "which global kept keeps alive"))
+(set! kept nil)
+
 ; cycles of both heaps go, and are finalized once
 (define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (gc) (run-pending 0))
 (set! n nil)

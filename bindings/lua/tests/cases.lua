@@ -960,6 +960,95 @@ case("coroutines: objects made, called and dropped in them", function()
   equal(nodes.live(), 0)
 end)
 
+-- Each line of the explanation of what `weak` has, without addresses.
+local function lines_of(weak)
+  local lines = {}
+  for line in (rawrefcount.explain(weak[1]) or ""):gmatch("[^\n]+") do
+    lines[#lines + 1] = line:gsub(" 0x%x+", ""):gsub("^%s+", "")
+  end
+  return lines
+end
+
+local function weakly(x) return setmetatable({ x }, { __mode = "v" }) end
+
+case("explain names the whole path through both heaps", function()
+  local weak
+  do
+    local outer, inner = new(1), new(2)
+    outer:set(1, function() return inner end)
+    explained = { windows = { outer } }
+    weak = weakly(inner)
+  end
+  local lines = lines_of(weak)
+  assert(lines[2]:find("^held by upvalue inner of function at .*:%d+,$"), lines[2])
+  assert(lines[3]:find("^held by Node[%.%[]%w+%]? of Node,$"), lines[3])
+  equal(lines[4], "held by table[1] of table,")
+  equal(lines[5], "held by table.windows of table,")
+  equal(lines[6], "which global explained keeps alive")
+  equal(#lines, 6)
+
+  -- Other ways to refer to something.
+  local function only(make, ...)
+    explained = nil
+    weak = weakly((function() local x = new(3); explained = make(x); return x end)())
+    lines = lines_of(weak)
+    for i = 1, select("#", ...) do
+      assert(lines[i + 1]:find((select(i, ...))), lines[i + 1])
+    end
+  end
+  only(function(x) return x end, "^global explained keeps it alive$")
+  only(function(x) return { [x] = 1 } end, "^held by key of table,$", "^which global explained keeps alive$")
+  only(function(x) return { [true] = x } end, "^held by value of table,$")
+  only(function(x) return setmetatable({}, { x = x }) end, "^held by table.x of table,$", "^held by metatable of table,$")
+  only(function(x) return coroutine.create(function() return x end) end,
+    "^held by upvalue x of function at ", "^held by the stack of thread,$")
+  only(function(x)
+    local co = coroutine.create(function(y) coroutine.yield() return y end)
+    coroutine.resume(co, x)
+    return co
+  end, "^held by local y of thread,$", "^which global explained keeps alive$")
+  only(function(x)
+    local p = new(4)
+    p.mine = x
+    return p
+  end, "^held by table.mine of table,$", "^held by fields of proxy of Node,$")
+  explained = nil
+  local here = new(5)
+  equal(lines_of({ here })[2], "local here keeps it alive")
+  -- A weak table does not count.
+  explained = setmetatable({ (new(6)) }, { __mode = "v" })
+  here = nil
+  weak = weakly(explained[1])
+  lines = lines_of(weak)                -- (nothing, if Lua has collected meanwhile)
+  assert(#lines == 0 or lines[2]:find("no root reaches it"), lines[2])
+  explained, weak = nil, nil
+end)
+
+case("heap snapshots", function()
+  local name = os.tmpname()
+  local function length()
+    rawrefcount.snapshot(name)
+    local file = assert(io.open(name, "rb"))
+    local text = file:read("*a")
+    file:close()
+    assert(text:find('^{"snapshot"') and text:find("%]}\n$"))
+    assert(text:find('"proxy of Node"', 1, true))
+    return #text
+  end
+  local w = new(1)
+  w:set(1, mention(w))
+  for i = 1, 3 do
+    assert(length() > 2000)
+    collectgarbage()
+  end
+  local co = coroutine.wrap(function() return length() end)
+  assert(co() > 2000)
+  os.remove(name)
+  fails("cannot write", rawrefcount.snapshot, "/nowhere/at/all")
+  fails("string expected", rawrefcount.snapshot)
+  equal(w.id, 1)
+end)
+
 case("explain, graph and stats", function()
   local w = new(1)
   local f = mention(w)
@@ -988,6 +1077,7 @@ pace_case("native memory makes Lua collect, when it is garbage", function()
   assert(most < 700 * bytes, most)
   for _ = 1, 6 do rawrefcount.collect() end
   equal(rawrefcount.stats().native, 0)
+  assert(rawrefcount.stats().pending_bytes <= rawrefcount.stats().object_bytes)
 end)
 
 pace_case("native memory that lives makes Lua collect seldom", function()

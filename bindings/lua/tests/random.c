@@ -115,10 +115,10 @@ static void run(unsigned long seed, unsigned long steps, const char *mode)
     check_ptr(all_nodes.next, &all_nodes);
 }
 
-static void run_to_soak(unsigned long seed)
+static void run_to_soak(unsigned long seed, unsigned steps)
 {
     static const char *const modes[] = { "rare", "rare", "stepped", "incremental", "stressed" };
-    run(seed, SOAK_STEPS, modes[seed % (sizeof modes / sizeof *modes)]);
+    run(seed, steps, modes[seed % (sizeof modes / sizeof *modes)]);
 }
 
 int main(int argc, char **argv)
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     unsigned long count, seed;
     int result = 0;
     if (argc == 3 && strcmp(argv[1], "soak") == 0) {
-        result = soak("random", strtoul(argv[2], NULL, 10), run_to_soak);
+        result = soak("random", strtoul(argv[2], NULL, 10), run_to_soak, SOAK_STEPS);
     } else if (argc == 5) {
         first_seed = strtoul(argv[1], NULL, 10);
         count = strtoul(argv[2], NULL, 10);

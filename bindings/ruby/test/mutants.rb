@@ -42,7 +42,7 @@ MUTANTS = {
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
   "wrapped_objects_are_light" => ["objects.c", "(rrc_gcref)wrapper, ob, RRC_O)", "(rrc_gcref)wrapper, ob, RRC_O | RRC_LIGHT)", "wrappers"],
   "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:", "process"],
-  "the_end_is_one_round" => ["collector.c", "    } while (stats.pending > 0 && --rounds > 0);", "    } while (0);", "process"],
+  "the_end_is_one_round" => ["collector.c", "    } while (stats.pending > 0 && --rounds > 0);", "    } while (0);", "slots"],
   "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;", "process"],
   "the_uninitialized_are_objects" => ["objects.c", "    if (ob == &rrb_no_object)\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],
   "objects_are_wrapped_twice" => ["objects.c", "    if (rrc_to_obj(rrb.heap, args->ob) != NULL)\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],

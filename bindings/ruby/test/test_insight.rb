@@ -15,6 +15,11 @@ class TestInsight < Minitest::Test
     assert_operator stats[:tracked], :>=, 1
     assert_operator stats[:objects], :>=, 2
     assert_operator stats[:memory], :>, 0
+    assert_operator stats[:object_bytes], :>, 0
+    assert_operator stats[:pending_bytes], :<=, stats[:object_bytes]
+    node.claim(100_000)
+    assert_operator Rawrefcount.stats[:native_bytes], :>=, stats[:native_bytes] + 100_000
+    node.claim(0)
     assert_equal true, stats[:hooks]
     majors = stats[:major_collections]
     GC.start

@@ -228,6 +228,16 @@ class TestWrappers < Minitest::Test
     assert_operator ObjectSpace.memsize_of(node), :<=, 40
   end
 
+  # A thread of C drops references without Ruby's lock.
+  def test_references_that_threads_drop
+    node = Node.new(0, 0)
+    100.times { node.drop_in_thread }
+    assert_equal 100, node.held
+    assert_equal 1, Rawrefcount.stats[:pending]
+    collect
+    assert_equal 0, node.held
+  end
+
   # Native memory makes Ruby collect: wrappers alone would not.
   def test_memory_pressure
     collect

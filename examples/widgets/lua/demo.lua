@@ -47,6 +47,15 @@ for _, binding in ipairs(bindings) do
   print(("%22s: %5d  after full collections"):format("", binding.live()))
 end
 
--- Why is it alive? The C side can tell.
-local window = make(bindings[2], "shown")
-print("\nrawrefcount.explain(a window in use):\n" .. rawrefcount.explain(window))
+-- Why is it alive? The path goes from a global, through both heaps. (What is looked for is in a weak table, so
+-- that the question is no answer.)
+app = { windows = {} }
+local leaking = setmetatable({}, { __mode = "v" })
+do
+  local window, button, document = ours.window("main"), ours.button("Save"), ours.button("a document")
+  window:add(button)
+  button.on_click = function() return document end
+  app.windows.main = window
+  leaking[1] = document
+end
+print("\nWhy is the document alive?\n" .. rawrefcount.explain(leaking[1]))

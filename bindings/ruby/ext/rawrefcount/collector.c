@@ -79,6 +79,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
 #define RRC_HOST_GUARD(heap, slot, ob) host_guard((heap), (slot), (ob))
 
+#define RRC_THREADS
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
@@ -168,6 +169,7 @@ void rrb_press(void)
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
 {
+    rrc_native_bytes(rrb.heap, change);
     rrb.unreported += change;
     if (change > 0)
         rrb_press();

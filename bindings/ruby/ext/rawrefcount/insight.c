@@ -111,6 +111,9 @@ static VALUE m_stats(VALUE self)
     put(hash, "unhooked_collections", rrb.unhooked);
     put(hash, "errors", rrb.errors);
     put(hash, "memory", stats.memory);
+    put(hash, "object_bytes", stats.object_bytes);
+    put(hash, "pending_bytes", stats.pending_bytes);
+    put(hash, "native_bytes", stats.native_bytes);
     rb_hash_aset(hash, ID2SYM(rb_intern("hooks")), rb_tracepoint_enabled_p(rrb.tracepoint));
     return hash;
 }

@@ -159,6 +159,9 @@ void rrc_ruby_native_bytes(ptrdiff_t change);
    many. */
 size_t rrc_ruby_run_pending(size_t max);
 
+/* A thread without Ruby's lock may call one function of all: rrc_decref_later (rawrefcount.h). Ruby drops these
+   references after its next collection, or in rrc_ruby_run_pending. */
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 /* The extension that the tests and benchmarks drive: nodes, which own others and any
  * Ruby values; and references that C holds. */
+#include <pthread.h>
 #include <rrc_ruby.h>
 #include <ruby/debug.h>
 #include <stdlib.h>
@@ -214,6 +215,23 @@ static VALUE node_claim(VALUE self, VALUE bytes)
     return bytes;
 }
 
+/* A thread of C, which does not have Ruby's lock, drops a reference that it was given. */
+static void *drop_later(void *ob)
+{
+    return rrc_decref_later(heap, (rrc_object *)ob) == RRC_OK ? NULL : ob;
+}
+
+static VALUE node_drop_in_thread(VALUE self)
+{
+    node *n = self_node(self);
+    pthread_t thread;
+    void *result = n;
+    rrc_incref(heap, &n->head);
+    if (pthread_create(&thread, NULL, drop_later, n) != 0 || pthread_join(thread, &result) != 0 || result != NULL)
+        rb_raise(rb_eRuntimeError, "the thread failed");
+    return self;
+}
+
 /* How many references C has. */
 static VALUE node_count(VALUE self)
 {
@@ -245,7 +263,8 @@ static const rrc_ruby_method node_methods[] = {
     { "new", RUBY_METHOD_FUNC(node_s_new), -1, 1 }, { "[]=", RUBY_METHOD_FUNC(node_set), 2, 0 },
     { "[]", RUBY_METHOD_FUNC(node_get), 1, 0 },     { "call", RUBY_METHOD_FUNC(node_call), -1, 0 },
     { "id", RUBY_METHOD_FUNC(node_id), 0, 0 },      { "claim", RUBY_METHOD_FUNC(node_claim), 1, 0 },
-    { "held", RUBY_METHOD_FUNC(node_count), 0, 0 }, { NULL, NULL, 0, 0 },
+    { "held", RUBY_METHOD_FUNC(node_count), 0, 0 },
+    { "drop_in_thread", RUBY_METHOD_FUNC(node_drop_in_thread), 0, 0 }, { NULL, NULL, 0, 0 },
 };
 
 static VALUE reader_initialize(VALUE self, VALUE id) { return rrc_ruby_initialize(self, make(&reader_type, NUM2LONG(id), 3)); }

@@ -1,5 +1,5 @@
-/* cstack.c - is there room on the C stack? The evaluator, the reader and the printer call
- * themselves, and a thread's stack can be small: recursion must end with an error before that.
+/* depth.c - how deep C code may call itself. The evaluator, the reader and the printer do, and a
+ * thread's stack can be small: recursion must end with an error before that.
  *
  * Where a thread's stack ends is asked once for each thread that uses the VM. Where the system
  * cannot say it, only cvm_config.max_depth bounds the recursion.
@@ -7,7 +7,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE         /* for pthread_getattr_np */
 #endif
-#include "vm.h"
+#include "depth.h"
 
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)   /* before, it was in a library of its own */
@@ -76,4 +76,21 @@ int cvm_c_stack_room(cvm *vm)
     }
     /* A stack that the program has made by itself is none that we know. */
     return at < s->low || at >= s->high || at >= s->least;
+}
+
+int cvm_enter(cvm *vm)
+{
+    if (vm->depth >= vm->max_depth || !cvm_c_stack_room(vm)) {
+        cvm_fail(vm, "recursion too deep");
+        return 0;
+    }
+    if (!cvm_stack_room(vm, CVM_STACK_SPARE))
+        return 0;
+    vm->depth++;
+    return 1;
+}
+
+void cvm_leave(cvm *vm)
+{
+    vm->depth--;
 }

@@ -1,0 +1,92 @@
+#!/bin/sh
+# slices_errors.sh [NAME...] - controls that must fail: the header without one of the rules of
+# collections in slices. The random programs of slices.c, or its small graphs, must notice it.
+# All of them, or some.
+. tests/lib.sh
+out=$BUILD/tests/slices_errors
+mkdir -p "$out/changed" || exit 1
+chosen=" $* "
+if have tcc; then quick=tcc; else quick="$CC -O0"; fi
+if have timeout; then limit='timeout -s KILL 120'; else limit=; fi
+
+# build FOLDER KIND: with FOLDER/rawrefcount.h
+build() {
+    case $2 in slot) defines='-DHOST_SLOT=1 -DRRC_DEBUG' ;; *) defines= ;; esac
+    # shellcheck disable=SC2086
+    $quick -std=c99 -w -DUNIT_CMOCKA=0 -DRRC_DEALLOC_DEPTH=2 $defines -I"$1" -Itests tests/slices.c tests/unit.c -o "$out/slices-$2" 2>"$out/log"
+}
+
+# notices KIND: which run has failed goes to the variable `by`.
+notices() {
+    $limit "$out/slices-$1" random 1 5000 >"$out/log" 2>&1 || { by=random; return 0; }
+    $limit "$out/slices-$1" small 37 >"$out/log" 2>&1 || { by=small; return 0; }
+    return 1
+}
+
+# control NAME KIND SED_SCRIPT
+control() {
+    case $chosen in '  ') ;; *" $1 "*) ;; *) return ;; esac
+    if ! sed "$3" "$out/rawrefcount.h" >"$out/changed/rawrefcount.h"; then
+        fail "$1: sed does not understand: $3"
+    elif cmp -s "$out/rawrefcount.h" "$out/changed/rawrefcount.h"; then
+        fail "$1: nothing is changed: $3"
+    elif ! build "$out/changed" "$2"; then
+        fail "$1: does not compile"
+        head -n 5 "$out/log"
+    elif notices "$2"; then
+        pass "$1 ($by: $(tr -d '\0' <"$out/log" | sed -n 's/.*repeat with: slices \([^]]*\)\].*/\1/p' | head -n 1))"
+    else
+        fail "$1: no run notices"
+    fi
+}
+
+# in_function NAME COMMANDS: sed commands for the text of one function only.
+in_function() { printf '/^[a-zA-Z].*[ *]%s(/,/^}/{\n%s\n}' "$1" "$2"; }
+no_hold='s/rrci_get_hold(heap, ob);/;/'
+
+# With few queues of gray objects there is more than one object in a queue.
+sed 's/^#define RRCI_STRIPES .*/#define RRCI_STRIPES ((size_t)2)/' rawrefcount.h >"$out/rawrefcount.h"
+if cmp -s rawrefcount.h "$out/rawrefcount.h"; then fail "RRCI_STRIPES is not found"; finish; fi
+build "$out" dict || { fail "slices.c does not compile"; cat "$out/log"; finish; }
+if notices dict; then fail "the header as it is does not pass"; tail -n 3 "$out/log"; finish; fi
+
+# What the mutator does.
+control increfs_are_not_seen dict "$(in_function rrc_incref 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
+control touches_are_not_seen dict "$(in_function rrc_touch 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
+control a_link_does_not_make_alive dict "$(in_function rrci_create_link "$no_hold")"
+control a_link_does_not_trace_p dict "$(in_function rrci_create_link 's/rrci_trace_p(heap, p);/;/')"
+control tracking_does_not_make_alive dict "$(in_function rrc_gc_track "$no_hold")"
+control the_dying_move_what_they_own dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);/;/')"
+control untracking_moves_what_is_owned dict "$(in_function rrc_gc_untrack 's/rrci_let_move_out(heap, ob);/;/')"
+control the_gray_are_untracked dict "$(in_function rrc_gc_untrack "$no_hold")"
+control the_unlinked_stay_white dict "$(in_function rrci_note_unlinked "$no_hold")"
+control the_returned_stay_white dict "$(in_function rrci_gc_return "$no_hold")"
+control a_snapshot_misses_what_is_read dict "$(in_function rrci_to_obj_otherwise 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
+control a_snapshot_is_not_told dict "$(in_function rrc_major_collection_start 's/heap->desc.snapshot != 0/0/')"
+control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
+
+# The search.
+control nothing_is_watched dict "$(in_function rrci_see '/INTPTR_MIN/d')"
+control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/RRC_REFCNT(ob) |= INTPTR_MIN;/;/')"
+control entries_move dict "$(in_function rrci_gc_remove 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
+control gray_entries_are_lost dict "$(in_function rrci_gc_remove 's/may_be_gray ? head->is.refs : 0/0 * may_be_gray/')"
+control only_the_last_hole_is_dropped dict "$(in_function rrci_gc_remove 's/for (; rrci_is_hole/for (; 0 \&\& rrci_is_hole/')"
+control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->gray, ob);/;/')"
+control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob);/;/')"
+control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_work 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
+$(in_function rrc_gc_track "$no_hold")"
+control counts_are_read_late dict "$(in_function rrci_unexplained 's/: (refs - 1) \/ 2/: rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
+control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
+control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_forget_explained/d')"
+control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !rrci_next_links(heap))/if (heap->cursor == 0)/')"
+
+# After the verdict.
+control the_young_dead_stay_linked dict "$(in_function rrci_finish_search '/rrci_dissolve_young/d')"
+control garbage_is_cleared_too_early dict "$(in_function rrci_do_garbage 's/ || heap->rest == RRCI_SWEEPING//')"
+control late_garbage_is_set_aside_at_once dict "$(in_function rrci_note_unlinked 's/RRC_REFCNT(ob) = 1;/rrci_set_aside(heap, ob);/;/RRCI_GC_SOON/d')"
+control late_garbage_is_queued dict "$(in_function rrci_is_late_garbage 's/return /return 0 \&\& /')"
+control finalizers_run_too_late dict "$(in_function rrci_finish_search 's/rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT)/rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED)/')"
+control the_dead_are_told dict "$(in_function rrci_to_obj_otherwise 's/q = RRC_HOST_SURVIVOR(heap, RRC_LINK(ob));/q = RRC_LINK(ob);/')"
+control some_links_are_not_swept dict "$(in_function rrc_major_collection_sweep 's/if (!rrci_next_links(heap)) {/if (1) {/')"
+control nothing_is_set_aside dict "$(in_function rrci_aside_slice 's/rrci_set_garbage_aside(heap, 1, max - done);/heap->cursor = 0;/')"
+finish

@@ -1,0 +1,534 @@
+/* Major collections in slices: what the random programs of slices.c do not reach. */
+
+#include "knots.h"
+
+#include <string.h>
+
+enum { MANY = 200 };
+
+static host *open_sliced(const host_options *given)
+{
+    host_options options = *given;
+
+    options.incremental = 1;
+    options.moving = HOST_STAY;
+    options.without_generations = 1;
+    return host_open(&options);
+}
+
+static host *open_simple(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED };
+
+    return open_sliced(&options);
+}
+
+/* A tracked object with a link, whose p is new. */
+static rrc_object *linked_knot(host *h, link_kind kind, size_t *p)
+{
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    *p = host_new(h, HOST_OLD);
+    ob_link(h, kind, *p, ob, FULL);
+    host_note_link(h, *p);
+    return ob;
+}
+
+static void all_is_swept(host *h)
+{
+    h->sweeps = 1;
+    host_major(h);
+    h->sweeps = 0;
+    rrc_run_pending(h->heap, 0);
+}
+
+static void only_incremental_heaps_start(void)
+{
+    host *h = host_open(NULL);
+
+    check_int(rrc_major_collection_start(h->heap), RRC_EDESC);
+    host_expect_log(h, RRC_EDESC, "rrc_major_collection_start");
+    check_int(rrc_major_collection_work(h->heap, 5), 0);
+    check_int(rrc_major_collection_sweep(h->heap, 5), 0);
+    host_close(h);
+    check_int(rrc_major_collection_work(NULL, 5), 0);
+    check_int(rrc_major_collection_sweep(NULL, 5), 0);
+    check_int(rrc_major_collection_start(NULL), RRC_ENULL);
+}
+
+static void what_garbage_owns_is_kept_first(void)
+{
+    host *h = open_simple();
+
+    knot_ring(h, &Knot, 2, NULL);
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 0) > 0);
+    check_int(rrc_major_collection_work(h->heap, 0), 0);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+    h->slices = 2;
+    check_int(rrc_major_collection_sweep(h->heap, 1), 0);
+    host_expect_log(h, RRC_EPHASE, "rrc_major_collection_sweep");
+    check_int(rrc_major_collection_free(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_major_collection_free");
+    host_major_keep(h);
+    h->phase = HOST_MUTATOR;
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+/* A host that says that it reports must do so. (knot_ring's objects have no link.) */
+static void reports_can_be_missing(void)
+{
+    host *h = open_simple();
+    size_t p = host_rooted(h, HOST_OLD);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    if (HOST_DEBUG) {
+        check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O | RRC_GIVE), RRC_OK);     /* p is not reported */
+        host_start(h);
+        host_pronounce(h);
+        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace");
+        all_is_swept(h);
+        check_int(h->deallocs, 0);
+        host_unroot(h, p);
+        host_note_link(h, p);
+        host_start(h);
+        all_is_swept(h);
+    } else {
+        rrc_decref(h->heap, ob);
+    }
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* A host that reports nothing is asked. */
+static void silent_hosts_are_asked(void)
+{
+    host_options options = { .reports_marks = 0 };
+    host *h = open_sliced(&options);
+    size_t root = host_rooted(h, HOST_OLD), p, kept, far;
+    rrc_object *ob, *final = knot_new(h, &KnotFinal, 7), *needed;
+
+    ob = linked_knot(h, O, &p);
+    host_point(h, root, 0, p);
+    knot_tie(h, ob, 0, ob);
+    rrc_decref(h->heap, ob);
+    knot_tie(h, final, 0, final);       /* garbage that has a finalizer, and needs `needed` by way of two p's */
+    kept = host_new(h, HOST_OLD);
+    ob_link(h, P, kept, final, FULL);
+    rrc_decref(h->heap, final);
+    needed = linked_knot(h, O, &far);
+    knot_tie(h, needed, 0, needed);
+    rrc_decref(h->heap, needed);
+    host_point(h, kept, 0, far);
+    host_start(h);
+    host_pronounce(h);
+    all_is_swept(h);
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 0);
+    check(host_is_alive(h, p) && host_is_alive(h, far));
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_unroot(h, root);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* ---- mistakes ---- */
+
+static int visits_twice(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    RRC_VISIT(KNOT(self)->ref[0]);
+    RRC_VISIT(KNOT(self)->ref[0]);
+    return 0;
+}
+
+/* It visits a tracked object too often, or one that is not tracked, but linked. */
+static void a_wrong_traverse_ends_the_search(void)
+{
+    rrc_type wrong = Knot;
+    int tracked, kind;
+
+    wrong.tp_name = "Wrong";
+    wrong.tp_traverse = visits_twice;
+    for (tracked = 0; tracked < 2; tracked++)
+        for (kind = P; kind <= O; kind++) {
+            host_options options = { .reports_marks = REPORT_LINKED, .unchecked = 1 };
+            host *h = open_sliced(&options);
+            rrc_object *gone = knot_new(h, &Knot, 3), *liar, *victim, *ring[2];
+            size_t p = host_new(h, HOST_OLD), views[2];
+
+            unit_context("tracked %d, kind %d", tracked, kind);
+            victim = tracked ? knot_new(h, &Knot, 2) : ob_new(h, &Node);       /* (it must be decided on first) */
+            liar = knot_new(h, &wrong, 1);
+            ob_link(h, (link_kind)kind, p, victim, FULL);
+            host_note_link(h, p);
+            KNOT(liar)->ref[0] = victim;            /* the only reference */
+            knot_ring(h, &Knot, 2, ring);
+            rrc_decref(h->heap, linked_knot(h, P, &views[0]));
+            rrc_decref(h->heap, linked_knot(h, O, &views[1]));
+            host_start(h);
+            check_int(rrc_major_collection_work(h->heap, 1), 1);
+            rrc_gc_untrack(h->heap, gone);
+            host_pronounce(h);
+            host_expect_log(h, RRC_ETRAVERSE, "rrc_major_collection_trace");
+            if (kind == P)
+                check(host_is_marked(h, p));
+            all_is_swept(h);
+            rrc_check(h->heap);
+            h->log_read = h->log_count;
+            KNOT(liar)->ref[0] = NULL;
+            rrc_decref(h->heap, victim);
+            rrc_decref(h->heap, liar);
+            rrc_decref(h->heap, gone);
+            host_start(h);
+            all_is_swept(h);
+            host_start(h);
+            all_is_swept(h);
+            check_stats(h, 0, 0, 0, 0, 0);
+            host_close(h);
+        }
+}
+
+static void a_bias_can_be_forgotten(void)
+{
+    host *h = open_simple();
+    size_t p = host_new(h, HOST_OLD);
+    rrc_object *ob = ob_new(h, &Node);
+
+    check_int(rrc_create_link_pypy(h->heap, host_at(h, p), ob), RRC_OK);
+    host_note_link(h, p);
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 0) > 0);
+    host_expect_log(h, RRC_EREFCNT, "rrc_major_collection_work");
+    host_pronounce(h);
+    check(host_is_marked(h, p));
+    RRC_REFCNT(ob) += BIAS;
+    all_is_swept(h);
+    check(host_is_alive(h, p));
+    rrc_decref(h->heap, ob);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* ---- the mutator between slices ---- */
+
+static STATIC_OB(fixed, &Node);
+
+static void static_objects_are_alive(void)
+{
+    host *h = open_simple();
+    size_t p = host_new(h, HOST_OLD);
+
+    host_start(h);
+    check_int(rrc_link(h->heap, host_at(h, p), STATIC_PTR(fixed), RRC_P), RRC_OK);
+    host_note_link(h, p);
+    check(host_is_marked(h, p));
+    all_is_swept(h);
+    check(host_is_alive(h, p));
+    host_start(h);
+    all_is_swept(h);
+    check(host_is_alive(h, p));
+    check_int(rrc_unlink(h->heap, STATIC_PTR(fixed)), RRC_OK);
+    host_close(h);
+}
+
+/* The mutator gets hold of many objects that were white, and untracks some of them while they are gray. */
+static void gray_objects_leave(void)
+{
+    host *h = open_simple();
+    rrc_object *ring[MANY], *second[MANY];
+    size_t i;
+
+    knot_ring(h, &Knot, MANY, ring);
+    knot_ring(h, &Knot, MANY, second);
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 0) > 0);      /* to the end: all is white */
+    for (i = 0; i < MANY; i++) {
+        rrc_incref(h->heap, ring[i]);
+        if (i % 3 == 0)
+            rrc_gc_untrack(h->heap, ring[i]);
+    }
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_pronounce(h);
+    all_is_swept(h);
+    check_int(h->deallocs, MANY);
+    check_int(rrc_check(h->heap), RRC_OK);
+    for (i = 0; i < MANY; i++) {
+        check_int(rrc_gc_is_tracked(h->heap, ring[i]), i % 3 != 0);
+        if (i % 3 == 0)
+            check_int(rrc_gc_track(h->heap, ring[i]), RRC_OK);
+        rrc_decref(h->heap, ring[i]);
+    }
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2 * MANY);
+    host_close(h);
+}
+
+/* p died, and the sweep has not come to the link yet. */
+static void links_of_the_dead(void)
+{
+    static short marker;
+    host *h = open_simple();
+    size_t p = host_new(h, HOST_OLD), live = host_rooted(h, HOST_OLD), fresh, i;
+    rrc_object *ob = ob_shared(h, O, p, FULL), *other = ob_shared(h, O, live, FULL), *plain = ob_new(h, &Node);
+
+    host_note_link(h, p);
+    host_note_link(h, live);
+    for (i = 0; i < 4 * MANY; i++) {
+        size_t id = host_rooted(h, HOST_OLD);
+
+        ob_given(h, i % 2 == 0 ? O : P, id, FULL);
+        host_note_link(h, id);
+    }
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 100) >= 100);
+    host_pronounce(h);
+    check_int(rrc_major_collection_sweep(h->heap, 10) >= 10, 1);
+    check_ptr(rrc_to_obj(h->heap, ob), NULL);
+    check_ptr(rrc_to_obj(h->heap, other), host_at(h, live));
+    check_ptr(rrc_to_obj(h->heap, plain), NULL);
+    fresh = host_rooted(h, HOST_OLD);
+    check_int(rrc_link(h->heap, host_at(h, fresh), other, RRC_O), RRC_ELINKED);
+    host_expect_log(h, RRC_ELINKED, "rrc_link");
+    rrc_mark_deallocating(h->heap, &marker, plain);
+    check_int(rrc_link(h->heap, host_at(h, fresh), plain, RRC_O), RRC_ELINKED);
+    host_expect_log(h, RRC_ELINKED, "rrc_link");
+    rrc_mark_deallocating(h->heap, NULL, plain);
+    check_int(rrc_link(h->heap, host_at(h, fresh), ob, RRC_O), RRC_OK);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, fresh));
+    while (rrc_major_collection_sweep(h->heap, 64) >= 64)
+        check_int(rrc_check(h->heap), RRC_OK);
+    h->slices = 0;
+    check_int(host_stats(h).major_collections, 1);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, fresh));
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, other);
+    rrc_decref(h->heap, plain);
+    host_free_heap(h);
+    host_end(h);
+}
+
+/* Garbage that has just lost a young p gets a link before it is set aside: it is none any more. */
+static void garbage_is_linked_at_once(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .incremental = 1, .moving = HOST_STAY };
+    host *h = host_open(&options);
+    size_t p = host_new(h, HOST_YOUNG), live = host_rooted(h, HOST_OLD);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    ob_link(h, O, p, ob, FULL);
+    host_note_link(h, p);
+    rrc_decref(h->heap, ob);
+    host_start(h);
+    host_pronounce(h);
+    check_int(rrc_link(h->heap, host_at(h, live), ob, RRC_O), RRC_OK);
+    host_note_link(h, live);
+    all_is_swept(h);
+    check_int(h->deallocs, 0);
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, live));
+    host_unroot(h, live);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* Reports that come while a minor collection copies are not about the major one. */
+static void reports_in_a_minor(void)
+{
+    host *h = open_simple();
+    size_t p;
+    rrc_object *ob = linked_knot(h, O, &p);
+
+    rrc_decref(h->heap, ob);
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 0) > 0);
+    host_minor_begin(h);
+    rrc_marked(h->heap, host_at(h, p));
+    rrc_marked_ob(h->heap, ob);
+    host_minor_end(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
+/* A snapshot host is told of each p that the mutator gets. */
+static void snapshots_keep_what_is_read(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .snapshot = 1 };
+    host *h = open_sliced(&options);
+    size_t p = host_new(h, HOST_OLD);
+    rrc_object *ob = ob_shared(h, O, p, FULL), *plain = ob_new(h, &Node);
+
+    host_note_link(h, p);
+    host_start(h);
+    check_ptr(rrc_to_obj(h->heap, plain), NULL);
+    check(!host_is_marked(h, p));
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+    check(host_is_marked(h, p));
+    all_is_swept(h);
+    check(host_is_alive(h, p));
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, plain);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+static void work_in_hook(host *h, const char *name)
+{
+    if (strcmp(name, "survivor") == 0) {
+        h->on_hook = NULL;
+        check_int(rrc_major_collection_sweep(h->heap, 1), 0);
+    }
+}
+
+/* In debug builds slices are refused in hooks that the mutator's functions call. */
+static void slices_in_hooks(void)
+{
+    host *h = open_simple();
+    size_t p = host_rooted(h, HOST_OLD);
+    rrc_object *ob = ob_shared(h, O, p, FULL);
+
+    host_note_link(h, p);
+    host_start(h);
+    host_pronounce(h);
+    if (HOST_DEBUG)
+        h->on_hook = work_in_hook;
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+    if (HOST_DEBUG)
+        host_expect_log(h, RRC_EPHASE, "rrc_major_collection_sweep");
+    all_is_swept(h);
+    rrc_decref(h->heap, ob);
+    host_free_heap(h);
+    host_end(h);
+}
+
+/* Types without slots of their own have nobody to look at what is kept. */
+static void members_are_not_looked_at(void)
+{
+    host *h = open_simple();
+    size_t p;
+    rrc_object *ob = knot_new(h, &KnotTable, 1), *view;
+
+    view = linked_knot(h, P, &p);
+    knot_tie(h, ob, 0, ob);
+    knot_tie(h, ob, 1, view);
+    rrc_decref(h->heap, view);
+    rrc_decref(h->heap, ob);
+    host_start(h);
+    host_pronounce(h);
+    check(!host_is_marked(h, p));
+    all_is_swept(h);
+    check_int(host_stats(h).tracked, 0);
+    host_close(h);
+}
+
+/* ---- walks ---- */
+
+static host *walker;
+static rrc_object *last_waiting;
+
+static int untrack_and_sweep(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    if (last_waiting != NULL) {
+        rrc_object *gone = last_waiting;
+
+        last_waiting = NULL;
+        rrc_incref(walker->heap, gone);
+        rrc_gc_untrack(walker->heap, gone);
+        check_int(rrc_gc_track(walker->heap, gone), RRC_OK);
+        rrc_decref(walker->heap, gone);
+        while (rrc_major_collection_sweep(walker->heap, 3) >= 3)
+            ;
+        walker->slices = 0;
+    }
+    return ob != NULL;
+}
+
+/* Garbage is put in order in the middle of a walk that has left a hole in the list of garbage. */
+static void slices_in_a_walk(void)
+{
+    host *h = open_simple();
+    rrc_object *ring[4];
+    size_t i;
+
+    rrc_decref(h->heap, knot_new(h, &Knot, 1));
+    knot_ring(h, &Knot, 4, ring);
+    host_start(h);
+    host_pronounce(h);
+    for (i = 0; i < 4; i++)
+        check_int(rrc_major_collection_sweep(h->heap, 1), 1);
+    walker = h;
+    last_waiting = ring[0];             /* the table is passed from its end: it came last */
+    rrc_gc_visit_objects(h->heap, untrack_and_sweep, NULL);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(host_stats(h).major_collections, 1);
+    rrc_run_pending(h->heap, 0);
+    host_start(h);
+    all_is_swept(h);
+    host_start(h);
+    all_is_swept(h);
+    check_int(host_stats(h).tracked, 0);
+    host_close(h);
+}
+
+/* ---- new addresses ---- */
+
+static size_t cells[2];
+static rrc_gcref moved_to;
+
+static void keep(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
+static rrc_gcref move(void *userdata, rrc_gcref p) { (void)userdata; return moved_to != NULL ? moved_to : p; }
+static int wrong_moves;
+static void count_wrong(void *userdata, const rrc_log_item *item) { (void)userdata; wrong_moves += item->code == RRC_EHOOK; }
+
+/* p's must not move if the sweep is divided: the old address is kept. */
+static void moves_are_ignored_in_slices(void)
+{
+    rrc_desc desc;
+    rrc_heap *heap;
+    rrc_object *ob;
+
+    if (HOST_MACROS)
+        return;                         /* the hooks are those of host.h */
+    memset(&desc, 0, sizeof desc);
+    desc.trace = keep;
+    desc.survivor = move;
+    desc.log = count_wrong;
+    desc.incremental = desc.reports_marks = 1;
+    heap = rrc_heap_new(&desc);
+    check(heap != NULL);
+    ob = rrc_new(heap, &Plain);
+    check_int(rrc_link(heap, &cells[0], ob, RRC_P), RRC_OK);
+    check_int(rrc_major_collection_start(heap), RRC_OK);
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    check_int(rrc_major_collection_keep(heap), RRC_OK);
+    moved_to = &cells[1];
+    wrong_moves = 0;
+    check_int(rrc_major_collection_sweep(heap, 0) > 0, 1);
+    moved_to = NULL;
+    check_int(wrong_moves, HOST_DEBUG);
+    check_ptr(rrc_to_obj(heap, ob), &cells[0]);
+    rrc_decref(heap, ob);
+    check_int(rrc_heap_free(heap), 0);
+}
+
+UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns_is_kept_first),
+           UNIT(reports_can_be_missing), UNIT(silent_hosts_are_asked), UNIT(a_wrong_traverse_ends_the_search),
+           UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
+           UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
+           UNIT(slices_in_hooks),
+           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(moves_are_ignored_in_slices));
