@@ -59,9 +59,9 @@ struct rrc_description;
 
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
-    /* Are two of their objects equal? 1, 0, or -1 after a failure. */
-    int (*equal_in_language)(cvm *vm, cvm_value a, cvm_value b);
-    int (*equal_in_api)(cvm *vm, cvm_value a, cvm_value b);
+    /* Are two of their objects, in rooted slots, equal? 1, 0, or -1 after a failure. Any code can run. */
+    int (*equal_in_language)(cvm *vm, cvm_value *a, cvm_value *b);
+    int (*equal_in_api)(cvm *vm, cvm_value *a, cvm_value *b);
     /* Of keys of dicts that the API knows: any code can run, and fail. NULL: identity counts. */
     uint32_t (*hash)(cvm *vm, cvm_value key, int *failed);
     int (*same_key)(cvm *vm, cvm_value a, cvm_value b);

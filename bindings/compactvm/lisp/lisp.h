@@ -124,7 +124,7 @@ const char *cvm_symbol_text(cvm_value symbol);
 
 /* The number of elements of a proper list, or -1. */
 intptr_t cvm_list_length(cvm_value list);
-int cvm_equal_lists(cvm *vm, cvm_value a, cvm_value b);    /* as cvm_equal */
+int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b);  /* as cvm_equal; the slots change */
 
 /* "pair", "string"; of anything but an object, what it is. */
 const char *cvm_kind_name(const cvm *vm, cvm_value v);

@@ -134,13 +134,11 @@ CVM_BUILTIN_BODY(b_range)
 /* (member x list): the rest of the list from the first element equal to x */
 CVM_BUILTIN_BODY(b_member)
 {
-    cvm_value v;
-
-    for (v = args[1]; v != CVM_NIL; v = CVM_PAIR_OF(v)->cdr) {
-        int same = cvm_equal(vm, args[0], CVM_PAIR_OF(v)->car);
+    for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
+        int same = cvm_equal(vm, args[0], CVM_PAIR_OF(args[1])->car);
 
         if (same != 0)
-            return same < 0 ? CVM_NONE : v;
+            return same < 0 ? CVM_NONE : args[1];
     }
     return CVM_FALSE;
 }
@@ -148,17 +146,17 @@ CVM_BUILTIN_BODY(b_member)
 /* (assoc key list): the first pair of the list whose car is equal to key */
 CVM_BUILTIN_BODY(b_assoc)
 {
-    cvm_value v;
+    cvm_value *pair = cvm_root(vm, CVM_NIL);
 
-    for (v = args[1]; v != CVM_NIL; v = CVM_PAIR_OF(v)->cdr) {
-        cvm_value pair = CVM_PAIR_OF(v)->car;
+    for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
         int same;
 
-        if (!cvm_is(pair, CVM_PAIR))
-            return cvm_expected(vm, "assoc", "a list of pairs", pair);
-        same = cvm_equal(vm, args[0], CVM_PAIR_OF(pair)->car);
+        *pair = CVM_PAIR_OF(args[1])->car;
+        if (!cvm_is(*pair, CVM_PAIR))
+            return cvm_expected(vm, "assoc", "a list of pairs", *pair);
+        same = cvm_equal(vm, args[0], CVM_PAIR_OF(*pair)->car);
         if (same != 0)
-            return same < 0 ? CVM_NONE : pair;
+            return same < 0 ? CVM_NONE : *pair;
     }
     return CVM_FALSE;
 }

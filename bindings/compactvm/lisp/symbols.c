@@ -187,27 +187,27 @@ intptr_t cvm_list_length(cvm_value list)
     return list == CVM_NIL ? n : -1;
 }
 
-int cvm_equal_lists(cvm *vm, cvm_value a, cvm_value b)
+int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b)
 {
-    cvm_value seen_a = a, seen_b = b;
+    cvm_value *seen_a = cvm_root(vm, *a), *seen_b = cvm_root(vm, *b);
     size_t steps = 0, next_note = 1;
 
-    if (!cvm_is(a, CVM_PAIR) || !cvm_is(b, CVM_PAIR))
+    if (!cvm_is(*a, CVM_PAIR) || !cvm_is(*b, CVM_PAIR))
         return 0;
-    while (cvm_is(a, CVM_PAIR) && cvm_is(b, CVM_PAIR)) {
-        int same = cvm_equal(vm, CVM_PAIR_OF(a)->car, CVM_PAIR_OF(b)->car);
+    while (cvm_is(*a, CVM_PAIR) && cvm_is(*b, CVM_PAIR)) {
+        int same = cvm_equal(vm, CVM_PAIR_OF(*a)->car, CVM_PAIR_OF(*b)->car);
 
         if (same != 1)
             return same;
-        a = CVM_PAIR_OF(a)->cdr;
-        b = CVM_PAIR_OF(b)->cdr;
-        if (a == seen_a && b == seen_b && cvm_is(a, CVM_PAIR))
+        *a = CVM_PAIR_OF(*a)->cdr;
+        *b = CVM_PAIR_OF(*b)->cdr;
+        if (*a == *seen_a && *b == *seen_b && cvm_is(*a, CVM_PAIR))
             return 1;           /* both go in circles, and no difference was met */
         if (++steps == next_note) {
             next_note *= 2;
-            seen_a = a;
-            seen_b = b;
+            *seen_a = *a;
+            *seen_b = *b;
         }
     }
-    return cvm_equal(vm, a, b);
+    return cvm_equal(vm, *a, *b);
 }

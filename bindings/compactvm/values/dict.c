@@ -50,26 +50,28 @@ static int equal_strings(cvm_value a, cvm_value b)
         && memcmp(cvm_bytes(a), cvm_bytes(b), CVM_STRING_OF(a)->length) == 0;
 }
 
-static int equal_vectors(cvm *vm, const cvm_vector *a, const cvm_vector *b)
+static int equal_vectors(cvm *vm, const cvm_value *a, const cvm_value *b)
 {
-    size_t i;
-    int same = a->length == b->length;
+    size_t i, n = CVM_VECTOR_OF(*a)->length;
+    int same = n == CVM_VECTOR_OF(*b)->length;
 
-    for (i = 0; same == 1 && i < a->length; i++)
-        same = cvm_equal(vm, a->items[i], b->items[i]);
+    for (i = 0; same == 1 && i < n; i++)
+        same = cvm_equal(vm, CVM_VECTOR_OF(*a)->items[i], CVM_VECTOR_OF(*b)->items[i]);
     return same;
 }
 
-static int equal_otherwise(cvm *vm, cvm_value a, cvm_value b)
+static int equal_otherwise(cvm *vm, cvm_value *a, cvm_value *b)
 {
-    int (*equal)(cvm *, cvm_value, cvm_value) = cvm_object_of(a)->kind < CVM_LANGUAGE_KINDS ? NULL
-        : cvm_object_of(a)->kind < CVM_API_KINDS ? vm->ops.equal_in_language : vm->ops.equal_in_api;
+    int (*equal)(cvm *, cvm_value *, cvm_value *) = cvm_object_of(*a)->kind < CVM_LANGUAGE_KINDS ? NULL
+        : cvm_object_of(*a)->kind < CVM_API_KINDS ? vm->ops.equal_in_language : vm->ops.equal_in_api;
 
     return equal != NULL ? equal(vm, a, b) : 0;
 }
 
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
 {
+    size_t scope = cvm_open(vm);
+    cvm_value *r_a, *r_b;
     int same;
 
     if (are_numbers(a, b))
@@ -82,8 +84,10 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
         return equal_strings(a, b);
     if (!cvm_enter(vm))
         return -1;
-    same = cvm_is(a, CVM_VECTOR) && cvm_is(b, CVM_VECTOR)
-         ? equal_vectors(vm, CVM_VECTOR_OF(a), CVM_VECTOR_OF(b)) : equal_otherwise(vm, a, b);
+    r_a = cvm_root(vm, a);
+    r_b = cvm_root(vm, b);
+    same = cvm_is(a, CVM_VECTOR) && cvm_is(b, CVM_VECTOR) ? equal_vectors(vm, r_a, r_b) : equal_otherwise(vm, r_a, r_b);
+    cvm_close(vm, scope);
     cvm_leave(vm);
     return same;
 }

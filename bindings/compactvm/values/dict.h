@@ -25,7 +25,8 @@ int cvm_compare_whole(intptr_t a, double b);
 int cvm_compare(cvm_value a, cvm_value b);      /* of two numbers: likewise */
 
 /* 1, 0, or -1 after a failure (nested too deep). Numbers are equal by value, strings by content,
-   vectors by their elements. The language and the API say it of their own kinds (cvm_ops). */
+   vectors by their elements. The language and the API say it of their own kinds (cvm_ops): so any
+   code can run. */
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b);
 
 cvm_value cvm_dict_new(cvm *vm);

@@ -18,7 +18,7 @@ void *cvm_debug_realloc(void *vm, void *ptr, size_t old_size, size_t new_size); 
 /* See cvm_ops. */
 rrc_object *cvm_view_new(cvm *vm, cvm_value v);
 cvm_value cvm_proxy_new(cvm *vm, rrc_object *ob, int *kind);
-int cvm_api_equal(cvm *vm, cvm_value a, cvm_value b);
+int cvm_api_equal(cvm *vm, cvm_value *a, cvm_value *b);
 
 /* Was the data of ob in a host object that is gone? Such a view is found where garbage is taken
    apart: its owner still holds it, while the host object died with all that only the owner

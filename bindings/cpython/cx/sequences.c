@@ -37,8 +37,9 @@ static cvm_value item(cvm *vm, cvm_value v, size_t i)
     return cvm_is_outside(v) ? cvm_outside_ref(vm, v, i) : cvm_sequence_peek(v, i);
 }
 
-int cvm_api_equal(cvm *vm, cvm_value a, cvm_value b)
+int cvm_api_equal(cvm *vm, cvm_value *r_a, cvm_value *r_b)
 {
+    cvm_value a = *r_a, b = *r_b;
     size_t i, n;
     int same;
 

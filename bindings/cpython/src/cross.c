@@ -69,26 +69,31 @@ static rrc_object *view_new(cvm *vm, cvm_value v)
     return _Py_RRC(op);
 }
 
-PyObject *py_from_value(cvm_value v)
+PyObject *py_from_item(cvm_value v)
 {
     PyObject *op;
 
-    if (v == CVM_NONE) {
-        if (py_vm->failed)
-            py_fetch_failure();
-        return NULL;
-    }
     if (cvm_is_fixnum(v))
         op = int_new(cvm_fixnum_of(v));
     else if (!cvm_is_object(v))
         return Py_NewRef(v == CVM_TRUE ? Py_True : v == CVM_FALSE ? Py_False : Py_None);
-    else if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) == NULL)
-        return PyErr_Format(PyExc_ReferenceError, "the object was closed");
     else
         op = (PyObject *)(void *)cvm_ob_of(py_vm, v);
     if (op == NULL && py_vm->failed)
         cvm_error_clear(py_vm);
     return op != NULL ? op : PyErr_NoMemory();
+}
+
+PyObject *py_from_value(cvm_value v)
+{
+    if (v == CVM_NONE) {
+        if (py_vm->failed)
+            py_fetch_failure();
+        return NULL;
+    }
+    if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) == NULL)
+        return PyErr_Format(PyExc_ReferenceError, "the object was closed");
+    return py_from_item(v);
 }
 
 /* ---- to the host --------------------------------------------------------- */

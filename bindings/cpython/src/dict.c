@@ -28,7 +28,9 @@ static PyObject *borrow(cvm_value owner, cvm_value *slot)
         if (v != CVM_NONE)
             cvm_store(py_vm, *r_owner, (cvm_value *)(void *)((char *)*r_owner + offset), v);
     }
-    op = py_from_value(v);
+    if (cvm_is(v, CVM_FOREIGN))
+        CVM_FOREIGN_OF(v)->lent = 1;
+    op = py_from_item(v);
     cvm_close(py_vm, scope);
     Py_XDECREF(op);                     /* the host's object keeps it */
     return op;
@@ -274,7 +276,7 @@ uint32_t py_dict_hash(cvm *vm, cvm_value key, int *failed)
     Py_hash_t h = -1;
 
     py_vm = vm;
-    op = py_from_value(key);
+    op = py_from_item(key);
     if (op != NULL && PyUnicode_Check(op)) {
         Py_ssize_t n;
         const char *utf8 = PyUnicode_AsUTF8AndSize(op, &n);
@@ -299,8 +301,8 @@ int py_dict_same(cvm *vm, cvm_value a, cvm_value b)
     int same;
 
     py_vm = vm;
-    x = py_from_value(a);
-    y = x != NULL ? py_from_value(b) : NULL;
+    x = py_from_item(a);
+    y = x != NULL ? py_from_item(b) : NULL;
     same = y != NULL ? PyObject_RichCompareBool(x, y, Py_EQ) : -1;
     Py_XDECREF(x);
     Py_XDECREF(y);
@@ -312,23 +314,55 @@ int py_dict_same(cvm *vm, cvm_value a, cvm_value b)
 
 /* ---- the type -------------------------------------------------------------- */
 
+/* As PyDict_Next, but with new references: so no slot gets an object for a number, and nothing is made in
+   the heap while the language prints. */
+static int next_new(PyObject *op, size_t *at, PyObject **key, PyObject **value)
+{
+    cvm_value d = py_host_of(op);
+
+    while (d != CVM_NONE && *at < CVM_DICT_OF(d)->used) {
+        const cvm_value *entry = &CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items[2 * (*at)++];
+
+        if (*entry == CVM_NONE)
+            continue;
+        *key = py_from_item(cvm_plain(entry[0]));
+        *value = *key != NULL ? py_from_item(cvm_plain(entry[1])) : NULL;
+        if (*value == NULL)
+            Py_CLEAR(*key);
+        return *value != NULL;
+    }
+    return 0;
+}
+
+/* "key: value", with a comma before it; NULL after a failure. */
+static PyObject *entry_repr(PyObject *key, PyObject *value, int first)
+{
+    PyObject *k = PyObject_Repr(key), *v = k != NULL ? PyObject_Repr(value) : NULL, *text;
+
+    text = v != NULL ? PyUnicode_FromFormat("%s%U: %U", first ? "" : ", ", k, v) : NULL;
+    Py_XDECREF(k);
+    Py_XDECREF(v);
+    return text;
+}
+
 static PyObject *repr(PyObject *op)
 {
     PyObject *text, *part, *key, *value;
-    Py_ssize_t at = 0, n = 0;
+    size_t at = 0;
+    int first = 1;
 
     if (Py_EnterRecursiveCall(" while getting the repr of a dict"))
         return NULL;
     text = PyUnicode_FromString("{");
-    while (text != NULL && PyDict_Next(op, &at, &key, &value)) {
-        PyObject *k = PyObject_Repr(key), *v = k != NULL ? PyObject_Repr(value) : NULL;
-
-        part = v != NULL ? PyUnicode_FromFormat("%s%U: %U", n++ > 0 ? ", " : "", k, v) : NULL;
+    for (; text != NULL && next_new(op, &at, &key, &value); first = 0) {
+        part = entry_repr(key, value, first);
         PyUnicode_Append(&text, part);
         Py_XDECREF(part);
-        Py_XDECREF(k);
-        Py_XDECREF(v);
+        Py_DECREF(key);
+        Py_DECREF(value);
     }
+    if (PyErr_Occurred())
+        Py_CLEAR(text);
     part = PyUnicode_FromString("}");
     PyUnicode_Append(&text, part);
     Py_XDECREF(part);

@@ -9,6 +9,25 @@
  * Nothing may move: while C code of others makes the text, an allocation in the heap fails (see
  * cvm_object_new). */
 
+int py_print_items(PyObject *op, int quoted, cvm_buffer *out)
+{
+    PyObject **items = PySequence_Fast_ITEMS(op);
+    Py_ssize_t i, n = PySequence_Fast_GET_SIZE(op);
+    int ok = cvm_enter(py_vm);
+
+    if (!ok)
+        return 0;
+    cvm_put_text(out, PyList_Check(op) ? "#[" : "#(");
+    for (i = 0; ok && i < n && !out->full; i++) {
+        if (i > 0)
+            cvm_put(out, " ", 1);
+        ok = py_print_object(items[i] != NULL ? items[i] : Py_None, quoted, out);
+    }
+    cvm_put_text(out, PyList_Check(op) ? "]" : ")");
+    cvm_leave(py_vm);
+    return ok;
+}
+
 int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
 {
     cvm_value v = op == Py_None ? CVM_NIL : PyBool_Check(op) ? cvm_boolean(op == Py_True)
@@ -19,6 +38,8 @@ int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
 
     if (v != CVM_NONE && !cvm_is(v, CVM_FOREIGN))
         return cvm_print_nested(py_vm, v, quoted, out);
+    if (PyList_CheckExact(op) || PyTuple_CheckExact(op))
+        return py_print_items(op, quoted, out);         /* as if the host had seen it */
     py_vm->printing++;
     Py_INCREF(op);
     text = quoted && !PyUnicode_CheckExact(op) ? PyObject_Repr(op) : PyObject_Str(op);
@@ -144,6 +165,22 @@ static cvm_value call_method(cvm *vm, cvm_value *args, size_t n)
     return *v;
 }
 
+/* The proxy forgets op. If C has borrowed op from a dict in which the proxy stands, op lives as long as the
+   proxy: that keeps a tuple, which owns op. 0: no memory. */
+static int let_go(cvm *vm, cvm_value *slot, PyObject *op)
+{
+    cvm_value *kept = cvm_root(vm, CVM_NIL);
+
+    if (CVM_FOREIGN_OF(*slot)->lent)
+        *kept = py_to_value_steal(PyTuple_Pack(1, op));
+    if (*kept == CVM_NONE)
+        return 0;
+    rrc_unlink(vm->rrc, _Py_RRC(op));
+    CVM_FOREIGN_OF(*slot)->ob = NULL;
+    cvm_store(vm, *slot, &CVM_FOREIGN_OF(*slot)->attributes, *kept);
+    return 1;
+}
+
 /* (with ...) and (close x): the object's `close`, if it has one; then the proxy forgets it. */
 static int close_foreign(cvm *vm, cvm_value *slot)
 {
@@ -169,10 +206,8 @@ static int close_foreign(cvm *vm, cvm_value *slot)
     }
     ok = PyErr_Occurred() == NULL;
     Py_XDECREF(result);
-    if (op != NULL && op->ob_refcnt < RRC_REFCNT_IMMORTAL && CVM_FOREIGN_OF(*slot)->ob != NULL) {
-        rrc_unlink(vm->rrc, _Py_RRC(op));
-        CVM_FOREIGN_OF(*slot)->ob = NULL;
-    }
+    if (op != NULL && op->ob_refcnt < RRC_REFCNT_IMMORTAL && CVM_FOREIGN_OF(*slot)->ob != NULL && !let_go(vm, slot, op))
+        ok = 0;
     Py_XDECREF(op);
     if (!ok && !failed)
         py_fail();
@@ -187,13 +222,6 @@ static int close_foreign(cvm *vm, cvm_value *slot)
     }
     py_vm = saved;
     return ok || failed;
-}
-
-static int let_go(cvm *vm, cvm_value *slot, rrc_object *ob)
-{
-    rrc_unlink(vm->rrc, ob);
-    CVM_FOREIGN_OF(*slot)->ob = NULL;
-    return 1;
 }
 
 /* ---- the layer ------------------------------------------------------------------ */
@@ -245,7 +273,7 @@ static int fill_builtins(void)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, let_go, cvm_array_items
+        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, NULL, cvm_array_items
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;

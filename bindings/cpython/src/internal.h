@@ -51,6 +51,7 @@ extern const cvm_layer cvm_python_layer;
 /* ---- crossing: cross.c -------------------------------------------------- */
 
 PyObject *py_from_value(cvm_value v);       /* new. v CVM_NONE: the language's error becomes an exception */
+PyObject *py_from_item(cvm_value v);        /* likewise, for what a container has: that can be closed */
 cvm_value py_to_value(PyObject *op);        /* CVM_NONE after a failure, with an exception. May move objects */
 cvm_value py_to_value_steal(PyObject *op);
 int py_is_gone(cvm *vm, rrc_object *ob);    /* its data was in an object of the host that has died */
@@ -100,7 +101,8 @@ int py_long_fits(PyObject *op, intptr_t *n);
 int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
 int py_print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
 int py_print_object(PyObject *op, int quoted, cvm_buffer *out);    /* moves nothing */
-int py_equal_sequences(cvm *vm, cvm_value a, cvm_value b);
+int py_print_items(PyObject *op, int quoted, cvm_buffer *out);     /* of a list or a tuple; likewise */
+int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
 int py_load(cvm *vm, const char *path);
 PyTypeObject *py_exception_types(size_t *n);
 extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];

@@ -36,7 +36,7 @@ void _PyList_Fill(PyObject *op)
     L(op)->ob_item = PyMem_Calloc((size_t)n, sizeof(PyObject *));
     for (i = 0; L(op)->ob_item != NULL && i < n; i++) {
         v = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op));
-        L(op)->ob_item[i] = py_from_value(cvm_sequence_peek(v, (size_t)i));
+        L(op)->ob_item[i] = py_from_item(cvm_sequence_peek(v, (size_t)i));
         if (L(op)->ob_item[i] == NULL)
             break;
     }
@@ -93,7 +93,14 @@ static int resize(PyObject *op, Py_ssize_t n)
 
 Py_ssize_t PyList_Size(PyObject *op)
 {
-    return check(op) ? PyList_GET_SIZE(op) : -1;
+    cvm_value v;
+
+    if (!check(op))
+        return -1;
+    if (L(op)->filled)
+        return LENGTH(op);
+    v = py_host_of(op);                 /* the length alone is no reason to take the items over */
+    return v != CVM_NONE ? (Py_ssize_t)cvm_sequence_length(v) : -1;
 }
 
 PyObject *PyList_GetItem(PyObject *op, Py_ssize_t i)

@@ -316,6 +316,12 @@ static cvm_value b_close(cvm *vm, cvm_value *args, size_t n)
     return cvm_lisp_of(vm)->foreign.close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
 }
 
+static cvm_value b_closed_p(cvm *vm, cvm_value *args, size_t n)
+{
+    (void)vm, (void)n;
+    return cvm_boolean(cvm_is(args[0], CVM_FOREIGN) && CVM_FOREIGN_OF(args[0])->ob == NULL);
+}
+
 const cvm_builtin_def py_procedures[] = {
     { "attr", "..", b_attr },               { "set-attr!", "..?.", b_set_attr },
     { "call", ".y.*", b_call },             { "call-kw", ".l?.", b_call_kw },
@@ -333,6 +339,6 @@ const cvm_builtin_def py_procedures[] = {
     { "len", ".", b_len },                  { "hash", ".", b_hash },
     { "slice", ".?..", b_slice },           { "bytes", "s", b_bytes },
     { "bytes->string", ".", b_bytes_to_string }, { "py", "s.?..", b_operator },
-    { "close", ".", b_close },
+    { "close", ".", b_close },              { "closed?", ".", b_closed_p },
     { NULL, NULL, NULL }
 };

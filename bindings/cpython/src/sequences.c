@@ -28,7 +28,7 @@ static cvm_value outside_ref(cvm_value v, size_t i)
 /* Each holds the list while it is worked on: dropping an item may run any code. */
 static int outside_change(cvm_value array, size_t low, size_t high, const cvm_value *v)
 {
-    PyObject *op = Py_NewRef(object_of(array)), *item = v != NULL ? py_from_value(*v) : NULL;
+    PyObject *op = Py_NewRef(object_of(array)), *item = v != NULL ? py_from_item(*v) : NULL;
     PyObject *items = item != NULL ? PyTuple_Pack(1, item) : NULL;
     int ok = (v == NULL || items != NULL) && PyList_SetSlice(op, (Py_ssize_t)low, (Py_ssize_t)high, items) == 0;
 
@@ -38,18 +38,6 @@ static int outside_change(cvm_value array, size_t low, size_t high, const cvm_va
     if (!ok)
         py_fail();
     return ok;
-}
-
-static int outside_equal(cvm_value a, cvm_value b)
-{
-    PyObject *x = py_from_value(a), *y = x != NULL ? py_from_value(b) : NULL;
-    int same = y != NULL ? PyObject_RichCompareBool(x, y, Py_EQ) : -1;
-
-    Py_XDECREF(x);
-    Py_XDECREF(y);
-    if (same < 0)
-        py_fail();
-    return same;
 }
 
 /* ---- for the rest of the VM ---------------------------------------------- */
@@ -90,28 +78,45 @@ static cvm_value item(cvm *vm, cvm_value v, size_t i)
     return x != CVM_NONE ? x : py_fail();
 }
 
-int py_equal_sequences(cvm *vm, cvm_value a, cvm_value b)
+/* What is an object for C alone is compared there. */
+static int equal_items(cvm *vm, cvm_value a, cvm_value b)
 {
-    size_t i, n;
+    PyObject *x, *y;
     int same;
 
-    if (cvm_is_tuple(a) ? !cvm_is_tuple(b) : !cvm_is(a, CVM_ARRAY) || !cvm_is(b, CVM_ARRAY))
-        return 0;
-    if (cvm_is_outside(a) || cvm_is_outside(b))
-        return outside_equal(a, b);
-    n = cvm_sequence_length(a);
-    same = n == cvm_sequence_length(b);
-    for (i = 0; same == 1 && i < n; i++)
-        same = cvm_equal(vm, cvm_sequence_peek(a, i), cvm_sequence_peek(b, i));
+    if (!cvm_is(a, CVM_FOREIGN) && !cvm_is(b, CVM_FOREIGN))
+        return cvm_equal(vm, a, b);
+    py_vm = vm;
+    x = py_from_item(a);
+    y = x != NULL ? py_from_item(b) : NULL;
+    same = y != NULL ? PyObject_RichCompareBool(x, y, Py_EQ) : -1;
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    if (same < 0)
+        py_fail();
     return same;
 }
 
-/* What has no value yet is printed by C: making one would move objects. */
-static int print_outside_item(cvm *vm, cvm_value v, size_t i, int quoted, cvm_buffer *out)
+int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b)
 {
-    PyObject *op = object_of(v), *x = cvm_is(v, CVM_ARRAY) ? PyList_GET_ITEM(op, i) : PyTuple_GET_ITEM(op, i);
+    size_t scope = cvm_open(vm), i, n;
+    cvm_value *x = cvm_root(vm, CVM_NIL), *y = cvm_root(vm, CVM_NIL);
+    int same;
 
-    return x == NULL ? cvm_print_nested(vm, CVM_NIL, quoted, out) : py_print_object(x, quoted, out);
+    if (cvm_is_tuple(*a) ? !cvm_is_tuple(*b) : !cvm_is(*a, CVM_ARRAY) || !cvm_is(*b, CVM_ARRAY))
+        return 0;
+    n = cvm_sequence_length(*a);
+    same = n == cvm_sequence_length(*b);
+    for (i = 0; same == 1 && i < n; i++) {
+        if (i >= cvm_sequence_length(*a) || i >= cvm_sequence_length(*b))
+            same = 0;           /* it was changed meanwhile */
+        else if ((*x = item(vm, *a, i)) == CVM_NONE || (*y = item(vm, *b, i)) == CVM_NONE)
+            same = -1;
+        else
+            same = equal_items(vm, *x, *y);
+    }
+    cvm_close(vm, scope);
+    return same;
 }
 
 /* A tuple, as in #(1 2 3), or an array, as in #[1 2 3]. */
@@ -121,14 +126,17 @@ int py_print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
     int ok = 1;
 
     cvm_object_of(v)->flags |= CVM_PRINTING;
-    cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "#[" : "#(");
-    for (i = 0; ok && i < length && !out->full; i++) {
-        if (i > 0)
-            cvm_put(out, " ", 1);
-        ok = cvm_is_outside(v) ? print_outside_item(vm, v, i, quoted, out)
-                               : cvm_print_nested(vm, cvm_sequence_peek(v, i), quoted, out);
+    if (cvm_is_outside(v)) {
+        ok = py_print_items(object_of(v), quoted, out);
+    } else {
+        cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "#[" : "#(");
+        for (i = 0; ok && i < length && !out->full; i++) {
+            if (i > 0)
+                cvm_put(out, " ", 1);
+            ok = cvm_print_nested(vm, cvm_sequence_peek(v, i), quoted, out);
+        }
+        cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "]" : ")");
     }
-    cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "]" : ")");
     cvm_object_of(v)->flags &= (unsigned char)~CVM_PRINTING;
     return ok;
 }

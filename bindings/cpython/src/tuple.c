@@ -23,7 +23,7 @@ PyObject **_PyTuple_Fill(PyObject *op)
     if (v == CVM_NONE)
         Py_FatalError("the items of a tuple are looked at after its host object has gone");
     for (i = 0; i < PyTuple_GET_SIZE(op); i++) {
-        T(op)->ob_item[i] = py_from_value(cvm_sequence_peek((cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)), (size_t)i));
+        T(op)->ob_item[i] = py_from_item(cvm_sequence_peek((cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)), (size_t)i));
         if (T(op)->ob_item[i] == NULL)
             Py_FatalError("no memory for the items of a tuple");
     }
@@ -125,15 +125,7 @@ static int traverse(PyObject *op, visitproc visit, void *arg)
     return 0;
 }
 
-static int clear(PyObject *op)
-{
-    Py_ssize_t i;
-
-    for (i = 0; T(op)->filled && i < PyTuple_GET_SIZE(op); i++)
-        Py_CLEAR(T(op)->ob_item[i]);
-    return 0;
-}
-
+/* (There is no tp_clear, as in CPython: something else in a cycle has one, and a tuple stays whole for it.) */
 static PyObject *repr(PyObject *op)
 {
     PyObject *text = PyUnicode_FromString("("), *part;
@@ -295,7 +287,7 @@ static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subs
 PyTypeObject PyTuple_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "tuple", .tp_basicsize = offsetof(PyTupleObject, ob_item),
     .tp_itemsize = sizeof(PyObject *), .tp_dealloc = dealloc, .tp_repr = repr, .tp_as_sequence = &as_sequence,
-    .tp_as_mapping = &as_mapping, .tp_hash = hash, .tp_traverse = traverse, .tp_clear = clear,
+    .tp_as_mapping = &as_mapping, .tp_hash = hash, .tp_traverse = traverse,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TUPLE_SUBCLASS,
     .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = tuple_new
 };

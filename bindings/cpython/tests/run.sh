@@ -17,7 +17,7 @@ LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
 export LSAN_OPTIONS
 
 # module NAME PACKAGE FILE MODULE [FLAGS]: compile FILE of the package (-: one of ours) to a module, and
-# run NAME.lisp with it.
+# run NAME.lisp, or all scripts in the folder NAME, with it.
 module() {
     name=$1 package=$2 source=$sources/$2/$3 spec=$4
     [ "$package" = - ] && source=$here/$3
@@ -41,14 +41,19 @@ module() {
         return
     fi
     case $spec in *.*) extension=${spec%.*}=$out/$name/$file.so ;; *) extension=$out/$name/$file.so ;; esac
-    expect "$name" "$pvm" --extension "$extension" $here/"$name".lisp
-    expect "$name, small nursery" "$pvm" --nursery 8k --extension "$extension" $here/"$name".lisp
-    [ "$QUICK" = 1 ] && return
-    expect "$name, stress" "$pvm" --stress --extension "$extension" $here/"$name".lisp
+    for script in $here/"$name".lisp $here/"$name"/*.lisp; do
+        case $script in */common.lisp) continue ;; esac         # it is loaded by the others
+        [ -f "$script" ] || continue
+        title=${script#$here/}
+        expect "$title" "$pvm" --extension "$extension" "$script"
+        expect "$title, small nursery" "$pvm" --nursery 8k --extension "$extension" "$script"
+        [ "$QUICK" = 1 ] || expect "$title, stress" "$pvm" --stress --extension "$extension" "$script"
+    done
 }
 
 modules=$sources/python3.11/Modules
 module api - api.c api
+module probe - probe.c probe
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
