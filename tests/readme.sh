@@ -94,7 +94,7 @@ done
 # The names of a first port are those of the header.
 names() { grep -oE 'rrc_[a-z_]+' | sort -u; }
 awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } inside' rawrefcount.h | names >"$out/first.txt"
-awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^\|/' README.md | names >"$out/named.txt"
+awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names >"$out/named.txt"
 expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
 same_text "the README names them" "$out/first.txt" "$out/named.txt"
 
