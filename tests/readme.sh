@@ -1,7 +1,8 @@
 #!/bin/sh
 # readme.sh - the README and the pages of docs/ hold what they say: the example compiles, runs and
 # prints what stands below it; each invariant has a test; the files, tests and make targets that they
-# name exist; sizes are right. The header's first screen compiles. The names on all other pages exist.
+# name exist; sizes are right; public names are still there. The header's first screen compiles. The names on all
+# other pages exist.
 . tests/lib.sh
 out=$BUILD/tests/readme
 mkdir -p "$out" || exit 1
@@ -97,6 +98,23 @@ awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } i
 awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names >"$out/named.txt"
 expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
 same_text "the README names them" "$out/first.txt" "$out/named.txt"
+
+# The names of docs/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
+# this does not compile.
+cp tests/stable.c "$out/stable.cc"
+expect "public names, in C" $CC -std=c99 $STRICT -I. -fsyntax-only tests/stable.c
+if have "$CXX"; then
+    expect "public names, in C++" $CXX -std=c++11 $STRICT -I. -fsyntax-only "$out/stable.cc"
+else
+    skip "public names, in C++: no $CXX"
+fi
+mkdir -p "$out/changed"
+for change in 's/rrc_object \*ob, int kind)/rrc_object *ob)/' 's/size_t uncollectable;/size_t uncleared;/' \
+    's/RRC_ETOUCH/RRC_EMOVED/' 's/RRC_VISIT(/RRC_SHOW(/'; do
+    sed "$change" rawrefcount.h >"$out/changed/rawrefcount.h"
+    expect "a change is noticed: $change" sh -c "! cmp -s rawrefcount.h '$out/changed/rawrefcount.h' &&
+        ! $CC -std=c99 $STRICT -I'$out/changed' -fsyntax-only tests/stable.c 2>/dev/null"
+done
 
 # The sizes in docs/GUARANTEES.md are right, give or take a twentieth.
 cat >"$out/sizes.c" <<'END'
