@@ -76,6 +76,16 @@ for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md 
     if [ -z "$unknown" ]; then pass "the names in $page"; else fail "$page names what is not there:$unknown"; fi
 done
 
+# Numbers of lines, as in [12 lines](file.c).
+for page in README.md docs/*.md bindings/*.md bindings/*/*.md examples/*.md examples/*/*.md; do
+    grep -o '\[[0-9]* lines\]([^)]*)' "$page" | sed 's/\[\([0-9]*\) lines\](\(.*\))/\1 \2/' |
+        while read -r lines file; do echo "$lines $(dirname "$page")/$file"; done
+done >"$out/lines.txt"
+expect "lines are counted" test -s "$out/lines.txt"
+while read -r lines file; do
+    expect "$file has $lines lines" test "$(wc -l <"$file")" -eq "$lines"
+done <"$out/lines.txt"
+
 # Tests cited as `file.c: test_name, test_name`.
 cat README.md docs/*.md | grep -o '`tests/[a-z_]*\.c: [a-z0-9_, ]*`' | tr -d '`' | while IFS=: read -r file names; do
     for name in $(echo "$names" | tr ',' ' '); do
