@@ -62,13 +62,15 @@ while IFS= read -r line; do
 done <"$out/explained.txt"
 
 # Names of files in backquotes. (text.sh follows links.)
-for file in $(cat README.md docs/*.md | grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' | tr -d '`' | grep -v '^build/' | sort -u); do
+for file in $(cat README.md docs/*.md | grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' | tr -d '`' | grep -v '^build/' |
+              sort -u); do
     expect "$file exists" test -e "$file"
 done
 
 # Functions, macros and slots that any page names in backquotes.
 cat rawrefcount.h bindings/*/*.h bindings/*/*/*.h bindings/*/*/*/*.h examples/tensor/*.c >"$out/code.txt"
-for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
+for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md \
+            examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
     unknown=
     for name in $(grep -oE '`(rrc|RRC|tp)_[A-Za-z0-9_]+' "$page" | tr -d '`' | sort -u); do
         grep -qF -- "$name" "$out/code.txt" || unknown="$unknown $name"
@@ -99,13 +101,16 @@ done <"$out/cited.txt"
 
 # Each invariant of the header has a link to its test.
 for invariant in $(sed -n 's/^ \* \(I[0-9]\)  .*/\1/p' rawrefcount.h); do
-    expect "$invariant has its test" grep -qE "^\| $invariant \| .* \| \[\`(tests/[a-z_]*\.c): [a-z0-9_]*\`\]\(\1\) \|\$" README.md
+    expect "$invariant has its test" grep -qE \
+        "^\| $invariant \| .* \| \[\`(tests/[a-z_]*\.c): [a-z0-9_]*\`\]\(\1\) \|\$" README.md
 done
 
 # The names of a first port are those of the header.
 names() { grep -oE 'rrc_[a-z_]+' | sort -u; }
-awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } inside' rawrefcount.h | names >"$out/first.txt"
-awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names >"$out/named.txt"
+awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } inside' rawrefcount.h | names \
+    >"$out/first.txt"
+awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names \
+    >"$out/named.txt"
 expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
 same_text "the README names them" "$out/first.txt" "$out/named.txt"
 
@@ -159,7 +164,8 @@ printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/c
 sizes() { grep "^| $1 |" docs/GUARANTEES.md | sed 's/.*| \(.*\) |$/\1/' | grep -o '[0-9]*'; }
 near() {
     echo "$1" | tr ' ' '\n' | paste - "$2" |
-        awk '{ print; kb = $2 / 1000; if (!($1 > kb * 0.95 - 0.5 && $1 < kb * 1.05 + 0.5)) wrong = 1 } END { exit wrong || NR == 0 }'
+        awk '{ print; kb = $2 / 1000; if (!($1 > kb * 0.95 - 0.5 && $1 < kb * 1.05 + 0.5)) wrong = 1 }
+             END { exit wrong || NR == 0 }'
 }
 heap_takes() {
     row=$1
@@ -176,7 +182,8 @@ code_takes() {
 case $($CC -dumpmachine 2>/dev/null)-$($CC -dumpversion 2>/dev/null) in
 x86_64-*-12)
     expect "the size of a heap" heap_takes "$(sizes 'a heap with one link.*')"
-    expect "the size of a heap in small blocks" heap_takes "$(sizes 'the same with `RRC_CHUNK_LINKS` 64')" -DRRC_CHUNK_LINKS=64
+    expect "the size of a heap in small blocks" heap_takes "$(sizes 'the same with `RRC_CHUNK_LINKS` 64')" \
+        -DRRC_CHUNK_LINKS=64
     [ "$QUICK" = 1 ] || {
         expect "the size of the code" code_takes "$(sizes 'the code of the header.*')" -O2
         expect "the size of the smallest code" code_takes "$(sizes 'the same with `-Os`.*')" -Os -DRRC_NO_STDIO

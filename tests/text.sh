@@ -27,9 +27,9 @@ for file in $files; do
     if [ -z "$bad" ]; then passed=$((passed + 1)); else fail "$file: ${bad#, }"; fi
 done
 
-# broken_links PAGES: prints each link to a file or heading that is not there, and each page to which
-# no links lead from the README. $existing names the files. (GitHub's name for a heading has its letters in lower
-# case, "-" for blanks, and no punctuation.)
+# broken_links FILE PAGES...: prints each link to a file or heading that is not there, and each page to which
+# no links lead from the README. FILE names the files that are there. (GitHub's name for a heading has its
+# letters in lower case, "-" for blanks, and no punctuation.)
 broken_links() {
     awk '
     function resolve(dir, path,    n, i, part, kept, top, result) {
@@ -47,7 +47,7 @@ broken_links() {
         gsub(/ /, "-", text)
         return text
     }
-    FILENAME == "-" {                   # the files there are, and their folders
+    FNR == NR {                         # the files that are there, and their folders
         there[$0]
         for (path = $0; sub(/\/[^\/]*$/, "", path); ) there[path]
         next
@@ -92,21 +92,28 @@ broken_links() {
                         if (!(target[page, i] in reached)) { reached[target[page, i]]; more = 1 }
         } while (more)
         for (page in pages) if (!(page in reached)) print page ": no links lead to it from README.md"
-    }' - "$@" <<END
-$existing
-END
+    }' "$@"
 }
-existing=$files
-# shellcheck disable=SC2046
-broken=$(broken_links $(echo "$files" | grep '\.md$'))
-if [ -z "$broken" ]; then pass "links between pages"; else fail "$broken"; fi
-
-# The check of links finds these mistakes, and no others.
 out=$BUILD/tests/text
 rm -rf "$out"
 mkdir -p "$out/a" || exit 1
-printf '# Top\n[a](a/page.md#the-code-x-and-more) [a](a) [b](gone.md) [c](#top) [d](#absent) [web](https://example.org/)\n' >"$out/README.md"
-printf '## The `code`, [x](../README.md) and more!\n[up](../README.md#top) [up](../README.md#bottom)\n```\n[no](link)\n```\n' >"$out/a/page.md"
+echo "$files" >"$out/files"
+# shellcheck disable=SC2046
+broken=$(broken_links "$out/files" $(echo "$files" | grep '\.md$'))
+if [ -z "$broken" ]; then pass "links between pages"; else fail "$broken"; fi
+
+# The check of links finds these mistakes, and no others.
+cat >"$out/README.md" <<'END'
+# Top
+[a](a/page.md#the-code-x-and-more) [a](a) [b](gone.md) [c](#top) [d](#absent) [web](https://example.org/)
+END
+cat >"$out/a/page.md" <<'END'
+## The `code`, [x](../README.md) and more!
+[up](../README.md#top) [up](../README.md#bottom)
+```
+[no](link)
+```
+END
 printf 'A page that nobody finds.\n' >"$out/a/lost.md"
 cat >"$out/wanted" <<'END'
 README.md: links to #absent, but there is no such heading
@@ -114,7 +121,7 @@ README.md: links to gone.md, which is not there
 a/lost.md: no links lead to it from README.md
 a/page.md: links to ../README.md#bottom, but there is no such heading
 END
-existing=$(printf 'README.md\na/page.md\na/lost.md\n')
-(cd "$out" && broken_links README.md a/page.md a/lost.md) | sort >"$out/given"
+printf 'README.md\na/page.md\na/lost.md\n' >"$out/files"
+(cd "$out" && broken_links files README.md a/page.md a/lost.md) | sort >"$out/given"
 same_text "broken links are found" "$out/wanted" "$out/given"
 finish
