@@ -417,6 +417,12 @@ static const rb_data_type_t root_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
+void rrb_show(int on)
+{
+    rrb.heap->desc.edges = on ? rrb_edges : NULL;
+    rrb.heap->desc.describe = on ? rrb_describe : NULL;
+}
+
 /* ---- the beginning and the end ---- */
 
 /* Before a first link is made. (While there are none, Ruby's allocations are as fast as
