@@ -1,5 +1,5 @@
 /* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
- * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and how far long functions are: `progress`.
  *
  * A port can do without this file. These functions are called when nothing runs, and they only look. */
 #include "insight.h"
@@ -276,6 +276,23 @@ void cvm_describe(void *userdata, rrc_gcref p, rrc_description *about)
         about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
     else if (cvm_is(v, CVM_ARRAY) && !cvm_is_outside(v))
         about->size += size_of(CVM_ARRAY_OF(v)->items);
+}
+
+/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
+   to do.) */
+void cvm_progress(void *userdata, const char *function, size_t done, size_t total)
+{
+    static const char marks[] = "########################################";
+    cvm *vm = userdata;
+    int percents = (int)(100.0 * (double)done / ((double)total + 1));
+
+    if (done == total && vm->bar > 0) {
+        fprintf(stderr, "\r%75s\r", "");
+        vm->bar = 0;
+    } else if (done < total && vm->shows_bar && percents >= vm->bar) {
+        fprintf(stderr, "\r%-22s [%-40.*s] %3d%%", function, percents * 2 / 5, marks, percents);
+        vm->bar = percents + 1;
+    }
 }
 
 /* ---- for programs ------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 /* The hooks of rrc_desc. */
 void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
 void cvm_describe(void *vm, rrc_gcref p, rrc_description *about);
+void cvm_progress(void *vm, const char *function, size_t done, size_t total);
 
 /* In a collection: new addresses are known, and nothing has been freed. */
 void cvm_ids_moved(cvm *vm);

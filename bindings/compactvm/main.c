@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: cvm [options] script.lisp     run a script\n"
@@ -233,6 +234,7 @@ int main(int argc, char **argv)
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
+    vm->shows_bar = isatty(STDERR_FILENO);
     if (!load_extensions(vm, argc, argv)) {
         status = report(vm);
     } else if (script == NULL && expression == NULL) {

@@ -152,6 +152,7 @@ int cvm_glue_open(cvm *vm)
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
     desc.edges = cvm_edges;     /* these two only show our objects: see insight.c */
     desc.describe = cvm_describe;
+    desc.progress = cvm_progress;
 #ifdef RRC_DEBUG
     desc.realloc = cvm_debug_realloc;   /* watches C objects come and go: capi/borrow.c */
 #endif

@@ -91,6 +91,8 @@ struct cvm {
     struct cvm_clib *clib;      /* the C library's own state: see ctypes.c */
     struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
     int drawing;                /* a picture is made, without the code of functions */
+    int shows_bar;              /* while something takes long: on stderr, which is a terminal */
+    int bar;                    /* percents that it shows, plus 1; 0: it is not there */
     struct cx_state *cx;        /* the C API's: see capi/impl.h */
 
     cvm_value *stack;           /* never moves, so slots have fixed addresses */

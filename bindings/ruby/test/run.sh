@@ -10,6 +10,7 @@
 #   run.sh gem               the gem is packed, installed in an empty folder, and used
 #   run.sh demo              the widgets print what they should
 #   run.sh snapshots         what leaks is exactly what is new in the second of two heap snapshots
+#   run.sh bar               a snapshot shows how far it is
 #   run.sh bench-smoke       the benchmarks run
 #   run.sh show-demo | bench to look at
 #
@@ -116,6 +117,10 @@ snapshots)
     rake test_libraries
     BUILD=$TOP_BUILD IGNORE=internal sh tests/newer.sh "$BUILD/leak" "$HERE/test/snapshots/leak.txt" \
         "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/test/snapshots/leak.rb"
+    ;;
+bar)
+    rake test_libraries
+    sh tests/bar.sh "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/test/snapshots/bar.rb"
     ;;
 show-demo)
     rake test_libraries

@@ -172,6 +172,8 @@ class TestInsight < Minitest::Test
       assert_raises(Errno::ENOENT) { Rawrefcount.snapshot("#{dir}/nowhere/at/all") }
       assert_raises(Errno::EISDIR) { Rawrefcount.snapshot(dir) }
       assert_raises(TypeError) { Rawrefcount.snapshot(5) }
+      assert_raises(ArgumentError) { Rawrefcount.snapshot(path, ba: true) }
+      assert_output("", "") { Rawrefcount.snapshot(path, bar: true) }
       assert_raises(IOError) { Rawrefcount.snapshot("/dev/full") }
       refute GC.enable
     end

@@ -60,6 +60,9 @@ apart do
 end
 puts Rawrefcount.explain(leaking[:document]).gsub(/ 0x\h+/, "").gsub(%r{/\S*/}, "").gsub(/^/, "  ")
 
+# `ruby demo.rb FILE.heapsnapshot`: see it in the memory panel of Chrome.
+Rawrefcount.snapshot(ARGV[0], bar: true) if ARGV[0]
+
 say "1000 windows, each with a button whose callback mentions its window; none is kept:"
 before = objects
 apart do

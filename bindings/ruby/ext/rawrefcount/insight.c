@@ -59,7 +59,7 @@ typedef struct question {
     rrc_object *ob;
     text text;
     FILE *file;
-    int code;
+    int with_bar, code;
 } question;
 
 static VALUE explain(VALUE arg)
@@ -74,10 +74,10 @@ static VALUE explain(VALUE arg)
 /* Rawrefcount.explain(object) -> String: why its C object is alive; the path from a root, through both heaps. */
 static VALUE m_explain(VALUE self, VALUE value)
 {
-    question q = { value, NULL, { NULL, 0, 0, 0 }, NULL, RRC_OK };
+    question q = { value, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
     (void)self;
     rrb_need_open();
-    rrb_with_view(value, 0, explain, (VALUE)&q);
+    rrb_with_view(value, 0, 0, explain, (VALUE)&q);
     if (q.ob == NULL)
         rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
     return finish_text(&q.text, q.code);
@@ -97,7 +97,7 @@ static VALUE write_snapshot(VALUE arg)
 
 static VALUE snapshot_to(VALUE arg)
 {
-    return rrb_with_view(0, 1, write_snapshot, arg);
+    return rrb_with_view(0, 1, ((question *)arg)->with_bar, write_snapshot, arg);
 }
 
 static VALUE close_file(VALUE arg)
@@ -108,12 +108,21 @@ static VALUE close_file(VALUE arg)
     return Qnil;
 }
 
-/* Rawrefcount.snapshot(file): both heaps, for the memory panel of Chrome. */
-static VALUE m_snapshot(VALUE self, VALUE path)
+/* Rawrefcount.snapshot(file, bar: false): both heaps, for the memory panel of Chrome. bar: show how far it is, on
+   stderr, if that is a terminal. */
+static VALUE m_snapshot(int argc, VALUE *argv, VALUE self)
 {
-    question q = { Qnil, NULL, { NULL, 0, 0, 0 }, NULL, RRC_OK };
+    question q = { Qnil, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
+    VALUE path, options;
+    ID name = rb_intern("bar");
     (void)self;
     rrb_need_open();
+    rb_scan_args(argc, argv, "1:", &path, &options);
+    if (!NIL_P(options)) {
+        VALUE bar;
+        rb_get_kwargs(options, &name, 0, 1, &bar);
+        q.with_bar = bar != Qundef && RTEST(bar);
+    }
     FilePathValue(path);
     q.file = fopen(StringValueCStr(path), "wb");
     if (q.file == NULL)
@@ -254,7 +263,7 @@ void Init_rawrefcount(void)
     rrb_init_view();
     rb_define_module_function(rrb.module, "stats", m_stats, 0);
     rb_define_module_function(rrb.module, "explain", m_explain, 1);
-    rb_define_module_function(rrb.module, "snapshot", m_snapshot, 1);
+    rb_define_module_function(rrb.module, "snapshot", m_snapshot, -1);
     rb_define_module_function(rrb.module, "graph", m_graph, 0);
     rb_define_module_function(rrb.module, "collect", m_collect, 0);
     rb_define_module_function(rrb.module, "run_pending", m_run_pending, -1);

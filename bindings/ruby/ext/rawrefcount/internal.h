@@ -59,7 +59,7 @@ void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
 void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
-void rrb_show(int on);                  /* the header sees Ruby's objects */
+void rrb_show(int on, int with_bar);    /* the header sees Ruby's objects */
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
@@ -83,9 +83,10 @@ int rrb_exact_is_marked(VALUE p);
 
 /* view.c */
 void rrb_init_view(void);
-VALUE rrb_with_view(VALUE asked, int with_ids, VALUE (*show)(VALUE), VALUE arg);    /* raises */
+VALUE rrb_with_view(VALUE asked, int with_ids, int with_bar, VALUE (*show)(VALUE), VALUE arg);      /* raises */
 void rrb_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
 void rrb_describe(void *userdata, rrc_gcref p, rrc_description *about);
+void rrb_progress(void *userdata, const char *function, size_t done, size_t total);
 
 #pragma GCC visibility pop
 

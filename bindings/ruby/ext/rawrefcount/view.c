@@ -4,6 +4,7 @@
 
 #include <ruby/debug.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* References of one owner that names.rb names, one after the other. */
 typedef struct name {
@@ -30,6 +31,7 @@ static struct {
     size_t count;
     shown *shown;               /* by open addressing: all with another stamp are free places */
     size_t shown_size, shown_count, stamp;      /* (the size is a power of two) */
+    int bar;                    /* percents that it shows, plus 1; 0: it is not there */
     VALUE p;                    /* whose references are shown, or 0: the roots */
     rrc_edgeproc visit;
     void *arg;
@@ -39,7 +41,7 @@ static struct {
 
 typedef struct opening {
     VALUE asked;
-    int with_ids, was_disabled;
+    int with_ids, with_bar, was_disabled;
     VALUE (*show)(VALUE arg);
     VALUE arg;
 } opening;
@@ -106,7 +108,7 @@ static VALUE run(VALUE arg)
     view.thread = rb_thread_current();
     view.fiber = rb_fiber_current();
     order_names(list);
-    rrb_show(1);
+    rrb_show(1, ((opening *)arg)->with_bar && isatty(STDERR_FILENO));
     result = o->show(o->arg);
     RB_GC_GUARD(list);
     RB_GC_GUARD(frames);
@@ -115,7 +117,7 @@ static VALUE run(VALUE arg)
 
 static VALUE finish(VALUE arg)
 {
-    rrb_show(0);
+    rrb_show(0, 0);
     if (view.owner != NULL)
         st_free_table(view.owner);
     if (view.text != NULL)
@@ -137,9 +139,9 @@ static VALUE open_view(VALUE arg)
     return rb_ensure(run, arg, finish, arg);
 }
 
-VALUE rrb_with_view(VALUE asked, int with_ids, VALUE (*show)(VALUE), VALUE arg)
+VALUE rrb_with_view(VALUE asked, int with_ids, int with_bar, VALUE (*show)(VALUE), VALUE arg)
 {
-    opening o = { asked, with_ids, 0, show, arg };
+    opening o = { asked, with_ids, with_bar, 0, show, arg };
     return rb_mutex_synchronize(mutex, open_view, (VALUE)&o);
 }
 
@@ -366,4 +368,21 @@ void rrb_describe(void *userdata, rrc_gcref ref, rrc_description *about)
     about->size = rb_obj_memsize_of(p) - (ob != NULL ? rrb_bytes_of(ob) : 0);
     if (view.with_ids)
         about->id = id_of(p);
+}
+
+/* ---- progress ---- */
+
+/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
+   to do.) */
+void rrb_progress(void *userdata, const char *function, size_t done, size_t total)
+{
+    static const char marks[] = "########################################";
+    int percents = (int)(100.0 * (double)done / ((double)total + 1));
+    if (done == total && view.bar > 0) {
+        fprintf(stderr, "\r%75s\r", "");
+        view.bar = 0;
+    } else if (done < total && percents >= view.bar) {
+        fprintf(stderr, "\rsnapshot [%-40.*s] %3d%%", percents * 2 / 5, marks, percents);
+        view.bar = percents + 1;
+    }
 }
