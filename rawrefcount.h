@@ -8949,7 +8949,7 @@ static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, si
     if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
         return 0;
     grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
-    if (graph->out_of_memory)
+    if (grown == NULL)
         return 0;
     memset(grown, 0, more * sizeof *grown);
     rrci_free_array(graph, *slot, *slots, sizeof *grown);
