@@ -65,6 +65,7 @@ $(foreach kind,dict slot-macros,\
     $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
         sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(VM_DIR)/tests/snapshots/leak.txt \
         $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(VM_DIR)/tests/snapshots/leak.lisp)))
+$(eval $(call run,bar-cvm,$(CVM),sh tests/bar.sh $(abspath $(CVM)) $(CURDIR)/$(VM_DIR)/tests/snapshots/bar.lisp))
 CHECK_RUNS += cvm cvm-slot-macros-asan extensions capi-dict capi-readme
 
 $(foreach kind,$(CVM_KINDS),\

@@ -121,7 +121,8 @@ static void parted(void *vm, rrc_gcref p, rrc_object *ob)
     }
 }
 
-/* For rrc_explain and pictures: what p refers to, and what it is. A port can do without these two. */
+/* For rrc_explain and pictures: what p refers to, and what it is; how far long functions are. A port can do without
+   these three. */
 static void edges(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg)
 {
     if (((cvm *)vm)->ops.edges != NULL)
@@ -132,6 +133,12 @@ static void describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     if (((cvm *)vm)->ops.describe != NULL)
         ((cvm *)vm)->ops.describe(vm, p, about);
+}
+
+static void progress(void *vm, const char *function, size_t done, size_t total)
+{
+    if (((cvm *)vm)->ops.progress != NULL)
+        ((cvm *)vm)->ops.progress(vm, function, done, total);
 }
 
 /* An API may watch C objects come and go. */
@@ -169,6 +176,7 @@ int cvm_glue_open(cvm *vm)
     desc.realloc = reallocate;
     desc.edges = edges;
     desc.describe = describe;
+    desc.progress = progress;
 #if !CVM_HOOK_MACROS
     desc.trace = trace;
     desc.survivor = survivor;

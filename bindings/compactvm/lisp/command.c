@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: cvm [options] script.lisp     run a script\n"
@@ -234,6 +235,7 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_load 
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
+    cvm_lisp_of(vm)->shows_bar = isatty(STDERR_FILENO);
     if (!load_extensions(vm, load, argc, argv)) {
         status = report(vm);
     } else if (script == NULL && expression == NULL) {

@@ -1,5 +1,5 @@
 /* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
- * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and how far long functions are: `progress`.
  *
  * The VM can do without this file. These functions are called when nothing runs, and they only look. */
 #include "insight.h"
@@ -277,8 +277,28 @@ static void describe(cvm *vm, cvm_object *p, rrc_description *about)
         about->size += size_of(items_of(vm, v));
 }
 
+/* ---- progress ------------------------------------------------------------- */
+
+/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
+   to do.) */
+static void progress(cvm *vm, const char *function, size_t done, size_t total)
+{
+    static const char marks[] = "########################################";
+    cvm_lisp *lisp = cvm_lisp_of(vm);
+    int percents = (int)(100.0 * (double)done / ((double)total + 1));
+
+    if (done == total && lisp->bar > 0) {
+        fprintf(stderr, "\r%75s\r", "");
+        lisp->bar = 0;
+    } else if (done < total && lisp->shows_bar && percents >= lisp->bar) {
+        fprintf(stderr, "\r%-22s [%-40.*s] %3d%%", function, percents * 2 / 5, marks, percents);
+        lisp->bar = percents + 1;
+    }
+}
+
 void cvm_insight_open(cvm *vm)
 {
+    vm->ops.progress = progress;
     vm->ops.edges = edges;
     vm->ops.describe = describe;
     vm->ops.moved = move_ids;

@@ -109,6 +109,8 @@ typedef struct cvm_lisp {
     cvm_foreign_ops foreign;
     struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
     int drawing;                /* a picture is made, without the code of functions */
+    int shows_bar;              /* while something takes long: on stderr, which is a terminal */
+    int bar;                    /* percents that it shows, plus 1; 0: it is not there */
 } cvm_lisp;
 
 static inline cvm_lisp *cvm_lisp_of(const cvm *vm)
