@@ -44,6 +44,7 @@ run-$(1): $(2)
 endef
 
 include bindings/compactvm/compactvm.mk
+include bindings/cpython/cpython.mk
 include bindings/ruby/ruby.mk
 include tests/tests.mk
 include tests/matrix.mk
@@ -76,7 +77,7 @@ $(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(CAPI_DEPS)
 	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
-	@$(CVM) bindings/compactvm/demo.lisp
+	@$(CVM) examples/toolkit/demo.lisp
 	@if ! command -v dot >/dev/null; then echo "(There is no Graphviz to draw it: see $(BUILD)/demo.dot.)"; \
 	elif dot -Tsvg $(BUILD)/demo.dot -o $(BUILD)/demo.svg; then echo "It is drawn in $(BUILD)/demo.svg."; \
 	else echo "(Graphviz could not draw it.)"; fi
@@ -95,7 +96,7 @@ $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh t
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
-$(eval $(call run,demo,$(CVM),$(CVM) bindings/compactvm/demo.lisp))
+$(eval $(call run,demo,$(CVM),$(CVM) examples/toolkit/demo.lisp))
 CHECK_RUNS += runner text readme examples tensor languages install demo
 
 # `make deps test` must look for tools only when deps has installed them: a new
@@ -111,7 +112,7 @@ test: $(TESTED) ## the header in its main variants, each binding, examples, page
 # and of what says as much, what takes longest, so that no processor waits for it.
 ORDER := coverage mutants_% lint abis examples languages units freestanding bench-check \
          suite-% mirror_cases-% damage-% random-% random_cycles-% mirror_random-% \
-         ruby-% lua-% mruby% cvm% capi-% extensions% tensor-% widgets-% \
+         ruby-% lua-% mruby% cvm% cpython% capi-% extensions% tensor-% widgets-% \
          graphs-% mirror_graphs-% replay_% mirror_without_% bench-% \
          small_graphs-% mirror_small-% small_selves-% soak-% fuzz-%
 ORDERED = $(foreach pattern,$(ORDER),$(filter-out $(MATRIX_ONLY),$(filter $(pattern),$(RUNS))))
@@ -156,9 +157,9 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 
-deps-all: ## install what `make test-all` needs, and fetch sources of Lua
+deps-all: ## install what `make test-all` needs, and fetch sources of Lua and of CPython extensions
 	@sh tests/deps.sh all
-	@sh tests/sources.sh
+	@sh tests/sources.sh lua5.1 lua5.2 lua5.3 lua5.4 $(PY_SOURCES)
 	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.

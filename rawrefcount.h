@@ -284,7 +284,7 @@
  *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
  *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
  *        With `incremental` a major collection is divided into slices of about max units:
- *        rrc_major_collection_start, _work, _sweep.
+ *        rrc_major_collection_start, _work, _sweep. The hook progress is told how far a long function is.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -671,6 +671,13 @@ typedef struct rrc_desc {
     /* Say a few words about p. NULL: all are called "p". */
     void (*describe)(void *userdata, rrc_gcref p, rrc_description *about);
 
+    /* A long function, whose name is given, has done so many of its units of work: for a bar that shows progress.
+       rrc_check, rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot and rrc_heap_free call this about every 4096
+       units, and with done == total at the end, unless they fail. done is never more than total, and never becomes
+       less. total grows while objects of the host are found. This hook must not call the header. NULL: nobody is
+       told. */
+    void (*progress)(void *userdata, const char *function, size_t done, size_t total);
+
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
        a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
@@ -773,7 +780,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator until rrc_heap_free | frees only | calls parted, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
+   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
    if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
@@ -1169,7 +1176,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked
+   [mutator | no | calls is_young, slot, tp_traverse, log, progress | O(links, tracked
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
@@ -1190,7 +1197,7 @@ typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 /* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
    outside, or with the hook `edges` from a root of the host, through both heaps. If there is none, the path
    begins at a p. Or write that ob is garbage. RRC_ENOMEM: nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, write |
+   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, progress, write |
    O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
 
@@ -1211,7 +1218,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
    rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
    for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
    bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
-   [mutator | allocates | calls tp_traverse, edges, describe, write |
+   [mutator | allocates | calls tp_traverse, edges, describe, progress, write |
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
 
@@ -8228,17 +8235,83 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
     return heap != NULL ? heap->desc.userdata : NULL;
 }
 
+/* ---- progress: the hook `progress` ---- */
+
+#define RRCI_PROGRESS_UNITS ((size_t)4096)
+
+typedef struct rrci_progress {
+    rrc_heap   *heap;
+    const char *function;
+    size_t      done, told, total;
+} rrci_progress;
+
+static void rrci_begin_progress(rrci_progress *progress, rrc_heap *heap, const char *function, size_t total)
+{
+    progress->heap = heap;
+    progress->function = function;
+    progress->done = progress->told = 0;
+    progress->total = total;
+}
+
+/* (Totals are estimates.) */
+static void rrci_tell_progress(rrci_progress *progress)
+{
+    rrc_heap *heap = progress->heap;
+    size_t done = progress->done < progress->total ? progress->done : progress->total;
+    progress->told = progress->done;
+    if (heap->desc.progress == NULL)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    heap->desc.progress(heap->desc.userdata, progress->function, done, progress->total);
+    RRCI_END_HOOK(heap);
+}
+
+static void rrci_advance(rrci_progress *progress, size_t units)
+{
+    progress->done += units;
+    if (progress->done - progress->told >= RRCI_PROGRESS_UNITS)
+        rrci_tell_progress(progress);
+}
+
+static void rrci_end_progress(rrci_progress *progress)
+{
+    progress->done = progress->total;
+    rrci_tell_progress(progress);
+}
+
 /* ---- the end of a heap ----
    It is a phase of the program first, RRCI_ENDING. Links do not hold any more, but all p's are still there, and
    all functions work. What C does not hold goes: owners before what they own, so that each dealloc sees what its
    object owns as it was. Then the links of what C holds are dissolved. */
 
+/* The state of rrc_heap_free. */
+typedef struct rrci_ending {
+    int           rounds_left;  /* so many rounds may leave as many objects as before */
+    rrci_progress progress;
+} rrci_ending;
+
+static size_t rrci_count_left(const rrc_heap *heap)
+{
+    return rrci_count_links(heap) + rrci_count_tracked(heap) + (heap->objects > 0 ? (size_t)heap->objects : 0);
+}
+
+/* (Finalizers can make more than there was.) */
+static void rrci_progress_of_end(rrci_ending *ending)
+{
+    rrci_progress *progress = &ending->progress;
+    size_t left = rrci_count_left(progress->heap);
+    if (left < progress->total && progress->total - left > progress->done)
+        rrci_advance(progress, progress->total - left - progress->done);
+}
+
 /* Part the objects of this list that only their links hold. */
-static void rrci_part_idle(rrc_heap *heap, int kind)
+static void rrci_part_idle(rrc_heap *heap, int kind, rrci_ending *ending)
 {
     rrci_list *list = &heap->list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
+        if (i % RRCI_PROGRESS_UNITS == 0)
+            rrci_progress_of_end(ending);
         if (i >= list->count)
             continue;                   /* a hook has dropped other references */
         if (i >= RRCI_AHEAD)
@@ -8248,49 +8321,52 @@ static void rrci_part_idle(rrc_heap *heap, int kind)
     }
 }
 
-/* Do all pending work. It can make more: that is done too, but only so many rounds may leave as many objects as
-   before. */
-static void rrci_do_last(rrc_heap *heap, int *rounds_left)
+/* Do all pending work. It can make more: that is done too. */
+static void rrci_do_last(rrc_heap *heap, rrci_ending *ending)
 {
-    size_t pending;
-    while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
+    size_t pending, part;
+    while ((pending = rrci_pending(heap)) > 0 && ending->rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         heap->quota = SIZE_MAX;
         rrci_read_mail(heap);
-        rrci_do_pending(heap, pending);
-        *rounds_left -= heap->objects >= objects;
+        for (; pending > 0; pending -= part) {
+            part = heap->desc.progress != NULL && pending > RRCI_PROGRESS_UNITS ? RRCI_PROGRESS_UNITS : pending;
+            rrci_do_pending(heap, part);
+            rrci_progress_of_end(ending);
+        }
+        ending->rounds_left -= heap->objects >= objects;
     }
 }
 
 /* Do what is pending. Part all that only links hold: proxies first, views that nobody owns after them. */
-static void rrci_end_links(rrc_heap *heap, int *rounds_left)
+static void rrci_end_links(rrc_heap *heap, rrci_ending *ending)
 {
-    rrci_do_last(heap, rounds_left);
-    rrci_part_idle(heap, RRCI_O_OLD);
-    rrci_part_idle(heap, RRCI_O_YOUNG);
-    rrci_do_last(heap, rounds_left);
-    rrci_part_idle(heap, RRCI_P_OLD);
-    rrci_part_idle(heap, RRCI_P_YOUNG);
-    rrci_do_last(heap, rounds_left);
+    rrci_do_last(heap, ending);
+    rrci_part_idle(heap, RRCI_O_OLD, ending);
+    rrci_part_idle(heap, RRCI_O_YOUNG, ending);
+    rrci_do_last(heap, ending);
+    rrci_part_idle(heap, RRCI_P_OLD, ending);
+    rrci_part_idle(heap, RRCI_P_YOUNG, ending);
+    rrci_do_last(heap, ending);
 }
 
 /* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
    other garbage held. */
-static void rrci_end_objects(rrc_heap *heap)
+static void rrci_end_objects(rrc_heap *heap, rrci_ending *ending)
 {
-    int rounds_left = 10000;
     size_t finalized, garbage, parted;
-    rrci_end_links(heap, &rounds_left);
+    ending->rounds_left = 10000;
+    rrci_end_links(heap, ending);
     do {
         ptrdiff_t objects = heap->objects;
         finalized = heap->finalized;
         garbage = heap->garbage;
         parted = heap->parted;
         rrci_collect_c(heap, "rrc_heap_free");
-        rrci_end_links(heap, &rounds_left);
-        rounds_left -= heap->objects >= objects;
+        rrci_end_links(heap, ending);
+        ending->rounds_left -= heap->objects >= objects;
     } while ((heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted)
-             && rounds_left > 0);
+             && ending->rounds_left > 0);
 }
 
 /* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
@@ -8302,7 +8378,7 @@ static int rrci_is_held_at_the_end(rrc_heap *heap, rrc_object *ob)
 
 /* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
    been in the queue. */
-static size_t rrci_part_all(rrc_heap *heap)
+static size_t rrci_part_all(rrc_heap *heap, rrci_ending *ending)
 {
     static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
@@ -8313,6 +8389,8 @@ static size_t rrci_part_all(rrc_heap *heap)
         while (list->count > 0) {
             held += (size_t)rrci_is_held_at_the_end(heap, rrci_at(list, list->count - 1)->ob);
             rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
+            if (list->count % RRCI_PROGRESS_UNITS == 0)
+                rrci_progress_of_end(ending);
         }
     }
     for (i = 0; i < tracked->count; i++) {
@@ -8349,6 +8427,7 @@ static void rrci_free_tables(rrc_heap *heap)
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
+    rrci_ending ending;
     size_t held;
     if (heap == NULL)
         return 0;
@@ -8368,12 +8447,14 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
-    rrci_end_objects(heap);
+    rrci_begin_progress(&ending.progress, heap, function, rrci_count_left(heap));
+    rrci_end_objects(heap, &ending);
     if (rrci_close_mail(heap))
-        rrci_end_objects(heap);
-    held = rrci_part_all(heap);
+        rrci_end_objects(heap, &ending);
+    held = rrci_part_all(heap, &ending);
     heap->running = 0;
     rrci_free_tables(heap);
+    rrci_end_progress(&ending.progress);
     heap->state = heap->rest = RRCI_HUSK;
     rrci_end_husk(heap);
     return held;
@@ -8429,6 +8510,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 typedef struct rrci_checker {
     rrc_heap *heap;
     int code;                   /* of the first error */
+    rrci_progress progress;
 } rrci_checker;
 
 static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
@@ -8491,6 +8573,7 @@ static void rrci_check_single_links(rrci_checker *checker)
             rrci_link *link = rrci_at(&heap->list[kind], i);
             if (RRC_LINK(link->ob) != link)
                 rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
+            rrci_advance(&checker->progress, 1);
         }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
@@ -8600,12 +8683,16 @@ static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
     rrci_search search;
-    size_t i;
+    size_t i, part;
     int kind;
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS_LINKED,
                       "rrc_check");
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED && !search.is_wrong; kind++)
-        rrci_explain_list(&search, &heap->gc[kind]);
+    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+        for (i = 0; i < heap->gc[kind].count && !search.is_wrong; i += part) {
+            part = heap->gc[kind].count - i < RRCI_PROGRESS_UNITS ? heap->gc[kind].count - i : RRCI_PROGRESS_UNITS;
+            rrci_explain_part(&search, &heap->gc[kind], i, i + part);
+            rrci_advance(&checker->progress, part);
+        }
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             rrci_check_explained(&search, *rrci_ob_at(&heap->gc[kind], i));
@@ -8626,6 +8713,7 @@ static void rrci_check_tracked(rrci_checker *checker)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             const rrci_gc_head *head;
+            rrci_advance(&checker->progress, 1);
             if (rrci_is_hole(ob)) {
                 holes += kind == RRCI_TRACKED;
                 continue;
@@ -8675,8 +8763,10 @@ static void rrci_check_owners(rrci_checker *checker)
     if (rrci_count_tracked(heap) == 0)
         return;
     rrci_begin_weighing(&weighing, heap, "rrc_check");
-    for (i = 0; i < list->count; i++)
+    for (i = 0; i < list->count; i++) {
         rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
+        rrci_advance(&checker->progress, 1);
+    }
     for (i = 0; i < list->count; i++)
         rrci_check_weak(checker, *rrci_ob_at(list, i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
@@ -8751,10 +8841,14 @@ RRC_API int rrc_check(rrc_heap *heap)
         return code;
     checker.heap = heap;
     checker.code = RRC_OK;
+    rrci_begin_progress(&checker.progress, heap, "rrc_check", rrci_count_links(heap) * 2
+                        + rrci_count_tracked(heap) * (RRCI_IS_MIRRORED(heap) ? 3 : 2));
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_check_dict(&checker, &heap->list[kind]);
-        for (i = 0; i < heap->list[kind].count; i++)
+        for (i = 0; i < heap->list[kind].count; i++) {
             rrci_check_link(&checker, kind, i);
+            rrci_advance(&checker.progress, 1);
+        }
     }
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
@@ -8764,6 +8858,8 @@ RRC_API int rrc_check(rrc_heap *heap)
         RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
     }
     rrci_check_reserves(&checker);
+    if (checker.code == RRC_OK)
+        rrci_end_progress(&checker.progress);
     return checker.code;
 }
 
@@ -8815,6 +8911,8 @@ enum { RRCI_ALIVE = 1, RRCI_DYING };    /* (dying: only from the queue, or from 
 typedef struct rrci_graph {
     rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
     rrc_heap      *heap;
+    rrci_progress  progress;
+    size_t         passes;      /* over all nodes */
     rrci_nodes     nodes;
     size_t         obs;         /* this many nodes, the first ones, are C objects */
     uint32_t      *explained;   /* for each of these: references that tracked objects own */
@@ -8879,7 +8977,7 @@ static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, si
     if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
         return 0;
     grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
-    if (graph->out_of_memory)
+    if (grown == NULL)
         return 0;
     memset(grown, 0, more * sizeof *grown);
     rrci_free_array(graph, *slot, *slots, sizeof *grown);
@@ -8919,6 +9017,7 @@ static void rrci_add_node(rrci_graph *graph, uintptr_t key)
         return;
     nodes->key[nodes->count] = key;
     rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(key), nodes->count++);
+    graph->progress.total += graph->passes;
 }
 
 static int rrci_visit_to_add(rrc_object *ob, void *arg)
@@ -8984,10 +9083,13 @@ static void rrci_add_obs(rrci_graph *graph, rrc_object *extra)
     if (extra != NULL)
         rrci_add_node(graph, rrci_ob_key(extra));
     known = graph->nodes.count;
-    for (i = 0; i < known; i++)
+    for (i = 0; i < known; i++) {
         if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
             rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_add);
+        rrci_advance(&graph->progress, 1);
+    }
     graph->obs = graph->nodes.count;
+    graph->progress.total += graph->obs;
 }
 
 static void rrci_note_queued(rrci_graph *graph, const rrc_object *ob)
@@ -9007,9 +9109,11 @@ static void rrci_note_obs(rrci_graph *graph)
     int kind;
     memset(graph->explained, 0, graph->obs * sizeof *graph->explained);
     memset(graph->flags, 0, graph->obs);
-    for (i = 0; i < graph->obs; i++)
+    for (i = 0; i < graph->obs; i++) {
         if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
             rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_explain);
+        rrci_advance(&graph->progress, 1);
+    }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
             graph->flags[rrci_node_of(&graph->nodes, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob))] |=
@@ -9053,15 +9157,20 @@ static void rrci_add_ps(rrci_graph *graph)
     if (graph->pair_count > 0)
         qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrci_compare_pairs);
     rrci_host_edges(graph, NULL, rrci_visit_p_to_add);
-    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++)
+    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_host_edges(graph, rrci_p_of_node(graph, i), rrci_visit_p_to_add);
+        rrci_advance(&graph->progress, 1);
+    }
 }
 
-/* Returns RRC_OK or RRC_ENOMEM. Free it in either case. `extra` need be neither tracked nor linked. */
-static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra)
+/* For a function that lists the edges of each node `lists` times. Returns RRC_OK or RRC_ENOMEM. Free it in either
+   case. `extra` need be neither tracked nor linked. */
+static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t lists)
 {
     memset(graph, 0, sizeof *graph);
     graph->heap = graph->search.heap = heap;
+    graph->passes = 1 + lists;
+    rrci_begin_progress(&graph->progress, heap, function, 0);
     rrci_add_obs(graph, extra);
     if (graph->obs > 0) {
         graph->explained = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
@@ -9225,6 +9334,7 @@ static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
         if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
             rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
     }
+    rrci_advance(&graph->progress, 1);
 }
 
 /* ---- paths ---- */
@@ -9418,7 +9528,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
     writer.heap = heap;
     writer.write = write;
     writer.arg = arg;
-    code = rrci_make_graph(&graph, heap, ob);
+    code = rrci_make_graph(&graph, heap, ob, function, 1);
     if (code == RRC_OK)
         code = rrci_find_paths(&graph);
     first = rrci_node_of(&graph.nodes, rrci_ob_key(ob));
@@ -9432,6 +9542,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         rrci_free_graph(&graph);
         return code;
     }
+    rrci_end_progress(&graph.progress);
     rrci_write(&writer, "%.100s %p", rrci_type_name(ob), (void *)ob);
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
         rrci_write(&writer, ": static, never freed\n");
@@ -9545,7 +9656,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     writer.heap = heap;
     writer.write = write;
     writer.arg = arg;
-    code = rrci_make_graph(&graph, heap, NULL);
+    code = rrci_make_graph(&graph, heap, NULL, function, 3);
     if (code == RRC_OK)
         code = rrci_find_paths(&graph);
     /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
@@ -9569,6 +9680,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
                 rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
         }
         rrci_write(&writer, "}\n");
+        rrci_end_progress(&graph.progress);
     }
     rrci_free_graph(&graph);
     return code;
@@ -9877,7 +9989,7 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg
     snapshot.writer.heap = heap;
     snapshot.writer.write = write;
     snapshot.writer.arg = arg;
-    code = rrci_make_graph(graph, heap, NULL);
+    code = rrci_make_graph(graph, heap, NULL, function, 3);
     if (code == RRC_OK && nodes->count > 0) {
         nodes->key = (uintptr_t *)rrci_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
         nodes->id = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
@@ -9895,6 +10007,7 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg
         code = RRC_ENOMEM;
     } else if (code == RRC_OK) {
         rrci_remember_nodes(graph, snapshot.remembered);
+        rrci_end_progress(&graph->progress);
     }
     rrci_free_graph(graph);
     return code;

@@ -14,7 +14,7 @@
 
 typedef struct thing {
     int marked, young;
-    struct thing *moved;
+    struct thing *moved, *field;
     rrc_object *slot;
 } thing;
 
@@ -22,7 +22,7 @@ typedef struct vm {
     rrc_heap *heap;
     thing from[4], to[4];
     thing *queued;
-    int has_no_propagate, links_in_a_hook;
+    int has_no_propagate, marks_when_queued, links_in_a_hook;
 } vm;
 
 static void trace(void *userdata, rrc_gcref p)
@@ -31,13 +31,18 @@ static void trace(void *userdata, rrc_gcref p)
     if (self->links_in_a_hook)
         rrc_link(self->heap, p, rrc_from_obj(self->heap, p), RRC_O);
     self->queued = p;               /* this host marks later, from its queue */
+    if (self->marks_when_queued)
+        self->queued->marked = 1;
 }
 
 static void propagate(void *userdata)
 {
     vm *self = userdata;
-    if (self->queued != NULL)
-        self->queued->marked = 1;
+    if (self->queued == NULL)
+        return;
+    self->queued->marked = 1;
+    if (self->queued->field != NULL)
+        self->queued->field->marked = 1;
 }
 
 static void no_propagate(void *userdata)
@@ -160,6 +165,16 @@ static void survivor_is_asked_before_the_queue_is_empty(vm *self)
     start(self);
     ob = linked_node(self, &self->from[0]);
     collect(self);
+    rrc_decref(self->heap, ob);
+    rrc_heap_free(self->heap);
+
+    self->marks_when_queued = 1;    /* the same mistake, in a host whose mark bit hides it */
+    self->from[1].field = &self->from[2];
+    start(self);
+    ob = linked_node(self, &self->from[1]);
+    collect(self);
+    printf("  trace sets the mark bit: p %s, and the object to which p refers %s\n",
+           self->from[1].marked ? "lives" : "is dead", self->from[2].marked ? "lives" : "is dead");
     rrc_decref(self->heap, ob);
 }
 

@@ -1,7 +1,7 @@
-/* port.c - a small VM joined to the header, by the steps of the porting guide
+/* port.c - a small VM joined to the header, by the steps 1 to 7 of the porting guide
  * (bindings/PORTING.md; the parts below have its numbers). The VM marks and sweeps, with
- * a list of gray objects, and may collect at each allocation. Generations, movement, a
- * slot and macros, steps 5 to 7 and 9, are in bindings/compactvm.
+ * a list of gray objects, and may collect at each allocation. What a larger VM needs
+ * is in bindings/compactvm.
  *
  *     cc -I.. port.c -o port && ./port
  */
@@ -11,14 +11,13 @@
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
-/* ---- the VM, as it was before, but for two words in each object ---- */
+/* ---- the VM, as it was before, but for a word in each object ---- */
 
 typedef struct object {
     struct object *next, *next_gray;
     struct object *field[2];            /* what it refers to */
     char           marked;
-    char           linked;              /* for step 10: was it ever linked? */
-    rrc_object    *ob;                  /* a proxy's C object */
+    rrc_object    *ob;                  /* a proxy's C object; no other object uses this field (4) */
 } object;
 
 typedef struct vm {
@@ -35,8 +34,8 @@ static void mark(vm *m, object *p)
     p->marked = 1;
     p->next_gray = m->gray;
     m->gray = p;
-    if (p->linked)
-        rrc_marked(m->heap, p);         /* 10 */
+    if (p->ob != NULL)
+        rrc_marked_ob(m->heap, p->ob);  /* 6 */
 }
 
 static void mark_all_gray(vm *m)
@@ -106,12 +105,13 @@ static object *new_object(vm *m, object *a, object *b)
 static void trace(void *m, rrc_gcref p)          { mark(m, p); }                                        /* 1 */
 static rrc_gcref survivor(void *m, rrc_gcref p)  { (void)m; return ((object *)p)->marked ? p : NULL; }  /* 1 */
 static void propagate(void *m)                   { mark_all_gray(m); }                                  /* 2 */
-static void trigger(void *m) { while (rrc_run_pending(((vm *)m)->heap, 100) == 100) { } }               /* 8 */
+static void trigger(void *m)                     { rrc_run_pending(((vm *)m)->heap, 0); }               /* 3 */
+static void parted(void *m, rrc_gcref p, rrc_object *ob) { (void)m; (void)ob; ((object *)p)->ob = NULL; } /* 4, 7 */
 static void log_item(void *m, const rrc_log_item *item) { (void)m; fprintf(stderr, "%s\n", item->text); }
 
-static void safe_point(vm *m) { rrc_invoke_callback(m->heap); }     /* 8: any code of the program may run here */
+static void safe_point(vm *m) { rrc_invoke_callback(m->heap); }     /* 3: any code of the program may run here */
 
-/* ---- 3. objects cross ---- */
+/* ---- 4. objects cross ---- */
 
 static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_object) };
 
@@ -130,7 +130,6 @@ static rrc_object *to_c(vm *m, object *p)
         rrc_decref(m->heap, ob);
         return NULL;
     }
-    p->linked = 1;
     return ob;
 }
 
@@ -143,12 +142,11 @@ static object *to_vm(vm *m, rrc_object *ob)
     p = new_object(m, NULL, NULL);
     if (rrc_link(m->heap, p, ob, RRC_O) != RRC_OK)
         return NULL;                    /* the next collection takes p */
-    p->linked = 1;
     p->ob = ob;
     return p;
 }
 
-/* ---- 4, 10. a C library: buttons, which own what is to be called ---- */
+/* ---- 5, 6. a C library: buttons, which own what is to be called ---- */
 
 typedef struct button { rrc_object head; rrc_object *on_click; } button;
 static const rrc_member button_members[] = { { "on_click", offsetof(button, on_click) }, { NULL, 0 } };
@@ -190,7 +188,7 @@ int main(void)
 {
     static vm m;
     rrc_desc desc = { .userdata = &m, .trace = trace, .survivor = survivor, .propagate = propagate, .log = log_item,
-                      .dealloc_trigger = trigger, .reports_marks = 1, .collect = collect };
+                      .dealloc_trigger = trigger, .parted = parted, .collect = collect };
     rrc_object *view, *ob;
     object *p, *last = NULL;
 
@@ -234,7 +232,7 @@ int main(void)
     ob = new_button(&m);
     m.root[0] = to_vm(&m, ob);
     printf("The VM ends after %u allocations and %u collections. ", m.allocations, m.collections);
-    printf("C objects still held: %u\n", (unsigned)rrc_heap_free(m.heap));      /* 11 */
+    printf("C objects still held: %u\n", (unsigned)rrc_heap_free(m.heap));      /* 7 */
     sweep(&m);
     printf("VM objects left: %u. ", m.count);
     rrc_decref(m.heap, ob);             /* late, and legal: the last one, with which the header's heap goes */

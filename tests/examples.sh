@@ -76,7 +76,7 @@ if $CC -std=c99 -I. "$out/release.c" -o "$out/release" && "$out/release" >"$out/
         section $number "$out/release.txt" >"$out/given.txt"
         same_text "mistake $number, seen by a release build" "$out/wanted.txt" "$out/given.txt"
     done
-    expect "mistake 2, not seen" test "$(section 2 "$out/release.txt" | wc -l)" -eq 1
+    expect "mistake 2, not seen" test "$(section 2 "$out/release.txt" | grep -c -v '^  trace sets the mark bit')" -eq 1
     expect "mistake 8, seen late" sh -c "awk '/^8/, /^9/' '$out/release.txt' | grep -q 'RRC_EREFCNT in rrc_heap_free'"
 else
     fail "mistakes without RRC_DEBUG: do not compile or run"

@@ -217,6 +217,17 @@ void host_parted(void *userdata, rrc_gcref p, rrc_object *ob)
         h->on_parted(h, p, ob);
 }
 
+void host_progress(void *userdata, const char *function, size_t done, size_t total)
+{
+    host *h = (host *)userdata;
+
+    must_be(h->phase == HOST_MUTATOR, h, "progress");
+    check(done <= total);
+    hook(h, "progress");
+    if (h->on_progress != NULL)
+        h->on_progress(h, function, done, total);
+}
+
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
 {
     host *h = (host *)rrc_userdata(heap);
@@ -376,6 +387,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->parted = host_parted;
     desc->edges = h->options.shows ? host_edges : NULL;
     desc->describe = h->options.shows > 1 ? host_say : NULL;
+    desc->progress = h->options.progresses ? host_progress : NULL;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }

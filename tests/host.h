@@ -99,6 +99,7 @@ typedef struct host_options {
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
     int shows;                  /* set desc.edges; 2: and desc.describe; 3, 4: which gives half of the objects an
                                    id, or none */
+    int progresses;             /* set desc.progress */
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     int incremental;            /* host_start may be called */
@@ -158,6 +159,7 @@ struct host {
     void (*on_log)(host *h);
     void (*on_weak)(host *h);           /* marking is complete: the time to clear weak references */
     void (*on_parted)(host *h, rrc_gcref p, rrc_object *ob);
+    void (*on_progress)(host *h, const char *function, size_t done, size_t total);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
     const char *(*words)(host *h, size_t id);   /* for desc.describe */
@@ -251,6 +253,7 @@ int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
 void host_parted(void *userdata, rrc_gcref p, rrc_object *ob);
+void host_progress(void *userdata, const char *function, size_t done, size_t total);
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
 void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
 void host_say(void *userdata, rrc_gcref p, rrc_description *about);

@@ -1,5 +1,5 @@
 // newer.js DIRECTORY - which objects are in after.heapsnapshot, but not in before.heapsnapshot? For each kind:
-// how many there are, and the path from the root to the farthest one.
+// how many there are, and the path from the root to the farthest one. IGNORE=NAME: objects of this name do not count.
 'use strict';
 const path = require('path');
 const { getFullHeapFromFile } = require('@memlab/heap-analysis');
@@ -15,7 +15,7 @@ async function main(directory) {
       if (!by.has(edge.toNode.id))
         by.set(edge.toNode.id, [...names, `${edge.name_or_index}`]);
   after.nodes.forEach((node) => {
-    if (known.has(node.id))
+    if (known.has(node.id) || node.name === process.env.IGNORE)
       return;
     const one = found.get(node.name) || { count: 0, names: [] };
     const names = by.get(node.id) || ['unreachable'];

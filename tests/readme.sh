@@ -1,7 +1,8 @@
 #!/bin/sh
-# readme.sh - the README holds what it says: its example compiles, runs and prints
-# what stands below it, and the files, tests and make targets it names exist. So does the
-# header's first screen. The names on all other pages exist, too.
+# readme.sh - the README and the pages of docs/ hold what they say: the example compiles, runs and
+# prints what stands below it; each invariant has a test; the files, tests and make targets that they
+# name exist; sizes are right; public names are still there. The header's first screen compiles. The names on all
+# other pages exist.
 . tests/lib.sh
 out=$BUILD/tests/readme
 mkdir -p "$out" || exit 1
@@ -54,21 +55,22 @@ else
 fi
 
 # What rrc_explain says is what an example prints.
-sed -n '/^    View (/,/^$/s/^    //p' README.md >"$out/explained.txt"
+sed -n '/^    View (/,/^$/s/^    //p' docs/CYCLES.md >"$out/explained.txt"
 expect "rrc_explain is quoted" test -s "$out/explained.txt"
 while IFS= read -r line; do
     expect "rrc_explain says: $line" grep -qxF -- "$line" examples/expected/cycle.txt
 done <"$out/explained.txt"
 
-# Links to files, and names of files in backquotes.
-for file in $( { grep -o '](\([^)#:]*\))' README.md | sed 's/^](//; s/)$//'
-                 grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' README.md | tr -d '`' | grep -v '^build/'; } | sort -u); do
+# Names of files in backquotes. (text.sh follows links.)
+for file in $(cat README.md docs/*.md | grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' | tr -d '`' | grep -v '^build/' |
+              sort -u); do
     expect "$file exists" test -e "$file"
 done
 
 # Functions, macros and slots that any page names in backquotes.
 cat rawrefcount.h bindings/*/*.h bindings/*/*/*.h bindings/*/*/*/*.h examples/tensor/*.c >"$out/code.txt"
-for page in README.md bindings/*.md bindings/*/*.md bindings/*/*/*.md examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
+for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md \
+            examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
     unknown=
     for name in $(grep -oE '`(rrc|RRC|tp)_[A-Za-z0-9_]+' "$page" | tr -d '`' | sort -u); do
         grep -qF -- "$name" "$out/code.txt" || unknown="$unknown $name"
@@ -76,17 +78,120 @@ for page in README.md bindings/*.md bindings/*/*.md bindings/*/*/*.md examples/*
     if [ -z "$unknown" ]; then pass "the names in $page"; else fail "$page names what is not there:$unknown"; fi
 done
 
+# Numbers of lines, as in [12 lines](file.c).
+for page in README.md docs/*.md bindings/*.md bindings/*/*.md examples/*.md examples/*/*.md; do
+    grep -o '\[[0-9]* lines\]([^)]*)' "$page" | sed 's/\[\([0-9]*\) lines\](\(.*\))/\1 \2/' |
+        while read -r lines file; do echo "$lines $(dirname "$page")/$file"; done
+done >"$out/lines.txt"
+expect "lines are counted" test -s "$out/lines.txt"
+while read -r lines file; do
+    expect "$file has $lines lines" test "$(wc -l <"$file")" -eq "$lines"
+done <"$out/lines.txt"
+
 # Tests cited as `file.c: test_name, test_name`.
-grep -o '`tests/[a-z_]*\.c: [a-z0-9_, ]*`' README.md | tr -d '`' | while IFS=: read -r file names; do
+cat README.md docs/*.md | grep -o '`tests/[a-z_]*\.c: [a-z0-9_, ]*`' | tr -d '`' | while IFS=: read -r file names; do
     for name in $(echo "$names" | tr ',' ' '); do
         echo "$file $name"
     done
 done >"$out/cited.txt"
+expect "tests are cited" test -s "$out/cited.txt"
 while read -r file name; do
     expect "$file has $name" grep -q "UNIT($name)" "$file"
 done <"$out/cited.txt"
 
-for target in $(grep -o 'make [a-z][a-z -]*' README.md | sed 's/^make //' | tr ' ' '\n' | sort -u); do
+# Each invariant of the header has a link to its test.
+for invariant in $(sed -n 's/^ \* \(I[0-9]\)  .*/\1/p' rawrefcount.h); do
+    expect "$invariant has its test" grep -qE \
+        "^\| $invariant \| .* \| \[\`(tests/[a-z_]*\.c): [a-z0-9_]*\`\]\(\1\) \|\$" README.md
+done
+
+# The names of a first port are those of the header.
+names() { grep -oE 'rrc_[a-z_]+' | sort -u; }
+awk '/^ \* needs sixteen of them:/ { inside = 1 } /^ \* Each comment/ { exit } inside' rawrefcount.h | names \
+    >"$out/first.txt"
+awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside && /^(- |  )/' README.md | names \
+    >"$out/named.txt"
+expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
+same_text "the README names them" "$out/first.txt" "$out/named.txt"
+
+# The names of docs/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
+# this does not compile.
+cp tests/stable.c "$out/stable.cc"
+expect "public names, in C" $CC -std=c99 $STRICT -I. -fsyntax-only tests/stable.c
+if have "$CXX"; then
+    expect "public names, in C++" $CXX -std=c++11 $STRICT -I. -fsyntax-only "$out/stable.cc"
+else
+    skip "public names, in C++: no $CXX"
+fi
+mkdir -p "$out/changed"
+for change in 's/rrc_object \*ob, int kind)/rrc_object *ob)/' 's/size_t uncollectable;/size_t uncleared;/' \
+    's/RRC_ETOUCH/RRC_EMOVED/' 's/RRC_VISIT(/RRC_SHOW(/'; do
+    sed "$change" rawrefcount.h >"$out/changed/rawrefcount.h"
+    expect "a change is noticed: $change" sh -c "! cmp -s rawrefcount.h '$out/changed/rawrefcount.h' &&
+        ! $CC -std=c99 $STRICT -I'$out/changed' -fsyntax-only tests/stable.c 2>/dev/null"
+done
+
+# The sizes in docs/GUARANTEES.md are right, give or take a twentieth.
+cat >"$out/sizes.c" <<'END'
+#include <stdio.h>
+#define RAWREFCOUNT_IMPLEMENTATION
+#include "rawrefcount.h"
+static void trace(void *vm, rrc_gcref p) { (void)vm; (void)p; }
+static rrc_gcref survivor(void *vm, rrc_gcref p) { (void)vm; return p; }
+static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_object) };
+static const rrc_type Node = { .tp_name = "Node", .tp_basicsize = sizeof(rrc_object), .tp_flags = RRC_TPFLAGS_HAVE_GC };
+static void print_memory(rrc_heap *h)
+{
+    rrc_stats stats;
+    rrc_get_stats(h, &stats);
+    printf("%u\n", (unsigned)stats.memory);
+}
+int main(void)
+{
+    rrc_heap *h = rrc_heap_new(&(rrc_desc){ .trace = trace, .survivor = survivor });
+    rrc_object *view = rrc_new(h, &View), *node = rrc_gc_new(h, &Node);
+    int p, bad = rrc_link(h, &p, view, RRC_P);
+    print_memory(h);
+    bad |= rrc_gc_track(h, node);
+    print_memory(h);
+    rrc_decref(h, view);
+    rrc_decref(h, node);
+    return bad + (int)rrc_heap_free(h);
+}
+END
+printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/code.c"
+# sizes ROW: the numbers at the end of a row of the table. near KILOBYTES FILE: as in the file, in bytes.
+sizes() { grep "^| $1 |" docs/GUARANTEES.md | sed 's/.*| \(.*\) |$/\1/' | grep -o '[0-9]*'; }
+near() {
+    echo "$1" | tr ' ' '\n' | paste - "$2" |
+        awk '{ print; kb = $2 / 1000; if (!($1 > kb * 0.95 - 0.5 && $1 < kb * 1.05 + 0.5)) wrong = 1 }
+             END { exit wrong || NR == 0 }'
+}
+heap_takes() {
+    row=$1
+    shift
+    $CC -std=c99 -I. "$@" "$out/sizes.c" -o "$out/sizes" && "$out/sizes" >"$out/sizes.txt" &&
+        near "$row" "$out/sizes.txt"
+}
+code_takes() {
+    row=$1
+    shift
+    $CC -std=c99 -I. "$@" -c "$out/code.c" -o "$out/code.o" && size "$out/code.o" | awk 'NR == 2 { print $1 + $2 }' \
+        >"$out/sizes.txt" && near "$row" "$out/sizes.txt"
+}
+case $($CC -dumpmachine 2>/dev/null)-$($CC -dumpversion 2>/dev/null) in
+x86_64-*-12)
+    expect "the size of a heap" heap_takes "$(sizes 'a heap with one link.*')"
+    expect "the size of a heap in small blocks" heap_takes "$(sizes 'the same with `RRC_CHUNK_LINKS` 64')" \
+        -DRRC_CHUNK_LINKS=64
+    [ "$QUICK" = 1 ] || {
+        expect "the size of the code" code_takes "$(sizes 'the code of the header.*')" -O2
+        expect "the size of the smallest code" code_takes "$(sizes 'the same with `-Os`.*')" -Os -DRRC_NO_STDIO
+    } ;;
+*) skip "sizes: those of the page are of gcc 12 on x86-64" ;;
+esac
+
+for target in $(cat README.md docs/*.md | grep -o 'make [a-z][a-z -]*' | sed 's/^make //' | tr ' ' '\n' | sort -u); do
     case $target in
     all|demo|check|test|test-*|bench|bench-*|fuzz|soak|matrix|mutate|coverage|lint|deps|deps-*|install|uninstall|clean|help)
         expect "make $target is there" grep -qs "^$target:" Makefile tests/*.mk tests/bench/bench.mk ;;

@@ -1,13 +1,14 @@
 #!/bin/sh
-# sources.sh - fetches the sources of Lua that Debian or Ubuntu has, into
-# build/sources: tests build them with all checks on, and collections everywhere. It
-# needs no root, and changes nothing of the system: apt gets lists of its own. What is
-# there is left alone. Without them tests are skipped, which is no failure here.
+# sources.sh PACKAGE... - fetches the sources that Debian or Ubuntu has of these packages into
+# build/sources: tests build them with all checks on, and collections everywhere. It needs no root,
+# and changes nothing of the system: apt gets lists of its own. What is there is left alone. What
+# cannot be had is left out, which is no failure here: tests that need it are skipped.
 set -u
 out=${BUILD:-build}/sources
+names=$*
 find_missing() {
     missing=
-    for name in lua5.1 lua5.2 lua5.3 lua5.4; do
+    for name in $names; do
         [ -d "$out/$name" ] || missing="$missing $name"
     done
 }
@@ -41,7 +42,7 @@ from_apt update || echo "sources: apt-get update failed; trying with what it got
 
 for name in $missing; do
     mkdir -p "$apt/$name/unpacked" &&
-        (cd "$apt/$name" && from_apt source --download-only "$name" && tar xf ./*.orig.tar.* --strip-components=1 -C unpacked) &&
+        (cd "$apt/$name" && from_apt source --download-only --tar-only "$name" && tar xf ./*.orig.tar.* --strip-components=1 -C unpacked) &&
         mv "$apt/$name/unpacked" "$out/$name"
 done
 rm -rf "$apt"

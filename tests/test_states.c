@@ -309,6 +309,20 @@ static void write_text(void *arg, const char *text, size_t size)
     states_call((states_cast *)arg);
 }
 
+static void at_the_end_of_work(host *h, const char *function, size_t done, size_t total)
+{
+    (void)function, (void)done, (void)total;
+    h->on_progress = NULL;
+    states_call(hooked);
+}
+
+static void in_progress(states_cast *c)
+{
+    hooked = c;
+    HOST_OF(c)->on_progress = at_the_end_of_work;
+    check_int(rrc_check(c->heap), RRC_OK);
+}
+
 static void in_writeproc(states_cast *c) { check_int(rrc_explain(c->heap, c->linked, write_text, c), RRC_OK); }
 
 /* What garbage owns is kept. */
@@ -458,6 +472,7 @@ static const struct row {
     { "the log hook", STATE_HOOK, in_log },
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check },
     { "a writeproc", STATE_LOOK, in_writeproc },
+    { "the progress hook", STATE_LOOK, in_progress },
     { "trace in a minor collection", STATE_MINOR, in_trace_of_minor },
     { "survivor in a minor collection", STATE_MINOR, in_free_of_minor },
     { "is_young in a minor collection", STATE_MINOR, in_is_young_of_minor },
@@ -510,7 +525,7 @@ static void each_state_is_reached(void)
 
 static void call_from(const struct row *from, const states_function *function)
 {
-    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .incremental = 1 };
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .incremental = 1, .progresses = 1 };
     host *h = host_open(&options);
     states_cast c;
     size_t id;

@@ -129,6 +129,8 @@ $(if $(LUA),$(eval $(call run,lua-rock,,sh $(LUA_TESTS)/rock.sh $(LUA))))
 $(if $(LUA),$(eval $(call run,snapshot-lua,$(call lua_libs,$(LUA)) tests/newer.js,\
     sh tests/newer.sh $(BUILD)/leak-lua $(LUA_DIR)/tests/snapshots/leak.txt \
     $(lua_env) LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/leak.lua))))
+$(if $(LUA),$(eval $(call run,bar-lua,$(call lua_libs,$(LUA)),sh tests/bar.sh env $(lua_env) \
+    LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/bar.lua))))
 $(if $(LUA),$(eval $(call run,lua-demo,$(call lua_libs,$(LUA)),$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua)))
 
 # Those that are not here.

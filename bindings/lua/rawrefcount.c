@@ -6,7 +6,8 @@
  *     rawrefcount.stats()         -- a table of numbers
  *     rawrefcount.explain(x)      -- in words: why C's part of x is alive, with the whole path from a global, a
  *                                    local or C through both heaps; nil if x has no part in C
- *     rawrefcount.snapshot(file)  -- both heaps, for the memory panel of Chrome
+ *     rawrefcount.snapshot(file, bar)  -- both heaps, for the memory panel of Chrome; bar: with a bar on
+ *                                    stderr, if that is a terminal, which shows how far it is
  *     rawrefcount.graph()         -- C's part in the language of Graphviz
  *
  * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
@@ -14,6 +15,15 @@
 #define RAWREFCOUNT_STATIC
 #define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
+
+/* Is stderr a terminal? */
+#if defined(_WIN32)
+#include <io.h>
+#define VIEW_HAS_TERMINAL _isatty(2)
+#else
+#include <unistd.h>
+#define VIEW_HAS_TERMINAL isatty(2)
+#endif
 
 /* Text that is written piece by piece, by a function that must not call Lua. */
 typedef struct text {
@@ -124,6 +134,8 @@ typedef struct view {
     int           count;
     rrc_edgeproc  visit;        /* NULL: what is found is listed */
     void         *arg;
+    int           shows_bar;
+    int           bar;          /* percents that it shows, plus 1; 0: it is not there */
 } view;
 
 /* Numbers of the list come after those of all slots. */
@@ -412,6 +424,23 @@ static void view_describe(void *userdata, rrc_gcref p, rrc_description *about)
     lua_pop(L, 1);
 }
 
+/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
+   to do.) */
+static void view_progress(void *userdata, const char *function, size_t done, size_t total)
+{
+    static const char marks[] = "########################################";
+    view *v = (view *)((rrcl_state *)userdata)->view;
+    int percents = (int)(100.0 * (double)done / ((double)total + 1));
+    (void)function;
+    if (done == total && v->bar > 0) {
+        fprintf(stderr, "\r%75s\r", "");
+        v->bar = 0;
+    } else if (done < total && percents >= v->bar) {
+        fprintf(stderr, "\rsnapshot [%-40.*s] %3d%%", percents * 2 / 5, marks, percents);
+        v->bar = percents + 1;
+    }
+}
+
 /* List the p's of links: C may be all that holds them. */
 static void view_links(view *v)
 {
@@ -472,6 +501,7 @@ static void view_show(view *v, int on)
     v->state->view = on ? v : NULL;
     v->state->heap->desc.edges = on ? view_edges : NULL;
     v->state->heap->desc.describe = on ? view_describe : NULL;
+    v->state->heap->desc.progress = on && v->shows_bar ? view_progress : NULL;
 }
 
 static int module_explain(lua_State *L)
@@ -502,10 +532,11 @@ static void file_write(void *arg, const char *bytes, size_t size)
 static int module_snapshot(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
+    int wants_bar = lua_toboolean(L, 2), code, is_lost;
     FILE *file;
     view v;
-    int code, is_lost;
     view_open(L, &v, 1);
+    v.shows_bar = wants_bar && VIEW_HAS_TERMINAL;
     file = fopen(name, "wb");
     if (file == NULL)
         return luaL_error(L, "cannot write %s", name);

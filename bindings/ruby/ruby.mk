@@ -8,11 +8,11 @@ ruby-libraries:
 	@$(RUBY_RUN) build >/dev/null || true
 
 $(eval $(call run,ruby-quick,ruby-libraries,$(RUBY_RUN) quick))
-$(foreach kind,all demo bench-smoke gem mutants,\
+$(foreach kind,all demo snapshots bar bench-smoke gem mutants,\
     $(eval $(call run,ruby-$(kind),ruby-libraries,$(RUBY_RUN) $(kind))))
 $(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
 $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
-HOST_CHECK_RUNS += ruby-quick ruby-demo
+HOST_CHECK_RUNS += ruby-quick ruby-demo ruby-snapshots
 
 $(eval $(call run,soak-ruby,ruby-libraries,env SOAK_SECONDS=3 $(RUBY_RUN) soak))
 

@@ -19,7 +19,7 @@
  * an O link: and the state that would lose data, attributes on a wrapper that may die before its
  * tensor, cannot come about. set-attr! refuses it.
  */
-#include "../../bindings/compactvm/capi/capi.h"
+#include "../../bindings/cpython/cx/capi.h"
 
 #include <stdio.h>
 

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include "rawrefcount.h"
 
 /* ---- the host: as thin as a host can be ---------------------------------- */
@@ -54,14 +55,16 @@ typedef struct host {
 
 /* ---- the data ------------------------------------------------------------ */
 
-/* A counted object: the head and one word. They are BENCH_OB_STRIDE bytes apart,
-   as malloc would place them, so that some heads cross a cache line. */
+/* A counted object: the head and one word. In front of it are two words of the header's own, as rrc_new makes
+   them. Objects are BENCH_OB_STRIDE bytes apart, so that some of them cross a cache line. */
 typedef struct object {
     rrc_object head;
     intptr_t   payload;
 } object;
 
+#define BENCH_OB_FRONT  16
 #define BENCH_OB_STRIDE 48
+#define BENCH_CLEAR_FRONT(ob) memset((char *)(ob) - BENCH_OB_FRONT, 0, BENCH_OB_FRONT)
 
 typedef struct record {         /* the plain loops' idea of a link */
     rrc_object *ob;
@@ -110,11 +113,11 @@ extern const rrc_type bench_type;
 #define BENCH_BARRIER()         ((void)0)
 #endif
 
-/* As just allocated: in the cache. An object may lie in two lines. */
+/* As just allocated: in the cache. An object and its front may lie in two lines. */
 #define BENCH_PREFETCH_NEW(d, i) \
     do { \
         BENCH_PREFETCH_WRITE((d)->p[i]); \
-        BENCH_PREFETCH_WRITE((d)->ob[i]); \
+        BENCH_PREFETCH_WRITE((char *)(d)->ob[i] - BENCH_OB_FRONT); \
         BENCH_PREFETCH_WRITE((char *)(d)->ob[i] + sizeof(object) - 1); \
     } while (0)
 

@@ -149,8 +149,9 @@ static void fresh(void)         /* a new heap; the old one is left as it is */
     for (i = 0; i < N; i++) {
         p[i] = (cell *)(void *)(cells + order[i] * sizeof(cell));
         target[i] = (cell *)(void *)(cells + (N + order[N - 1 - i]) * sizeof(cell));
-        ob[i] = (object *)(void *)(obs + order[order[i]] * BENCH_OB_STRIDE);
+        ob[i] = (object *)(void *)(obs + order[order[i]] * BENCH_OB_STRIDE + BENCH_OB_FRONT);
         memset(p[i], 0, sizeof *p[i]);
+        BENCH_CLEAR_FRONT(ob[i]);
         ob[i]->head.ob_refcnt = 1;
         ob[i]->head.ob_pypy_link = NULL;
         ob[i]->head.ob_type = &object_type;

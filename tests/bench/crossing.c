@@ -3,7 +3,8 @@
  * when none of them has been in C yet, and once more. The limit is the same loop with
  * a builtin of the VM, which is called with the value itself: no argument crosses. */
 #include "bench.h"
-#include "bindings/compactvm/capi/impl.h"
+#include "bindings/cpython/cx/impl.h"
+#include "bindings/cpython/layers.h"
 
 enum { MOST = 1000000 };        /* they live in the VM's heap, which has its limit */
 
@@ -95,7 +96,7 @@ static void measure(bench *b, crossing *c, cvm_value (*make)(cvm *vm), const cha
 
 void rows_crossing(bench *b)
 {
-    cvm_config config = { 0 };
+    cvm_config config = { .layers = cvm_all_layers };
     crossing c = { 0 };
     cvm_value f;
 

@@ -100,7 +100,7 @@ int data_make(data *d, size_t n)
     }
     bench_shuffle(d->order, total);
     for (i = 0; i < total; i++)
-        d->ob[i] = (object *)(void *)(obs + d->order[i] * BENCH_OB_STRIDE);
+        d->ob[i] = (object *)(void *)(obs + d->order[i] * BENCH_OB_STRIDE + BENCH_OB_FRONT);
     bench_shuffle(d->order, n);
     memset(d->memory[0], 0, 2 * cell_bytes + 2 * d->young * sizeof(cell));
     data_fresh(d, 0, total);
@@ -123,6 +123,7 @@ void data_fresh(data *d, size_t from, size_t to)
     for (i = from; i < to; i++) {
         d->p[i]->word = 0;
         d->p[i]->ob = NULL;
+        BENCH_CLEAR_FRONT(d->ob[i]);
         d->ob[i]->head.ob_refcnt = 1;
         d->ob[i]->head.ob_pypy_link = NULL;
         d->ob[i]->head.ob_type = &bench_type;

@@ -1,10 +1,10 @@
 #!/bin/sh
 # results.sh - what is kept of the benchmark.
-#   measure BENCH...   runs BENCH with its arguments: bench.csv, bench.txt; then shows
-#   show               bench.csv as table.md, chart.svg, chart.png, and in the README
+#   measure BENCH...   runs BENCH with its arguments, and keeps bench.csv; then shows
+#   show               bench.csv as table.md and chart.svg, and some rows in the README
 #                      between the lines <!-- bench --> and <!-- end of bench -->
-#   measure-pauses BENCH...   the same for the rows about pauses: pauses.csv, calls.csv, pauses.txt; then shows
-#   show-pauses        pauses.csv as pauses.md, and calls.csv as pauses.svg and pauses.png
+#   measure-pauses BENCH...   the same for the rows about pauses: pauses.csv and calls.csv
+#   show-pauses        pauses.csv as pauses.md, and calls.csv as pauses.svg
 # It goes to tests/bench/results, or to $RESULTS, which leaves the README alone.
 set -u
 results=${RESULTS:-tests/bench/results}
@@ -18,21 +18,12 @@ case $command in
 esac
 csv=$results/$name.csv
 
-# measure BENCH...: what it prints goes to a file as well, without trailing blanks.
-measure() {
-    "$@" --csv "$csv" >"$results/$name.txt"
-    status=$?
-    cat "$results/$name.txt"
-    [ $status -eq 0 ] || exit $status
-    sed 's/ *$//' "$results/$name.txt" >"$results/$name.tmp" && mv "$results/$name.tmp" "$results/$name.txt"
-}
-
 case $command in
-measure) measure "$@" ;;
+measure) "$@" --csv "$csv" || exit ;;
 measure-pauses)
     bench=$1
     shift
-    measure "$bench" --rows pause --variant slices --n 100000,1000000,4000000 --calls "$calls" "$@" ;;
+    "$bench" --rows pause --variant slices --n 100000,1000000,4000000 --csv "$csv" --calls "$calls" "$@" || exit ;;
 esac
 
 about() { sed -n "s/^# $1  *//p" "$csv"; }
@@ -62,19 +53,24 @@ else
     echo "skipped: the chart: there is no gnuplot"
 fi
 
-if [ -z "${RESULTS:-}" ] && [ $name = bench ]; then
-    {
-        echo "$measured With 10^6 objects:"
-        echo
-        awk -v short=1000000 -f tests/bench/table.awk "$csv"
-        echo
-        echo "$(grep -c ';MISSED$' "$csv") goals are missed, of $(grep -c -e ';MISSED$' -e ';met$' -e ';limit > goal$' "$csv"); at" \
-             "$(grep -c ';limit > goal$' "$csv") the plain loop itself is above the goal."
-    } >"$results/part"
+[ $name = bench ] || exit 0
+# The rows of the README: their names in the CSV file, and its words for them.
+rows='major, all live, P links=a major collection: a link that lives
+major, all die, queued=a major collection: a link that dies
+create a P link, old p=`rrc_link`
+rrc_from_obj, random order=`rrc_from_obj`
+cycles, live, shuffled=the search for cycles: an object that lives
+cycles, dying, shuffled=an object of a garbage cycle: found, cleared and freed
+memory of a link=memory of a link, in bytes'
+awk -v short=1000000 -v shown="$(echo "$rows" | tr '\n' '|' | sed 's/|$//')" -f tests/bench/table.awk "$csv" \
+    >"$results/part" || { rm -f "$results/part"; exit 1; }
+printf '\n%s\n' "$measured" >>"$results/part"
+if [ -z "${RESULTS:-}" ]; then
     awk -v part="$results/part" '
         $0 == "<!-- end of bench -->" { inside = 0 }
         !inside { print }
         $0 == "<!-- bench -->" { inside = 1; while ((getline line <part) > 0) print line }' README.md >"$results/readme"
     cp "$results/readme" README.md
-    rm -f "$results/part" "$results/readme"
+    rm -f "$results/readme"
 fi
+rm -f "$results/part"

@@ -157,6 +157,7 @@ static double create(rrc_heap *heap, data *d, size_t from, size_t to)
         p->word = 0;
         p->ob = NULL;
         p->payload[0] = p->payload[1] = 0;
+        BENCH_CLEAR_FRONT(ob);
         ob->ob_refcnt = 1;
         ob->ob_pypy_link = NULL;
         ob->ob_type = &bench_type;

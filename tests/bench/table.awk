@@ -1,6 +1,6 @@
-# table.awk - a table in Markdown out of the benchmark's CSV file. With -v short=N: only
-# what was measured for N objects, the others in columns beside it; of the rows those that
-# have a goal, or with which others are compared, but for pauses. A value in bold misses its goal.
+# table.awk - a table in Markdown out of the benchmark's CSV file. With -v short=N: only what was
+# measured for N objects, the others in columns beside it, and only the rows that -v shown names:
+# "row=words for it|row=words for it". It is an error if one of these is not there.
 BEGIN { FS = ";" }
 
 # A number with as many digits as are worth reading. A difference of two times can be lost in their noise.
@@ -55,8 +55,6 @@ function size_name(n, exponent) {
         goals = goals (goals != "" ? ", " : "") $9 "x"
     if (goals != "")
         goal[name] = goals
-    if (goals != "" || variant ~ /Boehm|GObject|Lua|CPython/)
-        worth[row] = 1
     if ($10 == "met")
         met[name] = 1
     if ($10 == "MISSED")
@@ -66,29 +64,26 @@ function size_name(n, exponent) {
 }
 
 # The value of the first variant whose name begins so.
-function column(row, begin,    v, name, text) {
+function column(row, begin,    v) {
     for (v = 1; v <= variants[row]; v++)
-        if (index(variant_of[row, v], begin) == 1) {
-            name = row SUBSEP variant_of[row, v]
-            text = cell(name SUBSEP short)
-            return index(", " missed[name] ",", ", " size_name(short + 0) ",") > 0 ? "**" text "**" : text
-        }
+        if (index(variant_of[row, v], begin) == 1)
+            return cell(row SUBSEP variant_of[row, v] SUBSEP short)
     return ""
 }
 
-function short_table(    r, row, goal_of_row, v) {
-    print "| what | goal | dictionary | slot | Boehm | GObject | Lua | CPython |"
-    print "|---|---|--:|--:|--:|--:|--:|--:|"
-    for (r = 1; r <= rows; r++) {
-        row = row_name[r]
-        if (!(row in worth) || row ~ /^longest pause/)          # the chart has those
-            continue
-        goal_of_row = ""
-        for (v = 1; v <= variants[row]; v++)
-            if ((row SUBSEP variant_of[row, v]) in goal && index(goal_of_row, goal[row, variant_of[row, v]]) == 0)
-                goal_of_row = goal_of_row (goal_of_row != "" ? "; " : "") goal[row, variant_of[row, v]]
-        printf "| %s | %s | %s | %s |", row (unit[row] == "ns" ? "" : ", " unit[row]), goal_of_row,
-               column(row, "dict") column(row, "C objects") column(row, "closed"), column(row, "slot")
+function short_table(    n, i, part, row, words) {
+    print "| | dictionary | slot | Boehm | GObject | Lua | CPython |"
+    print "|---|--:|--:|--:|--:|--:|--:|"
+    n = split(shown, part, "|")
+    for (i = 1; i <= n; i++) {
+        row = words = part[i]
+        sub(/=.*/, "", row)
+        sub(/^[^=]*=/, "", words)
+        if (!(row in row_number)) {
+            print "table.awk: there is no row " row >"/dev/stderr"
+            failed = 1
+        }
+        printf "| %s | %s | %s |", words, column(row, "dict") column(row, "C objects"), column(row, "slot")
         printf " %s | %s | %s | %s |\n", column(row, "Boehm"), column(row, "GObject"), column(row, "Lua"), column(row, "CPython")
     }
 }
@@ -96,7 +91,7 @@ function short_table(    r, row, goal_of_row, v) {
 END {
     if (short) {
         short_table()
-        exit
+        exit failed
     }
     printf "| what | with | goal |"
     for (i = 1; i <= sizes; i++)

@@ -1,6 +1,6 @@
 /* embed.c - the VM as a library: several at a time, and C code that holds on. */
-#include "../lisp.h"
-#include "../rrc_glue.h"
+#include "../lisp/lisp.h"
+#include "../../../examples/toolkit/toolkit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,11 @@ static void expect(int ok, const char *what)
 
 static cvm *start(int stress)
 {
+    static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_toolkit_layer, NULL };
     cvm_config config = { 0 };
     cvm *vm;
 
+    config.layers = layers;
     config.stress = stress;
     config.heap_limit = 8u << 20;
     vm = cvm_new(&config);
@@ -79,8 +81,8 @@ static void test_late(int stress)
     if (ob == NULL || view == NULL)
         return;
     run(vm, "(gc)");
-    expect(cvm_to_lisp(vm, ob) == *widget, "the widget's proxy is still the same");
-    expect(cvm_to_lisp(vm, view) == *list, "the list moved, and its view follows");
+    expect(cvm_from_ob(vm, ob) == *widget, "the widget's proxy is still the same");
+    expect(cvm_from_ob(vm, view) == *list, "the list moved, and its view follows");
     run(vm, "(define w (new 'widget \"parent\")) (call w 'on-close (lambda (self name) (gc)))");
     expect(cvm_free(vm) == 2, "two objects are held at the end");
     expect(RRC_REFCNT(ob) == 1 && RRC_REFCNT(view) == 1, "with their true counts");

@@ -2,7 +2,7 @@
 # run.sh CVM PROBE [quick] - run all tests with a cvm, normally and under stress.
 #
 #   tests/*.lisp         must end with status 0
-#   capi/tests/*.lisp    likewise, with the extension PROBE
+#   ../cpython/cx/tests/*.lisp  likewise, with the extension PROBE
 #   tests/errors/*.lisp  must end with status 1 and the error of their first line
 #
 # The last line says how many passed and failed. quick: only the fast ones.
@@ -55,10 +55,10 @@ says() {
 }
 
 # ---- scripts that must succeed
-for script in "$here"/*.lisp "$here"/../capi/tests/*.lisp; do
+for script in "$here"/*.lisp "$here"/../../cpython/cx/tests/*.lisp; do
     test=$(basename "$script")
     options=
-    case $script in */capi/*) options="--extension $probe" ;; esac
+    case $script in */cx/*) options="--extension $probe" ;; esac
     if head -n 1 "$script" | grep -q 'Only in debug builds'; then
         "$cvm" --version | grep -q RRC_DEBUG || continue
     fi

@@ -48,6 +48,10 @@ cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrcm_step(st
 one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
 late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
 wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/
+the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
+no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
+no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
+anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '
 

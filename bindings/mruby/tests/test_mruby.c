@@ -524,6 +524,122 @@ static void scripts_see_why(void)
     close_vm();
 }
 
+/* Why is a node alive that only what a block returns refers to? The block gets the node. C asks, and no script:
+   a script would hold the node. The first line is left out, and so are addresses. */
+static rrc_object *asked;
+
+static mrb_value remember(mrb_state *state, mrb_value self)
+{
+    asked = rrc_mruby_unwrap(state, mrb_get_arg1(state), NULL);
+    return self;
+}
+
+typedef struct written {
+    char   bytes[4000];
+    size_t size;
+} written;
+
+static void write_text(void *arg, const char *bytes, size_t size)
+{
+    written *t = (written *)arg;
+    for (; size > 0 && t->size + 1 < sizeof t->bytes; bytes++, size--)
+        t->bytes[t->size++] = *bytes;
+    t->bytes[t->size] = '\0';
+}
+
+static void check_why(int line, const char *block, const char *expected)
+{
+    char script[500], *from, *to;
+    written t;
+    t.size = 0;
+    snprintf(script, sizeof script, "def why = $explained = Nodes.proxy(7).then { |node| Nodes.remember(node); %s }\n"
+             "why; [1, 2, 3, 4, 5, 6, 7, 8].each { |i| [i] }", block);
+    run_at(line, script);
+    check_int(rrc_explain(heap, asked, write_text, &t), RRC_OK);
+    for (from = to = t.bytes; *from != '\0';) {
+        if (strncmp(from, " 0x", 3) == 0)
+            from += 3 + strspn(from + 3, "0123456789abcdef");
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
+    from = strchr(t.bytes, '\n');
+    if (from == NULL || strcmp(from + 1, expected) != 0)
+        unit_fail(__FILE__, line, "it says:\n%s", t.bytes);
+}
+#define why(block, expected) check_why(__LINE__, block, expected)
+
+static void explain_names_the_whole_path(void)
+{
+    open_vm();
+    mrb_define_module_function(mrb, mrb_module_get(mrb, "Nodes"), "remember", remember, MRB_ARGS_REQ(1));
+    run("class Holder; attr_accessor :note; end\n"
+        "class Pair < Struct.new(:left, :right); end\n"
+        "module App; X = {}; end");
+#define ROOT "  which global $explained keeps alive\n"
+    why("outer = Nodes.proxy(1); outer[0] = -> { node }; Holder.new.tap { |h| h.note = { main: [outer] } }",
+        "  held by local node of Proc,\n  held by Node.1 of Node,\n  held by Array[0] of Array,\n"
+        "  held by element :main of Hash,\n  held by Holder.@note of Holder,\n" ROOT);
+    why("node", "  global $explained keeps it alive\n");
+    why("Pair.new(1, node)", "  held by Pair.right of Pair,\n" ROOT);
+    why("{ 'x' => node }", "  held by element \"x\" of Hash,\n" ROOT);
+    why("{ 5 => node }", "  held by element 5 of Hash,\n" ROOT);
+    why("{ nil => node }", "  held by element of Hash,\n" ROOT);
+    why("{ node => 1 }", "  held by key of Hash,\n" ROOT);
+    why("App::X[:node] = node; nil", "  held by element :node of Hash,\n  held by constant X of module App,\n"
+        "  which constant App keeps alive\n");
+    why("App::X.clear; App.const_set(:NODE, node); nil", "  held by constant NODE of module App,\n"
+        "  which constant App keeps alive\n");
+    why("Object.const_set(:NODE, node); nil", "  constant NODE keeps it alive\n");
+    why("Object.remove_const(:NODE); Class.new.tap { |c| c.class_variable_set(:@@x, node) }",
+        "  held by class variable @@x of class (anonymous),\n" ROOT);
+    why("Class.new.tap { |c| c.instance_variable_set(:@x, node) }", "  held by class.@x of class (anonymous),\n" ROOT);
+    why("Class.new.tap { |c| c.define_method(:get) { node } }", "  held by local node of Proc,\n"
+        "  held by enclosing Proc of Proc,\n  held by method get of class (anonymous),\n" ROOT);
+    why("node.instance_eval { -> { } }", "  held by self of Proc,\n" ROOT);
+    why("-> { -> { 1 } }", "  held by local node of Proc,\n" ROOT);
+    why("-> { -> { 1 } }.call", "  held by local node of Proc,\n  held by enclosing Proc of Proc,\n" ROOT);
+    why("Fiber.new { |x| Fiber.yield; x }.tap { |f| f.resume(node) }", "  held by local x of Fiber,\n" ROOT);
+    why("StandardError.new('x').tap { |e| e.instance_variable_set(:@x, node) }",
+        "  held by StandardError.@x of StandardError,\n" ROOT);
+    why("node.instance_variable_set(:@self, node); nil",
+        "  its host object p keeps it alive until the next collection: no root reaches it\n");
+    why("Nodes.proxy(1)[0] = node; nil",
+        "  its host object p keeps it alive until the next collection: no root reaches it\n");
+    why("Nodes.hold([node]); nil", "  held by Array[0] of Array,\n  which 1 reference from outside keeps alive\n");
+    run("node = Nodes.proxy(8); raise unless Rawrefcount.explain(node).include?('  local node keeps it alive')");
+    run("def deep = Nodes.proxy(9).then { |n| $explained = { n: n }; nil }\n"
+        "deep; raise Rawrefcount.explain($explained[:n]) unless Rawrefcount.explain($explained[:n]).include?('element :n of Hash')");
+    /* Also while mruby marks and sweeps, and when what is asked for has just died. */
+    run("GC.step_ratio = 1; GC.interval_ratio = 100\n"
+        "500.times { |i| n = Node.new(i); n[0] = mention(n); Nodes.proxy(i)[0] = n; [i]\n"
+        "  raise unless Rawrefcount.explain(n).include?('local n keeps it alive') }");
+    run("$explained = nil; App.remove_const(:NODE)");
+    close_vm();
+#undef ROOT
+}
+
+static void explain_is_asked_of_the_dead(void)
+{
+    rrc_object *ob;
+    written t;
+    open_vm();
+    nodes_step_by_hand(mrb);
+    ob = (rrc_object *)node_make(heap, &node_type, 1);
+    rrc_mruby_wrap(heap, ob);
+    mrb_gc_arena_restore(mrb, 0);
+    t.size = 0;
+    check_int(rrc_explain(heap, ob, write_text, &t), RRC_OK);
+    check(strstr(t.bytes, "1 reference from outside") != NULL);
+    run("Nodes.proxy(3)");
+    mrb_full_gc(mrb);
+    t.size = 0;
+    check_int(rrc_dump_dot(heap, write_text, &t), RRC_OK);
+    check(strstr(t.bytes, "digraph") != NULL);
+    rrc_decref(heap, ob);
+    close_vm();
+}
+
 /* ---- the end ---- */
 
 static void the_end_with_everything_alive(void)
@@ -852,7 +968,8 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
            UNIT(a_proxy_let_go_while_marking), UNIT(what_wrap_gives_is_safe),
            UNIT(what_was_disposed_of_keeps_nothing),
-           UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(the_end_with_everything_alive),
+           UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
+           UNIT(the_end_with_everything_alive),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
            UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_all),
            UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "rawrefcount/version"
+require_relative "rawrefcount/names"
 
 # Counted C objects in Ruby: see the README, and rrc_ruby.h for authors of extensions.
 module Rawrefcount

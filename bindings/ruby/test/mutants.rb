@@ -54,6 +54,12 @@ MUTANTS = {
   "dispose_leaves_the_object" => ["objects.c", "    RTYPEDDATA_DATA(wrapper) = NULL;\n    if (ob == &rrb_no_object)", "    if (ob == &rrb_no_object)", "wrappers"],
   "types_are_not_compared" => ["objects.c", "    if (type != NULL && ob->ob_type != type)", "    if (0)"],
   "new_objects_are_leaked" => ["objects.c", "    rrc_decref(rrb.heap, (rrc_object *)ob);\n    return Qnil;", "    (void)ob;\n    return Qnil;"],
+  "names_are_lost" => ["view.c", "    show_noted(p);\n", "", "insight"],
+  "names_do_not_count" => ["view.c", "    place->stamp = view.stamp;", "    (void)0;", "insight"],
+  "our_stack_keeps_all" => ["view.c", " || strcmp(category, \"machine_context\") == 0)", ")", "insight"],
+  "the_question_is_an_answer" => ["view.c", " || (is_stack && to == view.asked))", ")", "insight"],
+  "the_collector_stays_off" => ["view.c", "    if (!((opening *)arg)->was_disabled)\n        rb_gc_enable();", "", "insight"],
+  "objects_are_not_known_again" => ["view.c", "        about->id = id_of(p);", "        (void)0;", "insight"],
   "false_is_no_value" => ["objects.c", "        return new_immediate(value);", "        return new_immediate(RTEST(value) ? value : Qnil);"]
 }.freeze
 

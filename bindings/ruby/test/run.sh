@@ -9,12 +9,15 @@
 #   run.sh mutants           controls that must fail
 #   run.sh gem               the gem is packed, installed in an empty folder, and used
 #   run.sh demo              the widgets print what they should
+#   run.sh snapshots         what leaks is exactly what is new in the second of two heap snapshots
+#   run.sh bar               a snapshot shows how far it is
 #   run.sh bench-smoke       the benchmarks run
 #   run.sh show-demo | bench to look at
 #
 # RUBY names the Ruby to use (default: ruby). The last line is the totals.
 RUBY=${RUBY:-ruby}
 TOP=$(pwd)
+TOP_BUILD=${BUILD:-build}
 BUILD=$TOP/${BUILD:-build}/ruby
 HERE=$TOP/bindings/ruby
 export BUILD
@@ -109,6 +112,15 @@ demo)
     rake demo
     sed -n '/^A window,/,$p' "$LOG" >"$BUILD/demo.txt"
     diff -u "$HERE/widgets/expected.txt" "$BUILD/demo.txt"
+    ;;
+snapshots)
+    rake test_libraries
+    BUILD=$TOP_BUILD IGNORE=internal sh tests/newer.sh "$BUILD/leak" "$HERE/test/snapshots/leak.txt" \
+        "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/test/snapshots/leak.rb"
+    ;;
+bar)
+    rake test_libraries
+    sh tests/bar.sh "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/test/snapshots/bar.rb"
     ;;
 show-demo)
     rake test_libraries

@@ -59,3 +59,6 @@ do
   leaking[1] = document
 end
 print("\nWhy is the document alive?\n" .. rawrefcount.explain(leaking[1]))
+
+-- `lua demo.lua FILE.heapsnapshot`: see it in the memory panel of Chrome.
+if arg and arg[1] then rawrefcount.snapshot(arg[1], true) end

@@ -37,6 +37,12 @@ puts "Live objects in C (windows, buttons, callbacks), with mruby #{MRUBY_VERSIO
   puts format("%28s  %5d  after GC.start and Rawrefcount.collect", "", live - before)
 end
 
-# Why is it alive? The C side can tell.
-window = make(Widgets)
-puts "", "Rawrefcount.explain(a window in use):", Rawrefcount.explain(window)
+# Why is it alive? The path goes from a global, through both heaps.
+def leak
+  window, button, document = Widgets::Window.new("main"), Widgets::Button.new("Save"), Widgets::Button.new("a document")
+  window << button
+  button.on_click { document }
+  $app = { windows: [window] }
+end
+leak
+puts "", "Why is the document alive?", Rawrefcount.explain($app[:windows][0][0].on_click.call)

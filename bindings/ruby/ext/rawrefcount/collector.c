@@ -417,6 +417,13 @@ static const rb_data_type_t root_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
+void rrb_show(int on, int with_bar)
+{
+    rrb.heap->desc.edges = on ? rrb_edges : NULL;
+    rrb.heap->desc.describe = on ? rrb_describe : NULL;
+    rrb.heap->desc.progress = on && with_bar ? rrb_progress : NULL;
+}
+
 /* ---- the beginning and the end ---- */
 
 /* Before a first link is made. (While there are none, Ruby's allocations are as fast as

@@ -17,7 +17,7 @@ abort "rawrefcount: rawrefcount.h is neither in #{__dir__} nor at the root of th
 $INCFLAGS << " -I#{root}" unless root == __dir__
 
 %w[rb_objspace_marked_object_p rb_objspace_reachable_objects_from rb_objspace_reachable_objects_from_root
-   rb_gc_mark_movable rb_gc_location rb_postponed_job_register_one rb_tracepoint_new].each do |function|
+   rb_obj_memsize_of    rb_gc_mark_movable rb_gc_location rb_postponed_job_register_one rb_tracepoint_new].each do |function|
   have_func(function) || abort("rawrefcount: this Ruby (#{RUBY_DESCRIPTION}) has no #{function}, " \
                                "without which nothing can be told about its collections.")
 end

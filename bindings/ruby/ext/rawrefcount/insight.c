@@ -4,6 +4,7 @@
 #include <ruby/debug.h>
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,16 +54,85 @@ static VALUE finish_text(text *t, int code)
     return rb_ensure(text_string, (VALUE)t, text_free, (VALUE)t);
 }
 
-/* Rawrefcount.explain(object) -> String: why its C object is alive. */
+typedef struct question {
+    VALUE value;
+    rrc_object *ob;
+    text text;
+    FILE *file;
+    int with_bar, code;
+} question;
+
+static VALUE explain(VALUE arg)
+{
+    question *q = (question *)arg;
+    q->ob = rrb_find(q->value);         /* now, as other threads ran meanwhile */
+    if (q->ob != NULL)
+        q->code = rrc_explain(rrb.heap, q->ob, add_text, &q->text);
+    return Qnil;
+}
+
+/* Rawrefcount.explain(object) -> String: why its C object is alive; the path from a root, through both heaps. */
 static VALUE m_explain(VALUE self, VALUE value)
 {
-    text t = { NULL, 0, 0, 0 };
-    rrc_object *ob = rrb_find(value);
+    question q = { value, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
     (void)self;
     rrb_need_open();
-    if (ob == NULL)
+    rrb_with_view(value, 0, 0, explain, (VALUE)&q);
+    if (q.ob == NULL)
         rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
-    return finish_text(&t, rrc_explain(rrb.heap, ob, add_text, &t));
+    return finish_text(&q.text, q.code);
+}
+
+static void write_file(void *arg, const char *bytes, size_t size)
+{
+    fwrite(bytes, 1, size, (FILE *)arg);
+}
+
+static VALUE write_snapshot(VALUE arg)
+{
+    question *q = (question *)arg;
+    q->code = rrc_dump_heapsnapshot(rrb.heap, write_file, q->file);
+    return Qnil;
+}
+
+static VALUE snapshot_to(VALUE arg)
+{
+    return rrb_with_view(0, 1, ((question *)arg)->with_bar, write_snapshot, arg);
+}
+
+static VALUE close_file(VALUE arg)
+{
+    question *q = (question *)arg;
+    q->text.failed = ferror(q->file) != 0;
+    q->text.failed |= fclose(q->file) != 0;
+    return Qnil;
+}
+
+/* Rawrefcount.snapshot(file, bar: false): both heaps, for the memory panel of Chrome. bar: show how far it is, on
+   stderr, if that is a terminal. */
+static VALUE m_snapshot(int argc, VALUE *argv, VALUE self)
+{
+    question q = { Qnil, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
+    VALUE path, options;
+    ID name = rb_intern("bar");
+    (void)self;
+    rrb_need_open();
+    rb_scan_args(argc, argv, "1:", &path, &options);
+    if (!NIL_P(options)) {
+        VALUE bar;
+        rb_get_kwargs(options, &name, 0, 1, &bar);
+        q.with_bar = bar != Qundef && RTEST(bar);
+    }
+    FilePathValue(path);
+    q.file = fopen(StringValueCStr(path), "wb");
+    if (q.file == NULL)
+        rb_sys_fail_str(path);
+    rb_ensure(snapshot_to, (VALUE)&q, close_file, (VALUE)&q);
+    if (q.code != RRC_OK)
+        rb_raise(q.code == RRC_ENOMEM ? rb_eNoMemError : rb_eRuntimeError, "rawrefcount: %s", rrc_error_message(q.code));
+    if (q.text.failed)
+        rb_raise(rb_eIOError, "cannot write %" PRIsVALUE, path);
+    return Qnil;
 }
 
 /* Rawrefcount.graph -> String, for `dot -Tsvg`. */
@@ -190,8 +260,10 @@ void Init_rawrefcount(void)
     make_visible();
     rrb_init_collector();
     rrb_init_objects();
+    rrb_init_view();
     rb_define_module_function(rrb.module, "stats", m_stats, 0);
     rb_define_module_function(rrb.module, "explain", m_explain, 1);
+    rb_define_module_function(rrb.module, "snapshot", m_snapshot, -1);
     rb_define_module_function(rrb.module, "graph", m_graph, 0);
     rb_define_module_function(rrb.module, "collect", m_collect, 0);
     rb_define_module_function(rrb.module, "run_pending", m_run_pending, -1);

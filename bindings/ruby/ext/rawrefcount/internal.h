@@ -3,7 +3,8 @@
  *     collector.c   the heap, and its part in Ruby's collections
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
- *     insight.c     Rawrefcount.stats and its kin; Init */
+ *     insight.c     Rawrefcount.stats and its kin; Init
+ *     view.c        Ruby's objects, as these show them */
 #ifndef RRC_RUBY_INTERNAL_H
 #define RRC_RUBY_INTERNAL_H
 
@@ -58,6 +59,7 @@ void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
 void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
+void rrb_show(int on, int with_bar);    /* the header sees Ruby's objects */
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
@@ -79,11 +81,19 @@ void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
 int rrb_exact_is_marked(VALUE p);
 
+/* view.c */
+void rrb_init_view(void);
+VALUE rrb_with_view(VALUE asked, int with_ids, int with_bar, VALUE (*show)(VALUE), VALUE arg);      /* raises */
+void rrb_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
+void rrb_describe(void *userdata, rrc_gcref p, rrc_description *about);
+void rrb_progress(void *userdata, const char *function, size_t done, size_t total);
+
 #pragma GCC visibility pop
 
 /* Exported by CRuby 3.1 to 3.3, but in no public header. */
 extern int rb_objspace_marked_object_p(VALUE obj);
 extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);
 extern void rb_objspace_reachable_objects_from_root(void (*visit)(const char *, VALUE, void *), void *data);
+extern size_t rb_obj_memsize_of(VALUE obj);
 
 #endif

@@ -1,0 +1,465 @@
+/* heap.c - allocation and collection. heap.h has the overview. */
+#include "heap.h"
+
+#include <stdlib.h>
+
+enum {
+    LARGE_SIZE = 4096,              /* unless the nursery is very small */
+    LEAST_LARGE_TRIGGER = 1 << 20
+};
+
+static size_t room(const char *top, const char *end)
+{
+    return (size_t)(end - top);
+}
+
+/* ---- the references inside an object ------------------------------------ */
+
+cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
+{
+    const cvm_kind *kind = h->kinds[p->kind];
+
+    *n = kind->first == 0 || (p->flags & CVM_OUTSIDE) ? 0
+       : kind->count == CVM_REST ? (p->size - kind->first) / sizeof(cvm_value) : kind->count;
+    return (cvm_value *)(void *)((char *)p + kind->first);
+}
+
+static void visit_fields(cvm_heap *h, cvm_object *p)
+{
+    size_t n;
+    cvm_value *field = cvm_heap_fields(h, p, &n);
+
+    for (; n > 0; n--, field++)
+        cvm_heap_visit(h, field);
+}
+
+/* ---- reaching objects --------------------------------------------------- */
+
+static void push_gray(cvm_heap *h, cvm_object *p)
+{
+    p->forward = h->gray;
+    h->gray = p;
+}
+
+/* Copy a young object to the old space. There is room: see set_nursery_end. */
+static cvm_object *promote(cvm_heap *h, cvm_object *p)
+{
+    cvm_object *copy = (cvm_object *)h->old_top;
+
+    h->old_top += p->size;
+    memcpy(copy, p, p->size);
+    copy->flags &= (unsigned char)~CVM_YOUNG;
+    copy->forward = NULL;
+    p->flags |= CVM_REACHED;
+    p->forward = copy;
+    h->moved++;
+    return copy;
+}
+
+/* Note that p is alive, and return its address as this phase knows it. */
+static cvm_object *reach(cvm_heap *h, cvm_object *p)
+{
+    if (h->phase == CVM_MOVING)
+        return p->flags & CVM_FIXED ? p : p->forward;
+    if (h->phase == CVM_MINOR && !(p->flags & CVM_YOUNG))
+        return p;
+    if (p->flags & CVM_REACHED)
+        return h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+    if (h->phase == CVM_MINOR && !(p->flags & CVM_FIXED))
+        return promote(h, p);
+    p->flags |= CVM_REACHED;
+    p->flags &= (unsigned char)~CVM_YOUNG;      /* a large object has now grown old */
+    if (!(p->flags & CVM_FIXED))
+        h->live += p->size;
+    push_gray(h, p);
+    if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
+        h->phases->marked(h->arg, p);
+    return p;
+}
+
+void cvm_heap_visit(cvm_heap *h, cvm_value *slot)
+{
+    if (cvm_is_object(*slot))
+        *slot = (cvm_value)reach(h, cvm_object_of(*slot));
+}
+
+void cvm_heap_trace(cvm_heap *h, cvm_object *p)
+{
+    reach(h, p);
+}
+
+void cvm_heap_propagate(cvm_heap *h)
+{
+    for (;;) {
+        cvm_object *p;
+
+        if (h->gray != NULL) {
+            p = h->gray;
+            h->gray = p->forward;
+            p->forward = p;
+        } else if (h->phase == CVM_MINOR && h->scan < h->old_top) {
+            p = (cvm_object *)h->scan;
+            h->scan += p->size;
+        } else {
+            return;
+        }
+        visit_fields(h, p);
+    }
+}
+
+cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p)
+{
+    if (h->phase == CVM_MINOR && !(p->flags & CVM_YOUNG))
+        return p;
+    if (!(p->flags & CVM_REACHED))
+        return NULL;
+    return h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+}
+
+/* ---- objects that do not move ------------------------------------------- */
+
+static cvm_object *object_behind(cvm_fixed *f)
+{
+    return (cvm_object *)(f + 1);
+}
+
+/* Free what this collection has not reached. `survivors` takes the rest. */
+static void sweep_fixed(cvm_heap *h, cvm_fixed **list, cvm_fixed **survivors)
+{
+    cvm_fixed *f = *list;
+
+    *list = NULL;
+    while (f != NULL) {
+        cvm_fixed *next = f->next;
+        cvm_object *p = object_behind(f);
+
+        if (p->flags & CVM_REACHED) {
+            p->flags &= (unsigned char)~CVM_REACHED;
+            p->forward = NULL;
+            f->next = *survivors;
+            *survivors = f;
+        } else {
+            h->large_bytes -= p->size;
+            free(f);
+        }
+        f = next;
+    }
+}
+
+static void free_fixed(cvm_fixed *f)
+{
+    while (f != NULL) {
+        cvm_fixed *next = f->next;
+        free(f);
+        f = next;
+    }
+}
+
+/* ---- the minor collection ----------------------------------------------- */
+
+/* Let the nursery be filled only as far as the old space could take it all.
+   When little is left we say that nothing is: otherwise a full heap would
+   spend all its time in collections that gain a few bytes each. */
+static void set_nursery_end(cvm_heap *h)
+{
+    size_t size = room(h->old_top, h->old_end);
+
+    if (size > h->nursery_size)
+        size = h->nursery_size;
+    if (size < h->nursery_size / 4)
+        size = 0;
+    h->nursery_end = h->nursery + size;
+}
+
+/* In stress mode the next objects get other addresses than those that just
+   left: tools that watch memory then see every use of a stale address. */
+static void renew_nursery(cvm_heap *h)
+{
+    char *fresh = h->stress ? malloc(h->nursery_size) : NULL;
+
+    if (fresh != NULL) {
+        free(h->nursery);
+        h->nursery = fresh;
+    }
+    h->nursery_top = h->nursery;
+}
+
+void cvm_heap_minor(cvm_heap *h)
+{
+    cvm_object *p;
+
+    h->phase = CVM_MINOR;
+    h->scan = h->old_top;
+    h->phases->roots(h->arg);
+    for (p = h->remembered; p != NULL; ) {
+        cvm_object *next = p->forward;
+
+        p->flags &= (unsigned char)~CVM_REMEMBERED;
+        p->forward = NULL;
+        visit_fields(h, p);
+        p = next;
+    }
+    h->remembered = NULL;
+    h->phases->minor_trace(h->arg);
+
+    cvm_heap_propagate(h);
+    h->phases->minor_free(h->arg);
+
+    sweep_fixed(h, &h->young_large, &h->old_large);
+    renew_nursery(h);
+    set_nursery_end(h);
+    h->phase = CVM_MUTATOR;
+    h->minors++;
+}
+
+/* ---- the major collection ----------------------------------------------- */
+
+static void mark(cvm_heap *h)
+{
+    cvm_fixed *f;
+
+    h->phase = CVM_MARKING;
+    h->live = 0;
+    for (f = h->prebuilt; f != NULL; f = f->next)
+        reach(h, object_behind(f));
+    h->phases->roots(h->arg);
+    h->phases->major_trace(h->arg);
+    cvm_heap_propagate(h);
+    h->phases->major_keep(h->arg);
+    cvm_heap_propagate(h);
+}
+
+/* The block to slide into: a fresh one when the old space should get another
+   size, else NULL. `request` bytes must stay free for a large object. */
+static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
+{
+    size_t capacity = room(h->old, h->old_end);
+    size_t taken = h->large_bytes + request;
+    size_t most = h->limit > taken ? h->limit - taken : 0;
+    size_t least = h->live + h->live / 2 + h->nursery_size;
+    size_t best = 2 * h->live + 2 * h->nursery_size;
+
+    if (!h->stress && capacity <= most && capacity >= least && capacity / 4 <= best)
+        return NULL;
+    if (best > most)
+        best = most;
+    if (best < h->live)
+        best = h->live;
+    best -= best % CVM_ALIGN;       /* live is a multiple, so it still fits */
+    *size = best;
+    return malloc(best > 0 ? best : CVM_ALIGN);
+}
+
+/* Slide towards `to`. First each survivor learns its new address, and then
+   everybody else does, before anything has moved. */
+static char *plan(cvm_heap *h, char *to)
+{
+    char *at = h->old;
+
+    h->phase = CVM_MOVING;
+    while (at < h->old_top) {
+        cvm_object *p = (cvm_object *)at;
+
+        if (p->flags & CVM_REACHED) {
+            p->forward = (cvm_object *)to;
+            to += p->size;
+        }
+        at += p->size;
+    }
+    return to;
+}
+
+static void visit_all_fields(cvm_heap *h)
+{
+    char *at;
+    cvm_fixed *f;
+
+    for (at = h->old; at < h->old_top; at += ((cvm_object *)at)->size)
+        if (((cvm_object *)at)->flags & CVM_REACHED)
+            visit_fields(h, (cvm_object *)at);
+    for (f = h->old_large; f != NULL; f = f->next)
+        visit_fields(h, object_behind(f));
+    for (f = h->prebuilt; f != NULL; f = f->next)
+        visit_fields(h, object_behind(f));
+}
+
+static void move(cvm_heap *h)
+{
+    char *at = h->old;
+
+    while (at < h->old_top) {
+        cvm_object *p = (cvm_object *)at;
+        cvm_object *to = p->forward;
+
+        at += p->size;              /* before the move may overwrite it */
+        if (!(p->flags & CVM_REACHED))
+            continue;
+        if (to != p) {
+            memmove(to, p, p->size);
+            h->moved++;
+        }
+        to->flags &= (unsigned char)~CVM_REACHED;
+        to->forward = NULL;
+    }
+}
+
+/* Only just after a minor collection: it counts on nothing being young. */
+static void major(cvm_heap *h, size_t request)
+{
+    size_t size;
+    char *block, *top;
+    cvm_fixed *live_large = NULL;
+    cvm_fixed *f;
+
+    mark(h);
+    block = fresh_block(h, request, &size);
+    top = plan(h, block != NULL ? block : h->old);
+    h->phases->major_free(h->arg);
+
+    sweep_fixed(h, &h->old_large, &live_large);
+    h->old_large = live_large;
+    h->phases->roots(h->arg);
+    visit_all_fields(h);
+    move(h);
+    for (f = h->prebuilt; f != NULL; f = f->next) {
+        object_behind(f)->flags &= (unsigned char)~CVM_REACHED;
+        object_behind(f)->forward = NULL;
+    }
+
+    if (block != NULL) {
+        free(h->old);
+        h->old = block;
+        h->old_end = block + size;
+    }
+    h->old_top = top;
+    h->large_trigger = 2 * h->large_bytes + LEAST_LARGE_TRIGGER;
+    set_nursery_end(h);
+    h->phase = CVM_MUTATOR;
+    h->majors++;
+}
+
+void cvm_heap_major(cvm_heap *h)
+{
+    cvm_heap_minor(h);
+    major(h, 0);
+}
+
+/* ---- allocation --------------------------------------------------------- */
+
+static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flags)
+{
+    cvm_fixed *f = calloc(1, sizeof *f + size);
+    cvm_object *p;
+
+    if (f == NULL)
+        return NULL;
+    p = object_behind(f);
+    p->kind = (unsigned char)kind;
+    p->flags = (unsigned char)flags;
+    p->size = size;
+    f->next = *list;
+    *list = f;
+    return p;
+}
+
+static int large_fits(const cvm_heap *h, size_t size)
+{
+    size_t taken = room(h->old, h->old_end) + h->large_bytes;
+    return taken <= h->limit && size <= h->limit - taken;
+}
+
+static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
+{
+    cvm_object *p;
+
+    if (size > h->limit)
+        return NULL;
+    if (h->stress || h->large_bytes + size > h->large_trigger || !large_fits(h, size)) {
+        cvm_heap_minor(h);
+        major(h, size);
+    }
+    if (!large_fits(h, size))
+        return NULL;
+    p = alloc_fixed(kind, size, &h->young_large, CVM_YOUNG | CVM_LARGE);
+    if (p != NULL)
+        h->large_bytes += size;
+    return p;
+}
+
+cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
+{
+    cvm_object *p;
+
+    if (size > SIZE_MAX / 4 || (h->fail_in > 0 && --h->fail_in == 0))
+        return NULL;
+    size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
+    if (h->booting)
+        return alloc_fixed(kind, size, &h->prebuilt, CVM_PREBUILT);
+    if (size >= h->large_size)
+        return alloc_large(h, kind, size);
+
+    if (h->stress || room(h->nursery_top, h->nursery_end) < size) {
+        cvm_heap_minor(h);
+        if (h->stress || room(h->old_top, h->old_end) < h->nursery_size)
+            major(h, 0);
+        if (room(h->nursery_top, h->nursery_end) < size)
+            return NULL;
+    }
+    p = (cvm_object *)h->nursery_top;
+    h->nursery_top += size;
+    memset(p, 0, size);
+    p->kind = (unsigned char)kind;
+    p->flags = CVM_YOUNG;
+    p->size = size;
+    return p;
+}
+
+void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v)
+{
+    *slot = v;
+    if (!(owner->flags & (CVM_YOUNG | CVM_REMEMBERED))
+        && cvm_is_object(v) && cvm_heap_is_young(cvm_object_of(v))) {
+        owner->flags |= CVM_REMEMBERED;
+        owner->forward = h->remembered;
+        h->remembered = owner;
+    }
+}
+
+/* ---- opening and closing ------------------------------------------------ */
+
+int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
+                  size_t limit, size_t nursery_size, int stress)
+{
+    memset(h, 0, sizeof *h);
+    h->phases = phases;
+    h->arg = arg;
+    h->stress = stress;
+    h->limit = limit;
+    if (nursery_size > limit / 8)
+        nursery_size = limit / 8;
+    nursery_size -= nursery_size % CVM_ALIGN;
+    h->nursery_size = nursery_size;
+    h->large_size = nursery_size / 4 < LARGE_SIZE ? nursery_size / 4 : LARGE_SIZE;
+    h->large_trigger = LEAST_LARGE_TRIGGER;
+    h->nursery = malloc(nursery_size);
+    h->old = malloc(2 * nursery_size);
+    if (h->nursery == NULL || h->old == NULL) {
+        cvm_heap_close(h);
+        return 0;
+    }
+    h->nursery_top = h->nursery;
+    h->old_top = h->old;
+    h->old_end = h->old + 2 * nursery_size;
+    set_nursery_end(h);
+    return 1;
+}
+
+void cvm_heap_close(cvm_heap *h)
+{
+    free(h->nursery);
+    free(h->old);
+    free_fixed(h->young_large);
+    free_fixed(h->old_large);
+    free_fixed(h->prebuilt);
+    memset(h, 0, sizeof *h);
+}

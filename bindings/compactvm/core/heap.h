@@ -1,0 +1,152 @@
+/* heap.h - the collected heap: a nursery, an old space, and fixed objects.
+ *
+ *   nursery     New objects are made here by moving a pointer. A minor
+ *               collection moves the survivors to the old space.
+ *   old space   One block without holes. A major collection marks, then slides
+ *               the survivors together: each of them may move each time.
+ *   large       Big objects, malloc'ed one by one. They never move, but they
+ *               too start young and may die in a minor collection.
+ *   prebuilt    Objects made while the VM starts. They never move or die, and
+ *               may refer to objects that do.
+ *
+ * A collection cannot fail and allocates nothing that it depends on:
+ *
+ *  - The nursery is filled only as far as the old space could take all of it.
+ *  - Objects to be scanned are chained through their headers.
+ *  - Sliding needs no second block. (It takes a fresh one when the space should
+ *    grow or shrink and there is memory; if not, it slides in place.)
+ *
+ * So lack of memory is seen in one place only, cvm_heap_alloc, as NULL.
+ *
+ * Whoever shares objects with other heaps takes part through cvm_phases.
+ */
+#ifndef CVM_HEAP_H
+#define CVM_HEAP_H
+
+#include "value.h"
+
+#include <string.h>
+
+/* Where the references of an object are: from `first` on, `count` words; CVM_REST: up to its end.
+   first 0: there are none. */
+typedef struct cvm_kind {
+    const char *name;
+    size_t first;
+    size_t count;
+} cvm_kind;
+
+#define CVM_REST SIZE_MAX
+
+/* The points of a collection at which others take part. Their order:
+ *
+ *   minor:  roots, minor_trace,  [rest is copied]                  minor_free
+ *   major:  roots, major_trace,  [rest is marked]  major_keep,  [new addresses]  major_free,  roots
+ *
+ * A major collection is always preceded by a minor one, so it finds no young
+ * objects. `roots` must call cvm_heap_visit for every slot that holds a value;
+ * it runs twice in a major collection: to mark, and to store new addresses.
+ * `marked` is called for each object with the flag CVM_LINKED, at the moment when
+ * a major collection finds that it is alive. */
+typedef struct cvm_phases {
+    void (*roots)(void *arg);
+    void (*minor_trace)(void *arg);
+    void (*minor_free)(void *arg);
+    void (*major_trace)(void *arg);
+    void (*major_keep)(void *arg);
+    void (*major_free)(void *arg);
+    void (*marked)(void *arg, cvm_object *p);
+} cvm_phases;
+
+typedef enum cvm_phase {
+    CVM_MUTATOR,            /* no collection */
+    CVM_MINOR,              /* moving young survivors to the old space */
+    CVM_MARKING,            /* finding what is alive */
+    CVM_MOVING              /* new addresses are known */
+} cvm_phase;
+
+/* In front of each large or prebuilt object. As wide as CVM_ALIGN. */
+typedef union cvm_fixed {
+    union cvm_fixed *next;
+    uint64_t align;
+} cvm_fixed;
+
+typedef struct cvm_heap {
+    const cvm_kind *kinds[CVM_KINDS];
+    const cvm_phases *phases;
+    void *arg;              /* first argument of each of them */
+    cvm_phase phase;
+    int booting;            /* objects made now are prebuilt */
+    int stress;             /* collect at every allocation, and move everything */
+
+    char *nursery, *nursery_top, *nursery_end;
+    size_t nursery_size;    /* nursery_end may lie below it, see above */
+    size_t large_size;      /* from here on an object is large */
+    char *old, *old_top, *old_end;
+    char *scan;             /* minor: objects from here to old_top are not yet scanned */
+    cvm_object *gray;       /* reached but not scanned; chained by forward */
+    cvm_object *remembered; /* old objects that may refer to young ones; likewise */
+    cvm_fixed *young_large, *old_large, *prebuilt;
+
+    size_t limit;           /* for the old space and the large objects together */
+    size_t large_bytes;
+    size_t large_trigger;   /* when large_bytes gets here, collect */
+    size_t live;            /* major: bytes reached in the old space */
+
+    size_t minors, majors;  /* collections so far */
+    size_t moved;           /* objects that changed their address, ever */
+    uint32_t hashes;        /* identity hashes given out */
+    size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
+} cvm_heap;
+
+/* Start an empty heap. 0 when there is no memory for it. */
+int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
+                  size_t limit, size_t nursery_size, int stress);
+void cvm_heap_close(cvm_heap *h);
+
+/* A new object, all zero behind its header; NULL when there is no room for it.
+   It may collect first: every value that is still needed must be rooted. */
+cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size);
+
+/* Every store into an object of the heap is one of these three. The first: *slot = v, for a slot inside
+   `owner`, which can be old: minor collections find references from old objects to young ones by it. */
+void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v);
+
+/* The first store into the slot of an object that was just made: nothing was allocated since. */
+static inline void cvm_heap_init(cvm_value *slot, cvm_value v)
+{
+    *slot = v;
+}
+
+/* Values move to other slots of the same object. */
+static inline void cvm_heap_shift(cvm_value *to, const cvm_value *from, size_t n)
+{
+    memmove(to, from, n * sizeof *to);
+}
+
+void cvm_heap_minor(cvm_heap *h);
+void cvm_heap_major(cvm_heap *h);
+
+/* The first of the n references inside p. */
+cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n);
+
+/* ---- for cvm_phases, inside a collection only --------------------------- */
+
+/* Treat *slot as a reference that is followed, and give it its new address. */
+void cvm_heap_visit(cvm_heap *h, cvm_value *slot);
+
+/* Keep p alive; what it refers to follows when propagate runs. */
+void cvm_heap_trace(cvm_heap *h, cvm_object *p);
+
+/* Follow every reference from what has been reached so far. */
+void cvm_heap_propagate(cvm_heap *h);
+
+/* Where p is or will be after this collection; NULL: not reached so far. While
+   marking this is where p is now; from major_free on, where it will be. */
+cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p);
+
+static inline int cvm_heap_is_young(const cvm_object *p)
+{
+    return (p->flags & CVM_YOUNG) != 0;
+}
+
+#endif

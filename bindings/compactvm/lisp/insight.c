@@ -1,0 +1,331 @@
+/* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and how far long functions are: `progress`.
+ *
+ * The VM can do without this file. These functions are called when nothing runs, and they only look. */
+#include "insight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- edges ---------------------------------------------------------------- */
+
+typedef struct visitor {
+    rrc_edgeproc visit;
+    void *arg;
+} visitor;
+
+static void visit(const visitor *to, cvm_value v, const char *name, size_t number)
+{
+    if (cvm_is_object(v))
+        to->visit(to->arg, cvm_object_of(v), name, number);
+}
+
+/* The name is `before` and what a symbol or a string says. */
+static void visit_named(const visitor *to, cvm_value v, const char *before, cvm_value symbol, size_t number)
+{
+    char name[80];
+    cvm_value text = cvm_is(symbol, CVM_SYMBOL) ? CVM_SYMBOL_OF(symbol)->name : symbol;
+
+    if (cvm_is(text, CVM_STRING))
+        snprintf(name, sizeof name, "%s%.60s", before, cvm_bytes(text));
+    visit(to, v, cvm_is(text, CVM_STRING) ? name : NULL, number);
+}
+
+/* All that p refers to, by number. */
+static void visit_fields(const cvm *vm, const visitor *to, cvm_object *p)
+{
+    size_t n, i;
+    const cvm_value *field = cvm_heap_fields(&vm->heap, p, &n);
+
+    for (i = 0; i < n; i++)
+        visit(to, field[i], NULL, i);
+}
+
+/* The vector in which v, of a kind of the API, has its items for itself, or nil: the two are shown as one. */
+static cvm_value items_of(const cvm *vm, cvm_value v)
+{
+    cvm_value (*items)(cvm_value) = cvm_lisp_of(vm)->foreign.items;
+
+    return items != NULL && cvm_object_of(v)->kind >= CVM_API_KINDS ? items(v) : CVM_NIL;
+}
+
+/* A dict, with its own vectors, is one object. */
+static void visit_dict(const visitor *to, const cvm_dict *dict)
+{
+    const cvm_value *entry = dict->entries == CVM_NIL ? NULL : CVM_VECTOR_OF(dict->entries)->items;
+    size_t i;
+
+    for (i = 0; i < dict->used; i++, entry += 2) {
+        if (*entry == CVM_NONE)
+            continue;
+        visit(to, entry[0], "key", i);
+        visit_named(to, entry[1], ".", entry[0], i);
+    }
+}
+
+/* The variables that a function uses are in a chain of bindings. They are shown as its own, too: that
+   is what programs say of them. */
+enum { MOST_VARIABLES = 100 };
+
+static void visit_closure(const visitor *to, const cvm_closure *closure, int with_code)
+{
+    cvm_value binding = closure->env;
+    size_t i;
+
+    if (with_code)
+        visit(to, closure->body, ".body", 0);
+    visit(to, closure->env, ".variables", 0);
+    for (i = 0; cvm_is(binding, CVM_BINDING) && i < MOST_VARIABLES; binding = CVM_BINDING_OF(binding)->next, i++)
+        if (CVM_BINDING_OF(binding)->name != CVM_NIL)
+            visit_named(to, CVM_BINDING_OF(binding)->value, "variable ", CVM_BINDING_OF(binding)->name, i);
+}
+
+/* Is it what the VM starts with, and so in every picture the same? */
+static int is_prebuilt(cvm_value v)
+{
+    return cvm_is_object(v) && (cvm_object_of(v)->flags & CVM_PREBUILT) != 0;
+}
+
+static void visit_roots(const cvm *vm, const visitor *to)
+{
+    const cvm_lisp *lisp = cvm_lisp_of(vm);
+    size_t i;
+
+    for (i = 0; i < lisp->symbol_capacity; i++) {
+        cvm_value symbol = lisp->symbols[i];
+
+        if (symbol == CVM_NONE)
+            continue;
+        if (!is_prebuilt(CVM_SYMBOL_OF(symbol)->value))
+            visit_named(to, CVM_SYMBOL_OF(symbol)->value, "global ", symbol, i);
+        if (cvm_object_of(symbol)->flags & CVM_LINKED)
+            visit(to, symbol, "the table of symbols", i);
+    }
+    for (i = 0; i < vm->sp; i++)
+        visit(to, vm->stack[i], "the stack", i);
+    visit(to, vm->error_file, "the last error", 0);
+    visit(to, vm->tombstone, "the VM", 0);
+}
+
+static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
+{
+    visitor to;
+    cvm_value v = (cvm_value)p;
+
+    to.visit = visit_one;
+    to.arg = arg;
+    if (p == NULL) {
+        visit_roots(vm, &to);
+        return;
+    }
+    switch (p->kind) {
+    case CVM_PAIR:
+        visit(&to, CVM_PAIR_OF(v)->car, ".car", 0);
+        visit(&to, CVM_PAIR_OF(v)->cdr, ".cdr", 0);
+        break;
+    case CVM_SYMBOL:
+        visit(&to, CVM_SYMBOL_OF(v)->value, ".value", 0);
+        break;
+    case CVM_DICT:
+        visit_dict(&to, CVM_DICT_OF(v));
+        break;
+    case CVM_CLOSURE:
+        visit_closure(&to, CVM_CLOSURE_OF(v), !cvm_lisp_of(vm)->drawing);
+        break;
+    case CVM_BINDING:
+        visit_named(&to, CVM_BINDING_OF(v)->value, "variable ", CVM_BINDING_OF(v)->name, 0);
+        visit(&to, CVM_BINDING_OF(v)->next, ".next", 0);
+        break;
+    case CVM_FOREIGN:
+        visit(&to, CVM_FOREIGN_OF(v)->attributes, ".attributes", 0);
+        break;
+    default:
+        visit_fields(vm, &to, items_of(vm, v) != CVM_NIL ? cvm_object_of(items_of(vm, v)) : p);
+    }
+}
+
+/* ---- ids -------------------------------------------------------------------
+ *
+ * An id stays with its object while that moves, and is not used again. This table is made by the first
+ * snapshot; from then on each collection puts in the new addresses, and leaves out the dead. */
+
+typedef struct entry {
+    cvm_object *p;              /* NULL: free */
+    uint32_t id;
+} entry;
+
+struct cvm_ids {
+    entry *entries;             /* open addressing, power of two */
+    size_t capacity, count;
+    uint32_t last;
+    entry *list;                /* room for all of them in a row */
+};
+
+static entry *place_of(const struct cvm_ids *ids, const cvm_object *p)
+{
+    size_t at = (size_t)((uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (ids->capacity - 1);
+
+    while (ids->entries[at].p != NULL && ids->entries[at].p != p)
+        at = (at + 1) & (ids->capacity - 1);
+    return &ids->entries[at];
+}
+
+static int grow_ids(struct cvm_ids *ids)
+{
+    struct cvm_ids more = *ids;
+    size_t i;
+
+    more.capacity = ids->capacity > 0 ? ids->capacity * 2 : 1024;
+    more.entries = calloc(more.capacity, sizeof *more.entries);
+    more.list = calloc(more.capacity / 2, sizeof *more.list);
+    if (more.entries == NULL || more.list == NULL) {
+        free(more.entries);
+        free(more.list);
+        return 0;
+    }
+    for (i = 0; i < ids->capacity; i++)
+        if (ids->entries[i].p != NULL)
+            *place_of(&more, ids->entries[i].p) = ids->entries[i];
+    free(ids->entries);
+    free(ids->list);
+    *ids = more;
+    return 1;
+}
+
+/* The id of p; 0 if there is no memory for one. */
+static uint32_t id_of(struct cvm_ids *ids, cvm_object *p)
+{
+    entry *e;
+
+    if (ids->count >= ids->capacity / 2 && !grow_ids(ids))
+        return 0;
+    e = place_of(ids, p);
+    if (e->p == NULL) {
+        e->p = p;
+        e->id = ++ids->last;
+        ids->count++;
+    }
+    return e->id;
+}
+
+/* New addresses are known, and nothing has been freed. */
+static void move_ids(cvm *vm)
+{
+    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
+    size_t i, n = 0;
+
+    if (ids == NULL)
+        return;
+    for (i = 0; i < ids->capacity; i++) {
+        cvm_object *p = ids->entries[i].p;
+
+        if (p == NULL)
+            continue;
+        ids->list[n].p = cvm_heap_survivor(&vm->heap, p);
+        ids->list[n].id = ids->entries[i].id;
+        n += ids->list[n].p != NULL;
+        ids->entries[i].p = NULL;
+    }
+    ids->count = n;
+    for (i = 0; i < n; i++)
+        *place_of(ids, ids->list[i].p) = ids->list[i];
+}
+
+void cvm_insight_free(cvm *vm)
+{
+    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
+
+    if (ids != NULL) {
+        free(ids->entries);
+        free(ids->list);
+        free(ids);
+        cvm_lisp_of(vm)->ids = NULL;
+    }
+}
+
+/* ---- describe --------------------------------------------------------------- */
+
+static size_t size_of(cvm_value v)
+{
+    return cvm_is_object(v) ? cvm_object_of(v)->size : 0;
+}
+
+static void describe(cvm *vm, cvm_object *p, rrc_description *about)
+{
+    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
+    cvm_value v = (cvm_value)p;
+
+    about->size = size_of(v);
+    about->id = ids != NULL ? id_of(ids, p) : 0;
+    if (cvm_is(v, CVM_STRING))
+        snprintf(about->text, sizeof about->text, "string \"%.60s\"", cvm_bytes(v));
+    else if (cvm_is(v, CVM_SYMBOL))
+        snprintf(about->text, sizeof about->text, "symbol %.60s", cvm_symbol_text(v));
+    else if (cvm_is(v, CVM_CLOSURE) && cvm_is(CVM_CLOSURE_OF(v)->name, CVM_SYMBOL))
+        snprintf(about->text, sizeof about->text, "function %.60s", cvm_symbol_text(CVM_CLOSURE_OF(v)->name));
+    else if (cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN))
+        snprintf(about->text, sizeof about->text, "function");
+    else if (cvm_is(v, CVM_BINDING))
+        snprintf(about->text, sizeof about->text, "variables");
+    else if (cvm_is(v, CVM_FOREIGN) && CVM_FOREIGN_OF(v)->ob != NULL)
+        snprintf(about->text, sizeof about->text, "proxy of %.60s", RRC_TYPE(CVM_FOREIGN_OF(v)->ob)->tp_name);
+    else
+        snprintf(about->text, sizeof about->text, "%s", cvm_kind_name(vm, v));
+    if (cvm_is(v, CVM_DICT))
+        about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
+    else
+        about->size += size_of(items_of(vm, v));
+}
+
+/* ---- progress ------------------------------------------------------------- */
+
+/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
+   to do.) */
+static void progress(cvm *vm, const char *function, size_t done, size_t total)
+{
+    static const char marks[] = "########################################";
+    cvm_lisp *lisp = cvm_lisp_of(vm);
+    int percents = (int)(100.0 * (double)done / ((double)total + 1));
+
+    if (done == total && lisp->bar > 0) {
+        fprintf(stderr, "\r%75s\r", "");
+        lisp->bar = 0;
+    } else if (done < total && lisp->shows_bar && percents >= lisp->bar) {
+        fprintf(stderr, "\r%-22s [%-40.*s] %3d%%", function, percents * 2 / 5, marks, percents);
+        lisp->bar = percents + 1;
+    }
+}
+
+void cvm_insight_open(cvm *vm)
+{
+    vm->ops.progress = progress;
+    vm->ops.edges = edges;
+    vm->ops.describe = describe;
+    vm->ops.moved = move_ids;
+}
+
+/* ---- for programs ------------------------------------------------------------- */
+
+static void write_file(void *file, const char *text, size_t size)
+{
+    fwrite(text, 1, size, file);
+}
+
+cvm_value cvm_write_picture(cvm *vm, cvm_value name, cvm_picture picture)
+{
+    cvm_lisp *lisp = cvm_lisp_of(vm);
+    FILE *file = fopen(cvm_bytes(name), "wb");
+    int code, ok;
+
+    if (file == NULL)
+        return cvm_fail(vm, "cannot write %.200s", cvm_bytes(name));
+    if (picture == rrc_dump_heapsnapshot && lisp->ids == NULL)
+        lisp->ids = calloc(1, sizeof *lisp->ids);   /* (without it objects that moved look new) */
+    lisp->drawing = picture == rrc_dump_dot;
+    code = picture(vm->rrc, write_file, file);
+    lisp->drawing = 0;
+    ok = ferror(file) == 0;
+    if (fclose(file) != 0 || !ok)
+        return cvm_fail(vm, "cannot write %.200s", cvm_bytes(name));
+    return code == RRC_OK ? CVM_NIL : cvm_out_of_memory(vm);
+}

@@ -1,0 +1,3 @@
+; bar.lisp - a heap snapshot that takes a while.
+(define numbers (range 50000))
+(heap-snapshot "bar.heapsnapshot")

@@ -1,0 +1,50 @@
+/* bytes.h - bytes and bytearray. They are objects of C; the host sees proxies. */
+#ifndef CPY_BYTES_H
+#define CPY_BYTES_H
+
+extern PyTypeObject PyBytes_Type, PyByteArray_Type, PyMemoryView_Type;
+
+typedef struct {
+    PyVarObject ob_base;
+    Py_hash_t ob_shash;
+    char ob_sval[1];
+} PyBytesObject;
+
+#define PyBytes_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_BYTES_SUBCLASS)
+#define PyBytes_CheckExact(op) Py_IS_TYPE(op, &PyBytes_Type)
+#define PyBytes_AS_STRING(op) (((PyBytesObject *)(void *)(op))->ob_sval)
+#define PyBytes_GET_SIZE(op) (((PyVarObject *)(void *)(op))->ob_size)
+PyObject *PyBytes_FromStringAndSize(const char *bytes, Py_ssize_t size);
+PyObject *PyBytes_FromString(const char *text);
+PyObject *PyBytes_FromFormat(const char *format, ...);
+PyObject *PyBytes_FromObject(PyObject *op);
+Py_ssize_t PyBytes_Size(PyObject *op);
+char *PyBytes_AsString(PyObject *op);
+int PyBytes_AsStringAndSize(PyObject *op, char **bytes, Py_ssize_t *size);
+void PyBytes_Concat(PyObject **a, PyObject *b);
+int _PyBytes_Resize(PyObject **op, Py_ssize_t size);
+
+typedef struct {
+    PyVarObject ob_base;
+    Py_ssize_t ob_alloc;
+    char *ob_start;
+    Py_ssize_t ob_exports;
+} PyByteArrayObject;
+
+#define PyByteArray_Check(op) PyObject_TypeCheck(op, &PyByteArray_Type)
+#define PyByteArray_CheckExact(op) Py_IS_TYPE(op, &PyByteArray_Type)
+#define PyByteArray_AS_STRING(op) (((PyByteArrayObject *)(void *)(op))->ob_start)
+#define PyByteArray_GET_SIZE(op) (((PyVarObject *)(void *)(op))->ob_size)
+PyObject *PyByteArray_FromStringAndSize(const char *bytes, Py_ssize_t size);
+char *PyByteArray_AsString(PyObject *op);
+Py_ssize_t PyByteArray_Size(PyObject *op);
+int PyByteArray_Resize(PyObject *op, Py_ssize_t size);
+
+int PyObject_CheckBuffer(PyObject *op);
+int PyObject_GetBuffer(PyObject *op, Py_buffer *view, int flags);
+void PyBuffer_Release(Py_buffer *view);
+int PyBuffer_FillInfo(Py_buffer *view, PyObject *op, void *bytes, Py_ssize_t size, int readonly, int flags);
+int PyBuffer_IsContiguous(const Py_buffer *view, char order);
+PyObject *PyMemoryView_FromObject(PyObject *op);
+
+#endif

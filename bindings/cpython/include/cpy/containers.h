@@ -1,0 +1,122 @@
+/* containers.h - tuple, list, dict and slice.
+ *
+ * A tuple or a list that comes from the host fetches its items when C first looks at them, and
+ * owns them from then on; a list takes them over from the host. A dict is always the host's: C
+ * has an empty object that stands for it. */
+#ifndef CPY_CONTAINERS_H
+#define CPY_CONTAINERS_H
+
+extern PyTypeObject PyTuple_Type, PyList_Type, PyDict_Type, PySlice_Type, PyRange_Type;
+
+/* ---- tuple -------------------------------------------------------------- */
+
+typedef struct {
+    PyVarObject ob_base;
+    unsigned char filled, seen;     /* items are here; the host knows it */
+    PyObject *ob_item[1];
+} PyTupleObject;
+
+PyObject **_PyTuple_Fill(PyObject *op);
+
+static inline PyObject **_PyTuple_Items(PyObject *op)
+{
+    PyTupleObject *t = (PyTupleObject *)(void *)op;
+
+    return t->filled ? t->ob_item : _PyTuple_Fill(op);
+}
+
+#define PyTuple_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_TUPLE_SUBCLASS)
+#define PyTuple_CheckExact(op) Py_IS_TYPE(op, &PyTuple_Type)
+#define PyTuple_GET_SIZE(op) (((PyVarObject *)(void *)(op))->ob_size)
+#define PyTuple_GET_ITEM(op, i) (_PyTuple_Items(_PyObject_CAST(op))[i])
+#define PyTuple_SET_ITEM(op, i, item) ((void)(_PyTuple_Items(_PyObject_CAST(op))[i] = (item)))
+#define _PyTuple_ITEMS(op) _PyTuple_Items(_PyObject_CAST(op))
+PyObject *PyTuple_New(Py_ssize_t n);
+PyObject *PyTuple_Pack(Py_ssize_t n, ...);
+Py_ssize_t PyTuple_Size(PyObject *op);
+PyObject *PyTuple_GetItem(PyObject *op, Py_ssize_t i);
+int PyTuple_SetItem(PyObject *op, Py_ssize_t i, PyObject *item);
+PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high);
+
+/* ---- list --------------------------------------------------------------- */
+
+typedef struct {
+    PyVarObject ob_base;
+    PyObject **ob_item;
+    Py_ssize_t allocated;
+    unsigned char filled;           /* items are here */
+} PyListObject;
+
+void _PyList_Fill(PyObject *op);
+
+static inline PyListObject *_PyList_Filled(PyObject *op)
+{
+    PyListObject *l = (PyListObject *)(void *)op;
+
+    if (!l->filled)
+        _PyList_Fill(op);
+    return l;
+}
+
+#define PyList_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_LIST_SUBCLASS)
+#define PyList_CheckExact(op) Py_IS_TYPE(op, &PyList_Type)
+#define PyList_GET_SIZE(op) (_PyList_Filled(_PyObject_CAST(op))->ob_base.ob_size)
+#define PyList_GET_ITEM(op, i) (_PyList_Filled(_PyObject_CAST(op))->ob_item[i])
+#define PyList_SET_ITEM(op, i, item) ((void)(_PyList_Filled(_PyObject_CAST(op))->ob_item[i] = (item)))
+#define _PyList_ITEMS(op) (_PyList_Filled(_PyObject_CAST(op))->ob_item)
+PyObject *PyList_New(Py_ssize_t n);
+Py_ssize_t PyList_Size(PyObject *op);
+PyObject *PyList_GetItem(PyObject *op, Py_ssize_t i);
+int PyList_SetItem(PyObject *op, Py_ssize_t i, PyObject *item);
+int PyList_Insert(PyObject *op, Py_ssize_t i, PyObject *item);
+int PyList_Append(PyObject *op, PyObject *item);
+PyObject *PyList_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high);
+int PyList_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject *items);
+int PyList_Sort(PyObject *op);
+int PyList_Reverse(PyObject *op);
+PyObject *PyList_AsTuple(PyObject *op);
+PyObject *_PyList_Extend(PyListObject *op, PyObject *items);
+
+/* ---- dict --------------------------------------------------------------- */
+
+typedef struct PyDictObject PyDictObject;
+
+#define PyDict_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_DICT_SUBCLASS)
+#define PyDict_CheckExact(op) Py_IS_TYPE(op, &PyDict_Type)
+PyObject *PyDict_New(void);
+PyObject *PyDict_GetItem(PyObject *op, PyObject *key);
+PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key);
+PyObject *PyDict_GetItemString(PyObject *op, const char *key);
+PyObject *PyDict_SetDefault(PyObject *op, PyObject *key, PyObject *value);
+int PyDict_SetItem(PyObject *op, PyObject *key, PyObject *value);
+int PyDict_SetItemString(PyObject *op, const char *key, PyObject *value);
+int PyDict_DelItem(PyObject *op, PyObject *key);
+int PyDict_DelItemString(PyObject *op, const char *key);
+int PyDict_Contains(PyObject *op, PyObject *key);
+void PyDict_Clear(PyObject *op);
+int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value);
+PyObject *PyDict_Keys(PyObject *op);
+PyObject *PyDict_Values(PyObject *op);
+PyObject *PyDict_Items(PyObject *op);
+Py_ssize_t PyDict_Size(PyObject *op);
+#define PyDict_GET_SIZE(op) PyDict_Size(_PyObject_CAST(op))
+PyObject *PyDict_Copy(PyObject *op);
+int PyDict_Update(PyObject *op, PyObject *other);
+int PyDict_Merge(PyObject *op, PyObject *other, int override);
+
+/* ---- slice -------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *start, *stop, *step;
+} PySliceObject;
+
+#define PySlice_Check(op) Py_IS_TYPE(op, &PySlice_Type)
+PyObject *PySlice_New(PyObject *start, PyObject *stop, PyObject *step);
+int PySlice_Unpack(PyObject *op, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t *step);
+Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t step);
+int PySlice_GetIndicesEx(PyObject *op, Py_ssize_t length, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t *step,
+                         Py_ssize_t *n);
+int _PyEval_SliceIndex(PyObject *op, Py_ssize_t *i);
+
+#endif

@@ -1,0 +1,65 @@
+/* errors.h - exceptions. One is set for each VM, as in CPython for each thread. */
+#ifndef CPY_ERRORS_H
+#define CPY_ERRORS_H
+
+#define CPY_EXCEPTIONS(X) \
+    X(BaseException, BaseException) X(Exception, BaseException) X(SystemExit, BaseException) \
+    X(KeyboardInterrupt, BaseException) X(GeneratorExit, BaseException) X(TypeError, Exception) \
+    X(StopIteration, Exception) X(StopAsyncIteration, Exception) X(ImportError, Exception) \
+    X(ModuleNotFoundError, ImportError) X(OSError, Exception) X(TimeoutError, OSError) X(EOFError, Exception) \
+    X(RuntimeError, Exception) X(RecursionError, RuntimeError) X(NotImplementedError, RuntimeError) \
+    X(NameError, Exception) X(AttributeError, Exception) X(AssertionError, Exception) \
+    X(LookupError, Exception) X(IndexError, LookupError) X(KeyError, LookupError) X(ValueError, Exception) \
+    X(UnicodeError, ValueError) X(UnicodeDecodeError, UnicodeError) X(UnicodeEncodeError, UnicodeError) \
+    X(ArithmeticError, Exception) X(OverflowError, ArithmeticError) X(ZeroDivisionError, ArithmeticError) \
+    X(FloatingPointError, ArithmeticError) X(SystemError, Exception) X(ReferenceError, Exception) \
+    X(BufferError, Exception) X(MemoryError, Exception) X(Warning, Exception) X(UserWarning, Warning) \
+    X(DeprecationWarning, Warning) X(PendingDeprecationWarning, Warning) X(RuntimeWarning, Warning) \
+    X(FutureWarning, Warning) X(SyntaxError, Exception)
+
+#define CPY_DECLARE_EXCEPTION(name, base) extern PyObject *PyExc_##name;
+CPY_EXCEPTIONS(CPY_DECLARE_EXCEPTION)
+#undef CPY_DECLARE_EXCEPTION
+#define PyExc_IOError PyExc_OSError
+#define PyExc_EnvironmentError PyExc_OSError
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *dict, *args, *cause, *context;
+} PyBaseExceptionObject;
+
+void PyErr_SetNone(PyObject *type);
+void PyErr_SetObject(PyObject *type, PyObject *value);
+void PyErr_SetString(PyObject *type, const char *message);
+PyObject *PyErr_Format(PyObject *type, const char *format, ...);
+PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args);
+PyObject *PyErr_NoMemory(void);
+int PyErr_BadArgument(void);
+void _PyErr_BadInternalCall(const char *file, int line);
+#define PyErr_BadInternalCall() _PyErr_BadInternalCall(__FILE__, __LINE__)
+PyObject *PyErr_SetFromErrno(PyObject *type);
+PyObject *PyErr_Occurred(void);
+void PyErr_Clear(void);
+void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback);
+void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback);
+void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **traceback);
+int PyErr_ExceptionMatches(PyObject *type);
+int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type);
+PyObject *PyErr_NewException(const char *name, PyObject *base, PyObject *dict);
+PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject *base, PyObject *dict);
+void PyErr_WriteUnraisable(PyObject *op);
+void PyErr_Print(void);
+int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level);
+#define PyErr_Warn(category, message) PyErr_WarnEx((category), (message), 1)
+int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...);
+int PyErr_CheckSignals(void);
+PyObject *PyException_GetCause(PyObject *op);
+void PyException_SetCause(PyObject *op, PyObject *cause);
+PyObject *PyException_GetContext(PyObject *op);
+void PyException_SetContext(PyObject *op, PyObject *context);
+_Py_NO_RETURN void Py_FatalError(const char *message);
+#define PyExceptionClass_Check(op) \
+    (PyType_Check(op) && PyType_FastSubclass((PyTypeObject *)(void *)(op), Py_TPFLAGS_BASE_EXC_SUBCLASS))
+#define PyExceptionInstance_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_BASE_EXC_SUBCLASS)
+
+#endif

@@ -1,0 +1,64 @@
+/* modules.h - modules, with single- and multi-phase initialization. */
+#ifndef CPY_MODULES_H
+#define CPY_MODULES_H
+
+extern PyTypeObject PyModule_Type, PyModuleDef_Type;
+
+typedef struct PyModuleDef_Base {
+    PyObject_HEAD
+    PyObject *(*m_init)(void);
+    Py_ssize_t m_index;
+    PyObject *m_copy;
+} PyModuleDef_Base;
+
+#define PyModuleDef_HEAD_INIT { PyObject_HEAD_INIT(&PyModuleDef_Type) NULL, 0, NULL }
+
+typedef struct PyModuleDef_Slot {
+    int slot;
+    void *value;
+} PyModuleDef_Slot;
+#define Py_mod_create 1
+#define Py_mod_exec 2
+
+typedef struct PyModuleDef {
+    PyModuleDef_Base m_base;
+    const char *m_name, *m_doc;
+    Py_ssize_t m_size;
+    PyMethodDef *m_methods;
+    PyModuleDef_Slot *m_slots;
+    traverseproc m_traverse;
+    inquiry m_clear;
+    freefunc m_free;
+} PyModuleDef;
+
+#define PYTHON_API_VERSION 1013
+#define PyModule_Check(op) PyObject_TypeCheck(op, &PyModule_Type)
+PyObject *PyModule_Create2(PyModuleDef *def, int version);
+#define PyModule_Create(def) PyModule_Create2((def), PYTHON_API_VERSION)
+PyObject *PyModuleDef_Init(PyModuleDef *def);
+PyObject *PyModule_New(const char *name);
+PyObject *PyModule_GetDict(PyObject *module);
+PyObject *PyModule_GetNameObject(PyObject *module);
+const char *PyModule_GetName(PyObject *module);
+void *PyModule_GetState(PyObject *module);
+#define _PyModule_GetState PyModule_GetState
+PyModuleDef *PyModule_GetDef(PyObject *module);
+int PyModule_AddObject(PyObject *module, const char *name, PyObject *value);
+int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *value);
+int PyModule_AddIntConstant(PyObject *module, const char *name, long n);
+int PyModule_AddStringConstant(PyObject *module, const char *name, const char *text);
+int PyModule_AddType(PyObject *module, PyTypeObject *type);
+int PyModule_AddFunctions(PyObject *module, PyMethodDef *defs);
+int PyModule_SetDocString(PyObject *module, const char *doc);
+#define PyModule_AddIntMacro(module, name) PyModule_AddIntConstant((module), #name, name)
+PyObject *PyState_FindModule(PyModuleDef *def);
+
+PyObject *PyImport_ImportModule(const char *name);
+PyObject *PyImport_Import(PyObject *name);
+PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level);
+#define PyImport_ImportModuleNoBlock PyImport_ImportModule
+PyObject *PyImport_AddModule(const char *name);                 /* borrowed */
+PyObject *PyImport_GetModuleDict(void);                         /* borrowed */
+int PyImport_AppendInittab(const char *name, PyObject *(*init)(void));
+
+#endif

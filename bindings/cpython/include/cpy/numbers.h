@@ -1,0 +1,71 @@
+/* numbers.h - int, bool and float. Each side has its own copy: numbers never change. */
+#ifndef CPY_NUMBERS_H
+#define CPY_NUMBERS_H
+
+extern PyTypeObject PyLong_Type, PyBool_Type, PyFloat_Type;
+
+/* The value is the sum of digits * 2**(30*i); the sign of ob_size is its sign. */
+typedef struct _longobject {
+    PyVarObject ob_base;
+    uint32_t ob_digit[1];
+} PyLongObject;
+
+#define PyLong_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_LONG_SUBCLASS)
+#define PyLong_CheckExact(op) Py_IS_TYPE(op, &PyLong_Type)
+
+PyObject *PyLong_FromLong(long n);
+PyObject *PyLong_FromUnsignedLong(unsigned long n);
+PyObject *PyLong_FromLongLong(long long n);
+PyObject *PyLong_FromUnsignedLongLong(unsigned long long n);
+PyObject *PyLong_FromSsize_t(Py_ssize_t n);
+PyObject *PyLong_FromSize_t(size_t n);
+PyObject *PyLong_FromDouble(double n);
+PyObject *PyLong_FromVoidPtr(void *p);
+PyObject *PyLong_FromString(const char *text, char **end, int base);
+PyObject *PyLong_FromUnicodeObject(PyObject *text, int base);
+long PyLong_AsLong(PyObject *op);
+long PyLong_AsLongAndOverflow(PyObject *op, int *overflow);
+long long PyLong_AsLongLong(PyObject *op);
+long long PyLong_AsLongLongAndOverflow(PyObject *op, int *overflow);
+Py_ssize_t PyLong_AsSsize_t(PyObject *op);
+size_t PyLong_AsSize_t(PyObject *op);
+unsigned long PyLong_AsUnsignedLong(PyObject *op);
+unsigned long long PyLong_AsUnsignedLongLong(PyObject *op);
+unsigned long PyLong_AsUnsignedLongMask(PyObject *op);
+unsigned long long PyLong_AsUnsignedLongLongMask(PyObject *op);
+double PyLong_AsDouble(PyObject *op);
+void *PyLong_AsVoidPtr(PyObject *op);
+int _PyLong_AsInt(PyObject *op);
+int _PyLong_Sign(PyObject *op);
+size_t _PyLong_NumBits(PyObject *op);
+PyObject *_PyLong_FromByteArray(const unsigned char *bytes, size_t n, int little, int is_signed);
+int _PyLong_AsByteArray(PyLongObject *v, unsigned char *bytes, size_t n, int little, int is_signed);
+
+extern PyLongObject _Py_FalseStruct, _Py_TrueStruct;
+#define Py_False ((PyObject *)(void *)&_Py_FalseStruct)
+#define Py_True ((PyObject *)(void *)&_Py_TrueStruct)
+#define Py_RETURN_TRUE return Py_NewRef(Py_True)
+#define Py_RETURN_FALSE return Py_NewRef(Py_False)
+#define PyBool_Check(op) Py_IS_TYPE(op, &PyBool_Type)
+PyObject *PyBool_FromLong(long n);
+
+typedef struct {
+    PyObject_HEAD
+    double ob_fval;
+} PyFloatObject;
+
+#define PyFloat_Check(op) PyObject_TypeCheck(op, &PyFloat_Type)
+#define PyFloat_CheckExact(op) Py_IS_TYPE(op, &PyFloat_Type)
+#define PyFloat_AS_DOUBLE(op) (((PyFloatObject *)(void *)(op))->ob_fval)
+PyObject *PyFloat_FromDouble(double n);
+PyObject *PyFloat_FromString(PyObject *text);
+double PyFloat_AsDouble(PyObject *op);
+double PyOS_string_to_double(const char *text, char **end, PyObject *overflow);
+
+#define Py_DTSF_ADD_DOT_0 2
+char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type);
+#define PyOS_snprintf snprintf
+#define PyFPE_START_PROTECT(message, leave)
+#define PyFPE_END_PROTECT(value)
+
+#endif

@@ -1,0 +1,70 @@
+/* others.h - weak references, capsules, threads. */
+#ifndef CPY_OTHERS_H
+#define CPY_OTHERS_H
+
+extern PyTypeObject _PyWeakref_RefType, PyCapsule_Type;
+
+typedef struct _PyWeakReference {
+    PyObject_HEAD
+    PyObject *wr_object, *wr_callback;
+    Py_hash_t hash;
+    struct _PyWeakReference *wr_prev, *wr_next;
+} PyWeakReference;
+
+#define PyWeakref_Check(op) PyObject_TypeCheck(op, &_PyWeakref_RefType)
+#define PyWeakref_CheckRef PyWeakref_Check
+PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback);
+PyObject *PyWeakref_GetObject(PyObject *ref);                   /* borrowed */
+#define PyWeakref_GET_OBJECT(ref) PyWeakref_GetObject(_PyObject_CAST(ref))
+void PyObject_ClearWeakRefs(PyObject *op);
+#define PyType_SUPPORTS_WEAKREFS(type) ((type)->tp_weaklistoffset > 0)
+
+typedef void (*PyCapsule_Destructor)(PyObject *);
+#define PyCapsule_CheckExact(op) Py_IS_TYPE(op, &PyCapsule_Type)
+PyObject *PyCapsule_New(void *pointer, const char *name, PyCapsule_Destructor at_end);
+void *PyCapsule_GetPointer(PyObject *op, const char *name);
+const char *PyCapsule_GetName(PyObject *op);
+void *PyCapsule_GetContext(PyObject *op);
+int PyCapsule_SetContext(PyObject *op, void *context);
+int PyCapsule_SetPointer(PyObject *op, void *pointer);
+int PyCapsule_IsValid(PyObject *op, const char *name);
+void *PyCapsule_Import(const char *name, int no_block);
+
+/* A VM is used by one thread at a time, so that there is no lock to give away. */
+typedef struct _ts PyThreadState;
+#define Py_BEGIN_ALLOW_THREADS {
+#define Py_END_ALLOW_THREADS }
+#define Py_BLOCK_THREADS
+#define Py_UNBLOCK_THREADS
+
+/* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *co_filename, *co_name;
+    int co_firstlineno;
+} PyCodeObject;
+
+typedef struct {
+    PyObject_HEAD
+    PyCodeObject *f_code;
+    int f_lineno;
+} PyFrameObject;
+
+extern PyTypeObject PyCode_Type, PyFrame_Type;
+#define CO_OPTIMIZED 1
+#define CO_NEWLOCALS 2
+#define CO_VARARGS 4
+#define CO_VARKEYWORDS 8
+PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line);
+PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals);
+int PyTraceBack_Here(PyFrameObject *frame);
+#define PyTraceBack_Check(op) ((void)(op), 0)
+const char *Py_GetVersion(void);
+PyThreadState *PyThreadState_Get(void);
+#define PyThreadState_GET PyThreadState_Get
+
+PyObject *PyObject_Dir(PyObject *op);
+PyObject *PyObject_Bytes(PyObject *op);
+PyObject *Py_GenericAlias(PyObject *origin, PyObject *args);
+
+#endif

@@ -1,0 +1,68 @@
+/* port.h - names for what differs between compilers. */
+#ifndef CPY_PORT_H
+#define CPY_PORT_H
+
+typedef intptr_t Py_ssize_t;
+typedef Py_ssize_t Py_hash_t;
+typedef size_t Py_uhash_t;
+typedef intptr_t Py_intptr_t;
+typedef uintptr_t Py_uintptr_t;
+
+#define PY_SSIZE_T_MAX INTPTR_MAX
+#define PY_SSIZE_T_MIN INTPTR_MIN
+#define SIZEOF_SIZE_T __SIZEOF_SIZE_T__
+#define SIZEOF_VOID_P __SIZEOF_POINTER__
+#define SIZEOF_LONG __SIZEOF_LONG__
+#define SIZEOF_LONG_LONG __SIZEOF_LONG_LONG__
+#define SIZEOF_INT 4
+#define SIZEOF_WCHAR_T __SIZEOF_WCHAR_T__
+#define PY_FORMAT_SIZE_T "z"
+#define PY_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define PY_BIG_ENDIAN (!PY_LITTLE_ENDIAN)
+#define HAVE_STDINT_H 1
+#define HAVE_LONG_LONG 1
+#define PY_LONG_LONG long long
+#define PY_LLONG_MAX LLONG_MAX
+#define PY_LLONG_MIN LLONG_MIN
+
+#ifdef __cplusplus
+#define PyMODINIT_FUNC extern "C" __attribute__((visibility("default"))) PyObject *
+#else
+#define PyMODINIT_FUNC __attribute__((visibility("default"))) PyObject *
+#endif
+#define PyAPI_FUNC(type) extern type
+#define PyAPI_DATA(type) extern type
+#define Py_LOCAL(type) static type
+#define Py_LOCAL_INLINE(type) static inline type
+#define Py_GCC_ATTRIBUTE(x) __attribute__(x)
+#define Py_DEPRECATED(version)
+#define Py_UNUSED(name) _unused_##name __attribute__((unused))
+#define Py_ALWAYS_INLINE __attribute__((always_inline))
+#define Py_NO_INLINE __attribute__((noinline))
+#define _Py_NO_RETURN __attribute__((noreturn))
+#define Py_UNREACHABLE() abort()
+
+#define Py_STRINGIFY(x) Py_STRINGIFY_(x)
+#define Py_STRINGIFY_(x) #x
+#define Py_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define Py_MIN(x, y) ((x) > (y) ? (y) : (x))
+#define Py_MAX(x, y) ((x) > (y) ? (x) : (y))
+#define Py_ABS(x) ((x) < 0 ? -(x) : (x))
+#define Py_CHARMASK(c) ((unsigned char)((c) & 0xff))
+#define Py_SAFE_DOWNCAST(value, wide, narrow) ((narrow)(value))
+#define Py_MEMCPY memcpy
+#define Py_VA_COPY va_copy
+
+#define PyDoc_VAR(name) static const char name[]
+#define PyDoc_STR(text) text
+#define PyDoc_STRVAR(name, text) PyDoc_VAR(name) = PyDoc_STR(text)
+
+#define Py_IS_NAN(x) isnan(x)
+#define Py_IS_INFINITY(x) isinf(x)
+#define Py_IS_FINITE(x) isfinite(x)
+#define Py_HUGE_VAL HUGE_VAL
+#define Py_NAN ((double)NAN)
+#define Py_MATH_PI 3.14159265358979323846
+#define Py_MATH_E 2.7182818284590452354
+
+#endif

@@ -1,0 +1,133 @@
+/* unicode.h - str.
+ *
+ * A str that comes from the host has no data of its own until C looks at it: PyUnicode_READY
+ * copies it. A str that is made in C has its data in C; the host then reads that. */
+#ifndef CPY_UNICODE_H
+#define CPY_UNICODE_H
+
+typedef uint32_t Py_UCS4;
+typedef uint16_t Py_UCS2;
+typedef uint8_t Py_UCS1;
+typedef wchar_t Py_UNICODE;
+#define Py_UNICODE_SIZE SIZEOF_WCHAR_T
+#define Py_UNICODE_WIDE
+#define Py_USING_UNICODE
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t length;              /* in characters; while kind is 0, in bytes of the host's string */
+    Py_hash_t hash;                 /* -1: not known */
+    unsigned char kind;             /* bytes of a character: 1, 2 or 4; 0: the data is the host's */
+    unsigned char ascii, interned, seen;    /* seen: by the host. It must not change any more */
+    void *data;                     /* behind the object, or PyMem_Malloc'ed */
+    char *utf8;                     /* a copy in UTF-8; data itself if that is ASCII; or NULL */
+    Py_ssize_t utf8_length;
+    wchar_t *wstr;                  /* a copy for PyUnicode_AsUnicode, or NULL */
+} PyUnicodeObject;
+typedef PyUnicodeObject PyASCIIObject;
+typedef PyUnicodeObject PyCompactUnicodeObject;
+
+extern PyTypeObject PyUnicode_Type;
+#define PyUnicode_Check(op) PyType_FastSubclass(Py_TYPE(op), Py_TPFLAGS_UNICODE_SUBCLASS)
+#define PyUnicode_CheckExact(op) Py_IS_TYPE(op, &PyUnicode_Type)
+
+enum PyUnicode_Kind { PyUnicode_WCHAR_KIND = 0, PyUnicode_1BYTE_KIND = 1, PyUnicode_2BYTE_KIND = 2, PyUnicode_4BYTE_KIND = 4 };
+
+int _PyUnicode_Ready(PyObject *op);     /* -1 after a failure */
+
+static inline PyUnicodeObject *_PyUnicode_Filled(const void *op)
+{
+    PyUnicodeObject *u = (PyUnicodeObject *)(uintptr_t)op;
+
+    if (u->kind == 0)
+        (void)_PyUnicode_Ready(&u->ob_base);
+    return u;
+}
+
+static inline Py_UCS4 _PyUnicode_ReadAt(unsigned kind, const void *data, Py_ssize_t i)
+{
+    return kind == 1 ? ((const Py_UCS1 *)data)[i] : kind == 2 ? ((const Py_UCS2 *)data)[i] : ((const Py_UCS4 *)data)[i];
+}
+
+static inline void _PyUnicode_WriteAt(unsigned kind, void *data, Py_ssize_t i, Py_UCS4 c)
+{
+    if (kind == 1)
+        ((Py_UCS1 *)data)[i] = (Py_UCS1)c;
+    else if (kind == 2)
+        ((Py_UCS2 *)data)[i] = (Py_UCS2)c;
+    else
+        ((Py_UCS4 *)data)[i] = c;
+}
+
+#define PyUnicode_READY(op) (((PyUnicodeObject *)(void *)(op))->kind != 0 ? 0 : _PyUnicode_Ready(_PyObject_CAST(op)))
+#define PyUnicode_IS_READY(op) (((PyUnicodeObject *)(void *)(op))->kind != 0)
+#define PyUnicode_KIND(op) ((enum PyUnicode_Kind)_PyUnicode_Filled(op)->kind)
+#define PyUnicode_DATA(op) (_PyUnicode_Filled(op)->data)
+#define PyUnicode_1BYTE_DATA(op) ((Py_UCS1 *)PyUnicode_DATA(op))
+#define PyUnicode_2BYTE_DATA(op) ((Py_UCS2 *)PyUnicode_DATA(op))
+#define PyUnicode_4BYTE_DATA(op) ((Py_UCS4 *)PyUnicode_DATA(op))
+#define PyUnicode_GET_LENGTH(op) (_PyUnicode_Filled(op)->length)
+#define PyUnicode_IS_ASCII(op) (_PyUnicode_Filled(op)->ascii)
+#define PyUnicode_IS_COMPACT(op) 1
+#define PyUnicode_IS_COMPACT_ASCII(op) PyUnicode_IS_ASCII(op)
+#define PyUnicode_READ(kind, data, i) _PyUnicode_ReadAt((unsigned)(kind), (data), (i))
+#define PyUnicode_READ_CHAR(op, i) PyUnicode_READ(PyUnicode_KIND(op), PyUnicode_DATA(op), (i))
+#define PyUnicode_WRITE(kind, data, i, c) _PyUnicode_WriteAt((unsigned)(kind), (data), (i), (c))
+#define PyUnicode_MAX_CHAR_VALUE(op) \
+    (PyUnicode_IS_ASCII(op) ? 0x7fu : PyUnicode_KIND(op) == 1 ? 0xffu : PyUnicode_KIND(op) == 2 ? 0xffffu : 0x10ffffu)
+
+PyObject *PyUnicode_New(Py_ssize_t size, Py_UCS4 largest);
+PyObject *PyUnicode_FromString(const char *utf8);
+PyObject *PyUnicode_FromStringAndSize(const char *utf8, Py_ssize_t size);
+PyObject *PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t size);
+PyObject *PyUnicode_FromUnicode(const Py_UNICODE *u, Py_ssize_t size);
+PyObject *PyUnicode_FromWideChar(const wchar_t *u, Py_ssize_t size);
+PyObject *PyUnicode_FromOrdinal(int c);
+PyObject *PyUnicode_FromFormat(const char *format, ...);
+PyObject *PyUnicode_FromFormatV(const char *format, va_list args);
+PyObject *PyUnicode_Format(PyObject *format, PyObject *args);
+PyObject *PyUnicode_FromObject(PyObject *op);
+PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const char *errors);
+PyObject *PyUnicode_InternFromString(const char *utf8);
+void PyUnicode_InternInPlace(PyObject **op);
+PyObject *PyUnicode_Decode(const char *bytes, Py_ssize_t size, const char *encoding, const char *errors);
+PyObject *PyUnicode_DecodeUTF8(const char *bytes, Py_ssize_t size, const char *errors);
+PyObject *PyUnicode_DecodeLatin1(const char *bytes, Py_ssize_t size, const char *errors);
+PyObject *PyUnicode_DecodeASCII(const char *bytes, Py_ssize_t size, const char *errors);
+const char *PyUnicode_AsUTF8(PyObject *op);
+const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *size);
+PyObject *PyUnicode_AsUTF8String(PyObject *op);
+PyObject *PyUnicode_AsASCIIString(PyObject *op);
+PyObject *PyUnicode_AsLatin1String(PyObject *op);
+PyObject *PyUnicode_AsEncodedString(PyObject *op, const char *encoding, const char *errors);
+Py_UNICODE *PyUnicode_AsUnicode(PyObject *op);
+Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op);
+#define PyUnicode_AS_UNICODE(op) PyUnicode_AsUnicode(_PyObject_CAST(op))
+#define PyUnicode_GET_SIZE(op) PyUnicode_GET_LENGTH(op)
+Py_ssize_t PyUnicode_GetLength(PyObject *op);
+Py_UCS4 PyUnicode_ReadChar(PyObject *op, Py_ssize_t i);
+int PyUnicode_WriteChar(PyObject *op, Py_ssize_t i, Py_UCS4 c);
+int PyUnicode_Resize(PyObject **op, Py_ssize_t size);
+Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from, Py_ssize_t start, Py_ssize_t n);
+PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end);
+PyObject *PyUnicode_Concat(PyObject *a, PyObject *b);
+void PyUnicode_Append(PyObject **a, PyObject *b);
+PyObject *PyUnicode_Join(PyObject *separator, PyObject *items);
+PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize_t most);
+Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction);
+Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssize_t end, int direction);
+int PyUnicode_Contains(PyObject *op, PyObject *part);
+int PyUnicode_Compare(PyObject *a, PyObject *b);
+int PyUnicode_CompareWithASCIIString(PyObject *a, const char *b);
+PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op);
+#define _PyUnicode_EqualToASCIIString(op, text) (PyUnicode_CompareWithASCIIString((op), (text)) == 0)
+
+int _Py_IsSpace(Py_UCS4 c);
+#define Py_UNICODE_ISSPACE(c) _Py_IsSpace(c)
+#define Py_UNICODE_ISDECIMAL(c) ((c) >= '0' && (c) <= '9')
+#define Py_UNICODE_IS_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdfff)
+#define Py_UNICODE_IS_HIGH_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdbff)
+#define Py_UNICODE_IS_LOW_SURROGATE(c) ((c) >= 0xdc00 && (c) <= 0xdfff)
+#define Py_UNICODE_JOIN_SURROGATES(high, low) ((((Py_UCS4)(high) & 0x3ff) << 10 | ((Py_UCS4)(low) & 0x3ff)) + 0x10000)
+
+#endif

@@ -1,0 +1,224 @@
+/* buffer.c - the buffer protocol, bytearray, and a memoryview of simple buffers. */
+#include "internal.h"
+
+int PyObject_CheckBuffer(PyObject *op)
+{
+    return Py_TYPE(op)->tp_as_buffer != NULL && Py_TYPE(op)->tp_as_buffer->bf_getbuffer != NULL;
+}
+
+int PyObject_GetBuffer(PyObject *op, Py_buffer *view, int flags)
+{
+    if (PyObject_CheckBuffer(op))
+        return Py_TYPE(op)->tp_as_buffer->bf_getbuffer(op, view, flags);
+    PyErr_Format(PyExc_TypeError, "a bytes-like object is required, not '%.100s'", Py_TYPE(op)->tp_name);
+    return -1;
+}
+
+void PyBuffer_Release(Py_buffer *view)
+{
+    PyObject *op = view->obj;
+
+    if (op == NULL)
+        return;
+    if (Py_TYPE(op)->tp_as_buffer != NULL && Py_TYPE(op)->tp_as_buffer->bf_releasebuffer != NULL)
+        Py_TYPE(op)->tp_as_buffer->bf_releasebuffer(op, view);
+    view->obj = NULL;
+    Py_DECREF(op);
+}
+
+int PyBuffer_FillInfo(Py_buffer *view, PyObject *op, void *bytes, Py_ssize_t n, int readonly, int flags)
+{
+    if (view == NULL) {
+        PyErr_SetString(PyExc_BufferError, "PyBuffer_FillInfo: view==NULL argument is obsolete");
+        return -1;
+    }
+    if ((flags & PyBUF_WRITABLE) && readonly) {
+        view->obj = NULL;
+        PyErr_SetString(PyExc_BufferError, "Object is not writable.");
+        return -1;
+    }
+    memset(view, 0, sizeof *view);
+    view->obj = Py_XNewRef(op);
+    view->buf = bytes;
+    view->len = n;
+    view->readonly = readonly;
+    view->itemsize = 1;
+    view->ndim = 1;
+    if (flags & PyBUF_FORMAT)
+        view->format = (char *)(uintptr_t)"B";
+    if (flags & PyBUF_ND)
+        view->shape = &view->len;
+    if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES)
+        view->strides = &view->itemsize;
+    return 0;
+}
+
+int PyBuffer_IsContiguous(const Py_buffer *view, char order)
+{
+    (void)order;
+    return view->suboffsets == NULL
+        && (view->strides == NULL || (view->ndim <= 1 && (view->ndim == 0 || view->strides[0] == view->itemsize)));
+}
+
+/* ---- bytearray ------------------------------------------------------------- */
+
+#define A(op) ((PyByteArrayObject *)(void *)(op))
+
+PyObject *PyByteArray_FromStringAndSize(const char *bytes, Py_ssize_t n)
+{
+    PyObject *op = _PyObject_New(&PyByteArray_Type);
+
+    if (op == NULL)
+        return NULL;
+    if (PyByteArray_Resize(op, n) < 0)
+        Py_CLEAR(op);
+    else if (bytes != NULL)
+        memcpy(A(op)->ob_start, bytes, (size_t)n);
+    return op;
+}
+
+char *PyByteArray_AsString(PyObject *op) { return A(op)->ob_start; }
+Py_ssize_t PyByteArray_Size(PyObject *op) { return PyByteArray_GET_SIZE(op); }
+
+int PyByteArray_Resize(PyObject *op, Py_ssize_t n)
+{
+    char *bytes;
+
+    if (A(op)->ob_exports > 0 && n != PyByteArray_GET_SIZE(op)) {
+        PyErr_SetString(PyExc_BufferError, "Existing exports of data: object cannot be re-sized");
+        return -1;
+    }
+    bytes = PyMem_Realloc(A(op)->ob_start, (size_t)n + 1);
+    if (bytes == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (n > PyByteArray_GET_SIZE(op))
+        memset(bytes + PyByteArray_GET_SIZE(op), 0, (size_t)(n - PyByteArray_GET_SIZE(op)));
+    bytes[n] = '\0';
+    A(op)->ob_start = bytes;
+    A(op)->ob_base.ob_size = n;
+    A(op)->ob_alloc = n + 1;
+    return 0;
+}
+
+static void array_dealloc(PyObject *op)
+{
+    PyMem_Free(A(op)->ob_start);
+    PyObject_Free(op);
+}
+
+static PyObject *array_repr(PyObject *op)
+{
+    return py_bytes_repr(A(op)->ob_start, PyByteArray_GET_SIZE(op), "bytearray(", ")");
+}
+
+static int array_getbuffer(PyObject *op, Py_buffer *view, int flags)
+{
+    if (PyBuffer_FillInfo(view, op, A(op)->ob_start, PyByteArray_GET_SIZE(op), 0, flags) < 0)
+        return -1;
+    A(op)->ob_exports++;
+    return 0;
+}
+
+static void array_releasebuffer(PyObject *op, Py_buffer *view)
+{
+    (void)view;
+    A(op)->ob_exports--;
+}
+
+static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *bytes = PyObject_Call((PyObject *)(void *)&PyBytes_Type, args, kwargs), *op;
+
+    (void)type;
+    if (bytes == NULL)
+        return NULL;
+    op = PyByteArray_FromStringAndSize(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    Py_DECREF(bytes);
+    return op;
+}
+
+static PyObject *array_item(PyObject *op, Py_ssize_t i)
+{
+    if (i < 0 || i >= PyByteArray_GET_SIZE(op))
+        return PyErr_Format(PyExc_IndexError, "bytearray index out of range");
+    return PyLong_FromLong((unsigned char)A(op)->ob_start[i]);
+}
+
+static PyObject *array_richcompare(PyObject *a, PyObject *b, int op)
+{
+    PyObject *x, *y, *result;
+
+    if (!PyObject_CheckBuffer(a) || !PyObject_CheckBuffer(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    x = PyBytes_FromObject(a);
+    y = x != NULL ? PyBytes_FromObject(b) : NULL;
+    result = y != NULL ? PyObject_RichCompare(x, y, op) : NULL;
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return result;
+}
+
+static PyBufferProcs array_as_buffer = { array_getbuffer, array_releasebuffer };
+static PySequenceMethods array_as_sequence = { .sq_length = PyByteArray_Size, .sq_item = array_item };
+
+PyTypeObject PyByteArray_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytearray", .tp_basicsize = sizeof(PyByteArrayObject),
+    .tp_dealloc = array_dealloc, .tp_repr = array_repr, .tp_as_sequence = &array_as_sequence,
+    .tp_hash = PyObject_HashNotImplemented, .tp_as_buffer = &array_as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_richcompare = array_richcompare, .tp_iter = PySeqIter_New, .tp_new = array_new
+};
+
+/* ---- memoryview ------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    Py_buffer view;
+} memoryview;
+
+PyObject *PyMemoryView_FromObject(PyObject *op)
+{
+    PyObject *m = _PyObject_New(&PyMemoryView_Type);
+
+    if (m != NULL && PyObject_GetBuffer(op, &((memoryview *)(void *)m)->view, PyBUF_FULL_RO) < 0)
+        Py_CLEAR(m);
+    return m;
+}
+
+static void view_dealloc(PyObject *op)
+{
+    PyBuffer_Release(&((memoryview *)(void *)op)->view);
+    PyObject_Free(op);
+}
+
+static int view_getbuffer(PyObject *op, Py_buffer *view, int flags)
+{
+    const Py_buffer *mine = &((memoryview *)(void *)op)->view;
+
+    return PyBuffer_FillInfo(view, op, mine->buf, mine->len, mine->readonly, flags);
+}
+
+static Py_ssize_t view_length(PyObject *op)
+{
+    const Py_buffer *mine = &((memoryview *)(void *)op)->view;
+
+    return mine->itemsize > 0 ? mine->len / mine->itemsize : 0;
+}
+
+static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *op;
+
+    (void)type, (void)kwargs;
+    return PyArg_ParseTuple(args, "O:memoryview", &op) ? PyMemoryView_FromObject(op) : NULL;
+}
+
+static PyBufferProcs view_as_buffer = { view_getbuffer, NULL };
+static PySequenceMethods view_as_sequence = { .sq_length = view_length };
+
+PyTypeObject PyMemoryView_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "memoryview", .tp_basicsize = sizeof(memoryview),
+    .tp_dealloc = view_dealloc, .tp_as_sequence = &view_as_sequence, .tp_as_buffer = &view_as_buffer,
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_richcompare = array_richcompare, .tp_new = view_new
+};

@@ -1,0 +1,304 @@
+/* bytes.c - bytes. */
+#include "internal.h"
+
+#define B(op) ((PyBytesObject *)(void *)(op))
+
+PyObject *PyBytes_FromStringAndSize(const char *bytes, Py_ssize_t n)
+{
+    PyObject *op;
+
+    if (n < 0)
+        return PyErr_Format(PyExc_SystemError, "negative size passed to PyBytes_FromStringAndSize");
+    op = n < PY_SSIZE_T_MAX / 4 ? py_alloc(&PyBytes_Type, n) : NULL;
+    if (op == NULL)
+        return PyErr_NoMemory();
+    B(op)->ob_shash = -1;
+    if (bytes != NULL)
+        memcpy(B(op)->ob_sval, bytes, (size_t)n);
+    return op;
+}
+
+PyObject *PyBytes_FromString(const char *text)
+{
+    return PyBytes_FromStringAndSize(text, (Py_ssize_t)strlen(text));
+}
+
+PyObject *PyBytes_FromFormat(const char *format, ...)
+{
+    va_list args;
+    PyObject *text, *bytes;
+
+    va_start(args, format);
+    text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    bytes = text != NULL ? PyUnicode_AsLatin1String(text) : NULL;
+    Py_XDECREF(text);
+    return bytes;
+}
+
+Py_ssize_t PyBytes_Size(PyObject *op)
+{
+    if (PyBytes_Check(op))
+        return PyBytes_GET_SIZE(op);
+    PyErr_Format(PyExc_TypeError, "expected bytes, %.200s found", Py_TYPE(op)->tp_name);
+    return -1;
+}
+
+char *PyBytes_AsString(PyObject *op)
+{
+    return PyBytes_Size(op) < 0 ? NULL : PyBytes_AS_STRING(op);
+}
+
+int PyBytes_AsStringAndSize(PyObject *op, char **bytes, Py_ssize_t *n)
+{
+    if (PyBytes_Size(op) < 0)
+        return -1;
+    *bytes = PyBytes_AS_STRING(op);
+    if (n != NULL) {
+        *n = PyBytes_GET_SIZE(op);
+    } else if (strlen(*bytes) != (size_t)PyBytes_GET_SIZE(op)) {
+        PyErr_SetString(PyExc_ValueError, "embedded null byte");
+        return -1;
+    }
+    return 0;
+}
+
+/* From a buffer, or from an iterable of numbers. */
+PyObject *PyBytes_FromObject(PyObject *op)
+{
+    PyObject *items, *bytes;
+    Py_ssize_t i, n;
+
+    if (PyObject_CheckBuffer(op)) {
+        Py_buffer view;
+
+        if (PyObject_GetBuffer(op, &view, PyBUF_SIMPLE) < 0)
+            return NULL;
+        bytes = PyBytes_FromStringAndSize(view.buf, view.len);
+        PyBuffer_Release(&view);
+        return bytes;
+    }
+    if (PyUnicode_Check(op))
+        return PyErr_Format(PyExc_TypeError, "cannot convert '%.200s' object to bytes", Py_TYPE(op)->tp_name);
+    items = PySequence_Fast(op, "cannot convert the object to bytes");
+    if (items == NULL)
+        return NULL;
+    n = PySequence_Fast_GET_SIZE(items);
+    bytes = PyBytes_FromStringAndSize(NULL, n);
+    for (i = 0; bytes != NULL && i < n; i++) {
+        Py_ssize_t byte = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), NULL);
+
+        if (byte < 0 || byte > 255) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "bytes must be in range(0, 256)");
+            Py_CLEAR(bytes);
+        } else {
+            PyBytes_AS_STRING(bytes)[i] = (char)byte;
+        }
+    }
+    Py_DECREF(items);
+    return bytes;
+}
+
+static PyObject *concat(PyObject *a, PyObject *b)
+{
+    Py_buffer view;
+    PyObject *both;
+    Py_ssize_t n = PyBytes_GET_SIZE(a);
+
+    if (PyObject_GetBuffer(b, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    both = PyBytes_FromStringAndSize(NULL, n + view.len);
+    if (both != NULL) {
+        memcpy(PyBytes_AS_STRING(both), PyBytes_AS_STRING(a), (size_t)n);
+        memcpy(PyBytes_AS_STRING(both) + n, view.buf, (size_t)view.len);
+    }
+    PyBuffer_Release(&view);
+    return both;
+}
+
+void PyBytes_Concat(PyObject **a, PyObject *b)
+{
+    PyObject *both = *a != NULL && b != NULL ? concat(*a, b) : NULL;
+
+    Py_XSETREF(*a, both);
+}
+
+int _PyBytes_Resize(PyObject **op, Py_ssize_t n)
+{
+    PyObject *other = PyBytes_FromStringAndSize(NULL, n);
+
+    if (other != NULL)
+        memcpy(PyBytes_AS_STRING(other), PyBytes_AS_STRING(*op), (size_t)Py_MIN(n, PyBytes_GET_SIZE(*op)));
+    Py_SETREF(*op, other);
+    return other != NULL ? 0 : -1;
+}
+
+PyObject *PyObject_Bytes(PyObject *op)
+{
+    PyObject *method = py_lookup_special(op, "__bytes__"), *result;
+
+    if (method == NULL)
+        return PyErr_Occurred() ? NULL : PyBytes_FromObject(op);
+    result = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    return result;
+}
+
+/* ---- the type -------------------------------------------------------------- */
+
+PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after)
+{
+    int quote = memchr(bytes, '\'', (size_t)n) != NULL && memchr(bytes, '"', (size_t)n) == NULL ? '"' : '\'';
+    cvm_buffer out = { 0 };
+    PyObject *result;
+    Py_ssize_t i;
+
+    cvm_put_text(&out, before);
+    cvm_put_text(&out, quote == '"' ? "b\"" : "b'");
+    for (i = 0; i < n; i++) {
+        char c = bytes[i], text[8];
+
+        if (c == quote || c == '\\')
+            snprintf(text, sizeof text, "\\%c", c);
+        else if (c == '\n' || c == '\t' || c == '\r')
+            snprintf(text, sizeof text, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+        else
+            snprintf(text, sizeof text, c >= ' ' && c < 127 ? "%c" : "\\x%02x", (unsigned char)c);
+        cvm_put_text(&out, text);
+    }
+    cvm_put_text(&out, quote == '"' ? "\"" : "'");
+    cvm_put_text(&out, after);
+    result = PyUnicode_FromStringAndSize(out.bytes, (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
+    return result;
+}
+
+static PyObject *repr(PyObject *op) { return py_bytes_repr(PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op), "", ""); }
+static Py_ssize_t length(PyObject *op) { return PyBytes_GET_SIZE(op); }
+
+static PyObject *item(PyObject *op, Py_ssize_t i)
+{
+    if (i < 0 || i >= PyBytes_GET_SIZE(op))
+        return PyErr_Format(PyExc_IndexError, "index out of range");
+    return PyLong_FromLong((unsigned char)PyBytes_AS_STRING(op)[i]);
+}
+
+static PyObject *subscript(PyObject *op, PyObject *key)
+{
+    Py_ssize_t start, stop, step, n, i;
+    PyObject *result;
+
+    if (PyIndex_Check(key)) {
+        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+        if (i == -1 && PyErr_Occurred())
+            return NULL;
+        return item(op, i < 0 ? i + PyBytes_GET_SIZE(op) : i);
+    }
+    if (!PySlice_Check(key))
+        return PyErr_Format(PyExc_TypeError, "byte indices must be integers or slices, not %.200s", Py_TYPE(key)->tp_name);
+    if (PySlice_GetIndicesEx(key, PyBytes_GET_SIZE(op), &start, &stop, &step, &n) < 0)
+        return NULL;
+    result = PyBytes_FromStringAndSize(NULL, n);
+    for (i = 0; result != NULL && i < n; i++)
+        PyBytes_AS_STRING(result)[i] = PyBytes_AS_STRING(op)[start + i * step];
+    return result;
+}
+
+static PyObject *repeat(PyObject *op, Py_ssize_t times)
+{
+    Py_ssize_t n = PyBytes_GET_SIZE(op), i;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, n * Py_MAX(times, 0));
+
+    for (i = 0; result != NULL && i < times; i++)
+        memcpy(PyBytes_AS_STRING(result) + i * n, PyBytes_AS_STRING(op), (size_t)n);
+    return result;
+}
+
+static PyObject *richcompare(PyObject *a, PyObject *b, int op)
+{
+    Py_ssize_t n, m;
+    int order;
+
+    if (!PyBytes_Check(a) || !PyBytes_Check(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    n = PyBytes_GET_SIZE(a);
+    m = PyBytes_GET_SIZE(b);
+    order = memcmp(PyBytes_AS_STRING(a), PyBytes_AS_STRING(b), (size_t)Py_MIN(n, m));
+    if (order == 0)
+        order = (n > m) - (n < m);
+    Py_RETURN_RICHCOMPARE(order, 0, op);
+}
+
+static Py_hash_t hash(PyObject *op)
+{
+    if (B(op)->ob_shash == -1)
+        B(op)->ob_shash = (Py_hash_t)cvm_hash_bytes(PyBytes_AS_STRING(op), (size_t)PyBytes_GET_SIZE(op));
+    return B(op)->ob_shash;
+}
+
+static int getbuffer(PyObject *op, Py_buffer *view, int flags)
+{
+    return PyBuffer_FillInfo(view, op, PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op), 1, flags);
+}
+
+static PyObject *bytes_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "source", "encoding", "errors", NULL };
+    PyObject *x = NULL;
+    const char *encoding = NULL, *errors = NULL;
+
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Oss:bytes", names, &x, &encoding, &errors))
+        return NULL;
+    if (x == NULL)
+        return PyBytes_FromStringAndSize(NULL, 0);
+    if (encoding != NULL && PyUnicode_Check(x))
+        return PyUnicode_AsEncodedString(x, encoding, errors);
+    if (PyIndex_Check(x) && !PyObject_CheckBuffer(x)) {
+        Py_ssize_t n = PyNumber_AsSsize_t(x, PyExc_OverflowError);
+
+        return n == -1 && PyErr_Occurred() ? NULL : PyBytes_FromStringAndSize(NULL, n);
+    }
+    return PyObject_Bytes(x);
+}
+
+static PyObject *decode(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "encoding", "errors", NULL };
+    const char *encoding = NULL, *errors = NULL;
+
+    return PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:decode", names, &encoding, &errors)
+         ? PyUnicode_Decode(PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op), encoding, errors) : NULL;
+}
+
+static PyObject *hex(PyObject *op, PyObject *none)
+{
+    Py_ssize_t i, n = PyBytes_GET_SIZE(op);
+    PyObject *text = PyUnicode_New(2 * n, 127);
+
+    (void)none;
+    for (i = 0; text != NULL && i < n; i++) {
+        unsigned char byte = (unsigned char)PyBytes_AS_STRING(op)[i];
+
+        PyUnicode_1BYTE_DATA(text)[2 * i] = (Py_UCS1)"0123456789abcdef"[byte >> 4];
+        PyUnicode_1BYTE_DATA(text)[2 * i + 1] = (Py_UCS1)"0123456789abcdef"[byte & 15];
+    }
+    return text;
+}
+
+static PyMethodDef methods[] = {
+    { "decode", _PyCFunction_CAST(decode), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "hex", hex, METH_NOARGS, NULL },
+    { NULL, NULL, 0, NULL }
+};
+static PySequenceMethods as_sequence = { .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item };
+static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript };
+static PyBufferProcs as_buffer = { getbuffer, NULL };
+
+PyTypeObject PyBytes_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "bytes", .tp_basicsize = offsetof(PyBytesObject, ob_sval) + 1,
+    .tp_itemsize = 1, .tp_repr = repr, .tp_hash = hash, .tp_as_sequence = &as_sequence, .tp_as_mapping = &as_mapping,
+    .tp_as_buffer = &as_buffer, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BYTES_SUBCLASS,
+    .tp_richcompare = richcompare, .tp_iter = PySeqIter_New, .tp_methods = methods, .tp_new = bytes_new
+};

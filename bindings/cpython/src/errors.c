@@ -1,0 +1,381 @@
+/* errors.c - exceptions: their types, the one that is set, and what asks about it. */
+#include "internal.h"
+
+#define E(op) ((PyBaseExceptionObject *)(void *)(op))
+
+/* ---- exceptions are objects --------------------------------------------------- */
+
+static PyObject *exception_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *op = type->tp_alloc(type, 0);
+
+    (void)kwargs;
+    if (op != NULL)
+        E(op)->args = Py_NewRef(args);
+    return op;
+}
+
+static int exception_init(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    (void)kwargs;
+    Py_XSETREF(E(op)->args, Py_NewRef(args));
+    return 0;
+}
+
+static void exception_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(E(op)->dict);
+    Py_XDECREF(E(op)->args);
+    Py_XDECREF(E(op)->cause);
+    Py_XDECREF(E(op)->context);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static int exception_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(E(op)->dict);
+    Py_VISIT(E(op)->args);
+    Py_VISIT(E(op)->cause);
+    Py_VISIT(E(op)->context);
+    return 0;
+}
+
+static int exception_clear(PyObject *op)
+{
+    Py_CLEAR(E(op)->dict);
+    Py_CLEAR(E(op)->args);
+    Py_CLEAR(E(op)->cause);
+    Py_CLEAR(E(op)->context);
+    return 0;
+}
+
+static PyObject *exception_str(PyObject *op)
+{
+    PyObject *args = E(op)->args;
+
+    if (args == NULL || PyTuple_GET_SIZE(args) == 0)
+        return PyUnicode_New(0, 0);
+    if (PyTuple_GET_SIZE(args) != 1)
+        return PyObject_Str(args);
+    return PyErr_GivenExceptionMatches(op, PyExc_KeyError) ? PyObject_Repr(PyTuple_GET_ITEM(args, 0))
+                                                            : PyObject_Str(PyTuple_GET_ITEM(args, 0));
+}
+
+static PyObject *exception_repr(PyObject *op)
+{
+    const char *dot = strrchr(Py_TYPE(op)->tp_name, '.'), *name = dot != NULL ? dot + 1 : Py_TYPE(op)->tp_name;
+
+    if (E(op)->args != NULL && PyTuple_GET_SIZE(E(op)->args) == 1)
+        return PyUnicode_FromFormat("%s(%R)", name, PyTuple_GET_ITEM(E(op)->args, 0));
+    return PyUnicode_FromFormat("%s%R", name, E(op)->args);
+}
+
+static PyObject *stop_value(PyObject *op, void *none)
+{
+    (void)none;
+    return Py_NewRef(PyTuple_GET_SIZE(E(op)->args) > 0 ? PyTuple_GET_ITEM(E(op)->args, 0) : Py_None);
+}
+
+static PyMemberDef exception_members[] = {
+    { "args", T_OBJECT, offsetof(PyBaseExceptionObject, args), 0, NULL },
+    { "__cause__", T_OBJECT, offsetof(PyBaseExceptionObject, cause), 0, NULL },
+    { "__context__", T_OBJECT, offsetof(PyBaseExceptionObject, context), 0, NULL },
+    { NULL, 0, 0, 0, NULL }
+};
+static PyGetSetDef exception_getset[] = {
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+};
+static PyGetSetDef stop_getset[] = { { "value", stop_value, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+
+enum {
+#define CPY_EXCEPTION_NUMBER(name, base) NUMBER_##name,
+    CPY_EXCEPTIONS(CPY_EXCEPTION_NUMBER)
+    COUNT
+};
+
+static PyTypeObject types[COUNT];
+
+#define CPY_DEFINE_EXCEPTION(name, base) PyObject *PyExc_##name = (PyObject *)(void *)&types[NUMBER_##name];
+CPY_EXCEPTIONS(CPY_DEFINE_EXCEPTION)
+
+PyTypeObject *py_exception_types(size_t *n)
+{
+    static const char *const names[] = {
+#define CPY_EXCEPTION_NAME(name, base) #name,
+        CPY_EXCEPTIONS(CPY_EXCEPTION_NAME)
+    };
+    static const int bases[] = {
+#define CPY_EXCEPTION_BASE(name, base) NUMBER_##base,
+        CPY_EXCEPTIONS(CPY_EXCEPTION_BASE)
+    };
+    size_t i;
+
+    for (i = 0; i < COUNT; i++) {
+        PyTypeObject *t = &types[i];
+
+        if (t->tp_name != NULL)
+            continue;
+        ((PyObject *)(void *)t)->ob_refcnt = _PyObject_IMMORTAL;
+        Py_SET_TYPE(t, &PyType_Type);
+        t->tp_name = names[i];
+        t->tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASE_EXC_SUBCLASS;
+        t->tp_basicsize = sizeof(PyBaseExceptionObject);
+        t->tp_dealloc = exception_dealloc;
+        t->tp_traverse = exception_traverse;
+        t->tp_clear = exception_clear;
+        t->tp_new = exception_new;
+        t->tp_init = exception_init;
+        if (i == 0) {
+            t->tp_str = exception_str;
+            t->tp_repr = exception_repr;
+            t->tp_members = exception_members;
+            t->tp_getset = exception_getset;
+            t->tp_dictoffset = offsetof(PyBaseExceptionObject, dict);
+        } else {
+            t->tp_base = &types[bases[i]];
+        }
+    }
+    types[NUMBER_StopIteration].tp_getset = stop_getset;
+    *n = COUNT;
+    return types;
+}
+
+PyObject *PyException_GetCause(PyObject *op) { return Py_XNewRef(E(op)->cause); }
+void PyException_SetCause(PyObject *op, PyObject *cause) { Py_XSETREF(E(op)->cause, cause); }
+PyObject *PyException_GetContext(PyObject *op) { return Py_XNewRef(E(op)->context); }
+void PyException_SetContext(PyObject *op, PyObject *context) { Py_XSETREF(E(op)->context, context); }
+
+/* ---- the one that is set --------------------------------------------------------- */
+
+PyObject *PyErr_Occurred(void)
+{
+    return PY->error_type;
+}
+
+void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
+{
+    *type = PY->error_type;
+    *value = PY->error_value;
+    *traceback = NULL;
+    PY->error_type = PY->error_value = NULL;
+}
+
+void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
+{
+    PyObject *old_type = PY->error_type, *old_value = PY->error_value;
+
+    PY->error_type = type;
+    PY->error_value = value;
+    Py_XDECREF(traceback);
+    Py_XDECREF(old_type);
+    Py_XDECREF(old_value);
+}
+
+void PyErr_Clear(void)
+{
+    PyErr_Restore(NULL, NULL, NULL);
+}
+
+void PyErr_SetObject(PyObject *type, PyObject *value)
+{
+    PyErr_Restore(Py_XNewRef(type), Py_XNewRef(value), NULL);
+}
+
+void PyErr_SetNone(PyObject *type)
+{
+    PyErr_SetObject(type, NULL);
+}
+
+void PyErr_SetString(PyObject *type, const char *message)
+{
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+
+    if (text != NULL)
+        PyErr_SetObject(type, text);
+    Py_XDECREF(text);
+}
+
+PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args)
+{
+    PyObject *text;
+
+    PyErr_Clear();
+    text = PyUnicode_FromFormatV(format, args);
+    if (text != NULL)
+        PyErr_SetObject(type, text);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+PyObject *PyErr_Format(PyObject *type, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    PyErr_FormatV(type, format, args);
+    va_end(args);
+    return NULL;
+}
+
+/* Needs no memory. */
+PyObject *PyErr_NoMemory(void)
+{
+    PyErr_SetNone(PyExc_MemoryError);
+    return NULL;
+}
+
+int PyErr_BadArgument(void)
+{
+    PyErr_SetString(PyExc_TypeError, "bad argument type for built-in operation");
+    return 0;
+}
+
+void _PyErr_BadInternalCall(const char *file, int line)
+{
+    PyErr_Format(PyExc_SystemError, "%s:%d: bad argument to internal function", file, line);
+}
+
+PyObject *PyErr_SetFromErrno(PyObject *type)
+{
+    int code = errno;
+    PyObject *value = Py_BuildValue("is", code, strerror(code));
+
+    if (value != NULL)
+        PyErr_SetObject(type, value);
+    Py_XDECREF(value);
+    return NULL;
+}
+
+/* The value as an exception of the type. */
+void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **traceback)
+{
+    PyObject *op;
+
+    (void)traceback;
+    if (*type == NULL || (*value != NULL && PyExceptionInstance_Check(*value)))
+        return;
+    if (*value == NULL || *value == Py_None)
+        op = PyObject_CallNoArgs(*type);
+    else if (PyTuple_Check(*value))
+        op = PyObject_Call(*type, *value, NULL);
+    else
+        op = PyObject_CallOneArg(*type, *value);
+    if (op == NULL) {                   /* that failed: its exception is the one */
+        Py_XDECREF(*type);
+        Py_XDECREF(*value);
+        *type = PY->error_type;
+        *value = PY->error_value;
+        PY->error_type = PY->error_value = NULL;
+        return;
+    }
+    Py_XSETREF(*value, op);
+    Py_SETREF(*type, Py_NewRef(Py_TYPE(op)));
+}
+
+int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type)
+{
+    if (error == NULL || type == NULL)
+        return 0;
+    if (PyTuple_Check(type)) {
+        Py_ssize_t i;
+
+        for (i = 0; i < PyTuple_GET_SIZE(type); i++)
+            if (PyErr_GivenExceptionMatches(error, PyTuple_GET_ITEM(type, i)))
+                return 1;
+        return 0;
+    }
+    if (PyExceptionInstance_Check(error))
+        error = (PyObject *)(void *)Py_TYPE(error);
+    if (PyExceptionClass_Check(error) && PyExceptionClass_Check(type))
+        return PyType_IsSubtype((PyTypeObject *)(void *)error, (PyTypeObject *)(void *)type);
+    return error == type;
+}
+
+int PyErr_ExceptionMatches(PyObject *type)
+{
+    return PyErr_GivenExceptionMatches(PY->error_type, type);
+}
+
+/* ---- new types ------------------------------------------------------------------- */
+
+PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject *base, PyObject *dict)
+{
+    const char *dot = strrchr(name, '.');
+    PyObject *mine = dict != NULL ? PyDict_Copy(dict) : PyDict_New(), *bases, *type = NULL, *module, *text;
+
+    if (mine == NULL || dot == NULL) {
+        if (mine != NULL)
+            PyErr_SetString(PyExc_SystemError, "PyErr_NewException: name must be module.class");
+        Py_XDECREF(mine);
+        return NULL;
+    }
+    bases = base != NULL && PyTuple_Check(base) ? Py_NewRef(base) : PyTuple_Pack(1, base != NULL ? base : PyExc_Exception);
+    module = PyUnicode_FromStringAndSize(name, dot - name);
+    text = doc != NULL ? PyUnicode_FromString(doc) : NULL;
+    if (bases != NULL && module != NULL && PyDict_SetItemString(mine, "__module__", module) == 0
+        && (text == NULL || PyDict_SetItemString(mine, "__doc__", text) == 0))
+        type = PyObject_CallFunction((PyObject *)(void *)&PyType_Type, "sOO", dot + 1, bases, mine);
+    Py_XDECREF(text);
+    Py_XDECREF(module);
+    Py_XDECREF(bases);
+    Py_DECREF(mine);
+    return type;
+}
+
+PyObject *PyErr_NewException(const char *name, PyObject *base, PyObject *dict)
+{
+    return PyErr_NewExceptionWithDoc(name, NULL, base, dict);
+}
+
+/* ---- messages --------------------------------------------------------------------- */
+
+static void write_error(PyObject *op)
+{
+    PyObject *type, *value, *traceback, *text;
+    const char *message;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    text = value != NULL ? PyObject_Str(value) : NULL;
+    message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    fprintf(stderr, "%s%s%s%s: %s\n", op != NULL ? "exception ignored in a " : "", op != NULL ? Py_TYPE(op)->tp_name : "",
+            op != NULL ? ": " : "", type != NULL ? ((PyTypeObject *)(void *)type)->tp_name : "?", message != NULL ? message : "?");
+    PyErr_Clear();
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+}
+
+void PyErr_WriteUnraisable(PyObject *op) { write_error(op != NULL ? op : Py_None); }
+void PyErr_Print(void) { write_error(NULL); }
+
+int PyErr_WarnEx(PyObject *category, const char *message, Py_ssize_t level)
+{
+    (void)level;
+    fprintf(stderr, "%s: %s\n", category != NULL ? ((PyTypeObject *)(void *)category)->tp_name : "RuntimeWarning", message);
+    return 0;
+}
+
+int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, ...)
+{
+    va_list args;
+    PyObject *text;
+    int code = -1;
+
+    va_start(args, format);
+    text = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    if (text != NULL)
+        code = PyErr_WarnEx(category, PyUnicode_AsUTF8(text), level);
+    Py_XDECREF(text);
+    return code;
+}
+
+int PyErr_CheckSignals(void) { return 0; }
+
+void Py_FatalError(const char *message)
+{
+    fprintf(stderr, "fatal error: %s\n", message);
+    abort();
+}

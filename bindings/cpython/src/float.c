@@ -1,0 +1,259 @@
+/* float.c - float. */
+#include "internal.h"
+
+PyObject *PyFloat_FromDouble(double n)
+{
+    PyObject *op = _PyObject_New(&PyFloat_Type);
+
+    if (op != NULL)
+        ((PyFloatObject *)(void *)op)->ob_fval = n;
+    return op;
+}
+
+double PyFloat_AsDouble(PyObject *op)
+{
+    PyObject *x;
+    double n;
+
+    if (op == NULL) {
+        PyErr_BadArgument();
+        return -1;
+    }
+    if (PyFloat_Check(op))
+        return PyFloat_AS_DOUBLE(op);
+    if (PyLong_Check(op))
+        return PyLong_AsDouble(op);
+    if (Py_TYPE(op)->tp_as_number == NULL
+        || (Py_TYPE(op)->tp_as_number->nb_float == NULL && Py_TYPE(op)->tp_as_number->nb_index == NULL)) {
+        PyErr_Format(PyExc_TypeError, "must be real number, not %.50s", Py_TYPE(op)->tp_name);
+        return -1;
+    }
+    x = PyNumber_Float(op);
+    if (x == NULL)
+        return -1;
+    n = PyFloat_AS_DOUBLE(x);
+    Py_DECREF(x);
+    return n;
+}
+
+double PyOS_string_to_double(const char *text, char **end, PyObject *overflow)
+{
+    char *stop;
+    double n;
+
+    errno = 0;
+    n = isspace((unsigned char)*text) || strpbrk(text, "xX") != NULL ? (stop = (char *)(uintptr_t)text, 0) : strtod(text, &stop);
+    if (stop == text || (end == NULL && *stop != '\0')) {
+        PyErr_Format(PyExc_ValueError, "could not convert string to float: '%.200s'", text);
+        return -1;
+    }
+    if (errno == ERANGE && fabs(n) >= 1 && overflow != NULL) {
+        PyErr_Format(overflow, "value too large to convert to float: '%.200s'", text);
+        return -1;
+    }
+    if (end != NULL)
+        *end = stop;
+    return n;
+}
+
+PyObject *PyFloat_FromString(PyObject *text)
+{
+    Py_ssize_t n;
+    const char *utf8 = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &n)
+                     : PyBytes_Check(text) ? (n = PyBytes_GET_SIZE(text), PyBytes_AS_STRING(text)) : NULL;
+    const char *start = utf8, *stop;
+    char *copy, *end;
+    double x;
+
+    if (utf8 == NULL)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "float() argument must be a string or a real number, not '%.200s'",
+                                                      Py_TYPE(text)->tp_name);
+    for (stop = utf8 + n; start < stop && isspace((unsigned char)*start); start++)
+        ;
+    while (stop > start && isspace((unsigned char)stop[-1]))
+        stop--;
+    copy = PyMem_Malloc((size_t)(stop - start) + 1);
+    if (copy == NULL)
+        return PyErr_NoMemory();
+    memcpy(copy, start, (size_t)(stop - start));
+    copy[stop - start] = '\0';
+    x = strlen(copy) == (size_t)(stop - start) ? PyOS_string_to_double(copy, NULL, NULL)
+      : (PyErr_SetString(PyExc_ValueError, "could not convert string to float: a zero byte"), -1);
+    (void)end;
+    PyMem_Free(copy);
+    return x == -1 && PyErr_Occurred() ? NULL : PyFloat_FromDouble(x);
+}
+
+/* 'r': the shortest text that reads back as the same number. */
+char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type)
+{
+    char *text = PyMem_Malloc(400), format[] = "%.*g";
+    int digits;
+
+    (void)type;
+    if (text == NULL)
+        return (void *)PyErr_NoMemory();
+    if (isnan(n) || isinf(n)) {
+        strcpy(text, isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+        return text;
+    }
+    if (code != 'r') {
+        format[3] = code;
+        snprintf(text, 400, format, precision, n);
+    } else {
+        for (digits = 1; digits <= 17; digits++) {
+            snprintf(text, 400, "%.*g", digits, n);
+            if (strtod(text, NULL) == n)
+                break;
+        }
+        if (fabs(n) >= 1e16 || (n != 0 && fabs(n) < 1e-4))
+            snprintf(text, 400, "%.*e", digits - 1, n);
+        else if (strpbrk(text, "e") != NULL)
+            snprintf(text, 400, "%.0f", n);
+        if (strchr(text, 'e') != NULL) {            /* as CPython: no zeros behind, two digits of exponent */
+            char *e = strchr(text, 'e'), *last = e;
+
+            while (strchr(text, '.') != NULL && (last[-1] == '0'))
+                last--;
+            if (last[-1] == '.')
+                last--;
+            memmove(last, e, strlen(e) + 1);
+        }
+    }
+    if ((flags & Py_DTSF_ADD_DOT_0) && strpbrk(text, ".en") == NULL)
+        strcat(text, ".0");
+    return text;
+}
+
+static PyObject *repr(PyObject *op)
+{
+    char *text = PyOS_double_to_string(PyFloat_AS_DOUBLE(op), 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    PyObject *result = text != NULL ? PyUnicode_FromString(text) : NULL;
+
+    PyMem_Free(text);
+    return result;
+}
+
+/* ---- arithmetic ----------------------------------------------------------- */
+
+/* 1; 0: it is no number; -1 after a failure. */
+static int get(PyObject *op, double *x)
+{
+    if (PyFloat_Check(op)) {
+        *x = PyFloat_AS_DOUBLE(op);
+        return 1;
+    }
+    if (!PyLong_Check(op))
+        return 0;
+    *x = PyLong_AsDouble(op);
+    return *x == -1 && PyErr_Occurred() ? -1 : 1;
+}
+
+#define GET_BOTH(a, b, x, y) \
+    double x, y; \
+    int got_a = get(a, &x), got_b = got_a == 1 ? get(b, &y) : 0; \
+    if (got_a < 0 || got_b < 0) \
+        return NULL; \
+    if (got_a == 0 || got_b == 0) \
+        Py_RETURN_NOTIMPLEMENTED
+
+static PyObject *by_zero(void)
+{
+    PyErr_SetString(PyExc_ZeroDivisionError, "float division by zero");
+    return NULL;
+}
+
+static double modulo(double x, double y)
+{
+    double r = fmod(x, y);
+
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+static PyObject *add(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return PyFloat_FromDouble(x + y); }
+static PyObject *subtract(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return PyFloat_FromDouble(x - y); }
+static PyObject *multiply(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return PyFloat_FromDouble(x * y); }
+static PyObject *divide(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return y == 0 ? by_zero() : PyFloat_FromDouble(x / y); }
+static PyObject *rest(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return y == 0 ? by_zero() : PyFloat_FromDouble(modulo(x, y)); }
+static PyObject *floor_divide(PyObject *a, PyObject *b) { GET_BOTH(a, b, x, y); return y == 0 ? by_zero() : PyFloat_FromDouble(floor(x / y)); }
+static PyObject *power(PyObject *a, PyObject *b, PyObject *c) { GET_BOTH(a, b, x, y); (void)c; return PyFloat_FromDouble(pow(x, y)); }
+static PyObject *negative(PyObject *op) { return PyFloat_FromDouble(-PyFloat_AS_DOUBLE(op)); }
+static PyObject *positive(PyObject *op) { return PyFloat_FromDouble(PyFloat_AS_DOUBLE(op)); }
+static PyObject *absolute(PyObject *op) { return PyFloat_FromDouble(fabs(PyFloat_AS_DOUBLE(op))); }
+static int is_true(PyObject *op) { return PyFloat_AS_DOUBLE(op) != 0; }
+static PyObject *as_int(PyObject *op) { return PyLong_FromDouble(PyFloat_AS_DOUBLE(op)); }
+
+static PyNumberMethods as_number = {
+    .nb_add = add, .nb_subtract = subtract, .nb_multiply = multiply, .nb_remainder = rest, .nb_power = power,
+    .nb_negative = negative, .nb_positive = positive, .nb_absolute = absolute, .nb_bool = is_true,
+    .nb_int = as_int, .nb_float = positive, .nb_floor_divide = floor_divide, .nb_true_divide = divide
+};
+
+static PyObject *richcompare(PyObject *a, PyObject *b, int op)
+{
+    double x = PyFloat_AS_DOUBLE(a), y;
+    intptr_t whole;
+    int order;
+
+    if (PyFloat_Check(b)) {
+        y = PyFloat_AS_DOUBLE(b);
+        Py_RETURN_RICHCOMPARE(x, y, op);
+    }
+    if (!PyLong_Check(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    if (isnan(x))
+        return PyBool_FromLong(op == Py_NE);
+    order = py_long_fits(b, &whole) ? -cvm_compare_whole(whole, x)
+          : isinf(x) ? (x > 0 ? 1 : -1) : 2;
+    if (order == 2) {                   /* a big number: compare it with the whole part */
+        PyObject *i = PyLong_FromDouble(x), *result = i != NULL ? PyObject_RichCompare(i, b, op) : NULL;
+
+        Py_XDECREF(i);
+        return result;
+    }
+    Py_RETURN_RICHCOMPARE(order, 0, op);
+}
+
+static Py_hash_t hash(PyObject *op)
+{
+    double x = PyFloat_AS_DOUBLE(op);
+    PyObject *i;
+    Py_hash_t h;
+    union { double x; uint64_t bits; } u;
+
+    if (isnan(x))
+        return _Py_HashPointer(op);
+    if (isinf(x))
+        return x > 0 ? 314159 : -314159;
+    if (floor(x) == x && (i = PyLong_FromDouble(x)) != NULL) {
+        h = PyObject_Hash(i);
+        Py_DECREF(i);
+        return h;
+    }
+    u.x = x;
+    h = (Py_hash_t)(u.bits * 0x9e3779b97f4a7c15u >> 3);
+    return h == -1 ? -2 : h;
+}
+
+static PyObject *float_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *x = NULL, *value, *op;
+
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "|O:float", &x))
+        return NULL;
+    value = x == NULL ? PyFloat_FromDouble(0) : PyUnicode_CheckExact(x) ? PyFloat_FromString(x) : PyNumber_Float(x);
+    if (value == NULL || type == &PyFloat_Type)
+        return value;
+    op = type->tp_alloc(type, 0);
+    if (op != NULL)
+        ((PyFloatObject *)(void *)op)->ob_fval = PyFloat_AS_DOUBLE(value);
+    Py_DECREF(value);
+    return op;
+}
+
+PyTypeObject PyFloat_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "float", .tp_basicsize = sizeof(PyFloatObject),
+    .tp_repr = repr, .tp_as_number = &as_number, .tp_hash = hash, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_richcompare = richcompare, .tp_new = float_new
+};

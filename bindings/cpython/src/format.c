@@ -1,0 +1,291 @@
+/* format.c - PyUnicode_FromFormat: text with the values of C and objects in it; and `format % args`. */
+#include "internal.h"
+
+/* Puts the text of an object, new; NULL: it failed. 0 after a failure. */
+static int put_text(cvm_buffer *out, PyObject *text, int precision)
+{
+    Py_ssize_t n, i = 0;
+    const char *utf8;
+
+    if (text != NULL && precision >= 0 && PyUnicode_GET_LENGTH(text) > precision) {
+        PyObject *part = PyUnicode_Substring(text, 0, precision);
+
+        Py_SETREF(text, part);
+    }
+    (void)i;
+    utf8 = text != NULL ? PyUnicode_AsUTF8AndSize(text, &n) : NULL;
+    if (utf8 != NULL)
+        cvm_put(out, utf8, (size_t)n);
+    Py_XDECREF(text);
+    return utf8 != NULL;
+}
+
+/* One conversion, whose flags and width stand in spec ("%-5.3"), with a length of l, ll, z, or none. */
+static int put_number(cvm_buffer *out, const char *spec, size_t n, const char *length, char conversion, va_list *args)
+{
+    char format[48], text[128];
+
+    if (n + strlen(length) + 2 > sizeof format)
+        return 0;
+    memcpy(format, spec, n);
+    snprintf(format + n, sizeof format - n, "%s%c", length, conversion);
+    if (strcmp(length, "l") == 0)
+        snprintf(text, sizeof text, format, va_arg(*args, long));
+    else if (strcmp(length, "ll") == 0)
+        snprintf(text, sizeof text, format, va_arg(*args, long long));
+    else if (strcmp(length, "z") == 0)
+        snprintf(text, sizeof text, format, va_arg(*args, Py_ssize_t));
+    else
+        snprintf(text, sizeof text, format, va_arg(*args, int));
+    cvm_put_text(out, text);
+    return 1;
+}
+
+static int put_string(cvm_buffer *out, const char *text, int precision)
+{
+    size_t n = 0;
+    PyObject *decoded;
+
+    while ((precision < 0 || n < (size_t)precision) && text[n] != '\0')
+        n++;
+    decoded = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
+    return put_text(out, decoded, -1);
+}
+
+static int put_conversion(cvm_buffer *out, const char **at, va_list *args)
+{
+    const char *spec = *at, *length = "";
+    int precision = -1;
+    size_t n;
+    PyObject *op;
+    char character[5] = "";
+
+    for ((*at)++; strchr("-+ #0", **at) != NULL && **at != '\0'; (*at)++)
+        ;
+    while (isdigit((unsigned char)**at))
+        (*at)++;
+    if (**at == '.') {
+        precision = 0;
+        for ((*at)++; isdigit((unsigned char)**at); (*at)++)
+            precision = precision * 10 + (**at - '0');
+    }
+    n = (size_t)(*at - spec);
+    if (**at == 'l')
+        length = (*at)[1] == 'l' ? "ll" : "l";
+    else if (**at == 'z')
+        length = "z";
+    *at += strlen(length);
+    switch (*(*at)++) {
+    case '%': cvm_put(out, "%", 1); return 1;
+    case 'd': case 'i': case 'u': case 'x': case 'X': return put_number(out, spec, n, length, (*at)[-1], args);
+    case 'c':
+        op = PyUnicode_FromOrdinal(va_arg(*args, int));
+        return put_text(out, op, -1);
+    case 'p':
+        snprintf(character, sizeof character, "0x");
+        cvm_put_text(out, character);
+        {
+            char text[40];
+
+            snprintf(text, sizeof text, "%llx", (unsigned long long)(uintptr_t)va_arg(*args, void *));
+            cvm_put_text(out, text);
+        }
+        return 1;
+    case 's': return put_string(out, va_arg(*args, const char *), precision);
+    case 'U': return put_text(out, Py_NewRef(va_arg(*args, PyObject *)), precision);
+    case 'V':
+        op = va_arg(*args, PyObject *);
+        if (op != NULL) {
+            (void)va_arg(*args, const char *);
+            return put_text(out, Py_NewRef(op), precision);
+        }
+        return put_string(out, va_arg(*args, const char *), precision);
+    case 'S': return put_text(out, PyObject_Str(va_arg(*args, PyObject *)), precision);
+    case 'R': return put_text(out, PyObject_Repr(va_arg(*args, PyObject *)), precision);
+    case 'A': return put_text(out, PyObject_ASCII(va_arg(*args, PyObject *)), precision);
+    default:
+        PyErr_Format(PyExc_SystemError, "invalid format string");
+        return 0;
+    }
+}
+
+PyObject *PyUnicode_FromFormatV(const char *format, va_list args)
+{
+    cvm_buffer out = { 0 };
+    PyObject *result = NULL;
+    va_list rest;
+    int ok = 1;
+
+    va_copy(rest, args);
+    while (ok && *format != '\0') {
+        if (*format == '%') {
+            ok = put_conversion(&out, &format, &rest);
+        } else {
+            size_t n = strcspn(format, "%");
+
+            cvm_put(&out, format, n);
+            format += n;
+        }
+    }
+    va_end(rest);
+    if (ok)
+        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
+    return result;
+}
+
+PyObject *PyUnicode_FromFormat(const char *format, ...)
+{
+    va_list args;
+    PyObject *result;
+
+    va_start(args, format);
+    result = PyUnicode_FromFormatV(format, args);
+    va_end(args);
+    return result;
+}
+
+/* ---- format % args -------------------------------------------------------------- */
+
+/* The next argument, borrowed. */
+static PyObject *next_argument(PyObject *args, Py_ssize_t *at)
+{
+    if (!PyTuple_Check(args))
+        return (*at)++ == 0 ? args : PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
+    if (*at >= PyTuple_GET_SIZE(args))
+        return PyErr_Format(PyExc_TypeError, "not enough arguments for format string");
+    return PyTuple_GET_ITEM(args, (*at)++);
+}
+
+/* spec has the flags, the width and the precision, n bytes of it. */
+static int put_argument(cvm_buffer *out, const char *spec, size_t n, int precision, char conversion, PyObject *arg)
+{
+    char format[40], text[400];
+    double x;
+
+    switch (conversion) {
+    case 's': return put_text(out, PyObject_Str(arg), precision);
+    case 'r': return put_text(out, PyObject_Repr(arg), precision);
+    case 'a': return put_text(out, PyObject_ASCII(arg), precision);
+    case 'd': case 'i': case 'u': {
+        PyObject *i = PyNumber_Long(arg);
+        int ok = i != NULL && put_text(out, PyObject_Str(i), -1);
+
+        Py_XDECREF(i);
+        return ok;
+    }
+    case 'c':
+        return put_text(out, PyUnicode_Check(arg) ? Py_NewRef(arg) : PyUnicode_FromOrdinal((int)PyLong_AsLong(arg)), 1);
+    case 'x': case 'X': case 'o': {
+        long long number = PyLong_AsLongLong(arg);
+
+        if ((number == -1 && PyErr_Occurred()) || n + 4 > sizeof format)
+            return 0;
+        snprintf(format, sizeof format, "%.*sll%c", (int)n, spec, conversion);
+        snprintf(text, sizeof text, format, number);
+        break;
+    }
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
+        x = PyFloat_AsDouble(arg);
+        if ((x == -1 && PyErr_Occurred()) || n + 2 > sizeof format)
+            return 0;
+        snprintf(format, sizeof format, "%.*s%c", (int)n, spec, conversion);
+        snprintf(text, sizeof text, format, x);
+        break;
+    default:
+        PyErr_Format(PyExc_ValueError, "unsupported format character '%c'", conversion);
+        return 0;
+    }
+    cvm_put_text(out, text);
+    return 1;
+}
+
+PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
+{
+    cvm_buffer out = { 0 };
+    const char *at = PyUnicode_AsUTF8(format);
+    PyObject *result = NULL;
+    Py_ssize_t used = 0;
+    int ok = at != NULL;
+
+    while (ok && *at != '\0') {
+        const char *spec = at;
+        size_t n = strcspn(at, "%");
+        int precision = -1;
+        PyObject *arg;
+
+        cvm_put(&out, at, n);
+        at += n;
+        if (*at == '\0')
+            break;
+        spec = at++;
+        at += strspn(at, "-+ #0123456789");
+        if (*at == '.') {
+            precision = atoi(at + 1);
+            at += 1 + strspn(at + 1, "0123456789");
+        }
+        if (*at == '%') {
+            cvm_put(&out, at++, 1);
+            continue;
+        }
+        arg = next_argument(args, &used);
+        ok = arg != NULL && *at != '\0' && put_argument(&out, spec, (size_t)(at - spec), precision, *at, arg);
+        at++;
+    }
+    if (ok && PyTuple_Check(args) && used < PyTuple_GET_SIZE(args)) {
+        PyErr_SetString(PyExc_TypeError, "not all arguments converted during string formatting");
+        ok = 0;
+    }
+    if (ok)
+        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
+    return result;
+}
+
+/* ---- format.format(args...) ------------------------------------------------------- */
+
+/* "{}", "{0}" or "{name}", each with !r, !s or !a; {{ and }}. What would stand behind a colon is not supported. */
+PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
+{
+    cvm_buffer out = { 0 };
+    const char *at = PyUnicode_AsUTF8(format);
+    PyObject *result = NULL;
+    Py_ssize_t used = 0;
+    int ok = at != NULL;
+
+    while (ok && *at != '\0') {
+        size_t n = strcspn(at, "{}");
+        char field[100], *mark;
+        PyObject *arg;
+
+        cvm_put(&out, at, n);
+        at += n;
+        if (*at == '\0')
+            break;
+        if (at[0] == at[1]) {
+            cvm_put(&out, at, 1);
+            at += 2;
+            continue;
+        }
+        n = strcspn(++at, "}");
+        snprintf(field, sizeof field, "%.*s", (int)n, at);
+        at += n + (at[n] != '\0');
+        mark = strchr(field, '!');
+        if (strchr(field, ':') != NULL || n >= sizeof field) {
+            PyErr_SetString(PyExc_ValueError, "this format is not supported");
+            ok = 0;
+            break;
+        }
+        if (mark != NULL)
+            *mark++ = '\0';
+        arg = field[0] == '\0' ? PyTuple_GetItem(args, used++) : isdigit((unsigned char)field[0]) ? PyTuple_GetItem(args, atoi(field))
+            : kwargs != NULL ? PyDict_GetItemString(kwargs, field) : NULL;
+        if (arg == NULL && !PyErr_Occurred())
+            PyErr_SetString(PyExc_KeyError, field);
+        ok = arg != NULL && put_text(&out, mark == NULL || *mark == 's' ? PyObject_Str(arg) : *mark == 'r' ? PyObject_Repr(arg) : PyObject_ASCII(arg), -1);
+    }
+    if (ok)
+        result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
+    cvm_buffer_free(&out);
+    return result;
+}

@@ -1,0 +1,350 @@
+/* host.c - the API as a layer of the VM: its beginning and end, and what the language asks it about
+ * objects of C. */
+#include "internal.h"
+
+#include <pthread.h>
+
+/* ---- printing --------------------------------------------------------------
+ *
+ * Nothing may move: while C code of others makes the text, an allocation in the heap fails (see
+ * cvm_object_new). */
+
+int py_print_items(PyObject *op, int quoted, cvm_buffer *out)
+{
+    PyObject **items = PySequence_Fast_ITEMS(op);
+    Py_ssize_t i, n = PySequence_Fast_GET_SIZE(op);
+    int ok = cvm_enter(py_vm);
+
+    if (!ok)
+        return 0;
+    cvm_put_text(out, PyList_Check(op) ? "#[" : "#(");
+    for (i = 0; ok && i < n && !out->full; i++) {
+        if (i > 0)
+            cvm_put(out, " ", 1);
+        ok = py_print_object(items[i] != NULL ? items[i] : Py_None, quoted, out);
+    }
+    cvm_put_text(out, PyList_Check(op) ? "]" : ")");
+    cvm_leave(py_vm);
+    return ok;
+}
+
+int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
+{
+    cvm_value v = op == Py_None ? CVM_NIL : PyBool_Check(op) ? cvm_boolean(op == Py_True)
+                : op->ob_refcnt < RRC_REFCNT_IMMORTAL ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
+    PyObject *text;
+    Py_ssize_t n;
+    const char *utf8;
+
+    if (v != CVM_NONE && !cvm_is(v, CVM_FOREIGN))
+        return cvm_print_nested(py_vm, v, quoted, out);
+    if (PyList_CheckExact(op) || PyTuple_CheckExact(op))
+        return py_print_items(op, quoted, out);         /* as if the host had seen it */
+    py_vm->printing++;
+    Py_INCREF(op);
+    text = quoted && !PyUnicode_CheckExact(op) ? PyObject_Repr(op) : PyObject_Str(op);
+    py_vm->printing--;
+    utf8 = text != NULL ? PyUnicode_AsUTF8AndSize(text, &n) : NULL;
+    if (utf8 != NULL && quoted && PyUnicode_CheckExact(op))
+        cvm_put_quoted(out, utf8, (size_t)n);
+    else if (utf8 != NULL)
+        cvm_put(out, utf8, (size_t)n);
+    Py_XDECREF(text);
+    Py_DECREF(op);
+    if (utf8 == NULL) {                 /* no text of its own */
+        PyErr_Clear();
+        cvm_error_clear(py_vm);
+        cvm_put_text(out, "#<");
+        cvm_put_text(out, Py_TYPE(op)->tp_name);
+        cvm_put_text(out, ">");
+    }
+    return 1;
+}
+
+int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+{
+    rrc_object *ob = cvm_named_ob(v);
+    cvm *saved = py_vm;
+    int ok = 1;
+
+    if (!cvm_is(v, CVM_FOREIGN))
+        return py_print_sequence(vm, v, quoted, out);
+    py_vm = vm;
+    if (ob == NULL) {
+        cvm_put_text(out, "#<disposed>");
+    } else if (((PyTypeObject *)(uintptr_t)ob->ob_type)->ob_base.rrc.ob_base.ob_type == NULL) {
+        cvm_put_text(out, "#<");        /* an object of a library that is not Python's */
+        cvm_put_text(out, RRC_TYPE(ob)->tp_name);
+        cvm_put_text(out, ">");
+    } else {
+        ok = py_print_object((PyObject *)(void *)ob, quoted, out);
+    }
+    py_vm = saved;
+    return ok;
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* Types of this API have a type themselves; those of other libraries have none. */
+static int is_python(rrc_object *ob)
+{
+    return ob->ob_type->ob_base.ob_type != NULL;
+}
+
+static int is_callable(cvm_value v)
+{
+    rrc_object *ob = cvm_named_ob(v);
+
+    return ob != NULL && is_python(ob) && ((PyTypeObject *)(uintptr_t)ob->ob_type)->tp_call != NULL;
+}
+
+/* args are n rooted slots. */
+static cvm_value call_object(PyObject *callable, cvm_value *args, size_t n, PyObject *kwargs)
+{
+    PyObject *few[8] = { NULL }, **objects = n <= Py_ARRAY_LENGTH(few) ? few : PyMem_Calloc(n, sizeof *objects), *result = NULL;
+    size_t i;
+
+    if (objects == NULL)
+        return cvm_out_of_memory(py_vm);
+    for (i = 0; i < n && (objects[i] = py_from_value(args[i])) != NULL; i++)
+        ;
+    if (i == n)
+        result = PyObject_VectorcallDict(callable, objects, n, kwargs);
+    while (i-- > 0)
+        Py_DECREF(objects[i]);
+    if (objects != few)
+        PyMem_Free(objects);
+    if (result == NULL)
+        return py_fail();
+    return py_to_value_steal(result);
+}
+
+static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t n)
+{
+    cvm *saved = py_vm;
+    PyObject *callable;
+    cvm_value v;
+
+    if (vm->closing == CVM_CLOSED)
+        return cvm_fail(vm, "the VM is being closed: no more calls");
+    py_vm = vm;
+    callable = (PyObject *)(void *)cvm_ob_of(vm, callee);
+    v = callable != NULL ? call_object(callable, args, n, NULL) : CVM_NONE;
+    if (v == CVM_NONE && !vm->failed)
+        py_fail();
+    v = v != CVM_NONE ? *cvm_root(vm, v) : v;
+    if (v != CVM_NONE) {
+        cvm_value *r_v = &vm->stack[vm->sp - 1];
+
+        Py_XDECREF(callable);
+        v = *r_v;
+        vm->sp--;
+    } else {
+        Py_XDECREF(callable);
+    }
+    py_vm = saved;
+    return v;
+}
+
+/* (call object 'method args...) */
+static cvm_value call_method(cvm *vm, cvm_value *args, size_t n)
+{
+    cvm *saved = py_vm;
+    PyObject *op, *f;
+    size_t scope = cvm_open(vm);
+    cvm_value *v = cvm_root(vm, CVM_NONE);
+
+    py_vm = vm;
+    op = py_from_value(args[0]);
+    f = op != NULL ? PyObject_GetAttrString(op, cvm_symbol_text(args[1])) : NULL;
+    *v = f != NULL ? call_object(f, args + 2, n - 2, NULL) : py_fail();
+    Py_XDECREF(f);
+    Py_XDECREF(op);
+    py_vm = saved;
+    cvm_close(vm, scope);
+    return *v;
+}
+
+/* The proxy forgets op. If C has borrowed op from a dict in which the proxy stands, op lives as long as the
+   proxy: that keeps a tuple, which owns op. 0: no memory. */
+static int let_go(cvm *vm, cvm_value *slot, PyObject *op)
+{
+    cvm_value *kept = cvm_root(vm, CVM_NIL);
+
+    if (CVM_FOREIGN_OF(*slot)->lent)
+        *kept = py_to_value_steal(PyTuple_Pack(1, op));
+    if (*kept == CVM_NONE)
+        return 0;
+    rrc_unlink(vm->rrc, _Py_RRC(op));
+    CVM_FOREIGN_OF(*slot)->ob = NULL;
+    cvm_store(vm, *slot, &CVM_FOREIGN_OF(*slot)->attributes, *kept);
+    return 1;
+}
+
+/* (with ...) and (close x): the object's `close`, if it has one; then the proxy forgets it. */
+static int close_foreign(cvm *vm, cvm_value *slot)
+{
+    cvm *saved = py_vm;
+    PyObject *op, *result = NULL, *method;
+    int failed = vm->failed, line = vm->error_line, ok;
+    char message[sizeof vm->message];
+    size_t failures = vm->failures;
+    cvm_value *file = cvm_root(vm, vm->error_file);
+
+    if (CVM_FOREIGN_OF(*slot)->ob == NULL)
+        return 1;
+    memcpy(message, vm->message, sizeof message);
+    cvm_error_clear(vm);
+    py_vm = vm;
+    op = py_from_value(*slot);
+    method = op != NULL ? PyObject_GetAttrString(op, "close") : NULL;
+    if (method != NULL) {
+        result = PyObject_CallNoArgs(method);
+        Py_DECREF(method);
+    } else if (op != NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+    }
+    ok = PyErr_Occurred() == NULL;
+    Py_XDECREF(result);
+    if (op != NULL && op->ob_refcnt < RRC_REFCNT_IMMORTAL && CVM_FOREIGN_OF(*slot)->ob != NULL && !let_go(vm, slot, op))
+        ok = 0;
+    Py_XDECREF(op);
+    if (!ok && !failed)
+        py_fail();
+    else
+        PyErr_Clear();
+    if (failed) {                       /* of two errors the first one tells more */
+        vm->failed = 1;
+        vm->failures = failures;
+        vm->error_line = line;
+        vm->error_file = *file;
+        memcpy(vm->message, message, sizeof message);
+    }
+    py_vm = saved;
+    return ok || failed;
+}
+
+/* ---- the layer ------------------------------------------------------------------ */
+
+static PyTypeObject *const static_types[] = {
+    &PyBaseObject_Type, &PyType_Type, &PyUnicode_Type, &PyDict_Type, &PyTuple_Type, &PyList_Type, &PyLong_Type, &PyBool_Type,
+    &PyFloat_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
+    &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
+    &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
+    &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type
+};
+
+/* The types are shared by all VMs: the first one makes them ready. */
+static int ready_types(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    PyTypeObject *exceptions;
+    size_t i, n;
+    int ok = 1;
+
+    pthread_mutex_lock(&lock);
+    for (i = 0; ok && i < Py_ARRAY_LENGTH(static_types); i++)
+        ok = PyType_Ready(static_types[i]) == 0;
+    exceptions = py_exception_types(&n);
+    for (i = 0; ok && i < n; i++)
+        ok = PyType_Ready(&exceptions[i]) == 0 && PyType_Ready(Py_TYPE(Py_None)) == 0
+          && PyType_Ready(Py_TYPE(Py_NotImplemented)) == 0 && PyType_Ready(Py_TYPE(Py_Ellipsis)) == 0;
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
+
+/* The module `builtins` has the types and the exceptions by their names. */
+static int fill_builtins(void)
+{
+    PyObject *builtins = PyImport_AddModule("builtins");
+    PyTypeObject *exceptions;
+    size_t i, n;
+    int ok = builtins != NULL;
+
+    exceptions = py_exception_types(&n);
+    for (i = 0; ok && i < Py_ARRAY_LENGTH(static_types); i++)
+        ok = PyModule_AddObjectRef(builtins, static_types[i]->tp_name, (PyObject *)(void *)static_types[i]) == 0;
+    for (i = 0; ok && i < n; i++)
+        ok = PyModule_AddObjectRef(builtins, exceptions[i].tp_name, (PyObject *)(void *)&exceptions[i]) == 0;
+    return ok && PyModule_AddObjectRef(builtins, "NotImplemented", Py_NotImplemented) == 0
+        && PyModule_AddObjectRef(builtins, "Ellipsis", Py_Ellipsis) == 0;
+}
+
+static int open_api(cvm *vm)
+{
+    static const cvm_foreign_ops foreign = {
+        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, NULL, cvm_array_items
+    };
+    py_state *py = py_state_of(vm);
+    cvm *saved = py_vm;
+    int ok;
+
+    if (rrc_check_config(vm->rrc) != RRC_OK)
+        return 0;
+    py_vm = vm;
+    cvm_lisp_of(vm)->foreign = foreign;
+    vm->ops.equal_in_api = py_equal_sequences;
+    vm->ops.hash = py_dict_hash;
+    vm->ops.same_key = py_dict_same;
+    cvm_sequences_define(vm);
+    py_open_crossing(vm);
+    ok = ready_types();
+    vm->heap.booting = 0;
+    py->interned = ok ? PyDict_New() : NULL;
+    py->defs = py->interned != NULL ? PyDict_New() : NULL;
+    py->modules = py->defs != NULL ? PyDict_New() : NULL;
+    ok = py->modules != NULL && fill_builtins();
+    vm->heap.booting = 1;
+    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_procedures);
+    py_vm = saved != NULL ? saved : vm;
+    return ok;
+}
+
+static void visit(cvm *vm)
+{
+    py_state *py = py_state_of(vm);
+    size_t i;
+
+    for (i = 0; i < py->static_capacity; i++)
+        cvm_heap_visit(&vm->heap, &py->statics[i].proxy);
+}
+
+/* Modules go first, as everything else may be used while they do. */
+static void close_api(cvm *vm)
+{
+    py_state *py = py_state_of(vm);
+    cvm *saved = py_vm;
+    size_t i;
+
+    py_vm = vm;
+    py->ended = 1;
+    PyErr_Clear();
+    Py_CLEAR(py->flying);
+    Py_CLEAR(py->defs);
+    if (py->modules != NULL)
+        PyDict_Clear(py->modules);
+    rrc_gc_collect(vm->rrc);
+    rrc_run_pending(vm->rrc, 0);
+    Py_CLEAR(py->interned);
+    for (i = 0; i < py->static_capacity; i++)
+        Py_CLEAR(py->statics[i].dict);
+    Py_CLEAR(py->modules);
+    rrc_gc_collect(vm->rrc);
+    py_vm = saved == vm ? NULL : saved;
+}
+
+static void free_api(cvm *vm)
+{
+    py_state *py = py_state_of(vm);
+
+    while (py->file_count > 0) {
+        PyMem_Free(py->files[--py->file_count].name);
+        PyMem_Free(py->files[py->file_count].path);
+    }
+    PyMem_Free(py->files);
+    free(py_state_of(vm)->statics);
+    py_state_of(vm)->statics = NULL;
+    py_state_of(vm)->static_capacity = 0;
+}
+
+const cvm_layer cvm_python_layer = { sizeof(py_state), CVM_API, open_api, visit, close_api, free_api };

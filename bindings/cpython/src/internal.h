@@ -1,0 +1,110 @@
+/* internal.h - what the files behind Python.h share. */
+#ifndef CPY_INTERNAL_H
+#define CPY_INTERNAL_H
+
+#include "../include/structmember.h"
+
+#include "../../compactvm/lisp/command.h"
+#include "../../compactvm/lisp/lisp.h"
+#include "sequences.h"
+
+/* ---- the VM of a call: state.c ------------------------------------------
+ *
+ * It is the thread's current one. Whoever calls an extension sets it for the time of the call. */
+
+extern __thread cvm *py_vm;
+
+/* What a VM keeps for an object that all VMs share, such as a static type. */
+typedef struct py_static {
+    PyObject *ob;                   /* NULL: the place is free */
+    cvm_value proxy;                /* or CVM_NONE */
+    PyObject *dict;                 /* of a static type */
+} py_static;
+
+typedef struct py_file {
+    char *name, *path;
+} py_file;
+
+typedef struct py_state {
+    py_static *statics;             /* open addressing, power of two */
+    size_t static_capacity, static_count;
+    PyObject *error_type, *error_value;     /* the exception that is set; error_value may be NULL */
+    PyObject *flying;               /* the exception of the error that is on its way up in the language */
+    size_t flying_at;               /* vm->failures when it took off */
+    PyObject *modules;              /* by name */
+    PyObject *interned;
+    PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
+    py_file *files;                 /* modules that are in shared objects */
+    size_t file_count;
+    int ended;                      /* the VM ends: no program runs any more */
+} py_state;
+
+static inline py_state *py_state_of(const cvm *vm)
+{
+    return vm->state[CVM_API];
+}
+#define PY (py_state_of(py_vm))
+
+py_static *py_static_of(PyObject *op);      /* made if there is none. NULL: no memory */
+extern const cvm_layer cvm_python_layer;
+
+/* ---- crossing: cross.c -------------------------------------------------- */
+
+PyObject *py_from_value(cvm_value v);       /* new. v CVM_NONE: the language's error becomes an exception */
+PyObject *py_from_item(cvm_value v);        /* likewise, for what a container has: that can be closed */
+cvm_value py_to_value(PyObject *op);        /* CVM_NONE after a failure, with an exception. May move objects */
+cvm_value py_to_value_steal(PyObject *op);
+int py_is_gone(cvm *vm, rrc_object *ob);    /* its data was in an object of the host that has died */
+cvm_value py_host_of(PyObject *op);         /* the host's object behind a view; CVM_NONE, and an exception: gone */
+void py_become_full(PyObject *op);          /* a light view that now owns something */
+void py_open_crossing(cvm *vm);
+PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n);      /* without an exception if there is no memory */
+
+/* The exception that is set goes to the language as an error; and back. */
+cvm_value py_fail(void);
+void py_fetch_failure(void);
+
+/* ---- types: type.c, slots.c --------------------------------------------- */
+
+typedef struct {
+    PyTypeObject ht_type;
+    PyAsyncMethods as_async;
+    PyNumberMethods as_number;
+    PyMappingMethods as_mapping;
+    PySequenceMethods as_sequence;
+    PyBufferProcs as_buffer;
+    PyObject *ht_name, *ht_qualname, *ht_module;
+    char *name_text;
+} PyHeapTypeObject;
+
+PyObject *py_type_dict(PyTypeObject *type);             /* borrowed; NULL after a failure */
+PyObject *py_type_mro(PyTypeObject *type);              /* new */
+int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
+int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
+PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
+const char *py_type_name(PyObject *op);
+
+/* ---- others ------------------------------------------------------------- */
+
+const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
+PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
+extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
+PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
+PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);
+PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n);
+PyObject *py_call_host(PyObject *op, PyObject *const *args, Py_ssize_t n);
+uint32_t py_dict_hash(cvm *vm, cvm_value key, int *failed);
+int py_dict_same(cvm *vm, cvm_value a, cvm_value b);
+size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest);
+PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n);
+int py_long_fits(PyObject *op, intptr_t *n);
+int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
+int py_print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
+int py_print_object(PyObject *op, int quoted, cvm_buffer *out);    /* moves nothing */
+int py_print_items(PyObject *op, int quoted, cvm_buffer *out);     /* of a list or a tuple; likewise */
+int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
+int py_load(cvm *vm, const char *path);
+PyTypeObject *py_exception_types(size_t *n);
+extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];
+
+#endif

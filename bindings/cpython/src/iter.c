@@ -1,0 +1,126 @@
+/* iter.c - iterators: over a sequence, and by calls. */
+#include "internal.h"
+
+typedef struct {
+    PyObject_HEAD
+    Py_ssize_t at;
+    PyObject *sequence;             /* NULL: at its end */
+} seqiter;
+
+PyObject *PySeqIter_New(PyObject *op)
+{
+    PyObject *it = _PyObject_GC_New(&py_seqiter_type);
+
+    if (it == NULL)
+        return NULL;
+    ((seqiter *)(void *)it)->sequence = Py_NewRef(op);
+    PyObject_GC_Track(it);
+    return it;
+}
+
+static void seq_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(((seqiter *)(void *)op)->sequence);
+    PyObject_GC_Del(op);
+}
+
+static int seq_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(((seqiter *)(void *)op)->sequence);
+    return 0;
+}
+
+static PyObject *seq_next(PyObject *op)
+{
+    seqiter *it = (seqiter *)(void *)op;
+    PyObject *item;
+
+    if (it->sequence == NULL)
+        return NULL;
+    item = PySequence_GetItem(it->sequence, it->at);
+    if (item != NULL) {
+        it->at++;
+        return item;
+    }
+    if (PyErr_ExceptionMatches(PyExc_IndexError) || PyErr_ExceptionMatches(PyExc_StopIteration)) {
+        PyErr_Clear();
+        Py_CLEAR(it->sequence);
+    }
+    return NULL;
+}
+
+static PyObject *seq_hint(PyObject *op, PyObject *none)
+{
+    seqiter *it = (seqiter *)(void *)op;
+    Py_ssize_t n = it->sequence != NULL ? PySequence_Size(it->sequence) : 0;
+
+    (void)none;
+    return n < 0 ? NULL : PyLong_FromSsize_t(Py_MAX(n - it->at, 0));
+}
+
+static PyMethodDef seq_methods[] = { { "__length_hint__", seq_hint, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+PyTypeObject py_seqiter_type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "iterator", .tp_basicsize = sizeof(seqiter), .tp_dealloc = seq_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = seq_traverse, .tp_iter = PyObject_SelfIter,
+    .tp_iternext = seq_next, .tp_methods = seq_methods
+};
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *callable, *sentinel;
+} calliter;
+
+PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel)
+{
+    PyObject *it = _PyObject_GC_New(&py_calliter_type);
+
+    if (it == NULL)
+        return NULL;
+    ((calliter *)(void *)it)->callable = Py_NewRef(callable);
+    ((calliter *)(void *)it)->sentinel = Py_NewRef(sentinel);
+    PyObject_GC_Track(it);
+    return it;
+}
+
+static void call_dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(((calliter *)(void *)op)->callable);
+    Py_XDECREF(((calliter *)(void *)op)->sentinel);
+    PyObject_GC_Del(op);
+}
+
+static int call_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(((calliter *)(void *)op)->callable);
+    Py_VISIT(((calliter *)(void *)op)->sentinel);
+    return 0;
+}
+
+static PyObject *call_next(PyObject *op)
+{
+    calliter *it = (calliter *)(void *)op;
+    PyObject *item = it->callable != NULL ? PyObject_CallNoArgs(it->callable) : NULL;
+    int ended;
+
+    if (item == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_StopIteration))
+            PyErr_Clear();
+        return NULL;
+    }
+    ended = PyObject_RichCompareBool(item, it->sentinel, Py_EQ);
+    if (ended == 0)
+        return item;
+    Py_DECREF(item);
+    if (ended > 0)
+        Py_CLEAR(it->callable);
+    return NULL;
+}
+
+PyTypeObject py_calliter_type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "callable_iterator", .tp_basicsize = sizeof(calliter),
+    .tp_dealloc = call_dealloc, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = call_traverse,
+    .tp_iter = PyObject_SelfIter, .tp_iternext = call_next
+};

@@ -1,0 +1,379 @@
+/* module.c - modules: made from definitions, filled, imported. */
+#include "internal.h"
+
+#include <dlfcn.h>
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *dict;
+    PyModuleDef *def;
+    void *state;
+} module;
+
+#define M(op) ((module *)(void *)(op))
+
+PyTypeObject PyModuleDef_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "moduledef", .tp_basicsize = sizeof(PyModuleDef), .tp_flags = Py_TPFLAGS_DEFAULT
+};
+
+static PyObject *module_new(const char *name, PyModuleDef *def)
+{
+    PyObject *op = _PyObject_GC_New(&PyModule_Type), *text = PyUnicode_FromString(name);
+
+    if (op == NULL || text == NULL)
+        goto failed;
+    M(op)->dict = PyDict_New();
+    M(op)->def = def;
+    if (M(op)->dict == NULL || PyDict_SetItemString(M(op)->dict, "__name__", text) < 0)
+        goto failed;
+    if (def != NULL && def->m_size > 0 && (M(op)->state = PyMem_Calloc(1, (size_t)def->m_size)) == NULL) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_DECREF(text);
+    PyObject_GC_Track(op);
+    return op;
+failed:
+    Py_XDECREF(op);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+PyObject *PyModule_New(const char *name) { return module_new(name, NULL); }
+
+int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
+{
+    for (; defs != NULL && defs->ml_name != NULL; defs++) {
+        PyObject *name = PyObject_GetAttrString(op, "__name__"), *f = name != NULL ? PyCFunction_NewEx(defs, op, name) : NULL;
+        int code = f != NULL ? PyModule_AddObjectRef(op, defs->ml_name, f) : -1;
+
+        Py_XDECREF(f);
+        Py_XDECREF(name);
+        if (code < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *from_def(PyModuleDef *def)
+{
+    PyObject *op = module_new(def->m_name, def);
+
+    if (op != NULL && (PyModule_AddFunctions(op, def->m_methods) < 0
+                       || (def->m_doc != NULL && PyModule_SetDocString(op, def->m_doc) < 0)))
+        Py_CLEAR(op);
+    return op;
+}
+
+PyObject *PyModule_Create2(PyModuleDef *def, int version)
+{
+    (void)version;
+    return from_def(def);
+}
+
+/* The first phase of two: the definition is all there is. */
+PyObject *PyModuleDef_Init(PyModuleDef *def)
+{
+    PyObject *op = (PyObject *)(void *)def;
+
+    Py_SET_TYPE(op, &PyModuleDef_Type);
+    return op;
+}
+
+/* The second phase. */
+static PyObject *execute(PyModuleDef *def, const char *name)
+{
+    PyObject *op = NULL, *spec;
+    const PyModuleDef_Slot *slot;
+
+    for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
+        if (slot->slot == Py_mod_create) {
+            spec = PyModule_New(name);
+            op = spec != NULL ? ((PyObject *(*)(PyObject *, PyModuleDef *))(uintptr_t)slot->value)(spec, def) : NULL;
+            Py_XDECREF(spec);
+            if (op == NULL)
+                return NULL;
+        }
+    if (op == NULL && (op = from_def(def)) == NULL)
+        return NULL;
+    for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
+        if (slot->slot == Py_mod_exec && ((int (*)(PyObject *))(uintptr_t)slot->value)(op) != 0) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_SystemError, "execution of module %s failed without setting an exception", name);
+            Py_DECREF(op);
+            return NULL;
+        }
+    return op;
+}
+
+/* ---- contents ------------------------------------------------------------------------ */
+
+PyObject *PyModule_GetDict(PyObject *op) { return M(op)->dict; }
+void *PyModule_GetState(PyObject *op) { return M(op)->state; }
+PyModuleDef *PyModule_GetDef(PyObject *op) { return M(op)->def; }
+PyObject *PyModule_GetNameObject(PyObject *op) { return PyObject_GetAttrString(op, "__name__"); }
+
+const char *PyModule_GetName(PyObject *op)
+{
+    PyObject *name = PyDict_GetItemString(M(op)->dict, "__name__");
+
+    return name != NULL ? PyUnicode_AsUTF8(name) : NULL;
+}
+
+int PyModule_AddObjectRef(PyObject *op, const char *name, PyObject *value)
+{
+    if (value == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_SystemError, "PyModule_AddObjectRef() must be called with an exception raised if value is NULL");
+        return -1;
+    }
+    return PyDict_SetItemString(M(op)->dict, name, value);
+}
+
+/* Takes the reference over only if it succeeds. */
+int PyModule_AddObject(PyObject *op, const char *name, PyObject *value)
+{
+    int code = PyModule_AddObjectRef(op, name, value);
+
+    if (code == 0)
+        Py_DECREF(value);
+    return code;
+}
+
+static int add_new(PyObject *op, const char *name, PyObject *value)
+{
+    int code = PyModule_AddObjectRef(op, name, value);
+
+    Py_XDECREF(value);
+    return code;
+}
+
+int PyModule_AddIntConstant(PyObject *op, const char *name, long n) { return add_new(op, name, PyLong_FromLong(n)); }
+int PyModule_AddStringConstant(PyObject *op, const char *name, const char *text) { return add_new(op, name, PyUnicode_FromString(text)); }
+int PyModule_SetDocString(PyObject *op, const char *doc) { return add_new(op, "__doc__", PyUnicode_FromString(doc)); }
+
+int PyModule_AddType(PyObject *op, PyTypeObject *type)
+{
+    const char *dot = strrchr(type->tp_name, '.');
+
+    return PyType_Ready(type) < 0 ? -1 : PyModule_AddObjectRef(op, dot != NULL ? dot + 1 : type->tp_name, (PyObject *)(void *)type);
+}
+
+PyObject *PyState_FindModule(PyModuleDef *def)
+{
+    PyObject *key = PyLong_FromVoidPtr(def), *op = key != NULL ? PyDict_GetItem(PY->defs, key) : NULL;
+
+    Py_XDECREF(key);
+    return op;
+}
+
+/* ---- the type -------------------------------------------------------------------------- */
+
+static void dealloc(PyObject *op)
+{
+    PyObject_GC_UnTrack(op);
+    if (M(op)->def != NULL && M(op)->def->m_free != NULL)
+        M(op)->def->m_free(op);
+    Py_XDECREF(M(op)->dict);
+    PyMem_Free(M(op)->state);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static int traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(M(op)->dict);
+    return M(op)->def != NULL && M(op)->def->m_traverse != NULL && M(op)->state != NULL ? M(op)->def->m_traverse(op, visit, arg) : 0;
+}
+
+static int clear(PyObject *op)
+{
+    if (M(op)->def != NULL && M(op)->def->m_clear != NULL && M(op)->state != NULL)
+        M(op)->def->m_clear(op);
+    Py_CLEAR(M(op)->dict);
+    return 0;
+}
+
+static PyObject *repr(PyObject *op)
+{
+    const char *name = PyModule_GetName(op);
+
+    return PyUnicode_FromFormat("<module '%s'>", name != NULL ? name : "?");
+}
+
+static PyObject *get_dict(PyObject *op, void *none) { (void)none; return Py_XNewRef(M(op)->dict); }
+static PyGetSetDef getset[] = { { "__dict__", get_dict, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+
+PyTypeObject PyModule_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "module", .tp_basicsize = sizeof(module), .tp_dealloc = dealloc,
+    .tp_repr = repr, .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = traverse,
+    .tp_clear = clear, .tp_getset = getset, .tp_dictoffset = offsetof(module, dict)
+};
+
+/* ---- importing -------------------------------------------------------------------------- */
+
+PyObject *PyImport_GetModuleDict(void) { return PY->modules; }
+
+PyObject *PyImport_AddModule(const char *name)
+{
+    PyObject *op = PyDict_GetItemString(PY->modules, name);
+
+    if (op != NULL)
+        return op;
+    op = PyModule_New(name);
+    if (op != NULL && PyDict_SetItemString(PY->modules, name, op) < 0)
+        Py_CLEAR(op);
+    Py_XDECREF(op);                     /* the dict holds it */
+    return op;
+}
+
+typedef struct inittab {
+    const char *name;
+    PyObject *(*init)(void);
+    struct inittab *next;
+} inittab;
+
+static inittab *linked_in;
+
+int PyImport_AppendInittab(const char *name, PyObject *(*init)(void))
+{
+    inittab *entry = PyMem_Malloc(sizeof *entry);
+
+    if (entry == NULL)
+        return -1;
+    entry->name = name;
+    entry->init = init;
+    entry->next = linked_in;
+    linked_in = entry;
+    return 0;
+}
+
+static PyObject *initialize(const char *name, PyObject *(*init)(void))
+{
+    PyObject *op = init(), *result;
+    PyModuleDef *def = NULL;
+
+    if (op == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_SystemError, "initialization of %s failed without raising an exception", name);
+        return NULL;
+    }
+    if (Py_IS_TYPE(op, &PyModuleDef_Type)) {
+        result = execute((PyModuleDef *)(void *)op, name);
+    } else {
+        result = op;
+        def = PyModule_Check(op) ? M(op)->def : NULL;
+    }
+    if (result != NULL && PyDict_SetItemString(PY->modules, name, result) < 0)
+        Py_CLEAR(result);
+    if (result != NULL && def != NULL) {
+        PyObject *key = PyLong_FromVoidPtr(def);
+
+        if (key == NULL || PyDict_SetItem(PY->defs, key, result) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(key);
+    }
+    return result;
+}
+
+/* ---- shared objects ---------------------------------------------------------------------- */
+
+/* The module's name is that of the file, as in "folder/_heapq.so"; or as in "package=folder/_module.so"
+   that of the package before it. A new string; NULL: no memory. */
+static char *name_of_file(const char *argument, const char **path)
+{
+    const char *package = strchr(argument, '='), *slash, *base;
+    size_t n = package != NULL ? (size_t)(package - argument) : 0, length;
+    char *name;
+
+    *path = package != NULL ? package + 1 : argument;
+    slash = strrchr(*path, '/');
+    base = slash != NULL ? slash + 1 : *path;
+    length = strcspn(base, ".");
+    name = PyMem_Malloc(n + length + 2);
+    if (name != NULL)
+        snprintf(name, n + length + 2, "%.*s%s%.*s", (int)n, argument, n > 0 ? "." : "", (int)length, base);
+    return name;
+}
+
+/* Remember where a module is; it is loaded when it is first imported. 0 after a failure, with an error. */
+int py_load(cvm *vm, const char *argument)
+{
+    py_state *py = py_state_of(vm);
+    py_file *files = PyMem_Realloc(py->files, (py->file_count + 1) * sizeof *files);
+    const char *path;
+    char *name = files != NULL ? name_of_file(argument, &path) : NULL, *copy = name != NULL ? PyMem_Malloc(strlen(path) + 1) : NULL;
+
+    if (files != NULL)
+        py->files = files;
+    if (copy == NULL) {
+        PyMem_Free(name);
+        cvm_out_of_memory(vm);
+        return 0;
+    }
+    strcpy(copy, path);
+    py->files[py->file_count].name = name;
+    py->files[py->file_count++].path = copy;
+    return 1;
+}
+
+static PyObject *load(const char *name, const char *path)
+{
+    const char *last = strrchr(name, '.');
+    char symbol[120];
+    PyObject *(*init)(void) = NULL;
+    void *file;
+
+    snprintf(symbol, sizeof symbol, "PyInit_%s", last != NULL ? last + 1 : name);
+    file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (file == NULL)
+        return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    *(void **)&init = dlsym(file, symbol);
+    if (init != NULL)
+        return initialize(name, init);
+    dlclose(file);
+    return PyErr_Format(PyExc_ImportError, "%s does not define %s", path, symbol);
+}
+
+PyObject *PyImport_ImportModule(const char *name)
+{
+    PyObject *op = PyDict_GetItemString(PY->modules, name);
+    const inittab *entry;
+    size_t i;
+
+    if (op != NULL)
+        return Py_NewRef(op);
+    for (entry = linked_in; entry != NULL; entry = entry->next)
+        if (strcmp(entry->name, name) == 0)
+            return initialize(name, entry->init);
+    for (i = 0; i < PY->file_count; i++)
+        if (strcmp(PY->files[i].name, name) == 0)
+            return load(name, PY->files[i].path);
+    return PyErr_Format(PyExc_ModuleNotFoundError, "No module named '%s'", name);
+}
+
+PyObject *PyImport_Import(PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+
+    return text != NULL ? PyImport_ImportModule(text) : NULL;
+}
+
+/* `import name`, and `from name import ...` if there is a list of names. */
+PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, PyObject *locals, PyObject *from, int level)
+{
+    PyObject *op, *top;
+    Py_ssize_t dot;
+    int named = from != NULL && from != Py_None ? PyObject_IsTrue(from) : 0;
+
+    (void)globals, (void)locals;
+    if (level > 0)
+        return PyErr_Format(PyExc_ImportError, "attempted relative import of '%U'", name);
+    op = named < 0 ? NULL : PyImport_Import(name);
+    dot = PyUnicode_FindChar(name, '.', 0, PY_SSIZE_T_MAX, 1);
+    if (op == NULL || named || dot < 0)
+        return op;
+    top = PyUnicode_Substring(name, 0, dot);
+    Py_SETREF(op, top != NULL ? PyImport_Import(top) : NULL);
+    Py_XDECREF(top);
+    return op;
+}

@@ -1,0 +1,483 @@
+/* object.c - what all objects have in common: attributes, comparing, text, truth. */
+#include "internal.h"
+
+/* ---- singletons ------------------------------------------------------------- */
+
+static PyObject *none_repr(PyObject *op) { (void)op; return PyUnicode_FromString("None"); }
+static int none_bool(PyObject *op) { (void)op; return 0; }
+static PyNumberMethods none_as_number = { .nb_bool = none_bool };
+static PyObject *not_implemented_repr(PyObject *op) { (void)op; return PyUnicode_FromString("NotImplemented"); }
+static PyObject *ellipsis_repr(PyObject *op) { (void)op; return PyUnicode_FromString("Ellipsis"); }
+
+static PyTypeObject none_type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "NoneType", .tp_basicsize = sizeof(PyObject), .tp_repr = none_repr,
+    .tp_as_number = &none_as_number, .tp_flags = Py_TPFLAGS_DEFAULT
+};
+static PyTypeObject not_implemented_type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "NotImplementedType", .tp_basicsize = sizeof(PyObject),
+    .tp_repr = not_implemented_repr, .tp_flags = Py_TPFLAGS_DEFAULT
+};
+static PyTypeObject ellipsis_type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "ellipsis", .tp_basicsize = sizeof(PyObject),
+    .tp_repr = ellipsis_repr, .tp_flags = Py_TPFLAGS_DEFAULT
+};
+
+PyObject _Py_NoneStruct = { _PyObject_IMMORTAL, NULL, &none_type };
+PyObject _Py_NotImplementedStruct = { _PyObject_IMMORTAL, NULL, &not_implemented_type };
+PyObject _Py_EllipsisObject = { _PyObject_IMMORTAL, NULL, &ellipsis_type };
+
+const char *py_type_name(PyObject *op)
+{
+    return Py_TYPE(op)->tp_name;
+}
+
+PyObject *PyObject_Type(PyObject *op) { return Py_NewRef(Py_TYPE(op)); }
+
+/* Not while a static type waits to be ready. */
+static int ready(PyObject *op)
+{
+    return (Py_TYPE(op)->tp_flags & Py_TPFLAGS_READY) != 0 || PyType_Ready(Py_TYPE(op)) == 0;
+}
+
+/* ---- recursion -------------------------------------------------------------- */
+
+int Py_EnterRecursiveCall(const char *where)
+{
+    if (cvm_enter(py_vm))
+        return 0;
+    cvm_error_clear(py_vm);
+    PyErr_Format(PyExc_RecursionError, "maximum recursion depth exceeded%s", where);
+    return -1;
+}
+
+void Py_LeaveRecursiveCall(void)
+{
+    cvm_leave(py_vm);
+}
+
+/* ---- text --------------------------------------------------------------------- */
+
+static PyObject *text_of(PyObject *op, reprfunc text, const char *name)
+{
+    PyObject *result;
+
+    if (Py_EnterRecursiveCall(" while getting the text of an object"))
+        return NULL;
+    result = text(op);
+    Py_LeaveRecursiveCall();
+    if (result != NULL && !PyUnicode_Check(result)) {
+        PyErr_Format(PyExc_TypeError, "%s returned non-string (type %.200s)", name, Py_TYPE(result)->tp_name);
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+PyObject *PyObject_Repr(PyObject *op)
+{
+    if (op == NULL)
+        return PyUnicode_FromString("<NULL>");
+    if (!ready(op))
+        return NULL;
+    if (Py_TYPE(op)->tp_repr == NULL)
+        return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(op)->tp_name, (void *)op);
+    return text_of(op, Py_TYPE(op)->tp_repr, "__repr__");
+}
+
+PyObject *PyObject_Str(PyObject *op)
+{
+    if (op == NULL)
+        return PyUnicode_FromString("<NULL>");
+    if (PyUnicode_CheckExact(op))
+        return Py_NewRef(op);
+    if (!ready(op))
+        return NULL;
+    return Py_TYPE(op)->tp_str == NULL ? PyObject_Repr(op) : text_of(op, Py_TYPE(op)->tp_str, "__str__");
+}
+
+PyObject *PyObject_ASCII(PyObject *op)
+{
+    PyObject *text = PyObject_Repr(op), *result;
+    Py_ssize_t i;
+
+    if (text == NULL || PyUnicode_IS_ASCII(text))
+        return text;
+    result = PyUnicode_New(0, 0);
+    for (i = 0; result != NULL && i < PyUnicode_GET_LENGTH(text); i++) {
+        Py_UCS4 c = PyUnicode_READ_CHAR(text, i);
+        PyObject *part = PyUnicode_FromFormat(c < 128 ? "%c" : c < 256 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (int)c);
+
+        PyUnicode_Append(&result, part);
+        Py_XDECREF(part);
+    }
+    Py_DECREF(text);
+    return result;
+}
+
+/* ---- comparing ------------------------------------------------------------------ */
+
+static PyObject *compare(PyObject *a, PyObject *b, int op)
+{
+    static const int swapped[] = { Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE };
+    static const char *const names[] = { "<", "<=", "==", "!=", ">", ">=" };
+    richcmpfunc f;
+    PyObject *result;
+    int tried = 0;
+
+    if (Py_TYPE(a) != Py_TYPE(b) && PyType_IsSubtype(Py_TYPE(b), Py_TYPE(a)) && (f = Py_TYPE(b)->tp_richcompare) != NULL) {
+        tried = 1;
+        result = f(b, a, swapped[op]);
+        if (result != Py_NotImplemented)
+            return result;
+        Py_DECREF(result);
+    }
+    if ((f = Py_TYPE(a)->tp_richcompare) != NULL) {
+        result = f(a, b, op);
+        if (result != Py_NotImplemented)
+            return result;
+        Py_DECREF(result);
+    }
+    if (!tried && (f = Py_TYPE(b)->tp_richcompare) != NULL) {
+        result = f(b, a, swapped[op]);
+        if (result != Py_NotImplemented)
+            return result;
+        Py_DECREF(result);
+    }
+    if (op == Py_EQ || op == Py_NE)
+        return PyBool_FromLong((a == b) == (op == Py_EQ));
+    return PyErr_Format(PyExc_TypeError, "'%s' not supported between instances of '%.100s' and '%.100s'", names[op],
+                        Py_TYPE(a)->tp_name, Py_TYPE(b)->tp_name);
+}
+
+PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op)
+{
+    PyObject *result;
+
+    if (a == NULL || b == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_BadInternalCall();
+        return NULL;
+    }
+    if (!ready(a) || !ready(b) || Py_EnterRecursiveCall(" in comparison"))
+        return NULL;
+    result = compare(a, b, op);
+    Py_LeaveRecursiveCall();
+    return result;
+}
+
+int PyObject_RichCompareBool(PyObject *a, PyObject *b, int op)
+{
+    PyObject *result;
+    int yes;
+
+    if (a == b && (op == Py_EQ || op == Py_NE))
+        return op == Py_EQ;
+    result = PyObject_RichCompare(a, b, op);
+    if (result == NULL)
+        return -1;
+    yes = PyObject_IsTrue(result);
+    Py_DECREF(result);
+    return yes;
+}
+
+Py_hash_t _Py_HashPointer(const void *p)
+{
+    Py_hash_t h = (Py_hash_t)((uintptr_t)p >> 4);
+
+    return h == -1 ? -2 : h;
+}
+
+Py_hash_t PyObject_HashNotImplemented(PyObject *op)
+{
+    PyErr_Format(PyExc_TypeError, "unhashable type: '%.200s'", Py_TYPE(op)->tp_name);
+    return -1;
+}
+
+Py_hash_t PyObject_Hash(PyObject *op)
+{
+    if (!ready(op))
+        return -1;
+    return Py_TYPE(op)->tp_hash != NULL ? Py_TYPE(op)->tp_hash(op) : PyObject_HashNotImplemented(op);
+}
+
+int PyObject_IsTrue(PyObject *op)
+{
+    const PyTypeObject *type = Py_TYPE(op);
+    Py_ssize_t n;
+
+    if (op == Py_True || op == Py_False || op == Py_None)
+        return op == Py_True;
+    if (!ready(op))
+        return -1;
+    if (type->tp_as_number != NULL && type->tp_as_number->nb_bool != NULL)
+        return type->tp_as_number->nb_bool(op);
+    if (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_length != NULL)
+        n = type->tp_as_mapping->mp_length(op);
+    else if (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_length != NULL)
+        n = type->tp_as_sequence->sq_length(op);
+    else
+        return 1;
+    return n > 0 ? 1 : (int)n;
+}
+
+int PyObject_Not(PyObject *op)
+{
+    int yes = PyObject_IsTrue(op);
+
+    return yes < 0 ? yes : !yes;
+}
+
+int PyCallable_Check(PyObject *op)
+{
+    return op != NULL && ready(op) && Py_TYPE(op)->tp_call != NULL;
+}
+
+PyObject *PyObject_SelfIter(PyObject *op) { return Py_NewRef(op); }
+
+/* ---- attributes -------------------------------------------------------------------- */
+
+PyObject **_PyObject_GetDictPtr(PyObject *op)
+{
+    Py_ssize_t offset = Py_TYPE(op)->tp_dictoffset;
+
+    return offset > 0 ? (PyObject **)(void *)((char *)op + offset) : NULL;
+}
+
+PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
+{
+    PyTypeObject *type;
+
+    if (op == NULL || !ready(op))
+        return NULL;
+    type = Py_TYPE(op);
+    if (!PyUnicode_Check(name))
+        return PyErr_Format(PyExc_TypeError, "attribute name must be string, not '%.200s'", Py_TYPE(name)->tp_name);
+    if (type->tp_getattro != NULL)
+        return type->tp_getattro(op, name);
+    if (type->tp_getattr != NULL) {
+        const char *text = PyUnicode_AsUTF8(name);
+
+        return text != NULL ? type->tp_getattr(op, (char *)(uintptr_t)text) : NULL;
+    }
+    return PyErr_Format(PyExc_AttributeError, "'%.50s' object has no attribute '%U'", type->tp_name, name);
+}
+
+PyObject *PyObject_GetAttrString(PyObject *op, const char *name)
+{
+    PyObject *n = py_str(name);
+
+    return n != NULL ? PyObject_GetAttr(op, n) : NULL;
+}
+
+int PyObject_HasAttr(PyObject *op, PyObject *name)
+{
+    PyObject *value = PyObject_GetAttr(op, name);
+
+    if (value == NULL)
+        PyErr_Clear();
+    Py_XDECREF(value);
+    return value != NULL;
+}
+
+int PyObject_HasAttrString(PyObject *op, const char *name)
+{
+    PyObject *n = py_str(name);
+
+    return n != NULL && PyObject_HasAttr(op, n);
+}
+
+int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
+{
+    PyTypeObject *type;
+
+    if (!ready(op))
+        return -1;
+    type = Py_TYPE(op);
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "attribute name must be string, not '%.200s'", Py_TYPE(name)->tp_name);
+        return -1;
+    }
+    if (type->tp_setattro != NULL)
+        return type->tp_setattro(op, name, value);
+    if (type->tp_setattr != NULL) {
+        const char *text = PyUnicode_AsUTF8(name);
+
+        return text != NULL ? type->tp_setattr(op, (char *)(uintptr_t)text, value) : -1;
+    }
+    PyErr_Format(PyExc_TypeError, "'%.100s' object has no attributes that can be set", type->tp_name);
+    return -1;
+}
+
+int PyObject_SetAttrString(PyObject *op, const char *name, PyObject *value)
+{
+    PyObject *n = py_str(name);
+
+    return n != NULL ? PyObject_SetAttr(op, n, value) : -1;
+}
+
+static PyObject *bind(PyObject *descr, PyObject *op)
+{
+    PyObject *value = Py_TYPE(descr)->tp_descr_get(descr, op, (PyObject *)(void *)Py_TYPE(op));
+
+    Py_DECREF(descr);
+    return value;
+}
+
+PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
+{
+    PyObject *descr, *value, **dict;
+
+    if (!ready(op))
+        return NULL;
+    descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
+    if (descr == NULL && PyErr_Occurred())
+        return NULL;
+    if (descr != NULL && Py_TYPE(descr)->tp_descr_get != NULL && PyDescr_IsData(descr))
+        return bind(descr, op);
+    dict = _PyObject_GetDictPtr(op);
+    if (dict != NULL && *dict != NULL) {
+        PyObject *held = Py_NewRef(*dict);
+
+        value = Py_XNewRef(PyDict_GetItemWithError(held, name));
+        Py_DECREF(held);
+        if (value != NULL || PyErr_Occurred()) {
+            Py_XDECREF(descr);
+            return value;
+        }
+    }
+    if (descr != NULL)
+        return Py_TYPE(descr)->tp_descr_get != NULL ? bind(descr, op) : descr;
+    return PyErr_Format(PyExc_AttributeError, "'%.50s' object has no attribute '%U'", Py_TYPE(op)->tp_name, name);
+}
+
+int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value)
+{
+    PyObject *descr, **dict;
+    int code;
+
+    if (!ready(op))
+        return -1;
+    descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
+    if (descr != NULL && Py_TYPE(descr)->tp_descr_set != NULL) {
+        code = Py_TYPE(descr)->tp_descr_set(descr, op, value);
+        Py_DECREF(descr);
+        return code;
+    }
+    if (descr == NULL && PyErr_Occurred())
+        return -1;
+    dict = _PyObject_GetDictPtr(op);
+    if (dict == NULL) {
+        PyErr_Format(PyExc_AttributeError, descr != NULL ? "'%.50s' object attribute '%U' is read-only"
+                                                         : "'%.50s' object has no attribute '%U'", Py_TYPE(op)->tp_name, name);
+        Py_XDECREF(descr);
+        return -1;
+    }
+    Py_XDECREF(descr);
+    if (*dict == NULL && (*dict = PyDict_New()) == NULL)
+        return -1;
+    code = value != NULL ? PyDict_SetItem(*dict, name, value) : PyDict_DelItem(*dict, name);
+    if (code < 0 && value == NULL && PyErr_ExceptionMatches(PyExc_KeyError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_AttributeError, "'%.50s' object has no attribute '%U'", Py_TYPE(op)->tp_name, name);
+    }
+    return code;
+}
+
+PyObject *PyObject_GenericGetDict(PyObject *op, void *context)
+{
+    PyObject **dict = _PyObject_GetDictPtr(op);
+
+    (void)context;
+    if (dict == NULL)
+        return PyErr_Format(PyExc_AttributeError, "This object has no __dict__");
+    if (*dict == NULL)
+        *dict = PyDict_New();
+    return Py_XNewRef(*dict);
+}
+
+int PyObject_GenericSetDict(PyObject *op, PyObject *value, void *context)
+{
+    PyObject **dict = _PyObject_GetDictPtr(op);
+
+    (void)context;
+    if (dict == NULL || value == NULL || !PyDict_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "__dict__ must be set to a dictionary");
+        return -1;
+    }
+    Py_XSETREF(*dict, Py_NewRef(value));
+    return 0;
+}
+
+PyObject *PyObject_Dir(PyObject *op)
+{
+    PyObject *names = PyDict_New(), **dict = _PyObject_GetDictPtr(op), *mro = py_type_mro(Py_TYPE(op)), *list = NULL;
+    Py_ssize_t i;
+    int code = names == NULL || mro == NULL ? -1 : 0;
+
+    for (i = 0; code == 0 && i < PyTuple_GET_SIZE(mro); i++) {
+        PyObject *d = py_type_dict((PyTypeObject *)(void *)PyTuple_GET_ITEM(mro, i));
+
+        code = d != NULL ? PyDict_Update(names, d) : -1;
+    }
+    if (code == 0 && dict != NULL && *dict != NULL)
+        code = PyDict_Update(names, *dict);
+    if (code == 0 && (list = PyDict_Keys(names)) != NULL && PyList_Sort(list) < 0)
+        Py_CLEAR(list);
+    Py_XDECREF(mro);
+    Py_XDECREF(names);
+    return list;
+}
+
+/* ---- instances ---------------------------------------------------------------------- */
+
+/* __instancecheck__ or __subclasscheck__ of the type's metatype; else what `otherwise` says. */
+static int check(PyObject *x, PyObject *type, const char *hook, int (*otherwise)(PyObject *, PyObject *))
+{
+    PyObject *method, *result;
+    int yes;
+
+    if (PyTuple_Check(type)) {
+        Py_ssize_t i;
+
+        for (i = 0, yes = 0; yes == 0 && i < PyTuple_GET_SIZE(type); i++)
+            yes = check(x, PyTuple_GET_ITEM(type, i), hook, otherwise);
+        return yes;
+    }
+    if (PyType_CheckExact(type))
+        return otherwise(x, type);
+    method = py_lookup_special(type, hook);
+    if (method == NULL)
+        return PyErr_Occurred() ? -1 : otherwise(x, type);
+    result = PyObject_CallOneArg(method, x);
+    Py_DECREF(method);
+    yes = result != NULL ? PyObject_IsTrue(result) : -1;
+    Py_XDECREF(result);
+    return yes;
+}
+
+static int is_type(PyObject *type)
+{
+    if (PyType_Check(type))
+        return 1;
+    PyErr_SetString(PyExc_TypeError, "arg 2 must be a type, a tuple of types, or a union");
+    return 0;
+}
+
+static int is_instance(PyObject *op, PyObject *type)
+{
+    return is_type(type) ? PyObject_TypeCheck(op, (PyTypeObject *)(void *)type) : -1;
+}
+
+static int is_subclass(PyObject *derived, PyObject *type)
+{
+    return is_type(type) && is_type(derived) ? PyType_IsSubtype((PyTypeObject *)(void *)derived, (PyTypeObject *)(void *)type) : -1;
+}
+
+int PyObject_IsInstance(PyObject *op, PyObject *type)
+{
+    return (PyObject *)(void *)Py_TYPE(op) == type ? 1 : check(op, type, "__instancecheck__", is_instance);
+}
+
+int PyObject_IsSubclass(PyObject *derived, PyObject *type)
+{
+    return check(derived, type, "__subclasscheck__", is_subclass);
+}

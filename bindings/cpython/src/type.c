@@ -1,0 +1,977 @@
+/* type.c - types: made ready, made from specs and by calls; inheritance; looking up attributes.
+ *
+ * A static type is shared by all VMs of a process, so that nothing in it belongs to a VM: each VM
+ * has a dict of its own for it (py_static), which is filled when it is first needed. */
+#include "internal.h"
+
+#include <stdint.h>
+
+#define TYPE(op) ((PyTypeObject *)(void *)(op))
+#define HEAP(op) ((PyHeapTypeObject *)(void *)(op))
+#define OBJECT(type) ((PyObject *)(void *)(type))
+
+/* ---- what the header calls -------------------------------------------------
+ *
+ * The header passes its heap, whose userdata is the VM. */
+
+#define ENTER(heap) cvm *saved_vm = py_vm; py_vm = rrc_userdata(heap)
+#define LEAVE() py_vm = saved_vm
+
+static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    ENTER(heap);
+
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_TYPE(op)->tp_dealloc(op);
+    PyErr_Restore(type, value, traceback);
+    LEAVE();
+}
+
+static int slot_clear(rrc_heap *heap, rrc_object *ob)
+{
+    PyObject *op = (PyObject *)(void *)ob;
+    ENTER(heap);
+
+    Py_TYPE(op)->tp_clear(op);
+    LEAVE();
+    return 0;
+}
+
+static void slot_finalize(rrc_heap *heap, rrc_object *ob)
+{
+    PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
+    ENTER(heap);
+
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_TYPE(op)->tp_finalize(op);
+    PyErr_Restore(type, value, traceback);
+    LEAVE();
+}
+
+static void slot_clear_weakrefs(rrc_heap *heap, rrc_object *ob)
+{
+    ENTER(heap);
+
+    PyObject_ClearWeakRefs((PyObject *)(void *)ob);
+    LEAVE();
+}
+
+static void tell_header(PyTypeObject *type)
+{
+    rrc_type *rrc = &type->ob_base.rrc;
+
+    rrc->tp_name = type->tp_name;
+    rrc->tp_basicsize = (size_t)type->tp_basicsize;
+    rrc->tp_itemsize = (size_t)type->tp_itemsize;
+    rrc->tp_flags = PyType_IS_GC(type) ? RRC_TPFLAGS_HAVE_GC : 0;
+    rrc->tp_dealloc = type->tp_dealloc != NULL && type->tp_dealloc != (destructor)(void (*)(void))PyObject_Free ? slot_dealloc : NULL;
+    rrc->tp_traverse = (int (*)(rrc_object *, rrc_visitproc, void *))(void (*)(void))type->tp_traverse;
+    rrc->tp_clear = type->tp_clear != NULL ? slot_clear : NULL;
+    rrc->tp_finalize = type->tp_finalize != NULL ? slot_finalize : NULL;
+    rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 ? slot_clear_weakrefs : NULL;
+}
+
+/* ---- the order of lookups --------------------------------------------------- */
+
+/* Types of one base have no tuple: their order is the chain of bases. */
+static PyTypeObject *mro_at(PyTypeObject *type, Py_ssize_t i)
+{
+    if (type->tp_mro != NULL)
+        return i < PyTuple_GET_SIZE(type->tp_mro) ? TYPE(PyTuple_GET_ITEM(type->tp_mro, i)) : NULL;
+    while (type != NULL && i-- > 0)
+        type = type->tp_base;
+    return type;
+}
+
+PyObject *py_type_mro(PyTypeObject *type)
+{
+    PyObject *list = PyList_New(0), *mro;
+    PyTypeObject *t;
+    Py_ssize_t i;
+
+    for (i = 0; list != NULL && (t = mro_at(type, i)) != NULL; i++)
+        if (PyList_Append(list, OBJECT(t)) < 0)
+            Py_CLEAR(list);
+    mro = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return mro;
+}
+
+static int in_tail(PyObject *list, PyObject *x)
+{
+    Py_ssize_t i;
+
+    for (i = 1; i < PyList_GET_SIZE(list); i++)
+        if (PyList_GET_ITEM(list, i) == x)
+            return 1;
+    return 0;
+}
+
+/* The C3 order of a type with these bases: a list, which the type itself begins. */
+static PyObject *linearize(PyTypeObject *type, PyObject *bases)
+{
+    PyObject *result = PyList_New(0), *lists = PyList_New(0), *list;
+    Py_ssize_t i, k;
+
+    for (i = 0; lists != NULL && i < PyTuple_GET_SIZE(bases); i++) {
+        PyObject *mro = py_type_mro(TYPE(PyTuple_GET_ITEM(bases, i)));
+
+        list = mro != NULL ? PySequence_List(mro) : NULL;
+        if (list == NULL || PyList_Append(lists, list) < 0)
+            Py_CLEAR(lists);
+        Py_XDECREF(list);
+        Py_XDECREF(mro);
+    }
+    list = lists != NULL ? PySequence_List(bases) : NULL;
+    if (list == NULL || result == NULL || PyList_Append(lists, list) < 0 || PyList_Append(result, OBJECT(type)) < 0)
+        goto failed;
+    for (;;) {
+        PyObject *next = NULL;
+        int left = 0;
+
+        for (i = 0; next == NULL && i < PyList_GET_SIZE(lists); i++) {
+            if (PyList_GET_SIZE(PyList_GET_ITEM(lists, i)) == 0)
+                continue;
+            left = 1;
+            next = PyList_GET_ITEM(PyList_GET_ITEM(lists, i), 0);
+            for (k = 0; next != NULL && k < PyList_GET_SIZE(lists); k++)
+                if (in_tail(PyList_GET_ITEM(lists, k), next))
+                    next = NULL;
+        }
+        if (!left)
+            break;
+        if (next == NULL) {
+            PyErr_SetString(PyExc_TypeError, "Cannot create a consistent method resolution order (MRO) for bases");
+            goto failed;
+        }
+        if (PyList_Append(result, next) < 0)
+            goto failed;
+        for (i = 0; i < PyList_GET_SIZE(lists); i++) {
+            PyObject *each = PyList_GET_ITEM(lists, i);
+
+            if (PyList_GET_SIZE(each) > 0 && PyList_GET_ITEM(each, 0) == next && PyList_SetSlice(each, 0, 1, NULL) < 0)
+                goto failed;
+        }
+    }
+    Py_DECREF(list);
+    Py_DECREF(lists);
+    return result;
+failed:
+    Py_XDECREF(list);
+    Py_XDECREF(lists);
+    Py_XDECREF(result);
+    return NULL;
+}
+
+int PyType_IsSubtype(PyTypeObject *type, PyTypeObject *base)
+{
+    Py_ssize_t i;
+    PyTypeObject *t;
+
+    for (i = 0; (t = mro_at(type, i)) != NULL; i++)
+        if (t == base)
+            return 1;
+    return 0;
+}
+
+/* ---- inheritance ------------------------------------------------------------ */
+
+/* Fill the NULLs among n pointers. */
+static void inherit_pointers(void *to, const void *from, size_t size)
+{
+    void **slots = to;
+    void *const *others = from;
+    size_t i;
+
+    for (i = 0; from != NULL && i < size / sizeof *slots; i++)
+        if (slots[i] == NULL)
+            slots[i] = others[i];
+}
+
+#define INHERIT(field) if (type->field == 0) type->field = base->field
+#define INHERIT_GROUP(field, kind) \
+    if (type->field == NULL) \
+        type->field = base->field; \
+    else if (type->field != base->field) \
+        inherit_pointers(type->field, base->field, sizeof(kind))
+
+static void inherit(PyTypeObject *type, PyTypeObject *base)
+{
+    if (!PyType_IS_GC(type) && PyType_IS_GC(base) && type->tp_traverse == NULL && type->tp_clear == NULL) {
+        type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+        type->tp_traverse = base->tp_traverse;
+        type->tp_clear = base->tp_clear;
+    }
+    INHERIT(tp_basicsize);
+    INHERIT(tp_itemsize);
+    INHERIT(tp_weaklistoffset);
+    INHERIT(tp_dictoffset);
+    if (type->tp_vectorcall_offset == 0 && type->tp_call == NULL) {
+        type->tp_vectorcall_offset = base->tp_vectorcall_offset;
+        type->tp_flags |= base->tp_flags & Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    type->tp_flags |= base->tp_flags & (Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS
+        | Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_DICT_SUBCLASS
+        | Py_TPFLAGS_BASE_EXC_SUBCLASS | Py_TPFLAGS_TYPE_SUBCLASS);
+    INHERIT(tp_dealloc);
+    if (type->tp_getattr == NULL && type->tp_getattro == NULL) {
+        type->tp_getattr = base->tp_getattr;
+        type->tp_getattro = base->tp_getattro;
+    }
+    if (type->tp_setattr == NULL && type->tp_setattro == NULL) {
+        type->tp_setattr = base->tp_setattr;
+        type->tp_setattro = base->tp_setattro;
+    }
+    INHERIT(tp_repr);
+    INHERIT(tp_str);
+    INHERIT(tp_call);
+    if (type->tp_richcompare == NULL && type->tp_hash == NULL) {
+        type->tp_richcompare = base->tp_richcompare;
+        type->tp_hash = base->tp_hash;
+    }
+    INHERIT(tp_iter);
+    INHERIT(tp_iternext);
+    INHERIT(tp_descr_get);
+    INHERIT(tp_descr_set);
+    INHERIT(tp_init);
+    INHERIT(tp_alloc);
+    INHERIT(tp_finalize);
+    INHERIT(tp_is_gc);
+    if (type->tp_free == NULL)
+        type->tp_free = PyType_IS_GC(type) ? PyObject_GC_Del : base->tp_free;
+    INHERIT_GROUP(tp_as_number, PyNumberMethods);
+    INHERIT_GROUP(tp_as_sequence, PySequenceMethods);
+    INHERIT_GROUP(tp_as_mapping, PyMappingMethods);
+    INHERIT_GROUP(tp_as_buffer, PyBufferProcs);
+    INHERIT_GROUP(tp_as_async, PyAsyncMethods);
+}
+
+/* tp_dict of a static type is for code that looks there: it is that of the VM which came last.
+   (While a VM starts, the types that a dict needs are not there yet.) */
+static int tell_vm(PyTypeObject *type)
+{
+    if (PY->modules == NULL || (type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return 0;
+    type->tp_dict = py_type_dict(type);
+    return type->tp_dict != NULL ? 0 : -1;
+}
+
+int PyType_Ready(PyTypeObject *type)
+{
+    Py_ssize_t i;
+    PyTypeObject *base;
+
+    if (type->tp_flags & Py_TPFLAGS_READY)
+        return tell_vm(type);
+    if (type->tp_base == NULL && type != &PyBaseObject_Type)
+        type->tp_base = &PyBaseObject_Type;
+    if (type->tp_base != NULL && PyType_Ready(type->tp_base) < 0)
+        return -1;
+    if (Py_TYPE(type) == NULL)
+        Py_SET_TYPE(type, type->tp_base != NULL ? Py_TYPE(type->tp_base) : &PyType_Type);
+    if (type->tp_new == NULL && type->tp_base != NULL && !(type->tp_flags & Py_TPFLAGS_DISALLOW_INSTANTIATION)
+        && (type->tp_base != &PyBaseObject_Type || (type->tp_flags & Py_TPFLAGS_HEAPTYPE)))
+        type->tp_new = type->tp_base->tp_new;
+    for (i = 1; (base = mro_at(type, i)) != NULL; i++)
+        inherit(type, base);
+    if (type->tp_hash == NULL)
+        type->tp_hash = PyObject_HashNotImplemented;
+    type->tp_flags |= Py_TPFLAGS_READY;
+    tell_header(type);
+    return tell_vm(type);
+}
+
+/* ---- the dict ----------------------------------------------------------------- */
+
+static int add(PyObject *dict, const char *name, PyObject *value)
+{
+    int code = -1;
+
+    if (value != NULL)
+        code = PyDict_GetItemString(dict, name) != NULL ? 0 : PyDict_SetItemString(dict, name, value);
+    Py_XDECREF(value);
+    return code;
+}
+
+static int fill_dict(PyTypeObject *type, PyObject *dict)
+{
+    PyMethodDef *m;
+    PyGetSetDef *g;
+    PyMemberDef *f;
+
+    for (m = type->tp_methods; m != NULL && m->ml_name != NULL; m++) {
+        PyObject *value;
+
+        if (m->ml_flags & METH_CLASS) {
+            value = PyDescr_NewClassMethod(type, m);
+        } else if (m->ml_flags & METH_STATIC) {
+            PyObject *function = PyCFunction_NewEx(m, NULL, NULL);
+
+            value = function != NULL ? PyStaticMethod_New(function) : NULL;
+            Py_XDECREF(function);
+        } else {
+            value = PyDescr_NewMethod(type, m);
+        }
+        if (add(dict, m->ml_name, value) < 0)
+            return -1;
+    }
+    for (g = type->tp_getset; g != NULL && g->name != NULL; g++)
+        if (add(dict, g->name, PyDescr_NewGetSet(type, g)) < 0)
+            return -1;
+    for (f = type->tp_members; f != NULL && f->name != NULL; f++)
+        if (add(dict, f->name, PyDescr_NewMember(type, f)) < 0)
+            return -1;
+    if (type->tp_doc != NULL && add(dict, "__doc__", PyUnicode_DecodeUTF8(type->tp_doc, (Py_ssize_t)strlen(type->tp_doc), "replace")) < 0)
+        return -1;
+    return py_add_slot_wrappers(type, dict);
+}
+
+PyObject *py_type_dict(PyTypeObject *type)
+{
+    py_static *s;
+    PyObject *dict;
+
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        return type->tp_dict;
+    s = py_static_of(OBJECT(type));
+    if (s == NULL)
+        return PyErr_NoMemory();
+    if (s->dict != NULL)
+        return s->dict;
+    dict = PyDict_New();
+    if (dict == NULL)
+        return NULL;
+    py_static_of(OBJECT(type))->dict = dict;
+    if (fill_dict(type, dict) == 0)
+        return dict;
+    py_static_of(OBJECT(type))->dict = NULL;
+    Py_DECREF(dict);
+    return NULL;
+}
+
+PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
+{
+    Py_ssize_t i;
+    PyTypeObject *t;
+
+    for (i = 0; (t = mro_at(type, i)) != NULL; i++) {
+        PyObject *dict = py_type_dict(t), *value = dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
+
+        if (value != NULL)
+            return value;
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    return NULL;
+}
+
+void PyType_Modified(PyTypeObject *type)
+{
+    (void)type;                         /* lookups are not cached */
+}
+
+/* ---- making types ---------------------------------------------------------------- */
+
+static void subtype_dealloc(PyObject *op)
+{
+    PyTypeObject *type = Py_TYPE(op), *base = type;
+    PyObject **dict;
+
+    if (PyType_IS_GC(type))
+        PyObject_GC_UnTrack(op);
+    while (base->tp_dealloc == subtype_dealloc)
+        base = base->tp_base;
+    if (type->tp_weaklistoffset > 0 && base->tp_weaklistoffset == 0)
+        PyObject_ClearWeakRefs(op);
+    if (type->tp_dictoffset != base->tp_dictoffset && (dict = _PyObject_GetDictPtr(op)) != NULL)
+        Py_CLEAR(*dict);
+    if (base->tp_dealloc != NULL)
+        base->tp_dealloc(op);
+    else
+        type->tp_free(op);
+    if (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE))        /* else base's dealloc has dropped the type */
+        Py_DECREF(type);
+}
+
+static int subtype_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    PyTypeObject *type = Py_TYPE(op), *base = type;
+    PyObject **dict = _PyObject_GetDictPtr(op);
+
+    while (base->tp_traverse == subtype_traverse)
+        base = base->tp_base;
+    if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
+        Py_VISIT(*dict);
+    if (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE) || base->tp_traverse == NULL)
+        Py_VISIT(OBJECT(type));
+    return base->tp_traverse != NULL ? base->tp_traverse(op, visit, arg) : 0;
+}
+
+static int subtype_clear(PyObject *op)
+{
+    PyTypeObject *type = Py_TYPE(op), *base = type;
+    PyObject **dict = _PyObject_GetDictPtr(op);
+
+    while (base->tp_clear == subtype_clear)
+        base = base->tp_base;
+    if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
+        Py_CLEAR(*dict);
+    return base->tp_clear != NULL ? base->tp_clear(op) : 0;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = PyMem_Malloc(n);
+
+    if (copy != NULL)
+        memcpy(copy, text, n);
+    else
+        PyErr_NoMemory();
+    return copy;
+}
+
+/* The base whose layout the others extend, or that they share; NULL: they do not fit. */
+static PyTypeObject *best_base(PyObject *bases)
+{
+    PyTypeObject *best = NULL;
+    Py_ssize_t i;
+
+    for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
+        PyTypeObject *base = TYPE(PyTuple_GET_ITEM(bases, i));
+
+        if (!PyType_Check(OBJECT(base)) || PyType_Ready(base) < 0) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_TypeError, "bases must be types");
+            return NULL;
+        }
+        if (!(base->tp_flags & Py_TPFLAGS_BASETYPE)) {
+            PyErr_Format(PyExc_TypeError, "type '%.100s' is not an acceptable base type", base->tp_name);
+            return NULL;
+        }
+        if (best == NULL || (base != best && PyType_IsSubtype(base, best))
+            || (best == &PyBaseObject_Type && base != &PyBaseObject_Type)
+            || base->tp_basicsize > best->tp_basicsize)
+            best = base;
+    }
+    return best;
+}
+
+/* A heap type, not yet ready: named, with bases and an empty dict. Takes no reference over. */
+static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyObject *bases)
+{
+    PyTypeObject *base = best_base(bases), *type;
+    PyHeapTypeObject *ht = base != NULL ? (PyHeapTypeObject *)(void *)metatype->tp_alloc(metatype, 0) : NULL;
+    const char *dot = strrchr(name, '.');
+
+    if (ht == NULL)
+        return NULL;
+    type = &ht->ht_type;
+    type->tp_flags = Py_TPFLAGS_HEAPTYPE;
+    type->tp_as_async = &ht->as_async;
+    type->tp_as_number = &ht->as_number;
+    type->tp_as_mapping = &ht->as_mapping;
+    type->tp_as_sequence = &ht->as_sequence;
+    type->tp_as_buffer = &ht->as_buffer;
+    ht->name_text = copy_text(name);
+    type->tp_name = ht->name_text != NULL ? ht->name_text : "?";
+    type->tp_base = (PyTypeObject *)(void *)Py_NewRef(base);
+    type->tp_bases = Py_NewRef(bases);
+    ht->ht_name = PyUnicode_FromString(dot != NULL ? dot + 1 : name);
+    ht->ht_qualname = Py_XNewRef(ht->ht_name);
+    type->tp_dict = PyDict_New();
+    if (PyTuple_GET_SIZE(bases) > 1 || base->tp_mro != NULL) {
+        PyObject *order = linearize(type, bases);
+
+        type->tp_mro = order != NULL ? PyList_AsTuple(order) : NULL;
+        Py_XDECREF(order);
+        if (type->tp_mro == NULL)
+            Py_CLEAR(ht->ht_name);
+    }
+    if (ht->name_text == NULL || ht->ht_name == NULL || type->tp_dict == NULL) {
+        Py_DECREF(ht);
+        return NULL;
+    }
+    return ht;
+}
+
+/* Objects of the type are laid out as those of the base, with room behind for a dict and weak references. */
+static void extend(PyTypeObject *type, int wants_dict, int wants_weakrefs)
+{
+    const PyTypeObject *base = type->tp_base;
+
+    if (type->tp_basicsize == 0)
+        type->tp_basicsize = base->tp_basicsize;
+    type->tp_itemsize = type->tp_itemsize != 0 ? type->tp_itemsize : base->tp_itemsize;
+    if (type->tp_itemsize != 0)
+        wants_dict = wants_weakrefs = 0;        /* the items stand there */
+    if (wants_dict && base->tp_dictoffset == 0 && type->tp_dictoffset == 0) {
+        type->tp_dictoffset = type->tp_basicsize;
+        type->tp_basicsize += (Py_ssize_t)sizeof(PyObject *);
+    }
+    if (wants_weakrefs && base->tp_weaklistoffset == 0 && type->tp_weaklistoffset == 0) {
+        type->tp_weaklistoffset = type->tp_basicsize;
+        type->tp_basicsize += (Py_ssize_t)sizeof(PyObject *);
+    }
+}
+
+static void set_slot(PyHeapTypeObject *ht, int slot, void *value)
+{
+    PyTypeObject *type = &ht->ht_type;
+
+#define tp(name) type->tp_##name
+#define nb(name) ht->as_number.nb_##name
+#define sq(name) ht->as_sequence.sq_##name
+#define mp(name) ht->as_mapping.mp_##name
+#define bf(name) ht->as_buffer.bf_##name
+#define am(name) ht->as_async.am_##name
+#define CPY_SET_SLOT(group, name) case Py_##group##_##name: memcpy(&group(name), &value, sizeof value); break;
+    switch (slot) {
+        CPY_SLOTS(CPY_SET_SLOT)
+    }
+}
+
+void *PyType_GetSlot(PyTypeObject *type, int slot)
+{
+    void *value = NULL;
+
+#undef nb
+#undef sq
+#undef mp
+#undef bf
+#undef am
+#define GET(group, kind, field) (type->group != NULL ? (const void *)&((kind *)type->group)->field : (const void *)&none)
+#define nb(name) GET(tp_as_number, PyNumberMethods, nb_##name)
+#define sq(name) GET(tp_as_sequence, PySequenceMethods, sq_##name)
+#define mp(name) GET(tp_as_mapping, PyMappingMethods, mp_##name)
+#define bf(name) GET(tp_as_buffer, PyBufferProcs, bf_##name)
+#define am(name) GET(tp_as_async, PyAsyncMethods, am_##name)
+#undef tp
+#define tp(name) ((const void *)&type->tp_##name)
+#define CPY_GET_SLOT(group, name) case Py_##group##_##name: memcpy(&value, group(name), sizeof value); break;
+    static const void *const none = NULL;
+
+    switch (slot) {
+        CPY_SLOTS(CPY_GET_SLOT)
+    }
+    return value;
+}
+
+PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject *bases)
+{
+    PyObject *all = NULL;
+    PyHeapTypeObject *ht;
+    PyTypeObject *type;
+    const PyType_Slot *slot;
+    const char *dot = strrchr(spec->name, '.');
+
+    for (slot = spec->slots; bases == NULL && slot->slot != 0; slot++)
+        if (slot->slot == Py_tp_base || slot->slot == Py_tp_bases)
+            bases = slot->pfunc;
+    all = bases == NULL ? PyTuple_Pack(1, OBJECT(&PyBaseObject_Type)) : PyTuple_Check(bases) ? Py_NewRef(bases) : PyTuple_Pack(1, bases);
+    ht = all != NULL ? heap_type(&PyType_Type, spec->name, all) : NULL;
+    Py_XDECREF(all);
+    if (ht == NULL)
+        return NULL;
+    type = &ht->ht_type;
+    type->tp_flags |= spec->flags;
+    type->tp_basicsize = spec->basicsize;
+    type->tp_itemsize = spec->itemsize;
+    for (slot = spec->slots; slot->slot != 0; slot++)
+        if (slot->slot != Py_tp_base && slot->slot != Py_tp_bases)
+            set_slot(ht, slot->slot, slot->pfunc);
+    if (type->tp_members != NULL) {
+        const PyMemberDef *m;
+
+        for (m = type->tp_members; m->name != NULL; m++) {
+            if (strcmp(m->name, "__weaklistoffset__") == 0)
+                type->tp_weaklistoffset = m->offset;
+            else if (strcmp(m->name, "__dictoffset__") == 0)
+                type->tp_dictoffset = m->offset;
+            else if (strcmp(m->name, "__vectorcalloffset__") == 0)
+                type->tp_vectorcall_offset = m->offset;
+        }
+    }
+    if (type->tp_dealloc == NULL)
+        type->tp_dealloc = subtype_dealloc;
+    extend(type, 0, 0);
+    ht->ht_module = Py_XNewRef(module);
+    if (dot != NULL) {
+        PyObject *name = PyUnicode_FromStringAndSize(spec->name, dot - spec->name);
+
+        if (name == NULL || PyDict_SetItemString(type->tp_dict, "__module__", name) < 0)
+            goto failed;
+        Py_DECREF(name);
+    }
+    if (PyType_Ready(type) < 0 || fill_dict(type, type->tp_dict) < 0)
+        goto failed;
+    return OBJECT(type);
+failed:
+    Py_DECREF(ht);
+    return NULL;
+}
+
+PyObject *PyType_FromSpecWithBases(PyType_Spec *spec, PyObject *bases) { return PyType_FromModuleAndSpec(NULL, spec, bases); }
+PyObject *PyType_FromSpec(PyType_Spec *spec) { return PyType_FromModuleAndSpec(NULL, spec, NULL); }
+
+/* type(name, bases, dict): a class of the language. */
+static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kwargs)
+{
+    PyObject *name, *bases, *dict, *all, *hook;
+    PyHeapTypeObject *ht;
+    PyTypeObject *type;
+    const char *text;
+    Py_ssize_t i;
+
+    if (!PyArg_ParseTuple(args, "UO!O!:type", &name, &PyTuple_Type, &bases, &PyDict_Type, &dict))
+        return NULL;
+    for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
+        PyTypeObject *meta = Py_TYPE(PyTuple_GET_ITEM(bases, i));
+
+        if (meta != metatype && PyType_IsSubtype(meta, metatype)) {
+            if (meta->tp_new != metatype->tp_new)
+                return meta->tp_new(meta, args, kwargs);
+            metatype = meta;
+        }
+    }
+    all = PyTuple_GET_SIZE(bases) > 0 ? Py_NewRef(bases) : PyTuple_Pack(1, OBJECT(&PyBaseObject_Type));
+    text = PyUnicode_AsUTF8(name);
+    ht = all != NULL && text != NULL ? heap_type(metatype, text, all) : NULL;
+    Py_XDECREF(all);
+    if (ht == NULL)
+        return NULL;
+    type = &ht->ht_type;
+    type->tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+    type->tp_dealloc = subtype_dealloc;
+    type->tp_traverse = subtype_traverse;
+    type->tp_clear = subtype_clear;
+    type->tp_alloc = PyType_GenericAlloc;
+    type->tp_free = PyObject_GC_Del;
+    extend(type, PyDict_GetItemString(dict, "__slots__") == NULL, 1);
+    if (PyDict_Update(type->tp_dict, dict) < 0)
+        goto failed;
+    if (PyDict_GetItemString(type->tp_dict, "__module__") == NULL
+        && PyDict_SetItemString(type->tp_dict, "__module__", py_str("__main__")) < 0)
+        goto failed;
+    hook = PyDict_GetItemString(type->tp_dict, "__new__");
+    if (hook != NULL && PyFunction_Check(hook)) {
+        hook = PyStaticMethod_New(hook);
+        if (hook == NULL || PyDict_SetItemString(type->tp_dict, "__new__", hook) < 0)
+            goto failed;
+        Py_DECREF(hook);
+    }
+    if (PyType_Ready(type) < 0 || py_fix_slots(type) < 0)
+        goto failed;
+    tell_header(type);
+    return OBJECT(type);
+failed:
+    Py_DECREF(ht);
+    return NULL;
+}
+
+/* ---- type itself ------------------------------------------------------------------ */
+
+static PyObject *type_new(PyTypeObject *metatype, PyObject *args, PyObject *kwargs)
+{
+    if (metatype == &PyType_Type && PyTuple_GET_SIZE(args) == 1)
+        return Py_NewRef(Py_TYPE(PyTuple_GET_ITEM(args, 0)));
+    return make_class(metatype, args, kwargs);
+}
+
+static int type_init(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    (void)op, (void)args, (void)kwargs;
+    return 0;
+}
+
+static PyObject *type_call(PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+    PyTypeObject *type = TYPE(callable);
+    PyObject *op;
+
+    if (type->tp_new == NULL)
+        return PyErr_Format(PyExc_TypeError, "cannot create '%.100s' instances", type->tp_name);
+    op = type->tp_new(type, args, kwargs);
+    if (op == NULL || (type == &PyType_Type && PyTuple_GET_SIZE(args) == 1) || !PyObject_TypeCheck(op, type))
+        return op;
+    if (Py_TYPE(op)->tp_init != NULL && Py_TYPE(op)->tp_init(op, args, kwargs) < 0)
+        Py_CLEAR(op);
+    return op;
+}
+
+PyObject *PyType_GenericAlloc(PyTypeObject *type, Py_ssize_t n)
+{
+    PyObject *op = py_alloc(type, n);
+
+    if (op == NULL)
+        return PyErr_NoMemory();
+    if (PyType_IS_GC(type))
+        PyObject_GC_Track(op);
+    return op;
+}
+
+PyObject *PyType_GenericNew(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args, (void)kwargs;
+    return type->tp_alloc(type, 0);
+}
+
+static void type_dealloc(PyObject *op)
+{
+    PyHeapTypeObject *ht = HEAP(op);
+
+    PyObject_GC_UnTrack(op);
+    Py_XDECREF(ht->ht_type.tp_dict);
+    Py_XDECREF(ht->ht_type.tp_bases);
+    Py_XDECREF(ht->ht_type.tp_mro);
+    Py_XDECREF(ht->ht_name);
+    Py_XDECREF(ht->ht_qualname);
+    Py_XDECREF(ht->ht_module);
+    Py_XDECREF(OBJECT(ht->ht_type.tp_base));
+    PyMem_Free(ht->name_text);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static int type_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    PyHeapTypeObject *ht = HEAP(op);
+
+    if (!(ht->ht_type.tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return 0;
+    Py_VISIT(ht->ht_type.tp_dict);
+    Py_VISIT(ht->ht_type.tp_bases);
+    Py_VISIT(ht->ht_type.tp_mro);
+    Py_VISIT(ht->ht_name);
+    Py_VISIT(ht->ht_qualname);
+    Py_VISIT(ht->ht_module);
+    Py_VISIT(OBJECT(ht->ht_type.tp_base));
+    return 0;                           /* a metatype that is a class is visited by subtype_traverse */
+}
+
+/* The rest must stay, as objects of the type may still be deallocated. */
+static int type_clear(PyObject *op)
+{
+    PyHeapTypeObject *ht = HEAP(op);
+
+    if (ht->ht_type.tp_dict != NULL)
+        PyDict_Clear(ht->ht_type.tp_dict);
+    Py_CLEAR(ht->ht_module);
+    if (ht->ht_type.tp_mro != NULL) {
+        PyObject *mro = ht->ht_type.tp_mro;
+
+        ht->ht_type.tp_mro = NULL;
+        Py_DECREF(mro);
+    }
+    return 0;
+}
+
+static PyObject *type_repr(PyObject *op)
+{
+    return PyUnicode_FromFormat("<class '%s'>", TYPE(op)->tp_name);
+}
+
+/* What is in the metatype and gives a value or takes one goes first, then what is in the type. */
+static PyObject *type_getattro(PyObject *op, PyObject *name)
+{
+    PyObject *meta = _PyType_Lookup(Py_TYPE(op), name), *value;
+
+    Py_XINCREF(meta);
+    if (meta == NULL && PyErr_Occurred())
+        return NULL;
+    if (meta != NULL && Py_TYPE(meta)->tp_descr_get != NULL && PyDescr_IsData(meta)) {
+        value = Py_TYPE(meta)->tp_descr_get(meta, op, OBJECT(Py_TYPE(op)));
+        Py_DECREF(meta);
+        return value;
+    }
+    value = _PyType_Lookup(TYPE(op), name);
+    if (value != NULL) {
+        Py_XDECREF(meta);
+        Py_INCREF(value);
+        if (Py_TYPE(value)->tp_descr_get != NULL) {
+            PyObject *bound = Py_TYPE(value)->tp_descr_get(value, NULL, op);
+
+            Py_DECREF(value);
+            return bound;
+        }
+        return value;
+    }
+    if (meta != NULL && Py_TYPE(meta)->tp_descr_get != NULL) {
+        value = Py_TYPE(meta)->tp_descr_get(meta, op, OBJECT(Py_TYPE(op)));
+        Py_DECREF(meta);
+        return value;
+    }
+    if (meta != NULL || PyErr_Occurred())
+        return meta;
+    return PyErr_Format(PyExc_AttributeError, "type object '%.50s' has no attribute '%U'", TYPE(op)->tp_name, name);
+}
+
+static int type_setattro(PyObject *op, PyObject *name, PyObject *value)
+{
+    int code;
+
+    if (!(TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        PyErr_Format(PyExc_TypeError, "cannot set '%U' attribute of immutable type '%s'", name, TYPE(op)->tp_name);
+        return -1;
+    }
+    code = value != NULL ? PyDict_SetItem(TYPE(op)->tp_dict, name, value) : PyDict_DelItem(TYPE(op)->tp_dict, name);
+    return code < 0 ? -1 : py_fix_slots(TYPE(op));
+}
+
+static PyObject *get_name(PyObject *op, void *none) { (void)none; return PyType_GetName(TYPE(op)); }
+static PyObject *get_mro(PyObject *op, void *none) { (void)none; return py_type_mro(TYPE(op)); }
+static PyObject *get_dict(PyObject *op, void *none) { (void)none; return Py_XNewRef(py_type_dict(TYPE(op))); }
+static PyObject *get_base(PyObject *op, void *none) { (void)none; return Py_NewRef(TYPE(op)->tp_base != NULL ? OBJECT(TYPE(op)->tp_base) : Py_None); }
+
+static PyObject *get_bases(PyObject *op, void *none)
+{
+    (void)none;
+    return TYPE(op)->tp_bases != NULL ? Py_NewRef(TYPE(op)->tp_bases)
+         : TYPE(op)->tp_base != NULL ? PyTuple_Pack(1, OBJECT(TYPE(op)->tp_base)) : PyTuple_New(0);
+}
+
+static PyObject *get_module(PyObject *op, void *none)
+{
+    PyObject *module = TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE ? PyDict_GetItemString(TYPE(op)->tp_dict, "__module__") : NULL;
+    const char *dot = strrchr(TYPE(op)->tp_name, '.');
+
+    (void)none;
+    return module != NULL ? Py_NewRef(module) : dot != NULL ? PyUnicode_FromStringAndSize(TYPE(op)->tp_name, dot - TYPE(op)->tp_name)
+                                                            : PyUnicode_FromString("builtins");
+}
+
+static PyObject *method_mro(PyObject *op, PyObject *none) { PyObject *mro = py_type_mro(TYPE(op)), *list = mro != NULL ? PySequence_List(mro) : NULL; (void)none; Py_XDECREF(mro); return list; }
+
+static PyGetSetDef type_getset[] = {
+    { "__name__", get_name, NULL, NULL, NULL }, { "__qualname__", get_name, NULL, NULL, NULL },
+    { "__mro__", get_mro, NULL, NULL, NULL }, { "__dict__", get_dict, NULL, NULL, NULL },
+    { "__base__", get_base, NULL, NULL, NULL }, { "__bases__", get_bases, NULL, NULL, NULL },
+    { "__module__", get_module, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+};
+static PyMethodDef type_methods[] = { { "mro", method_mro, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+PyTypeObject PyType_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "type", .tp_basicsize = sizeof(PyHeapTypeObject),
+    .tp_dealloc = type_dealloc, .tp_repr = type_repr, .tp_call = type_call, .tp_getattro = type_getattro,
+    .tp_setattro = type_setattro, .tp_traverse = type_traverse, .tp_clear = type_clear,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TYPE_SUBCLASS,
+    .tp_methods = type_methods, .tp_getset = type_getset, .tp_init = type_init, .tp_alloc = PyType_GenericAlloc,
+    .tp_new = type_new, .tp_free = PyObject_GC_Del
+};
+
+/* ---- asking -------------------------------------------------------------------------- */
+
+unsigned long PyType_GetFlags(PyTypeObject *type) { return type->tp_flags; }
+
+PyObject *PyType_GetName(PyTypeObject *type)
+{
+    const char *dot = strrchr(type->tp_name, '.');
+
+    return type->tp_flags & Py_TPFLAGS_HEAPTYPE ? Py_NewRef(HEAP(type)->ht_name)
+                                                : PyUnicode_FromString(dot != NULL ? dot + 1 : type->tp_name);
+}
+
+PyObject *PyType_GetQualName(PyTypeObject *type) { return PyType_GetName(type); }
+
+PyObject *PyType_GetModule(PyTypeObject *type)
+{
+    PyObject *module = type->tp_flags & Py_TPFLAGS_HEAPTYPE ? HEAP(type)->ht_module : NULL;
+
+    return module != NULL ? module : PyErr_Format(PyExc_TypeError, "PyType_GetModule: Type '%s' has no associated module", type->tp_name);
+}
+
+void *PyType_GetModuleState(PyTypeObject *type)
+{
+    PyObject *module = PyType_GetModule(type);
+
+    return module != NULL ? PyModule_GetState(module) : NULL;
+}
+
+PyObject *PyType_GetModuleByDef(PyTypeObject *type, struct PyModuleDef *def)
+{
+    PyTypeObject *t;
+    Py_ssize_t i;
+
+    for (i = 0; (t = mro_at(type, i)) != NULL; i++)
+        if ((t->tp_flags & Py_TPFLAGS_HEAPTYPE) && HEAP(t)->ht_module != NULL && PyModule_GetDef(HEAP(t)->ht_module) == def)
+            return HEAP(t)->ht_module;
+    return PyErr_Format(PyExc_TypeError, "PyType_GetModuleByDef: No superclass of '%s' has the given module", type->tp_name);
+}
+
+/* ---- object ----------------------------------------------------------------------------- */
+
+static void object_dealloc(PyObject *op)
+{
+    Py_TYPE(op)->tp_free(op);
+}
+
+static PyObject *object_repr(PyObject *op)
+{
+    return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(op)->tp_name, (void *)op);
+}
+
+static PyObject *object_str(PyObject *op) { return PyObject_Repr(op); }
+static Py_hash_t object_hash(PyObject *op) { return _Py_HashPointer(op); }
+
+static PyObject *object_richcompare(PyObject *a, PyObject *b, int op)
+{
+    if (op == Py_EQ && a == b)
+        Py_RETURN_TRUE;
+    if (op == Py_NE && Py_TYPE(a)->tp_richcompare != NULL && Py_TYPE(a)->tp_richcompare != object_richcompare) {
+        PyObject *same = Py_TYPE(a)->tp_richcompare(a, b, Py_EQ);
+        int yes;
+
+        if (same == NULL || same == Py_NotImplemented)
+            return same;
+        yes = PyObject_IsTrue(same);
+        Py_DECREF(same);
+        return yes < 0 ? NULL : PyBool_FromLong(!yes);
+    }
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+static int has_arguments(PyObject *args, PyObject *kwargs)
+{
+    return PyTuple_GET_SIZE(args) > 0 || (kwargs != NULL && PyDict_Size(kwargs) > 0);
+}
+
+static PyObject *object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    if (has_arguments(args, kwargs) && type->tp_init == PyBaseObject_Type.tp_init)
+        return PyErr_Format(PyExc_TypeError, "%.200s() takes no arguments", type->tp_name);
+    return type->tp_alloc(type, 0);
+}
+
+static int object_init(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    if (has_arguments(args, kwargs) && Py_TYPE(op)->tp_new == object_new) {
+        PyErr_Format(PyExc_TypeError, "%.200s() takes no arguments", Py_TYPE(op)->tp_name);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *get_class(PyObject *op, void *none) { (void)none; return Py_NewRef(Py_TYPE(op)); }
+
+/* There is no pickle: a type that can be saved has methods of its own for that. */
+static PyObject *object_reduce(PyObject *op, PyObject *args)
+{
+    (void)args;
+    return PyErr_Format(PyExc_TypeError, "cannot pickle '%.200s' object", Py_TYPE(op)->tp_name);
+}
+
+static PyMethodDef object_methods[] = {
+    { "__reduce__", object_reduce, METH_NOARGS, NULL }, { "__reduce_ex__", object_reduce, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL }
+};
+
+static PyGetSetDef object_getset[] = { { "__class__", get_class, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+
+PyTypeObject PyBaseObject_Type = {
+    PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "object", .tp_basicsize = sizeof(PyObject),
+    .tp_dealloc = object_dealloc, .tp_repr = object_repr, .tp_str = object_str, .tp_hash = object_hash,
+    .tp_getattro = PyObject_GenericGetAttr, .tp_setattro = PyObject_GenericSetAttr, .tp_richcompare = object_richcompare,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_methods = object_methods, .tp_getset = object_getset,
+    .tp_init = object_init,
+    .tp_alloc = PyType_GenericAlloc, .tp_new = object_new, .tp_free = PyObject_Free
+};

@@ -1,0 +1,82 @@
+; CPython's _heapqmodule.c: what test_heapq.py checks.
+(define m (import "_heapq"))
+(define IndexError (builtin "IndexError"))
+(define TypeError (builtin "TypeError"))
+(define seed 12345)
+(define (random n)
+  (set! seed (modulo (+ (* seed 1103515245) 12345) 2147483648))
+  (modulo (quotient seed 65536) n))
+
+(define (check-invariant heap)
+  (let ((n (len heap)) (i 1))
+    (while (< i n)
+      (assert (truth (py "<=" (item heap (quotient (- i 1) 2)) (item heap i))) (list "the heap" i))
+      (set! i (+ i 1)))))
+
+; push and pop
+(define heap (array))
+(define data (array))
+(for-each (lambda (i)
+            (let ((x (random 1000)))
+              (array-push! data x)
+              (call m 'heappush heap x)
+              (check-invariant heap)))
+          (range 60))
+(define results (array))
+(while (> (len heap) 0)
+  (array-push! results (call m 'heappop heap))
+  (check-invariant heap))
+(call data 'sort)
+(assert (equal? data results))
+(assert (instance? (catch IndexError (lambda () (call m 'heappop (array)))) IndexError))
+(assert (catch TypeError (lambda () (call m 'heappush (list) 1))))
+(assert (catch TypeError (lambda () (call m 'heappop nil))))
+
+; heapify
+(for-each (lambda (size)
+            (let ((h (array)))
+              (for-each (lambda (i) (array-push! h (random 1000))) (range size))
+              (call m 'heapify h)
+              (check-invariant h)))
+          (append (range 12) (list 100)))
+(assert (catch TypeError (lambda () (call m 'heapify nil))))
+
+; replace and pushpop
+(define h (array))
+(assert (catch IndexError (lambda () (call m 'heapreplace h 1))))
+(for-each (lambda (i) (array-push! h i)) (list 1 2 3 4))
+(assert (= (call m 'heapreplace h 0) 1))
+(check-invariant h)
+(assert (= (call m 'heappushpop h -1) -1))
+(assert (= (call m 'heappushpop h 10) 0))
+(check-invariant h)
+(assert (= (call m 'heappushpop (array) 7) 7))
+
+; a heap of the largest first
+(define big (array 1 5 2 9 3))
+(call m '_heapify_max big)
+(assert (= (item big 0) 9))
+(assert (= (call m '_heappop_max big) 9))
+(assert (= (call m '_heapreplace_max big 0) 5))
+
+; objects that compare themselves, and one that fails
+(define compared 0)
+(define Item (class "Item" (list) (dict
+  "__init__" (lambda (self key) (set-attr! self 'key key))
+  "__lt__" (lambda (self other) (set! compared (+ compared 1)) (< (attr self 'key) (attr other 'key))))))
+(define items (array))
+(for-each (lambda (key) (call m 'heappush items (Item key))) (list 5 3 8 1 9 2))
+(define order (array))
+(while (> (len items) 0) (array-push! order (attr (call m 'heappop items) 'key)))
+(assert (equal? order (array 1 2 3 5 8 9)))
+(assert (> compared 5))
+(define Failing (class "Failing" (list) (dict "__lt__" (lambda (self other) (raise (builtin "ValueError") "no order")))))
+(assert (catch (builtin "ValueError") (lambda () (call m 'heapify (array (Failing) (Failing))))))
+
+; a comparison that changes the heap
+(define victim (array))
+(define Evil (class "Evil" (list) (dict "__lt__" (lambda (self other) (call victim '__delitem__ (slice 0 nil)) true))))
+(for-each (lambda (i) (array-push! victim (Evil))) (range 5))
+(assert (catch (builtin "RuntimeError") (lambda () (call m 'heappush victim (Evil)) (call m 'heappop victim) (call m 'heapify victim))))
+(gc)
+(check-links)

@@ -1,0 +1,74 @@
+#!/bin/sh
+# run.sh PVM [debug] - extensions of others, as CPython's users have them, on this VM: each is compiled
+# unmodified, and a script checks what its own tests check; normally, with a small nursery, and with a
+# collection and a compaction at each allocation. debug: PVM was built with RRC_DEBUG and sanitizers.
+#
+# The sources are those of Debian's packages, in build/sources (`make deps-all`). What is missing is skipped.
+. tests/lib.sh
+pvm=$1
+kind=${2:-release}
+here=bindings/cpython/tests
+sources=$BUILD/sources
+out=$BUILD/cpython/$kind
+flags='-O1 -g -fPIC -shared -Werror=implicit-function-declaration -Ibindings/cpython/include'
+[ "$kind" = debug ] && flags="$flags -fno-omit-frame-pointer -fsanitize=address -DRRC_DEBUG"
+# What an extension keeps in its static variables until the process ends, or forgets there, is no leak of ours.
+LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
+export LSAN_OPTIONS
+
+# module NAME PACKAGE FILE MODULE [FLAGS]: compile FILE of the package (-: one of ours) to a module, and
+# run NAME.lisp, or all scripts in the folder NAME, with it.
+module() {
+    name=$1 package=$2 source=$sources/$2/$3 spec=$4
+    [ "$package" = - ] && source=$here/$3
+    shift 4
+    mkdir -p "$out/$name"
+    if [ ! -f "$source" ]; then
+        skip "$name: there are no sources of $package (make deps-all)"
+        return
+    fi
+    case $source in *.pyx)              # Cython's C has a mode for VMs such as this one
+        if ! have cython3; then skip "$name: there is no cython3"; return; fi
+        cython3 -3 "$source" -o "$out/$name/generated.c" || { fail "$name: cython3 fails"; return; }
+        source=$out/$name/generated.c
+        set -- "$@" '-DPYPY_VERSION="7"' -DNDEBUG ;;
+    esac
+    file=${spec##*.}
+    # shellcheck disable=SC2086
+    if ! $CC $flags "$source" -o "$out/$name/$file.so" "$@" 2>"$out/$name/errors"; then
+        if grep -q 'cannot find -l' "$out/$name/errors"; then skip "$name: a library is missing"
+        else fail "$name does not compile: $(head -n 3 "$out/$name/errors")"; fi
+        return
+    fi
+    case $spec in *.*) extension=${spec%.*}=$out/$name/$file.so ;; *) extension=$out/$name/$file.so ;; esac
+    for script in $here/"$name".lisp $here/"$name"/*.lisp; do
+        case $script in */common.lisp) continue ;; esac         # it is loaded by the others
+        [ -f "$script" ] || continue
+        title=${script#$here/}
+        expect "$title" "$pvm" --extension "$extension" "$script"
+        expect "$title, small nursery" "$pvm" --nursery 8k --extension "$extension" "$script"
+        [ "$QUICK" = 1 ] || expect "$title, stress" "$pvm" --stress --extension "$extension" "$script"
+    done
+}
+
+modules=$sources/python3.11/Modules
+module api - api.c api
+module probe - probe.c probe
+module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
+module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
+module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
+module xxlimited python3.11 Modules/xxlimited.c xxlimited
+module xxhash python-xxhash src/_xxhash.c _xxhash -lxxhash
+module levenshtein python-levenshtein Levenshtein/_levenshtein.c _levenshtein
+module pvectorc pyrsistent pvectorcmodule.c pvectorc
+module bitarray python-bitarray bitarray/_bitarray.c _bitarray
+module zope zope.interface src/zope/interface/_zope_interface_coptimizations.c _zope_interface_coptimizations
+# These forget references: to numbers and a module; to strings; to what the module is made of.
+ASAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS
+module multidict python-multidict multidict/_multidict.c multidict._multidict
+module persistent persistent src/persistent/cPersistence.c persistent.cPersistence -DNDEBUG "$sources"/persistent/src/persistent/ring.c
+module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
+unset ASAN_OPTIONS
+module simplejson simplejson simplejson/_speedups.c simplejson._speedups
+finish
