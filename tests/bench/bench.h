@@ -152,17 +152,27 @@ typedef struct samples {
     double value[BENCH_MAX_REPEATS], limit[BENCH_MAX_REPEATS];
 } samples;
 
-/* How long the calls of a function took: the longest, and how many of each length. */
+/* How long calls took: the longest, and how many of each length. */
 enum { BENCH_BUCKETS_PER_DECADE = 8, BENCH_BUCKETS = 80, BENCH_BATCH = 16 };
 
 typedef struct calls {
-    size_t number, bucket[BENCH_BUCKETS];       /* bucket 0 is all that is below 10 ns and a bit */
+    size_t number, bucket[BENCH_BUCKETS];       /* bucket 0 is all that is below 13 ns */
     double sum, longest;                        /* seconds */
 } calls;
 
 void calls_note(calls *c, double seconds);
 void calls_add(calls *to, const calls *from);
 void calls_keep_best(calls *best, const calls *c);      /* the one whose longest call is shorter */
+
+/* If each turn makes the same calls in the same order, what the machine adds to one call differs from turn to turn.
+   So this keeps for each call its shortest time in all turns. */
+typedef struct least_times {
+    float *time;
+    size_t count, room;
+    int    failed;              /* there was not enough memory */
+} least_times;
+
+double least_longest(const least_times *l);
 
 /* For each bucket a line: where it begins in ms, its calls, and the calls that took at least so long. The last
    line is the longest call. */
@@ -174,6 +184,8 @@ void calls_print(const calls *c, FILE *out, const char *before, char separator);
    with what the processor spent on its batch. */
 typedef struct watch {
     calls  calls;
+    least_times *least;         /* or NULL */
+    size_t place;               /* of the next call in it */
     int    batch, waiting;
     double cpu, start, wall[BENCH_BATCH];
 } watch;
@@ -181,6 +193,7 @@ typedef struct watch {
 void watch_begin(watch *w);
 void watch_end(watch *w);
 void watch_flush(watch *w);     /* the batch ends here */
+void watch_turn(watch *w, least_times *l, int batch);         /* a turn begins */
 
 typedef struct bench {
     data       *d;

@@ -1,5 +1,6 @@
 /* calls.c - how long calls take, one by one. */
 #include <math.h>
+#include <stdlib.h>
 #include "bench.h"
 
 void calls_note(calls *c, double seconds)
@@ -46,6 +47,44 @@ void calls_print(const calls *c, FILE *out, const char *before, char separator)
         fprintf(out, "%s%.4g%c0%c1\n", before, c->longest * 1e3, separator, separator);
 }
 
+static void least_note(least_times *l, size_t place, double seconds)
+{
+    if (place == l->room) {
+        size_t room = l->room > 0 ? 2 * l->room : 1024;
+        float *time = realloc(l->time, room * sizeof *time);
+
+        if (time == NULL) {
+            l->failed = 1;
+            return;
+        }
+        l->time = time;
+        l->room = room;
+    }
+    if (place >= l->count) {
+        l->time[place] = (float)seconds;
+        l->count = place + 1;
+    } else if (l->time[place] > (float)seconds)
+        l->time[place] = (float)seconds;
+}
+
+double least_longest(const least_times *l)
+{
+    float longest = 0;
+    size_t i;
+
+    for (i = 0; i < l->count; i++)
+        if (longest < l->time[i])
+            longest = l->time[i];
+    return longest;
+}
+
+void watch_turn(watch *w, least_times *l, int batch)
+{
+    memset(w, 0, sizeof *w);
+    w->least = l;
+    w->batch = batch;
+}
+
 void watch_begin(watch *w)
 {
     if (w->waiting == 0)
@@ -68,7 +107,12 @@ void watch_flush(watch *w)
     if (w->waiting == 0)
         return;
     cpu = bench_cpu_now() - w->cpu;
-    for (i = 0; i < w->waiting; i++)
-        calls_note(&w->calls, w->wall[i] < cpu ? w->wall[i] : cpu);
+    for (i = 0; i < w->waiting; i++) {
+        double seconds = w->wall[i] < cpu ? w->wall[i] : cpu;
+
+        calls_note(&w->calls, seconds);
+        if (w->least != NULL)
+            least_note(w->least, w->place++, seconds);
+    }
     w->waiting = 0;
 }

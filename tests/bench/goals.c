@@ -46,7 +46,7 @@ static const struct {
     { "pause, dying, the host marks",       "",      0, 0,   0 },
     { "pause, dying, slices in all",        "",      0, 1.3, 0 },
     { "pause, building, ",                  "",    0.1, 0,   0 },
-    { "pause, between slices, ",            "",    0.1, 0,   0 }
+    { "pause, meanwhile, ",                 "",    0.1, 0,   0 }
 };
 
 static int is_for(const char *goal_row, const char *row)

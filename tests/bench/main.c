@@ -93,7 +93,8 @@ static void print_machine(FILE *out, const char *before)
 static void rows_peer(bench *b, const char *peer)
 {
     const char *command = strchr(peer, '=');
-    char shell[512], line[256], variant[32], row[64], unit[8], rest[64];
+    char shell[512], line[256], variant[32], row[64], unit[8];
+    unsigned long number, at_least;
     double value, limit;
     FILE *output;
 
@@ -113,9 +114,9 @@ static void rows_peer(bench *b, const char *peer)
 
         if (sscanf(line, "variant\t%31[^\n]", variant) == 1)
             continue;
-        if (sscanf(line, "calls\t%63[^\t]\t%63[^\n]", row, rest) == 2) {
+        if (sscanf(line, "calls\t%63[^\t]\t%lf\t%lu\t%lu", row, &value, &number, &at_least) == 4) {
             if (b->calls != NULL)
-                fprintf(b->calls, "%s;%s;%lu;%s\n", row, variant, (unsigned long)b->d->n, rest);
+                fprintf(b->calls, "%s;%s;%lu;%.4g;%lu;%lu\n", row, variant, (unsigned long)b->d->n, value, number, at_least);
             continue;
         }
         if (sscanf(line, "%63[^\t]\t%lf\t%lf\t%7s", row, &value, &limit, unit) == 4 && bench_wants(b, row)) {

@@ -285,33 +285,62 @@ static int refill(world *w, size_t dead)
 
 /* ---- rows ----------------------------------------------------------------- */
 
-/* What is kept of all turns: of each function the turn whose longest call was the shortest. */
+/* What is kept of all turns. */
 typedef struct results {
-    calls   best[FUNCTIONS], slices, mutator;
+    least_times least[FUNCTIONS];
+    size_t  calls_in_turn[FUNCTIONS];
+    calls   slices, mutator;    /* the turn whose longest call was the shortest */
     samples whole, ratio;
 } results;
 
-static void forget(world *w)
+static void begin_watching(world *w, results *r)
 {
     int i;
 
-    for (i = 0; i < FUNCTIONS; i++) {
-        memset(&w->watch[i], 0, sizeof w->watch[i]);
-        w->watch[i].batch = i < MUTATORS ? BENCH_BATCH : 1;
-    }
+    for (i = 0; i < FUNCTIONS; i++)
+        watch_turn(&w->watch[i], &r->least[i], i < MUTATORS ? BENCH_BATCH : 1);
 }
 
-/* A turn is over: keep what its calls from first to last took. */
-static void take(world *w, results *r, calls *all, int first, int last)
+/* The calls from first to last, and the best turn of them. */
+static void take(const world *w, calls *best, int first, int last)
 {
     calls together = { 0 };
     int i;
 
-    for (i = first; i < last; i++) {
+    for (i = first; i < last; i++)
         calls_add(&together, &w->watch[i].calls);
-        calls_keep_best(&r->best[i], &w->watch[i].calls);
+    calls_keep_best(best, &together);
+}
+
+/* All turns make the same calls. Returns whether that is so. */
+static int end_watching(world *w, results *r, int counts)
+{
+    int i, same = 1;
+
+    for (i = 0; i < FUNCTIONS; i++) {
+        watch *of = &w->watch[i];
+
+        watch_flush(of);
+        if (counts && of->place != r->calls_in_turn[i])
+            same = 0;
+        r->calls_in_turn[i] = of->place;
+        same = same && !r->least[i].failed;
     }
-    calls_keep_best(all, &together);
+    if (counts) {
+        take(w, &r->mutator, 0, MUTATORS);
+        take(w, &r->slices, START, MARKING);
+    }
+    if (!same)
+        failed(w, "the turns differ");
+    return same;
+}
+
+static void free_results(results *r)
+{
+    int i;
+
+    for (i = 0; i < FUNCTIONS; i++)
+        free(r->least[i].time);
 }
 
 /* The time of all that a collection in slices did, without the mutator. */
@@ -340,14 +369,9 @@ static int collect(world *w, results *r, int dying, int counts)
     if (!refill(w, dead))
         return 0;
     unmark(w);
-    forget(w);
-    if (!collect_in_slices(w))
+    begin_watching(w, r);
+    if (!collect_in_slices(w) || !end_watching(w, r, counts))
         return 0;
-    if (counts) {
-        take(w, r, &r->mutator, 0, MUTATORS);
-        take(w, r, &r->slices, START, MARKING);
-        calls_keep_best(&r->best[MARKING], &w->watch[MARKING].calls);
-    }
     sample(&r->whole, whole * 1e3, 0);
     sample(&r->ratio, (sum_of_slices(w) - alone) / n, (whole - alone) / n);
     return refill(w, dead);
@@ -359,6 +383,7 @@ static int turn(world *w, const rrc_desc *desc, results *building, results *live
     int good;
 
     w->dying = 0;
+    w->next = 0;
     unmark(w);
     for (i = 0; i < w->n; i++)
         w->cells[i]->ob = NULL;
@@ -367,26 +392,33 @@ static int turn(world *w, const rrc_desc *desc, results *building, results *live
     w->heap = rrc_heap_new(desc);
     if (w->heap == NULL)
         return 0;
-    forget(w);
+    begin_watching(w, building);
     for (i = 0, good = 1; i < w->n && good; i += 2)
         good = make_pair(w, i);
-    good = good && mutate(w, w->n / TENTH);         /* which ends each batch */
-    if (counts)
-        take(w, building, &building->mutator, 0, MUTATORS);
+    good = good && mutate(w, w->n / TENTH);
+    good = good && end_watching(w, building, counts);
     good = good && collect(w, live, 0, counts) && collect(w, dying, 1, counts);
     rrc_heap_free(w->heap);
     return good;
 }
 
-static void row_of(bench *b, const char *part, const char *name, const calls *c)
+static void row_of(bench *b, const char *part, const char *name, double seconds)
 {
     samples s = { 2, { 0 }, { 0 } };
     char row[64];
 
     snprintf(row, sizeof row, "pause, %s, %s", part, name);
-    s.value[0] = c->longest * 1e3;
+    s.value[0] = seconds * 1e3;
     if (bench_wants(b, row))
         bench_pause(b, row, &s);
+}
+
+static void calls_of(bench *b, const char *part, const char *name, const calls *c)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s, %s", part, name);
+    bench_calls(b, text, c);
 }
 
 static void rows_of_collection(bench *b, const char *part, const results *r)
@@ -401,32 +433,45 @@ static void rows_of_collection(bench *b, const char *part, const results *r)
         calls_note(&one, r->whole.value[i] * 1e-3);
         calls_keep_best(&whole, &one);
     }
-    row_of(b, part, "whole", &whole);
-    row_of(b, part, "longest slice", &r->slices);
+    row_of(b, part, "whole", whole.longest);
+    row_of(b, part, "longest slice", r->slices.longest);
     for (i = START; i < FUNCTIONS; i++)
-        row_of(b, part, names[i], &r->best[i]);
+        row_of(b, part, names[i], least_longest(&r->least[i]));
     snprintf(row, sizeof row, "pause, %s, slices in all", part);
     if (bench_wants(b, row))
         bench_row(b, row, "ns", &r->ratio);
-    snprintf(row, sizeof row, "%s, whole", part);
-    bench_calls(b, row, &whole);
-    snprintf(row, sizeof row, "%s, slices", part);
-    bench_calls(b, row, &r->slices);
+    calls_of(b, part, "whole", &whole);
+    calls_of(b, part, "slices", &r->slices);
+}
+
+static void rows_of_mutator(bench *b, const char *part, const results *r, const results *other)
+{
+    calls all = r->mutator;
+    int i;
+
+    calls_add(&all, &other->mutator);
+    row_of(b, part, "longest call", all.longest);
+    for (i = 0; i < MUTATORS; i++) {
+        double one = least_longest(&r->least[i]), two = least_longest(&other->least[i]);
+
+        row_of(b, part, names[i], one > two ? one : two);
+    }
+    calls_of(b, part, "mutator", &all);
 }
 
 static void rows_pauses(bench *b, int has_slots)
 {
-    static results building, live, dying;
-    static calls between[MUTATORS], meanwhile;
+    results building, live, dying, none;
     rrc_desc desc = { 0 };
     world w = { 0 };
-    int i, count, good = 1;
+    int count, good = 1;
 
     if (b->rows != NULL && strstr(b->rows, "pause") == NULL)
         return;
     memset(&building, 0, sizeof building);
     memset(&live, 0, sizeof live);
     memset(&dying, 0, sizeof dying);
+    memset(&none, 0, sizeof none);
     w.b = b;
     w.n = b->d->n / 2 * 2;
     w.reports = 1;
@@ -452,20 +497,14 @@ static void rows_pauses(bench *b, int has_slots)
         if (!good || w.store.next == w.store.memory)
             failed(&w, "it could not be measured");
         else {
-            memset(&meanwhile, 0, sizeof meanwhile);
             rows_of_collection(b, "live", &live);
             rows_of_collection(b, "dying", &dying);
-            for (i = 0; i < MUTATORS; i++) {
-                row_of(b, "building", names[i], &building.best[i]);
-                between[i] = live.best[i];
-                calls_add(&between[i], &dying.best[i]);
-                row_of(b, "between slices", names[i], &between[i]);
-            }
-            bench_calls(b, "building, mutator", &building.mutator);
-            calls_add(&meanwhile, &live.mutator);
-            calls_add(&meanwhile, &dying.mutator);
-            bench_calls(b, "between slices, mutator", &meanwhile);
+            rows_of_mutator(b, "building", &building, &none);
+            rows_of_mutator(b, "meanwhile", &live, &dying);
         }
+        free_results(&building);
+        free_results(&live);
+        free_results(&dying);
     }
     free(w.store.memory);
     free(w.nodes);
