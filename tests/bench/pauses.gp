@@ -29,7 +29,7 @@ set logscale xy
 set tics out nomirror
 set border 3 lc rgb "#555555"
 set grid ytics lc rgb "#E4E4E4" lw 1
-set key reverse Left samplen 3 spacing 1.1 width 1 noenhanced
+set key reverse Left samplen 2 spacing 1.0 font ",10" noenhanced
 set lmargin 9
 set rmargin 3
 set tmargin 4
@@ -37,7 +37,7 @@ set bmargin 4
 
 set multiplot layout 2, 3 title heading font ",12" noenhanced
 set xrange [0.00001:20000]
-set yrange [0.7:2e7]
+set yrange [0.7:1e12]
 set format x "10^{%T}"
 set format y "10^{%T}"
 set xlabel "ms" offset 0, 0.4
@@ -61,7 +61,7 @@ unset arrow 1
 unset arrow 2
 
 set xrange [70000:6000000]
-set yrange [0.0003:100000]
+set yrange [0.0003:3e8]
 set xtics ("10^5" 1e5, "10^6" 1e6, "4x10^6" 4e6)
 set xlabel "objects" offset 0, 0.4
 set ylabel "ms" offset 1
