@@ -1753,7 +1753,7 @@ struct rrc_heap {
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     rrci_gray     gray;
-    char          host_reports;     /* ... in this major collection in slices */
+    char          host_reports;     /* ... has done so since the last major collection */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
@@ -1957,7 +1957,7 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 {
     rrc_log_item item;
 #ifndef RRC_NO_STDIO
-    char text[768];
+    char text[768], about[200] = "";
 #endif
     int to_stderr = 0;
 #if defined(RRC_DEBUG) && !defined(RRC_NO_STDIO)
@@ -1976,8 +1976,13 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 #ifdef RRC_NO_STDIO
     item.text = item.message;
 #else
-    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s (type %.100s, ob %p, p %p)%s%.330s",
-             function, item.name, item.message, item.type_name, (void *)ob, (void *)p,
+    if (ob != NULL && p != NULL)
+        snprintf(about, sizeof about, " (type %.100s, ob %p, p %p)", item.type_name, (void *)ob, (void *)p);
+    else if (ob != NULL)
+        snprintf(about, sizeof about, " (type %.100s, ob %p)", item.type_name, (void *)ob);
+    else if (p != NULL)
+        snprintf(about, sizeof about, " (p %p)", (void *)p);
+    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s%s%s%.330s", function, item.name, item.message, about,
              *detail ? "; " : "", detail);
     item.text = text;
     if (to_stderr) {
@@ -5574,6 +5579,28 @@ static int rrci_ask_host(rrc_heap *heap)
     return reached;
 }
 
+/* The host marked something without a report. If it reports at all, that was a mistake. */
+static void rrci_note_missing_report(const rrci_search *search)
+{
+#ifdef RRC_DEBUG
+    rrc_heap *heap = search->heap;
+    if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
+        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
+                   "the host marked an object that has a link, but did not report it by rrc_marked");
+#else
+    (void)search;
+#endif
+}
+
+/* As rrci_ask_host. */
+static int rrci_ask_again(const rrci_search *search)
+{
+    int reached = rrci_ask_host(search->heap);
+    if (reached)
+        rrci_note_missing_report(search);
+    return reached;
+}
+
 static void rrci_mark(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -5582,7 +5609,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray.in != heap->gray.out || rrci_ask_host(heap));
+    } while (heap->gray.in != heap->gray.out || rrci_ask_again(search));
 }
 
 /* Has ob a link although its count lacks the bias? */
@@ -6335,11 +6362,8 @@ static void rrci_find_missing_report(rrci_search *search)
     if (!heap->searched || !heap->host_reports)
         return;
     rrci_note_asked(heap);
-    if (rrci_ask_host(heap)) {
-        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
-                   "the host marked an object that has a link, but did not report it by rrc_marked");
+    if (rrci_ask_again(search))
         rrci_mark(search);
-    }
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
 }
 #endif
@@ -6460,7 +6484,7 @@ static int rrci_takes_reports(const rrc_heap *heap)
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
-        heap->host_reports |= heap->rest == RRCI_STARTED;
+        heap->host_reports = 1;
         rrci_marked_ob(heap, ob);
     }
 }
@@ -6709,6 +6733,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     rrci_demote(heap);
     rrci_trim(heap, SIZE_MAX);
     heap->major_collections++;
+    heap->host_reports = 0;
     heap->state = heap->rest;
     return RRC_OK;
 }
