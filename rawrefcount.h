@@ -6827,8 +6827,7 @@ static void rrci_look_at(rrci_look *look, rrc_object *ob)
     rrci_traverse(&look->search, ob, rrci_visit_waiting);
 }
 
-/* Take objects into the batch, at least `least` if there are so many, until all references to them are
-   explained. */
+/* Take objects into the batch, at least `least`, until all references to them are explained. */
 static void rrci_take_batch(rrci_look *look, size_t least)
 {
     rrc_heap *heap = look->search.heap;
@@ -6845,7 +6844,7 @@ static void rrci_take_batch(rrci_look *look, size_t least)
             if (index >= RRCI_SEGMENT)
                 RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(waiting, index - RRCI_SEGMENT));
             rrci_look_at(look, *rrci_ob_at(waiting, index));
-        } else if (heap->batch < least && heap->batch < waiting->count) {
+        } else if (heap->batch < least) {
             rrci_join(look, waiting->count - 1 - heap->batch);
         } else if ((ob = rrci_from_ring(&look->search)) != NULL) {
             rrci_explain_waiting(look, ob);
