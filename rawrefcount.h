@@ -8323,9 +8323,9 @@ static size_t rrci_count_left(const rrc_heap *heap)
 static void rrci_progress_of_end(rrci_ending *ending)
 {
     rrci_progress *progress = &ending->progress;
-    size_t left = rrci_count_left(progress->heap);
-    if (left < progress->total && progress->total - left > progress->done)
-        rrci_advance(progress, progress->total - left - progress->done);
+    size_t left = rrci_count_left(progress->heap), done = left < progress->total ? progress->total - left : 0;
+    if (done > progress->done)
+        rrci_advance(progress, done - progress->done);
 }
 
 /* Part the objects of this list that only their links hold. */
@@ -8936,7 +8936,7 @@ typedef struct rrci_graph {
     rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
     rrc_heap      *heap;
     rrci_progress  progress;
-    size_t         passes;      /* over all nodes */
+    size_t         passes;      /* over all nodes, with that of rrci_make_graph */
     rrci_nodes     nodes;
     size_t         obs;         /* this many nodes, the first ones, are C objects */
     uint32_t      *explained;   /* for each of these: references that tracked objects own */
@@ -9187,13 +9187,13 @@ static void rrci_add_ps(rrci_graph *graph)
     }
 }
 
-/* For a function that lists the edges of each node `lists` times. Returns RRC_OK or RRC_ENOMEM. Free it in either
+/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
    case. `extra` need be neither tracked nor linked. */
-static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t lists)
+static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t passes)
 {
     memset(graph, 0, sizeof *graph);
     graph->heap = graph->search.heap = heap;
-    graph->passes = 1 + lists;
+    graph->passes = 1 + passes;
     rrci_begin_progress(&graph->progress, heap, function, 0);
     rrci_add_obs(graph, extra);
     if (graph->obs > 0) {
@@ -9358,7 +9358,6 @@ static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
         if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
             rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
     }
-    rrci_advance(&graph->progress, 1);
 }
 
 /* ---- paths ---- */
@@ -9392,6 +9391,7 @@ static void rrci_spread(rrci_graph *graph, size_t tail, int how)
         for (i = 0; i < graph->edge_count; i++)
             if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
                 tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
+        rrci_advance(&graph->progress, 1);
     }
 }
 
@@ -9686,6 +9686,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
     for (from = RRCI_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
         rrci_list_edges(&graph, from, 1);
+        rrci_advance(&graph.progress, 1);
         code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
     }
     if (code == RRC_OK) {
@@ -9702,6 +9703,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
             rrci_list_edges(&graph, from, 1);
             for (i = 0; i < graph.edge_count; i++)
                 rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
+            rrci_advance(&graph.progress, 1);
         }
         rrci_write(&writer, "}\n");
         rrci_end_progress(&graph.progress);
@@ -9847,6 +9849,7 @@ static void rrci_snapshot_count(rrci_snapshot *snapshot)
     for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_list_edges(graph, i, 0);
         snapshot->edges += graph->edge_count;
+        rrci_advance(&graph->progress, 1);
     }
 }
 
@@ -9940,8 +9943,10 @@ static void rrci_snapshot_write(rrci_snapshot *snapshot)
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_snapshot_object(snapshot, i);
+        rrci_advance(&graph->progress, 1);
+    }
     rrci_write(writer, "],\n\"edges\":[");
     snapshot->written = 0;
     for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
@@ -9949,8 +9954,10 @@ static void rrci_snapshot_write(rrci_snapshot *snapshot)
     rrci_snapshot_parents(snapshot, RRCI_BY_C);
     rrci_snapshot_edges(snapshot, RRCI_NONE);
     rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_snapshot_edges(snapshot, i);
+        rrci_advance(&graph->progress, 1);
+    }
     rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
                        "\"strings\":[");
     for (i = 0; i < graph->strings.count; i++) {
