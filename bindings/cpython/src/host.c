@@ -147,7 +147,7 @@ static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t
 }
 
 /* (call object 'method args...) */
-static cvm_value call_method(cvm *vm, cvm_value *args, size_t n)
+cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n)
 {
     cvm *saved = py_vm;
     PyObject *op, *f;
@@ -182,7 +182,7 @@ static int let_go(cvm *vm, cvm_value *slot, PyObject *op)
 }
 
 /* (with ...) and (close x): the object's `close`, if it has one; then the proxy forgets it. */
-static int close_foreign(cvm *vm, cvm_value *slot)
+int py_close(cvm *vm, cvm_value *slot)
 {
     cvm *saved = py_vm;
     PyObject *op, *result = NULL, *method;
@@ -273,7 +273,7 @@ static int fill_builtins(void)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, NULL, cvm_array_items
+        is_callable, call_foreign, py_close, py_print, py_is_gone, cvm_array_items
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;

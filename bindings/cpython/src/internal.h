@@ -104,6 +104,8 @@ int py_print_object(PyObject *op, int quoted, cvm_buffer *out);    /* moves noth
 int py_print_items(PyObject *op, int quoted, cvm_buffer *out);     /* of a list or a tuple; likewise */
 int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
 int py_load(cvm *vm, const char *path);
+cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */
+int py_close(cvm *vm, cvm_value *slot);
 PyTypeObject *py_exception_types(size_t *n);
 extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];
 

@@ -338,6 +338,12 @@ static inline Py_ssize_t _Py_RefcountOf(PyObject *op)
          : op->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? op->ob_refcnt - RRC_REFCNT_FROM_PYPY : op->ob_refcnt;
 }
 
+/* A deallocator keeps op, which has no reference left: it gets one. */
+static inline void _Py_NewReference(PyObject *op)
+{
+    op->ob_refcnt = 1;
+}
+
 static inline void Py_INCREF_(PyObject *op)
 {
 #ifdef RRC_DEBUG
