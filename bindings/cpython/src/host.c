@@ -289,6 +289,9 @@ static int open_api(cvm *vm)
     cvm_sequences_define(vm);
     py_open_crossing(vm);
     ok = ready_types();
+#ifdef RRC_DEBUG
+    ok = ok && py_borrows_open(vm);
+#endif
     vm->heap.booting = 0;
     py->interned = ok ? PyDict_New() : NULL;
     py->defs = py->interned != NULL ? PyDict_New() : NULL;
@@ -342,6 +345,9 @@ static void free_api(cvm *vm)
         PyMem_Free(py->files[py->file_count].path);
     }
     PyMem_Free(py->files);
+#ifdef RRC_DEBUG
+    py_borrows_free(vm);
+#endif
     free(py_state_of(vm)->statics);
     py_state_of(vm)->statics = NULL;
     py_state_of(vm)->static_capacity = 0;

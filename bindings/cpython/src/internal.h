@@ -2,6 +2,7 @@
 #ifndef CPY_INTERNAL_H
 #define CPY_INTERNAL_H
 
+#define CPY_VM                      /* these files are the VM: see Py_INCREF */
 #include "../include/structmember.h"
 
 #include "../../compactvm/lisp/command.h"
@@ -37,6 +38,7 @@ typedef struct py_state {
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
     int ended;                      /* the VM ends: no program runs any more */
+    struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;
 
 static inline py_state *py_state_of(const cvm *vm)
@@ -83,6 +85,18 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
 int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
 const char *py_type_name(PyObject *op);
+
+/* ---- borrowed references, in debug builds: borrow.c ----------------------- */
+
+#ifdef RRC_DEBUG
+int py_borrows_open(cvm *vm);           /* 0: no memory */
+void py_borrows_free(cvm *vm);
+PyObject *py_borrowed(PyObject *ob, PyObject *container, const char *function);    /* gives ob */
+#define PY_USES(op) _Py_CheckUse((op), __func__)
+#else
+#define py_borrowed(ob, container, function) (ob)
+#define PY_USES(op) ((void)0)
+#endif
 
 /* ---- others ------------------------------------------------------------- */
 
