@@ -1,13 +1,13 @@
-# The part of the Makefile that is about this folder: the command cvm, which has the VM of
-# bindings/compactvm, the C API, and the toolkit of the examples.
+# The part of the Makefile that is about this folder: the command pvm, which has the VM of
+# bindings/compactvm, and Python.h.
 #
-#   CVM       the command
-#   CVM_SRCS  its sources
+#   PVM   the command
 
 # The source packages of the extensions that tests build.
 PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent python-bitarray \
     zope.interface simplejson python-multidict persistent frozenlist
 
+<<<<<<< HEAD
 CVM_DIR  := bindings/cpython
 CVM_LIB  := $(VM_SRCS) $(CVM_DIR)/layers.c $(TOOLKIT) $(wildcard $(CVM_DIR)/cx/*.c)
 CVM_SRCS := $(CVM_DIR)/main.c $(CVM_LIB)
@@ -85,19 +85,26 @@ $(foreach kind,$(CVM_SANITIZED_KINDS),\
 #
 #   PVM   the command: the language, and Python.h
 
+=======
+>>>>>>> w-cpython
 PY_DIR   := bindings/cpython
-PY_SRCS  := $(VM_SRCS) $(wildcard $(PY_DIR)/src/*.c) $(PY_DIR)/python.c
+PY_LIB   := $(VM_SRCS) $(wildcard $(PY_DIR)/src/*.c)
+PY_SRCS  := $(PY_LIB) $(PY_DIR)/python.c
 PY_DEPS  := $(PY_SRCS) $(VM_DEPS) $(wildcard $(PY_DIR)/src/*.h $(PY_DIR)/include/*.h $(PY_DIR)/include/cpy/*.h)
 PY_LIBS  := $(VM_LIBS) -ldl -lpthread
 # Types are initialized as CPython's are: by position and partly, with one macro for two kinds of heads.
 PY_FLAGS := -Wno-missing-braces -Wno-missing-field-initializers
+PY_LOADS := -Wl,--export-dynamic        # shared objects find the API in the command
 PVM      := $(BUILD)/pvm
 
 $(PVM): $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(CVM_LOADS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
 
 $(BUILD)/pvm-asan: $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(CVM_LOADS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot-macros) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
+
+# An extension of the project, for pvm, and for one with RRC_DEBUG.
+PY_EXTENSION = @mkdir -p $(@D); $(CC) $(WARNINGS) $(PY_FLAGS) -I$(PY_DIR)/include -fPIC -shared $(CPPFLAGS)
 
 $(eval $(call run,cpython,$(PVM),sh $(PY_DIR)/tests/run.sh $(PVM)))
 $(eval $(call run,cpython-asan,$(BUILD)/pvm-asan,sh $(PY_DIR)/tests/run.sh $(BUILD)/pvm-asan debug))
@@ -128,6 +135,6 @@ $(eval $(call run,cpython-install,$(PVM),env MAKE=$(MAKE) sh $(PY_DIR)/tests/ins
 
 # VMs in several threads, and several in one.
 $(BUILD)/pvm-threads: $(PY_DIR)/tests/threads.c $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) $< $(filter-out %/python.c,$(PY_SRCS)) $(LDFLAGS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) $< $(PY_LIB) $(LDFLAGS) $(PY_LIBS) -o $@
 
 $(eval $(call run,cpython-threads,$(BUILD)/pvm-threads,$(BUILD)/pvm-threads))

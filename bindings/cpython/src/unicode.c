@@ -325,6 +325,7 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
     unsigned char *at;
     Py_ssize_t i;
 
+    PY_USES(op);
     if (!PyUnicode_Check(op)) {
         PyErr_BadArgument();
         return NULL;
