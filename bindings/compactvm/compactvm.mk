@@ -40,6 +40,7 @@ $(BUILD)/cvm-%: $(CVM_DEPS)
 $(eval $(call run,cvm,$(CVM),sh $(VM_DIR)/tests/run.sh $(CVM) quick))
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind),sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind))))
+$(eval $(call run,bar-cvm,$(CVM),sh tests/bar.sh $(abspath $(CVM)) $(CURDIR)/$(VM_DIR)/tests/snapshots/bar.lisp))
 # What leaks is exactly what is new in the second of two heap snapshots.
 $(foreach kind,dict slot-macros,\
     $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
