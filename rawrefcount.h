@@ -780,8 +780,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
-   if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear,
+   dealloc; if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
