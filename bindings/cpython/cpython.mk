@@ -58,3 +58,11 @@ $(BUILD)/pvm-threads: $(PY_DIR)/tests/threads.c $(PY_DEPS)
 	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_SANITIZE) $< $(PY_LIB) $(LDFLAGS) $(PY_LIBS) -o $@
 
 $(eval $(call run,cpython-threads,$(BUILD)/pvm-threads,$(BUILD)/pvm-threads))
+
+# Each allocation of C fails in turn.
+PY_WRAP := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+$(BUILD)/pvm-failing: $(PY_DIR)/tests/failing.c $(PY_DEPS)
+	$(CVM_COMPILE) $(PY_FLAGS) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all $< $(PY_LIB) \
+	    $(LDFLAGS) $(PY_WRAP) $(PY_LIBS) -o $@
+
+$(eval $(call run,cpython-failing,$(BUILD)/pvm-failing,$(BUILD)/pvm-failing))
