@@ -59,7 +59,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 
 TENSOR   := $(BUILD)/examples/tensor.so
 
-all: $(CVM) $(EXAMPLES) $(TENSOR) ## build the demo's VM and the examples
+all: $(CVM) $(PVM) $(EXAMPLES) $(TENSOR) ## build the VM, without and with Python.h, and the examples
 
 $(BUILD)/examples/%: examples/%.c $(HEADER)
 	@mkdir -p $(@D)
@@ -69,12 +69,12 @@ $(BUILD)/examples/%: examples/%.cpp $(HEADER)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 $(WARNINGS) -I. $(CPPFLAGS) $(CXXFLAGS) $< $(LDFLAGS) -o $@
 
-# Extensions of the demo's VM: one to run, and one for a VM with RRC_DEBUG.
-$(TENSOR): examples/tensor/tensor.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CFLAGS) -shared -fPIC $< $(LDFLAGS) -o $@
+# An extension: one to run, and one for a VM with RRC_DEBUG.
+$(TENSOR): examples/tensor/tensor.c $(PY_DEPS)
+	$(PY_EXTENSION) $(CFLAGS) $< $(LDFLAGS) -o $@
 
-$(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(CAPI_DEPS)
-	$(CVM_COMPILE) $(CVM_SANITIZE) -shared -fPIC $< $(LDFLAGS) -o $@
+$(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(PY_DEPS)
+	$(PY_EXTENSION) $(CVM_SANITIZE) $< $(LDFLAGS) -o $@
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
 	@$(CVM) examples/toolkit/demo.lisp
@@ -88,9 +88,9 @@ $(eval $(call run,runner,,sh tests/runner.sh))
 $(eval $(call run,text,,sh tests/text.sh))
 $(eval $(call run,readme,,sh tests/readme.sh))
 $(eval $(call run,examples,,sh tests/examples.sh))
-$(eval $(call run,tensor,$(CVM) $(TENSOR),sh tests/tensor.sh $(CVM) $(TENSOR)))
-$(eval $(call run,tensor-asan,$(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so,\
-    sh tests/tensor.sh $(BUILD)/cvm-dict-asan $(BUILD)/examples/debug/tensor.so))
+$(eval $(call run,tensor,$(PVM) $(TENSOR),sh tests/tensor.sh $(PVM) $(TENSOR)))
+$(eval $(call run,tensor-asan,$(BUILD)/pvm-asan $(BUILD)/examples/debug/tensor.so,\
+    sh tests/tensor.sh $(BUILD)/pvm-asan $(BUILD)/examples/debug/tensor.so))
 $(eval $(call run,languages,,sh tests/languages.sh))
 $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh tests/lint.sh $(BUILD)/lint.c))
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
@@ -112,7 +112,7 @@ test: $(TESTED) ## the header in its main variants, each binding, examples, page
 # and of what says as much, what takes longest, so that no processor waits for it.
 ORDER := coverage mutants_% lint abis examples languages units freestanding bench-check \
          suite-% mirror_cases-% damage-% random-% random_cycles-% mirror_random-% \
-         ruby-% lua-% mruby% cvm% cpython% capi-% extensions% tensor-% widgets-% \
+         ruby-% lua-% mruby% cvm% cpython% tensor-% widgets-% \
          graphs-% mirror_graphs-% replay_% mirror_without_% bench-% \
          small_graphs-% mirror_small-% small_selves-% soak-% fuzz-%
 ORDERED = $(foreach pattern,$(ORDER),$(filter-out $(MATRIX_ONLY),$(filter $(pattern),$(RUNS))))

@@ -780,8 +780,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear, dealloc;
-   if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear,
+   dealloc; if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -1753,7 +1753,7 @@ struct rrc_heap {
     size_t        alive;            /* number of objects found alive by this search, without those kept */
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     rrci_gray     gray;
-    char          host_reports;     /* ... in this major collection in slices */
+    char          host_reports;     /* ... has done so since the last major collection */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
@@ -1957,7 +1957,7 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 {
     rrc_log_item item;
 #ifndef RRC_NO_STDIO
-    char text[768];
+    char text[768], about[200] = "";
 #endif
     int to_stderr = 0;
 #if defined(RRC_DEBUG) && !defined(RRC_NO_STDIO)
@@ -1976,8 +1976,13 @@ static int rrci_report(const rrc_desc *desc, int code, const char *function,
 #ifdef RRC_NO_STDIO
     item.text = item.message;
 #else
-    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s (type %.100s, ob %p, p %p)%s%.330s",
-             function, item.name, item.message, item.type_name, (void *)ob, (void *)p,
+    if (ob != NULL && p != NULL)
+        snprintf(about, sizeof about, " (type %.100s, ob %p, p %p)", item.type_name, (void *)ob, (void *)p);
+    else if (ob != NULL)
+        snprintf(about, sizeof about, " (type %.100s, ob %p)", item.type_name, (void *)ob);
+    else if (p != NULL)
+        snprintf(about, sizeof about, " (p %p)", (void *)p);
+    snprintf(text, sizeof text, "rawrefcount: %s: %s: %s%s%s%.330s", function, item.name, item.message, about,
              *detail ? "; " : "", detail);
     item.text = text;
     if (to_stderr) {
@@ -5574,6 +5579,28 @@ static int rrci_ask_host(rrc_heap *heap)
     return reached;
 }
 
+/* The host marked something without a report. If it reports at all, that was a mistake. */
+static void rrci_note_missing_report(const rrci_search *search)
+{
+#ifdef RRC_DEBUG
+    rrc_heap *heap = search->heap;
+    if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
+        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
+                   "the host marked an object that has a link, but did not report it by rrc_marked");
+#else
+    (void)search;
+#endif
+}
+
+/* As rrci_ask_host. */
+static int rrci_ask_again(const rrci_search *search)
+{
+    int reached = rrci_ask_host(search->heap);
+    if (reached)
+        rrci_note_missing_report(search);
+    return reached;
+}
+
 static void rrci_mark(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -5582,7 +5609,7 @@ static void rrci_mark(rrci_search *search)
         if (!search->with_host)
             return;
         RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray.in != heap->gray.out || rrci_ask_host(heap));
+    } while (heap->gray.in != heap->gray.out || rrci_ask_again(search));
 }
 
 /* Has ob a link although its count lacks the bias? */
@@ -6335,11 +6362,8 @@ static void rrci_find_missing_report(rrci_search *search)
     if (!heap->searched || !heap->host_reports)
         return;
     rrci_note_asked(heap);
-    if (rrci_ask_host(heap)) {
-        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
-                   "the host marked an object that has a link, but did not report it by rrc_marked");
+    if (rrci_ask_again(search))
         rrci_mark(search);
-    }
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
 }
 #endif
@@ -6460,7 +6484,7 @@ static int rrci_takes_reports(const rrc_heap *heap)
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
     if (heap != NULL && ob != NULL && rrci_takes_reports(heap)) {
-        heap->host_reports |= heap->rest == RRCI_STARTED;
+        heap->host_reports = 1;
         rrci_marked_ob(heap, ob);
     }
 }
@@ -6709,6 +6733,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
     rrci_demote(heap);
     rrci_trim(heap, SIZE_MAX);
     heap->major_collections++;
+    heap->host_reports = 0;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -6802,8 +6827,7 @@ static void rrci_look_at(rrci_look *look, rrc_object *ob)
     rrci_traverse(&look->search, ob, rrci_visit_waiting);
 }
 
-/* Take objects into the batch, at least `least` if there are so many, until all references to them are
-   explained. */
+/* Take objects into the batch, at least `least`, until all references to them are explained. */
 static void rrci_take_batch(rrci_look *look, size_t least)
 {
     rrc_heap *heap = look->search.heap;
@@ -6820,7 +6844,7 @@ static void rrci_take_batch(rrci_look *look, size_t least)
             if (index >= RRCI_SEGMENT)
                 RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(waiting, index - RRCI_SEGMENT));
             rrci_look_at(look, *rrci_ob_at(waiting, index));
-        } else if (heap->batch < least && heap->batch < waiting->count) {
+        } else if (heap->batch < least) {
             rrci_join(look, waiting->count - 1 - heap->batch);
         } else if ((ob = rrci_from_ring(&look->search)) != NULL) {
             rrci_explain_waiting(look, ob);
@@ -8299,9 +8323,9 @@ static size_t rrci_count_left(const rrc_heap *heap)
 static void rrci_progress_of_end(rrci_ending *ending)
 {
     rrci_progress *progress = &ending->progress;
-    size_t left = rrci_count_left(progress->heap);
-    if (left < progress->total && progress->total - left > progress->done)
-        rrci_advance(progress, progress->total - left - progress->done);
+    size_t left = rrci_count_left(progress->heap), done = left < progress->total ? progress->total - left : 0;
+    if (done > progress->done)
+        rrci_advance(progress, done - progress->done);
 }
 
 /* Part the objects of this list that only their links hold. */
@@ -8912,7 +8936,7 @@ typedef struct rrci_graph {
     rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
     rrc_heap      *heap;
     rrci_progress  progress;
-    size_t         passes;      /* over all nodes */
+    size_t         passes;      /* over all nodes, with that of rrci_make_graph */
     rrci_nodes     nodes;
     size_t         obs;         /* this many nodes, the first ones, are C objects */
     uint32_t      *explained;   /* for each of these: references that tracked objects own */
@@ -9163,13 +9187,13 @@ static void rrci_add_ps(rrci_graph *graph)
     }
 }
 
-/* For a function that lists the edges of each node `lists` times. Returns RRC_OK or RRC_ENOMEM. Free it in either
+/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
    case. `extra` need be neither tracked nor linked. */
-static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t lists)
+static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t passes)
 {
     memset(graph, 0, sizeof *graph);
     graph->heap = graph->search.heap = heap;
-    graph->passes = 1 + lists;
+    graph->passes = 1 + passes;
     rrci_begin_progress(&graph->progress, heap, function, 0);
     rrci_add_obs(graph, extra);
     if (graph->obs > 0) {
@@ -9334,7 +9358,6 @@ static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
         if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
             rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
     }
-    rrci_advance(&graph->progress, 1);
 }
 
 /* ---- paths ---- */
@@ -9368,6 +9391,7 @@ static void rrci_spread(rrci_graph *graph, size_t tail, int how)
         for (i = 0; i < graph->edge_count; i++)
             if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
                 tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
+        rrci_advance(&graph->progress, 1);
     }
 }
 
@@ -9662,6 +9686,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
     /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
     for (from = RRCI_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
         rrci_list_edges(&graph, from, 1);
+        rrci_advance(&graph.progress, 1);
         code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
     }
     if (code == RRC_OK) {
@@ -9678,6 +9703,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
             rrci_list_edges(&graph, from, 1);
             for (i = 0; i < graph.edge_count; i++)
                 rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
+            rrci_advance(&graph.progress, 1);
         }
         rrci_write(&writer, "}\n");
         rrci_end_progress(&graph.progress);
@@ -9823,6 +9849,7 @@ static void rrci_snapshot_count(rrci_snapshot *snapshot)
     for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_list_edges(graph, i, 0);
         snapshot->edges += graph->edge_count;
+        rrci_advance(&graph->progress, 1);
     }
 }
 
@@ -9916,8 +9943,10 @@ static void rrci_snapshot_write(rrci_snapshot *snapshot)
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
     rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_snapshot_object(snapshot, i);
+        rrci_advance(&graph->progress, 1);
+    }
     rrci_write(writer, "],\n\"edges\":[");
     snapshot->written = 0;
     for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
@@ -9925,8 +9954,10 @@ static void rrci_snapshot_write(rrci_snapshot *snapshot)
     rrci_snapshot_parents(snapshot, RRCI_BY_C);
     rrci_snapshot_edges(snapshot, RRCI_NONE);
     rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++)
+    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
         rrci_snapshot_edges(snapshot, i);
+        rrci_advance(&graph->progress, 1);
+    }
     rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
                        "\"strings\":[");
     for (i = 0; i < graph->strings.count; i++) {

@@ -47,6 +47,8 @@ static int host_try(uintptr_t *address, uintptr_t *old, uintptr_t value)
 {
     int same;
 
+    if (unit_on_swap != NULL)
+        unit_on_swap(value);
     pthread_mutex_lock(&host_lock);
     same = *address == *old;
     if (same)

@@ -598,6 +598,9 @@ static void minor(void)
             if (w.snapshot && w.phase == MARKING)
                 for (k = 0; k < FIELDS; k++)
                     mark(w.p[q].field[k]);      /* the program may have read its fields */
+            for (k = 0; k < MOST_C; k++)
+                if (w.phase == MARKING && w.c[k].at != NULL && w.c[k].link == q)
+                    touch_garbage();            /* what loses its link is alive for this search */
             kill_p(q);
         }
     free_retired();

@@ -104,6 +104,28 @@ static void reports_can_be_missing(void)
     host_close(h);
 }
 
+/* The same in a collection that is not divided. There a missing report costs a round. */
+static void reports_can_be_missing_in_one_pass(void)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .without_generations = 1 };
+    host *h = host_open(&options);
+    size_t p = host_rooted(h, HOST_OLD);
+    rrc_object *ob = knot_new(h, &Knot, 1);
+
+    check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O | RRC_GIVE), RRC_OK);
+    host_major(h);
+    if (HOST_DEBUG)
+        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace");
+    check_int(h->deallocs, 0);
+    host_note_link(h, p);
+    host_major(h);
+    host_unroot(h, p);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 1);
+    host_close(h);
+}
+
 /* A host that reports nothing is asked. */
 static void silent_hosts_are_asked(void)
 {
@@ -442,6 +464,28 @@ static void a_young_p_is_kept(void)
     host_close(h);
 }
 
+/* C has a pointer to garbage, takes a reference, and untracks the object before it is set aside. */
+static void garbage_is_untracked_before_it_waits(void)
+{
+    host *h = open_simple();
+    rrc_object *ring[2];
+
+    knot_ring(h, &Knot, 2, ring);
+    only_the_verdict(h);
+    rrc_incref(h->heap, ring[0]);
+    rrc_gc_untrack(h->heap, ring[0]);
+    host_major_keep(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_gc_track(h->heap, ring[0]), RRC_OK);
+    rrc_decref(h->heap, ring[0]);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
 /* A snapshot host is told of each p that the mutator gets. */
 static void snapshots_keep_what_is_read(void)
 {
@@ -728,10 +772,10 @@ static void moves_are_ignored_in_slices(void)
 }
 
 UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns_is_kept_first),
-           UNIT(reports_can_be_missing), UNIT(silent_hosts_are_asked), UNIT(a_wrong_traverse_ends_the_search),
+           UNIT(reports_can_be_missing), UNIT(reports_can_be_missing_in_one_pass), UNIT(silent_hosts_are_asked), UNIT(a_wrong_traverse_ends_the_search),
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
-           UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept),
+           UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
            UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
            UNIT(disabling_ends_the_search), UNIT(moves_are_ignored_in_slices));

@@ -151,7 +151,7 @@ static void an_end_that_is_given_up(void)
     host_end(h);
 }
 
-/* Another thread sends a letter just before the end of the heap closes its mailbox. */
+/* Another thread sends a letter just before the end of the heap closes its mailbox ... */
 static host *ending;
 
 static void send_last(uintptr_t value)
@@ -161,6 +161,22 @@ static void send_last(uintptr_t value)
     if (value != 0 && last != NULL) {
         dropped_in_dealloc = NULL;
         check_int(rrc_decref_later(ending->heap, last), RRC_OK);
+    }
+}
+
+/* ... or just before this thread sends one. */
+static void a_letter_between(void)
+{
+    if (UNIT_LOCKS) {
+        ending = host_open(NULL);
+        dropped_in_dealloc = ob_new(ending, &Node);
+        unit_on_swap = send_last;
+        check_int(rrc_decref_later(ending->heap, ob_new(ending, &Node)), RRC_OK);
+        unit_on_swap = NULL;
+        check_ptr(dropped_in_dealloc, NULL);
+        rrc_run_pending(ending->heap, 0);
+        check_int(ending->deallocs, 2);
+        host_close(ending);
     }
 }
 
@@ -227,5 +243,6 @@ UNIT_GROUP(mail,
     UNIT(letters_need_memory),
     UNIT(at_the_end),
     UNIT(an_end_that_is_given_up),
+    UNIT(a_letter_between),
     UNIT(the_last_letter),
     UNIT(from_threads));

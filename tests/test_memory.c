@@ -449,6 +449,36 @@ static void native_bytes_are_added_up(void)
     host_close(h);
 }
 
+static void young_views(host *h, int count)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        ob_given(h, P, host_new(h, HOST_YOUNG), FULL);
+}
+
+/* The table of young links is made smaller when it was large once, and has had few links since. */
+static void the_young_table_shrinks(void)
+{
+    host_options options = { .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t memory;
+
+    young_views(h, 20000);
+    host_minor(h);
+    rrc_run_pending(h->heap, 0);
+    young_views(h, 100);
+    host_minor(h);
+    rrc_run_pending(h->heap, 0);
+    memory = host_stats(h).memory;
+    young_views(h, 1);
+    young_views(h, 50);
+    check(HOST_SLOT || host_stats(h).memory < memory);
+    host_minor(h);
+    rrc_run_pending(h->heap, 0);
+    host_close(h);
+}
+
 UNIT_GROUP(memory,
     UNIT(each_allocation_fails_once),
     UNIT(all_allocations_fail_from_some_point_on),
@@ -460,6 +490,7 @@ UNIT_GROUP(memory,
     UNIT(a_link_that_was_young_costs_little),
     UNIT(memory_is_given_back),
     UNIT(memory_does_not_creep),
+    UNIT(the_young_table_shrinks),
     UNIT(the_bytes_of_objects),
     UNIT(the_bytes_of_garbage),
     UNIT(a_type_that_changes_while_it_waits),

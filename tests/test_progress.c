@@ -10,7 +10,7 @@ enum { COUNT = 15000, STEP = 4096 };
 /* What a function has said. */
 typedef struct record {
     const char *function;
-    size_t calls, done, total, widest;
+    size_t calls, first, done, total, widest;
 } record;
 
 static void note_progress(host *h, const char *function, size_t done, size_t total)
@@ -22,14 +22,15 @@ static void note_progress(host *h, const char *function, size_t done, size_t tot
     check(done >= r->done && total >= r->total);
     if (done < total && done - r->done > r->widest)
         r->widest = done - r->done;
+    if (r->calls++ == 0)
+        r->first = done;
     r->done = done;
     r->total = total;
-    r->calls++;
 }
 
 static record record_of(const char *function)
 {
-    record r = { NULL, 0, 0, 0, 0 };
+    record r = { NULL, 0, 0, 0, 0, 0 };
 
     r.function = function;
     return r;
@@ -39,7 +40,7 @@ static void check_complete(const record *r, size_t least)
 {
     check(r->total >= least);
     check_int(r->done, r->total);
-    check(r->calls >= least / STEP);
+    check(r->calls >= least / STEP && r->calls <= r->total / STEP + 2);
     check(r->widest <= 2 * STEP);
 }
 
@@ -96,6 +97,8 @@ static void each_function_says_how_far_it_is(void)
             check_int(rrc_dump_heapsnapshot(h->heap, ignore_text, NULL), RRC_OK);
         if (f < 4)
             check_complete(&r, 2 * COUNT);
+        if (f < 4)
+            check_int(r.first, STEP);
         check_int(host_free_heap(h), 0);
         check_complete(&r, COUNT);
         host_end(h);
@@ -118,6 +121,23 @@ static void an_empty_heap_is_done(void)
     check_int(host_free_heap(h), 0);
     check_int(r.calls, 1);
     check_int(r.total, 0);
+    host_end(h);
+}
+
+/* Objects without links, which are not tracked, are work as well. */
+static void one_object_is_one_unit(void)
+{
+    const host_options options = { .progresses = 1, .unchecked = 1 };
+    host *h = host_open(&options);
+    record r = record_of("rrc_heap_free");
+    rrc_object *ob = ob_new(h, &Node);
+
+    h->on_progress = note_progress;
+    h->test = &r;
+    check_int(host_free_heap(h), 0);
+    check_int(r.calls, 1);
+    check_int(r.total, 1);
+    rrc_decref(h->heap, ob);
     host_end(h);
 }
 
@@ -251,6 +271,48 @@ static void the_end_of_a_heap_is_the_same(void)
     free(with);
 }
 
+/* A finalizer of garbage, which is found when much has gone, makes more than has gone. */
+static void make_many(host *h, rrc_object *ob)
+{
+    int i;
+
+    (void)ob;
+    for (i = 0; i < 2 * COUNT; i++) {
+        rrc_object *more = knot_new(h, &Knot, 0);
+
+        knot_tie(h, more, 0, more);
+        rrc_decref(h->heap, more);
+    }
+}
+
+static void an_end_that_makes_more(void)
+{
+    const host_options options = { .progresses = 1, .unchecked = 1, .plain_memory = 1 };
+    int linked;
+
+    for (linked = 0; linked <= COUNT; linked += COUNT) {
+        host *h = host_open(&options);
+        record r = record_of("rrc_heap_free");
+        rrc_object *last;
+        int i;
+
+        h->on_progress = note_progress;
+        h->on_finalize = make_many;
+        h->test = &r;
+        last = knot_new(h, &KnotFinal, 0);
+        knot_tie(h, last, 0, last);
+        rrc_decref(h->heap, last);
+        for (i = 0; i < linked; i++)
+            check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), knot_new(h, &Knot, 0), RRC_O | RRC_GIVE),
+                      RRC_OK);
+        check_int(host_free_heap(h), 0);
+        check_int(r.done, r.total);
+        check_int(r.total, 2 + 3 * linked);
+        check(r.calls > 0 && r.calls <= r.total / STEP + 2);
+        host_end(h);
+    }
+}
+
 /* ---- it may not call the header ---- */
 
 static void call_the_header(host *h, const char *function, size_t done, size_t total)
@@ -276,6 +338,8 @@ static void debug_builds_refuse_calls(void)
 UNIT_GROUP(progress,
     UNIT(each_function_says_how_far_it_is),
     UNIT(an_empty_heap_is_done),
+    UNIT(one_object_is_one_unit),
     UNIT(a_failure_is_not_the_end),
     UNIT(the_end_of_a_heap_is_the_same),
+    UNIT(an_end_that_makes_more),
     UNIT(debug_builds_refuse_calls));

@@ -2,11 +2,17 @@
 # RRC_CFLAGS, and $(call run,NAME,PREREQUISITES,COMMAND) to announce a test.
 #
 #   VM_SRCS   the core, and the language on it
+#   CVM       the command, which has the toolkit of the examples, too
 
 VM_DIR  := bindings/compactvm
 VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/values/*.c $(VM_DIR)/lisp/*.c)
 VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) rawrefcount.h
 VM_LIBS := -lm
+
+TOOLKIT  := examples/toolkit/toolkit.c
+CVM_SRCS := $(VM_SRCS) $(TOOLKIT) examples/toolkit/main.c
+CVM_DEPS := $(CVM_SRCS) $(VM_DEPS) examples/toolkit/toolkit.h
+CVM      := $(BUILD)/cvm
 
 # The ways to build it: how links are found, and how hooks are called.
 CVM_FLAGS_dict        :=
@@ -16,20 +22,39 @@ CVM_FLAGS_slot-macros := -DCVM_SLOT=1 -DCVM_HOOK_MACROS=1
 CVM_KINDS             := dict slot macros slot-macros
 CVM_SANITIZE          := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
+CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
+
+$(CVM): $(CVM_DEPS)
+	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@
+
+$(BUILD)/cvm-%-asan: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@
+
+# The VM as a library.
+$(BUILD)/cvm-%-embed: $(VM_DIR)/tests/embed.c $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $< $(VM_SRCS) $(TOOLKIT) $(LDFLAGS) $(VM_LIBS) -o $@
+
+$(BUILD)/cvm-%: $(CVM_DEPS)
+	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@
+
+$(eval $(call run,cvm,$(CVM),sh $(VM_DIR)/tests/run.sh $(CVM) quick))
+$(foreach kind,$(CVM_KINDS),\
+    $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind),sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind))))
+$(eval $(call run,bar-cvm,$(CVM),sh tests/bar.sh $(abspath $(CVM)) $(CURDIR)/$(VM_DIR)/tests/snapshots/bar.lisp))
+# What leaks is exactly what is new in the second of two heap snapshots.
+$(foreach kind,dict slot-macros,\
+    $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
+        sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(VM_DIR)/tests/snapshots/leak.txt \
+        $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(VM_DIR)/tests/snapshots/leak.lisp)))
+
 # Sanitizers take long: two kinds, in which each way to find links, and to call hooks, is.
 CVM_SANITIZED_KINDS := dict slot-macros
 
-CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
-
-TOOLKIT := examples/toolkit/toolkit.c
-
-# The VM as a library, with the language and the toolkit, but without the C API.
-$(BUILD)/cvm-%-embed: $(VM_DIR)/tests/embed.c $(VM_DEPS) $(TOOLKIT)
-	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $< $(VM_SRCS) $(TOOLKIT) $(LDFLAGS) $(VM_LIBS) -o $@
-
 $(foreach kind,$(CVM_SANITIZED_KINDS),\
+    $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan,\
+        sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(if $(QUICK),quick)))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed)))
 
 # Which file calls which: no arrow goes up, and there is no circle.
 $(eval $(call run,layers,,sh $(VM_DIR)/tests/layers.sh))
-CHECK_RUNS += layers
+CHECK_RUNS += cvm cvm-slot-macros-asan layers

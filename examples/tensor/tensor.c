@@ -1,141 +1,440 @@
-/* tensor.c - tensors that are counted in C, each with one wrapper in a VM that moves its objects.
+/* tensor.c - tensors that have a life in C, each with one wrapper, as an extension in CPython's API.
  *
- * A tensor library hands out wrappers: (attr a 'grad) gives that of a's gradient. Users hang
- * things on them, and drop them. If the gradient lives on in C, its wrapper must be the same one
- * the next time, with all that hangs on it. Why the link between the two is a P link:
+ * A tensor is a tensor_impl, which a C++ library might have: with a strong count and a weak one. A program
+ * sees it by a wrapper, a PyObject. Users hang things on wrappers: names, hooks, types of their own. So the
+ * wrapper must not be lost while the tensor lives, nor the tensor while the wrapper is used. Which one owns
+ * the other depends on who is in use:
  *
- *   1. A wrapper has data that the tensor has not: its attributes. So whoever needs the tensor
- *      needs the wrapper, also where nobody in the VM has it any more.
- *   2. A P link says so: what C holds keeps p. The gradient is held by its tensor's field, so the
- *      collector keeps the gradient's wrapper, and with it all that its attributes mention.
- *   3. An O link says that p is a mere proxy: it dies when the VM has dropped it, though C holds
- *      ob, and the next look at ob makes a new one. A name set on the old one would be lost.
- *   4. Nothing is pinned for that: when C lets go, the count is back at the bias, which is the
- *      wrapper's own reference. Then the wrapper is held by the VM alone, and dies as it should.
- *   5. Neither side changes owner when a wrapper is dropped or wanted again. There is nothing to
- *      flip, and no moment in which both own each other, or neither does.
+ *   1. no wrapper         Never exported: C made the tensor, and nobody has looked at it.
+ *   2. wrapper -> tensor  The wrapper owns a strong reference. It may be the last one.
+ *   3. tensor -> wrapper  The last reference to the wrapper has gone, but C still has the tensor: the
+ *                         deallocator has brought the wrapper back to life and given it to the tensor
+ *                         (try_resurrect). Who wants the wrapper next turns it to 2 again (wrap).
  *
- * So CX_TPFLAGS_HAVE_ATTRS is all that makes `tensor` different from `plain-tensor`, which has
- * an O link: and the state that would lose data, attributes on a wrapper that may die before its
- * tensor, cannot come about. set-attr! refuses it.
+ * Nobody else knows the state: it is owns_wrapper of the tensor, owns_impl of the wrapper, and exactly one
+ * of them is set as long as both are alive. The wrapper always has a weak reference: where a collector takes garbage
+ * apart, the wrapper can be left when its tensor has gone.
+ *
+ * A class that is based on Tensor must not take a wrapper apart before try_resurrect has looked at it: so
+ * the metatype gives it our deallocator.
  */
-#include "../../bindings/cpython/cx/capi.h"
+#include <Python.h>
 
-#include <stdio.h>
+#include <stddef.h>
 
-typedef struct tensor {
-    rrc_object head;
-    rrc_object *grad;               /* owned: a tensor of this type; NULL: none so far */
-    size_t size;
-    double values[];
-} tensor;
+/* ---- the library: tensors with counts of their own ------------------------- */
 
-static tensor *tensor_alloc(cvm *vm, cx_type *type, size_t size)
+typedef struct tensor_impl {
+    long strong, weak;              /* all strong references count as one weak one */
+    struct tensor_impl *grad;       /* a strong reference, or NULL */
+    PyObject *wrapper;              /* NULL in state 1 */
+    int owns_wrapper;               /* state 3 */
+    Py_ssize_t size;
+    double *values;                 /* NULL when the last strong reference has gone */
+} tensor_impl;
+
+static long impls;                  /* that are alive */
+
+static tensor_impl *impl_new(Py_ssize_t size)
 {
-    tensor *t = (tensor *)cx_new_var(vm, type, size);
+    tensor_impl *t = PyMem_Calloc(1, sizeof *t);
 
-    if (t != NULL)
-        t->size = size;
+    if (t == NULL || (t->values = PyMem_Calloc((size_t)size, sizeof *t->values)) == NULL) {
+        PyMem_Free(t);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    t->strong = t->weak = 1;
+    t->size = size;
+    impls++;
     return t;
 }
 
-/* (tensor 1 2 3) */
-static rrc_object *tensor_new(cvm *vm, cx_type *type, rrc_object *const *args, size_t n)
+static void impl_weak_release(tensor_impl *t)
 {
-    tensor *t = tensor_alloc(vm, type, n);
-    rrc_object *ob = (rrc_object *)t;
-    size_t i;
-
-    for (i = 0; t != NULL && i < n; i++)
-        t->values[i] = cx_float_as_double(vm, args[i]);
-    if (cx_err_occurred(vm))
-        CX_CLEAR(vm, ob);
-    return ob;
+    if (--t->weak == 0)
+        PyMem_Free(t);
 }
 
-/* (call a 'backward): adds the gradient of a's squared length, 2a, to a's grad. This is where
-   a tensor is made that the VM has never seen. */
-static rrc_object *tensor_backward(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+static void impl_release(tensor_impl *t)
 {
-    tensor *t = (tensor *)self, *grad;
-    size_t i;
+    tensor_impl *grad = t->grad;
 
-    (void)args, (void)n;
-    if (t->grad == NULL)
-        t->grad = (rrc_object *)tensor_alloc(vm, cx_type_of(vm, self), t->size);
-    grad = (tensor *)t->grad;
-    for (i = 0; grad != NULL && i < t->size && i < grad->size; i++)
-        grad->values[i] += 2 * t->values[i];
-    return grad != NULL ? cx_newref(vm, cx_nil(vm)) : NULL;
-}
-
-/* (call a 'grad-state): in which state is the gradient? Looks at it without making a wrapper. */
-static rrc_object *tensor_grad_state(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
-{
-    rrc_object *grad = ((tensor *)self)->grad;
-
-    (void)args, (void)n;
-    if (grad == NULL)
-        return cx_str_from_string(vm, "no gradient");
-    return cx_str_from_format(vm, "%s wrapper; references in C: %d", rrc_to_obj(cx_heap(vm), grad) == NULL ? "no" : "a",
-                              (int)rrc_refcnt(grad));
-}
-
-static rrc_object *get_grad(cvm *vm, rrc_object *self)
-{
-    const tensor *t = (const tensor *)self;
-
-    return cx_newref(vm, t->grad != NULL ? t->grad : cx_nil(vm));
-}
-
-static int set_grad(cvm *vm, rrc_object *self, rrc_object *value)
-{
-    tensor *t = (tensor *)self;
-
-    if (value == cx_nil(vm)) {
-        CX_CLEAR(vm, t->grad);
-        return 0;
+    if (--t->strong > 0)
+        return;
+    impls--;
+    PyMem_Free(t->values);
+    t->values = NULL;
+    t->grad = NULL;
+    if (t->owns_wrapper) {          /* state 3: the wrapper goes with its tensor */
+        t->owns_wrapper = 0;
+        Py_DECREF(t->wrapper);
     }
-    if (!cx_check(vm, "grad", value, cx_type_of(vm, self)))
-        return -1;
-    CX_SETREF(vm, t->grad, cx_newref(vm, value));
+    if (grad != NULL)
+        impl_release(grad);
+    impl_weak_release(t);
+}
+
+/* From a weak reference to a strong one; NULL: it is too late. */
+static tensor_impl *impl_lock(tensor_impl *t)
+{
+    if (t->strong == 0)
+        return NULL;
+    t->strong++;
+    return t;
+}
+
+/* t += factor * other, as far as both go */
+static void impl_add(tensor_impl *t, const tensor_impl *other, double factor)
+{
+    Py_ssize_t i;
+
+    for (i = 0; i < t->size && i < other->size; i++)
+        t->values[i] += factor * other->values[i];
+}
+
+/* ---- wrappers ---------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    tensor_impl *impl;              /* a weak reference, and if owns_impl a strong one; NULL while it is made */
+    int owns_impl;                  /* state 2 */
+    PyObject *dict, *weakrefs;
+} Tensor;
+
+static PyTypeObject TensorMeta, TensorType, ParameterType, HandleType;
+#define IMPL(op) (((Tensor *)(op))->impl)
+
+static int check_tensor(PyObject *op)
+{
+    if (PyObject_TypeCheck(op, &TensorType) && IMPL(op) != NULL && IMPL(op)->strong > 0)
+        return 1;
+    PyErr_Format(PyExc_TypeError, "expected a Tensor, got %R", op);
     return 0;
 }
 
-static rrc_object *tensor_repr(cvm *vm, rrc_object *self)
+/* State 1 to 2: self takes over a strong reference. */
+static void adopt(PyObject *self, tensor_impl *t)
 {
-    const tensor *t = (const tensor *)self;
-    char text[120] = "[";
-    size_t i, used = 1;
-
-    for (i = 0; i < t->size && used < sizeof text - 40; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, i > 0 ? " %g" : "%g", t->values[i]);
-    return cx_str_from_format(vm, "%s%s]", text, i < t->size ? " ..." : "");
+    IMPL(self) = t;
+    t->weak++;
+    ((Tensor *)self)->owns_impl = 1;
+    t->wrapper = self;
 }
 
-/* What a tensor owns: so also a cycle is collected that goes through an attribute of a wrapper. */
-static const rrc_member tensor_members[] = { { "grad", offsetof(tensor, grad) }, { NULL, 0 } };
-static const cx_getset_def tensor_getset[] = { { "grad", get_grad, set_grad }, { NULL, NULL, NULL } };
-static const cx_method_def tensor_methods[] = {
-    { "backward", 0, 0, tensor_backward }, { "grad-state", 0, 0, tensor_grad_state }, { NULL, 0, 0, NULL }
+/* The wrapper of t, a new reference: made, or what it was before. */
+static PyObject *wrap(tensor_impl *t)
+{
+    PyObject *self = t->wrapper;
+
+    if (self == NULL) {
+        self = TensorType.tp_alloc(&TensorType, 0);
+        if (self != NULL) {
+            t->strong++;
+            adopt(self, t);
+        }
+        return self;
+    }
+    if (!t->owns_wrapper)
+        return Py_NewRef(self);
+    t->owns_wrapper = 0;            /* state 3 to 2: the tensor's reference to it goes to our caller */
+    t->strong++;
+    ((Tensor *)self)->owns_impl = 1;
+    return self;
+}
+
+/* The last reference to self has gone. If C still has the tensor, self lives on as its property: state 2 to 3. */
+static int try_resurrect(PyObject *self)
+{
+    tensor_impl *t = IMPL(self);
+
+    if (t == NULL || !((Tensor *)self)->owns_impl || t->strong == 1)
+        return 0;
+    _Py_NewReference(self);         /* the tensor's */
+    if (!PyObject_GC_IsTracked(self))
+        PyObject_GC_Track(self);
+    ((Tensor *)self)->owns_impl = 0;
+    t->owns_wrapper = 1;
+    t->strong--;
+    return 1;
+}
+
+/* Nobody in C has the tensor: what that owns is as good as owned by self. */
+static int is_sole_owner(PyObject *self)
+{
+    return IMPL(self) != NULL && ((Tensor *)self)->owns_impl && IMPL(self)->strong == 1;
+}
+
+static int tensor_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    const tensor_impl *grad = is_sole_owner(self) ? IMPL(self)->grad : NULL;
+
+    Py_VISIT(((Tensor *)self)->dict);
+    if (grad != NULL && grad->owns_wrapper && grad->strong == 1)
+        Py_VISIT(grad->wrapper);
+    return 0;
+}
+
+static int tensor_clear(PyObject *self)
+{
+    tensor_impl *grad = is_sole_owner(self) ? IMPL(self)->grad : NULL;
+
+    if (grad != NULL)
+        IMPL(self)->grad = NULL;
+    Py_CLEAR(((Tensor *)self)->dict);           /* it may run any code */
+    if (grad != NULL)
+        impl_release(grad);
+    return 0;
+}
+
+/* Of all classes: see meta_init. */
+static void tensor_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    tensor_impl *t = IMPL(self);
+
+    if (try_resurrect(self))
+        return;
+    PyObject_GC_UnTrack(self);
+    if (((Tensor *)self)->weakrefs != NULL)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(((Tensor *)self)->dict);
+    IMPL(self) = NULL;
+    if (t != NULL) {
+        t->wrapper = NULL;
+        if (((Tensor *)self)->owns_impl)
+            impl_release(t);
+        impl_weak_release(t);
+    }
+    type->tp_free(self);
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        Py_DECREF(type);
+}
+
+/* Tensor(1, 2, 3); Parameter(t): one with the numbers of another tensor */
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs))
+{
+    PyObject *first = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL, *self;
+    int is_copy = first != NULL && PyObject_TypeCheck(first, &TensorType);
+    tensor_impl *t = is_copy && !check_tensor(first) ? NULL : impl_new(is_copy ? IMPL(first)->size : PyTuple_GET_SIZE(args));
+    Py_ssize_t i;
+
+    if (t == NULL)
+        return NULL;
+    if (is_copy)
+        impl_add(t, IMPL(first), 1);
+    for (i = 0; !is_copy && i < t->size; i++)
+        t->values[i] = PyFloat_AsDouble(PyTuple_GET_ITEM(args, i));
+    self = PyErr_Occurred() ? NULL : type->tp_alloc(type, 0);
+    if (self != NULL)
+        adopt(self, t);
+    else
+        impl_release(t);
+    return self;
+}
+
+static int tensor_init(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    return 0;                       /* the arguments were for tp_new */
+}
+
+static PyObject *tensor_repr(PyObject *self)
+{
+    const tensor_impl *t = IMPL(self);
+    char text[120] = "[";
+    Py_ssize_t i;
+    size_t used = 1;
+
+    for (i = 0; t != NULL && t->values != NULL && i < t->size && used < sizeof text - 40; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, i > 0 ? " %g" : "%g", t->values[i]);
+    return PyUnicode_FromFormat("%s%s]", text, t != NULL && i < t->size ? " ..." : "");
+}
+
+static PyObject *get_grad(PyObject *self, void *Py_UNUSED(closure))
+{
+    return check_tensor(self) ? IMPL(self)->grad != NULL ? wrap(IMPL(self)->grad) : Py_NewRef(Py_None) : NULL;
+}
+
+static int set_grad(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
+{
+    tensor_impl *old;
+
+    if (!check_tensor(self) || (value != NULL && value != Py_None && !check_tensor(value)))
+        return -1;
+    old = IMPL(self)->grad;
+    IMPL(self)->grad = value != NULL && value != Py_None ? impl_lock(IMPL(value)) : NULL;
+    if (old != NULL)
+        impl_release(old);
+    return 0;
+}
+
+static PyObject *get_size(PyObject *self, void *Py_UNUSED(closure))
+{
+    return check_tensor(self) ? PyLong_FromSsize_t(IMPL(self)->size) : NULL;
+}
+
+/* Adds the gradient of the tensor's squared length, twice the tensor, to its gradient. This is where a
+   tensor is made that nobody has looked at. */
+static PyObject *tensor_backward(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    tensor_impl *t = check_tensor(self) ? IMPL(self) : NULL;
+
+    if (t == NULL || (t->grad == NULL && (t->grad = impl_new(t->size)) == NULL))
+        return NULL;
+    impl_add(t->grad, t, 2);
+    Py_RETURN_NONE;
+}
+
+static PyGetSetDef tensor_getset[] = {
+    { "grad", get_grad, set_grad, NULL, NULL }, { "size", get_size, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL }
+};
+static PyMethodDef tensor_methods[] = { { "backward", tensor_backward, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL } };
+
+static PyTypeObject TensorType = {
+    PyVarObject_HEAD_INIT(&TensorMeta, 0)
+    .tp_name = "tensor.Tensor", .tp_basicsize = sizeof(Tensor), .tp_dealloc = tensor_dealloc, .tp_repr = tensor_repr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear, .tp_weaklistoffset = offsetof(Tensor, weakrefs), .tp_dictoffset = offsetof(Tensor, dict),
+    .tp_methods = tensor_methods, .tp_getset = tensor_getset, .tp_new = tensor_new, .tp_init = tensor_init
 };
 
-static int define_type(cvm *vm, const char *name, unsigned long flags)
-{
-    cx_type spec = {
-        .type = { .tp_name = name, .tp_basicsize = offsetof(tensor, values), .tp_itemsize = sizeof(double),
-                  .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_BASETYPE | flags, .tp_members = tensor_members },
-        .tp_new = tensor_new, .tp_repr = tensor_repr, .tp_getset = tensor_getset, .tp_methods = tensor_methods
-    };
+static PyTypeObject ParameterType = {
+    PyVarObject_HEAD_INIT(&TensorMeta, 0)
+    .tp_name = "tensor.Parameter", .tp_basicsize = sizeof(Tensor), .tp_base = &TensorType,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear
+};
 
-    return cx_define_type(vm, &spec, NULL, NULL, NULL);
+/* ---- the metatype --------------------------------------------------------------- */
+
+static long made, classes;          /* objects that types were called for; classes that are alive */
+
+static PyObject *meta_call(PyObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *op = PyType_Type.tp_call(type, args, kwargs);
+
+    made += op != NULL;
+    return op;
 }
 
-static int init(cvm *vm)
+/* A class of a program was made. */
+static int meta_init(PyObject *type, PyObject *args, PyObject *kwargs)
 {
-    if (define_type(vm, "tensor", CX_TPFLAGS_HAVE_ATTRS) != 0)
+    if (PyType_Type.tp_init(type, args, kwargs) < 0)
         return -1;
-    return define_type(vm, "plain-tensor", 0);
+    ((PyTypeObject *)(void *)type)->tp_dealloc = tensor_dealloc;
+    classes++;
+    return 0;
 }
 
-const cx_extension cx_ext_tensor = { CX_EXTENSION_HEAD("tensor"), .init = init };
+static void meta_dealloc(PyObject *type)
+{
+    classes--;
+    PyType_Type.tp_dealloc(type);
+}
+
+static PyTypeObject TensorMeta = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "tensor.TensorMeta", .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_call = meta_call,
+    .tp_init = meta_init, .tp_dealloc = meta_dealloc
+};
+
+/* ---- weak handles ------------------------------------------------------------------ */
+
+typedef struct {
+    PyObject_HEAD
+    tensor_impl *impl;              /* a weak reference */
+} Handle;
+
+/* handle(): the tensor, with the wrapper that it had or a new one; None: it has gone */
+static PyObject *handle_call(PyObject *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    tensor_impl *t = impl_lock(((Handle *)self)->impl);
+    PyObject *op = t != NULL ? wrap(t) : Py_NewRef(Py_None);
+
+    if (t != NULL)
+        impl_release(t);            /* the wrapper has it now */
+    return op;
+}
+
+static void handle_dealloc(PyObject *self)
+{
+    impl_weak_release(((Handle *)self)->impl);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyTypeObject HandleType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "tensor.Handle", .tp_basicsize = sizeof(Handle), .tp_call = handle_call, .tp_dealloc = handle_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION
+};
+
+/* ---- functions ------------------------------------------------------------------------ */
+
+/* add(a, b): a new tensor */
+static PyObject *add(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
+{
+    tensor_impl *t;
+    PyObject *op;
+
+    if (n != 2 || !check_tensor(args[0]) || !check_tensor(args[1]))
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "add: expected two tensors");
+    t = impl_new(IMPL(args[0])->size);
+    if (t == NULL)
+        return NULL;
+    impl_add(t, IMPL(args[0]), 1);
+    impl_add(t, IMPL(args[1]), 1);
+    op = wrap(t);
+    impl_release(t);
+    return op;
+}
+
+/* weak(t): a handle that does not hold it */
+static PyObject *weak(PyObject *Py_UNUSED(module), PyObject *op)
+{
+    Handle *handle = check_tensor(op) ? PyObject_New(Handle, &HandleType) : NULL;
+
+    if (handle == NULL)
+        return NULL;
+    handle->impl = IMPL(op);
+    handle->impl->weak++;
+    return (PyObject *)handle;
+}
+
+/* grad_state(t): in which state is its gradient? Looks at it without making a wrapper. */
+static PyObject *grad_state(PyObject *Py_UNUSED(module), PyObject *op)
+{
+    const tensor_impl *grad;
+
+    if (!check_tensor(op))
+        return NULL;
+    grad = IMPL(op)->grad;
+    return PyUnicode_FromString(grad == NULL ? "no gradient" : grad->wrapper == NULL ? "1: no wrapper"
+                                : grad->owns_wrapper ? "3: tensor owns wrapper" : "2: wrapper owns tensor");
+}
+
+/* counts(): tensors that are alive, objects made by calls, classes that are alive */
+static PyObject *counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return Py_BuildValue("(lll)", impls, made, classes);
+}
+
+static PyMethodDef functions[] = {
+    { "add", (PyCFunction)(void (*)(void))add, METH_FASTCALL, NULL }, { "weak", weak, METH_O, NULL },
+    { "grad_state", grad_state, METH_O, NULL }, { "counts", counts, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
+};
+static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "tensor", .m_size = -1, .m_methods = functions };
+
+PyMODINIT_FUNC PyInit_tensor(void)
+{
+    PyObject *module;
+
+    TensorMeta.tp_base = &PyType_Type;
+    if (PyType_Ready(&TensorMeta) < 0 || PyType_Ready(&HandleType) < 0 || (module = PyModule_Create(&definition)) == NULL)
+        return NULL;
+    if (PyModule_AddType(module, &TensorType) < 0 || PyModule_AddType(module, &ParameterType) < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

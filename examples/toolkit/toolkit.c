@@ -754,16 +754,6 @@ static const method *find_method(const ctype *type, const char *name)
     return NULL;
 }
 
-static int is_ours(rrc_object *ob)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof types / sizeof *types; i++)
-        if (RRC_TYPE(ob) == &types[i]->type)
-            return 1;
-    return 0;
-}
-
 /* (call object 'method args...) */
 static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 {
@@ -773,8 +763,6 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
 
     if (self == NULL)
         return CVM_NONE;
-    if (!is_ours(self) && cvm_lisp_of(vm)->foreign.call_method != NULL)
-        return cvm_lisp_of(vm)->foreign.call_method(vm, args, n);   /* it is of the C API */
     m = find_method(ctype_of(self), cvm_symbol_text(args[1]));
     if (m == NULL)
         return cvm_fail(vm, "call: a %s has no method %.40s", RRC_TYPE(self)->tp_name,
@@ -787,30 +775,19 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
     return *result;
 }
 
-/* Without a C API nothing has borrowed through the proxy. */
-static int let_go(cvm *vm, cvm_value proxy, rrc_object *ob)
-{
-    rrc_unlink(vm->rrc, ob);
-    CVM_FOREIGN_OF(proxy)->ob = NULL;
-    return 1;
-}
-
 /* (dispose object): end the C object now, whoever in Lisp still has its proxy. */
 static cvm_value b_dispose(cvm *vm, cvm_value *args, size_t n)
 {
-    const cvm_foreign_ops *foreign = &cvm_lisp_of(vm)->foreign;
     rrc_object *ob = get_foreign(vm, "dispose", args[0]);
-    int ok;
 
     (void)n;
     if (ob == NULL)
         return CVM_NONE;
-    if (!is_ours(ob) && foreign->close != NULL)
-        return foreign->close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
     rrc_incref(vm->rrc, ob);
-    ok = foreign->let_go != NULL ? foreign->let_go(vm, &args[0], ob) : let_go(vm, args[0], ob);
-    rrc_decref(vm->rrc, ob);
-    return ok ? CVM_NIL : CVM_NONE;
+    rrc_unlink(vm->rrc, ob);
+    CVM_FOREIGN_OF(args[0])->ob = NULL;
+    rrc_decref(vm->rrc, ob);            /* last: it may run code */
+    return CVM_NIL;
 }
 
 /* ---- the registry: C code that holds objects by name -------------------- */

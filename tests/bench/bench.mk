@@ -15,12 +15,12 @@ $(BUILD)/bench/rows_%.o: tests/bench/rows.c tests/bench/bench.h $(HEADER)
 	$(BENCH_COMPILE) -DBENCH_SLOT=$(if $(filter slot_%,$*),1,0) \
 	    -DBENCH_MACRO=$(if $(filter %_macro,$*),1,0) -c $< -o $@
 
-$(BUILD)/bench/crossing.o: $(CVM_DEPS)
+$(BUILD)/bench/crossing.o: $(PY_DEPS)
 
 $(BUILD)/bench/cycles.o $(BUILD)/bench/pauses.o: tests/bench/nodes.h
 
-$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(CVM_DEPS)
-	$(BENCH_COMPILE) $(BENCH_OBJECTS) $(CVM_LIB) $(LDFLAGS) $(CVM_LIBS) -lm -o $@
+$(BUILD)/bench/bench: $(BENCH_OBJECTS) $(PY_DEPS)
+	$(BENCH_COMPILE) $(PY_FLAGS) $(BENCH_OBJECTS) $(PY_LIB) $(LDFLAGS) $(PY_LIBS) -lm -o $@
 
 # Others, to compare with: each where its library is installed.
 PEER_boehm := bdw-gc

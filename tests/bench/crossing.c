@@ -1,20 +1,19 @@
-/* crossing.c - the rows about the C API of compactvm: what it costs that an argument
+/* crossing.c - the rows about CPython's C API on compactvm: what it costs that an argument
  * crosses the border. A C function with one argument is called for each of n objects, once
  * when none of them has been in C yet, and once more. The limit is the same loop with
  * a builtin of the VM, which is called with the value itself: no argument crosses. */
 #include "bench.h"
-#include "bindings/cpython/cx/impl.h"
-#include "bindings/cpython/layers.h"
+#include "bindings/cpython/src/internal.h"
 
 enum { MOST = 1000000 };        /* they live in the VM's heap, which has its limit */
 
-static rrc_object *take(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+static PyObject *take(PyObject *self, PyObject *arg)
 {
-    (void)self, (void)args, (void)n;
-    return cx_nil(vm);          /* immortal: it needs no count */
+    (void)self, (void)arg;
+    Py_RETURN_NONE;
 }
 
-static const cx_method_def take_def = { "take", 1, 1, take };
+static PyMethodDef take_def = { "take", take, METH_O, NULL };
 
 typedef struct crossing {
     cvm *vm;
@@ -35,7 +34,8 @@ static cvm_value one_string(cvm *vm)
 
 static cvm_value one_proxy(cvm *vm)
 {
-    return cxi_to_value_steal(vm, cx_function_new(vm, &take_def, NULL));
+    py_vm = vm;
+    return py_to_value_steal(PyCFunction_New(&take_def, NULL));
 }
 
 /* New objects, which have grown old. 0: no memory. */
@@ -96,7 +96,8 @@ static void measure(bench *b, crossing *c, cvm_value (*make)(cvm *vm), const cha
 
 void rows_crossing(bench *b)
 {
-    cvm_config config = { .layers = cvm_all_layers };
+    static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_python_layer, NULL };
+    cvm_config config = { .layers = layers };
     crossing c = { 0 };
     cvm_value f;
 
@@ -107,7 +108,7 @@ void rows_crossing(bench *b)
     if (c.vm == NULL)
         return;
     c.objects = cvm_root(c.vm, CVM_NIL);
-    f = cxi_to_value_steal(c.vm, cx_function_new(c.vm, &take_def, NULL));
+    f = one_proxy(c.vm);
     c.function = cvm_root(c.vm, f);
     c.builtin = cvm_root(c.vm, cvm_run_text(c.vm, "bench", "null?", 5));
     if (f != CVM_NONE && *c.builtin != CVM_NONE) {

@@ -175,7 +175,7 @@ static int load_extensions(cvm *vm, cvm_load *load, int argc, char **argv)
 {
     int i;
 
-    for (i = 1; i + 1 < argc; i++)
+    for (i = 1; load != NULL && i + 1 < argc; i++)
         if (strcmp(argv[i], "--extension") == 0 && !load(vm, argv[++i]))
             return 0;
     return 1;

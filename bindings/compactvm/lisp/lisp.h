@@ -95,10 +95,6 @@ typedef struct cvm_foreign_ops {
     int (*close)(cvm *vm, cvm_value *slot);     /* 0 after a failure. An error that is set is kept */
     int (*print)(cvm *vm, cvm_value v, int quoted, struct cvm_buffer *out);     /* likewise */
     int (*is_gone)(cvm *vm, rrc_object *ob);    /* a view whose object has died: only its type is left */
-    /* (call object 'method x ...): args are n rooted slots, the object first. */
-    cvm_value (*call_method)(cvm *vm, cvm_value *args, size_t n);
-    /* ob goes on its way without its proxy in *slot. 0 after a failure. */
-    int (*let_go)(cvm *vm, cvm_value *slot, rrc_object *ob);
     /* The vector in which v, of a kind of the API, has its items for itself, or nil. */
     cvm_value (*items)(cvm_value v);
 } cvm_foreign_ops;

@@ -361,7 +361,7 @@
 (assert (says? child "held by widget[0] of widget"))
 (define f (lambda () nil))
 (call parent 'on-click f)
-(assert (says? f "procedure"))
+(assert (says? f "view"))
 (assert (says? f "held by widget.on_click of widget"))
 (define d (attached "d" f))
 (hold 'd d)

@@ -11,15 +11,11 @@
         vector make-vector vector-length vector-ref vector-set! vector->list list->vector
         dict dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values
         try error eval load read gc-minor address where stats
-        new call dispose hold held release c-address c-sees c-refs c-length c-log
-        explanation pending run-pending next-dead check-links gc-collect
-        tuple tuple? tuple-length tuple-ref tuple->list range-tuple
-        array array? array-length array-ref array-set! array-push! array-insert! array-remove! array->list
-        attr set-attr! class-of is-a? call-base close closed? load-extension type object))
+        new call dispose hold held release c-address c-sees c-refs c-log
+        explanation pending run-pending next-dead check-links gc-collect))
 (define (samples)
   (list nil 0 -1 2.5 1e300 "text" 'car '(1 2) '(1 . 2) [1 2] (dict 1 2) car (lambda x x)
-        (new 'point 1 2) (new 'widget "sample") (new 'document "sample")
-        (tuple 1 "two" 300000) (range-tuple 3) (array 1 "two") object (object) ((type 'sample nil nil))))
+        (new 'point 1 2) (new 'widget "sample") (new 'document "sample") (new 'buffer 5) (new 'window "sample")))
 (define tried 0)
 (define (quietly f . args)
   (set! tried (+ tried 1))

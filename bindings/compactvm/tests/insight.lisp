@@ -39,10 +39,6 @@
 (assert (before? (explanation (car (cdr app))) "held by pair.car of pair 0x" "held by pair.cdr of pair 0x"))
 (held-in (lambda (w) (list->vector (list nil nil w))))
 (whole "held by vector[2] of vector 0x" (explanation (vector-ref app 2)))
-(held-in (lambda (w) (tuple nil w)))
-(whole "held by tuple[1] of tuple 0x" (explanation (tuple-ref app 1)))
-(held-in (lambda (w) (array nil w)))
-(whole "held by array[1] of array 0x" (explanation (array-ref app 1)))
 (held-in (lambda (w) (lambda () w)))
 (whole "held by variable w of function 0x" (explanation (app)))
 

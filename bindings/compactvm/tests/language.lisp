@@ -298,9 +298,7 @@
   (assert (= (apply + (list 4611686018427387904 -4611686018427387904)) 0))
   (assert (< 9007199254740992.0 9007199254740993))        ; compared exactly
   (assert (not (= 9007199254740992.0 9007199254740993)))
-  (assert (not (equal? 9223372036854775807 9223372036854775808.0)))
-  (assert (equal? (message (lambda () (range-tuple 0 4611686018427387904)))
-                  "range-tuple: expected a smaller whole number, got 4611686018427387904")))
+  (assert (not (equal? 9223372036854775807 9223372036854775808.0))))
 (shows (repr most) (max 1 most))
 (shows (repr most) (abs (- most)))
 (assert (= (- (+ most 1.0)) least))

@@ -88,33 +88,6 @@
 (gc-minor)
 (assert (= (objects) before))
 
-; ---- P link, light, with data: C's copy of a string, made when C looks at it
-(define before (objects))
-(define (look-at s) (c-length s))
-(assert (= (look-at (string-append "some" "thing")) 9))
-(gc)
-(assert (= (objects) before))
-(assert (= (pending) 0))                ; freed in the collection itself
-(define s (string-append "kept" "!"))
-(assert (= (c-length s) 5))
-(define c (c-address s))
-(gc)
-(assert (= (c-length s) 5))
-(assert (= (c-address s) c))
-(assert (= (c-refs s) 0))
-(hold 's s)
-(set! s nil)
-(settle)
-(assert (equal? (held 's) "kept!"))
-(assert (= (c-address (held 's)) c))
-(release 's)
-(hold 's (string-repeat "large" 2000))
-(settle)
-(assert (= (c-length (held 's)) 10000))
-(release 's)
-(settle)
-(assert (= (objects) before))
-
 ; ---- O link, light
 (define before (objects))
 (define p (new 'point 1 2))

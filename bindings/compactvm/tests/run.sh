@@ -1,14 +1,12 @@
 #!/bin/sh
-# run.sh CVM PROBE [quick] - run all tests with a cvm, normally and under stress.
+# run.sh CVM [quick] - run all tests with a cvm, normally and under stress.
 #
 #   tests/*.lisp         must end with status 0
-#   ../cpython/cx/tests/*.lisp  likewise, with the extension PROBE
 #   tests/errors/*.lisp  must end with status 1 and the error of their first line
 #
 # The last line says how many passed and failed. quick: only the fast ones.
 cvm=$1
-probe=$2
-quick=$3
+quick=${2:-}
 here=$(dirname "$0")
 temp=${TMPDIR:-/tmp}/cvm-test.$$
 mkdir -p "$temp" || exit 1
@@ -55,13 +53,9 @@ says() {
 }
 
 # ---- scripts that must succeed
-for script in "$here"/*.lisp "$here"/../../cpython/cx/tests/*.lisp; do
+for script in "$here"/*.lisp; do
     test=$(basename "$script")
     options=
-    case $script in */cx/*) options="--extension $probe" ;; esac
-    if head -n 1 "$script" | grep -q 'Only in debug builds'; then
-        "$cvm" --version | grep -q RRC_DEBUG || continue
-    fi
     [ "$test" = limited.lisp ] && options='--heap-limit 512k'
     succeeds "$test" "$cvm" $options "$script"
     succeeds "$test, small nursery" "$cvm" $options --nursery 8k "$script"
@@ -116,17 +110,6 @@ check "an unknown option" 2 "$cvm" --what && pass
 check "a size that is none" 2 "$cvm" --heap-limit 12x && pass
 check "two scripts" 2 "$cvm" a b && pass
 check "-e without an expression" 2 "$cvm" -e && pass
-
-# ---- extensions
-says "--extension" 0 42 "$cvm" --extension "$probe" -e '(as-long 42)'
-says "an extension twice" 0 42 "$cvm" --extension "$probe" --extension "$probe" -e '(as-long 42)'
-check "an extension that is not there" 1 "$cvm" --extension "$temp/missing.so" -e 1 && pass
-printf 'no code' >"$temp/text.so"
-check "a text as an extension" 1 "$cvm" --extension "$temp/text.so" -e 1 && pass
-cp "$probe" "$temp/other.so"
-says "an extension under another name" 1 "error: load-extension: $temp/other.so does not define cx_ext_other" \
-    "$cvm" --extension "$temp/other.so" -e 1
-check "--extension without a file" 2 "$cvm" --extension && pass
 
 # ---- the read-eval-print loop goes on after errors
 cat >"$temp/session" <<'END'

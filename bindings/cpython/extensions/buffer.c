@@ -1,33 +1,43 @@
-/* buffer.c - bytes that grow, and whose pointer is handed out.
+/* buffer.c - bytes that grow, and whose pointer is handed out. For CPython, too.
  *
- *     (define b (byte-buffer))            or (byte-buffer n): n zeros
- *     (call b 'append "text")
- *     (call b 'resize n) (attr b 'size)
- *     (call b 'view start end)            a byte-view; of everything, without start and end
- *     (call v 'get i) (call v 'set i byte) (call v 'text) (attr v 'size)
+ *     b = ByteBuffer()            or ByteBuffer(n): n zeros
+ *     b.append("text")
+ *     b.resize(n), b.size
+ *     v = b.view(start, end)      a ByteView; of everything, without start and end
+ *     v.get(i), v.set(i, byte), v.text(), v.size
+ *     v.close()                   ends it; so does its last reference
  *
- * A byte-view is the only way to the bytes, so that whoever has the pointer counts as an export.
- * As long as there is one the buffer refuses a new size. close or `with` ends a view, or the
- * last reference to it. The collector moves proxies, never these bytes.
+ * A ByteView is one way to the bytes, the buffer protocol is another: whoever has the pointer counts as
+ * an export. As long as there is one the buffer refuses a new size. The collector moves proxies, never
+ * these bytes.
  */
-#include "buffer.h"
+#include <Python.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct byte_buffer {
-    rrc_object head;
+typedef struct {
+    PyObject_HEAD
     char *bytes;
-    size_t size, capacity;
-    size_t exports;                 /* views that are open */
+    Py_ssize_t size, capacity;
+    Py_ssize_t exports;             /* views that are open */
 } byte_buffer;
 
-#define METHOD(name) static rrc_object *name(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
-#define NIL cx_newref(vm, cx_nil(vm))
+typedef struct {
+    PyObject_HEAD
+    PyObject *buffer;               /* owned; NULL: it is closed */
+    char *bytes;
+    Py_ssize_t size;
+} byte_view;
 
-/* ---- byte-view ------------------------------------------------------------ */
+static PyTypeObject ByteBuffer, ByteView;
 
-static int view_clear(rrc_heap *heap, rrc_object *self)
+/* ---- ByteView ------------------------------------------------------------ */
+
+static int view_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((byte_view *)self)->buffer);
+    return 0;
+}
+
+static int view_clear(PyObject *self)
 {
     byte_view *v = (byte_view *)self;
 
@@ -35,162 +45,191 @@ static int view_clear(rrc_heap *heap, rrc_object *self)
         ((byte_buffer *)v->buffer)->exports--;
     v->bytes = NULL;
     v->size = 0;
-    RRC_CLEAR(heap, v->buffer);
+    Py_CLEAR(v->buffer);
     return 0;
 }
 
-static int view_close(cvm *vm, rrc_object *self) { return view_clear(cx_heap(vm), self); }
-
-static void view_dealloc(rrc_heap *heap, rrc_object *self)
+static void view_dealloc(PyObject *self)
 {
-    view_clear(heap, self);
-    cx_free(heap, self);
+    PyObject_GC_UnTrack(self);
+    view_clear(self);
+    Py_TYPE(self)->tp_free(self);
 }
 
-/* get and set: with a second argument, the byte becomes that. */
-METHOD(view_byte)
+static PyObject *view_close(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    view_clear(self);
+    Py_RETURN_NONE;
+}
+
+/* get(i), and set(i, byte): the byte becomes that. */
+static PyObject *view_byte(PyObject *self, PyObject *args)
 {
     byte_view *v = (byte_view *)self;
-    size_t i = cx_int_as_size(vm, args[0]), value = n > 1 ? cx_int_as_size(vm, args[1]) : 0;
+    Py_ssize_t i;
+    unsigned char value = 0;
 
-    if (!cx_err_occurred(vm) && i >= v->size)
-        cx_err_expected(vm, "byte-view", "the index of a byte in it", args[0]);
-    if (!cx_err_occurred(vm) && value > 255)
-        cx_err_expected(vm, "byte-view", "a byte", args[1]);
-    if (cx_err_occurred(vm))
+    if (!PyArg_ParseTuple(args, PyTuple_GET_SIZE(args) > 1 ? "nb" : "n", &i, &value))
         return NULL;
-    if (n > 1)
+    if (i < 0 || i >= v->size) {
+        PyErr_SetString(PyExc_IndexError, "the view has no such byte");
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(args) > 1)
         v->bytes[i] = (char)value;
-    return cx_int_from_long(vm, (unsigned char)v->bytes[i]);
+    return PyLong_FromLong((unsigned char)v->bytes[i]);
 }
 
-METHOD(view_text)
+static PyObject *view_text(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    const byte_view *v = (const byte_view *)self;
-
-    return (void)args, (void)n, cx_str_from_string_and_size(vm, v->bytes, v->size);
+    return PyUnicode_DecodeLatin1(((byte_view *)self)->size > 0 ? ((byte_view *)self)->bytes : "", ((byte_view *)self)->size, NULL);
 }
 
-static rrc_object *view_size(cvm *vm, rrc_object *self)
+static PyObject *view_size(PyObject *self, void *Py_UNUSED(closure))
 {
-    return cx_int_from_size(vm, ((byte_view *)self)->size);
+    return PyLong_FromSsize_t(((byte_view *)self)->size);
 }
 
-static const rrc_member view_members[] = { { "buffer", offsetof(byte_view, buffer) }, { NULL, 0 } };
-static const cx_getset_def view_getset[] = { { "size", view_size, NULL }, { NULL, NULL, NULL } };
-static const cx_method_def view_methods[] = {
-    { "get", 1, 1, view_byte }, { "set", 2, 2, view_byte }, { "text", 0, 0, view_text }, { NULL, 0, 0, NULL }
+static PyGetSetDef view_getset[] = { { "size", view_size, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+static PyMethodDef view_methods[] = {
+    { "get", view_byte, METH_VARARGS, NULL }, { "set", view_byte, METH_VARARGS, NULL },
+    { "text", view_text, METH_NOARGS, NULL }, { "close", view_close, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
 };
-static const cx_type view_spec = {
-    .type = { .tp_name = "byte-view", .tp_basicsize = sizeof(byte_view), .tp_members = view_members,
-              .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_NO_NEW,
-              .tp_clear = view_clear, .tp_dealloc = view_dealloc },
-    .tp_close = view_close, .tp_methods = view_methods, .tp_getset = view_getset
+static PyTypeObject ByteView = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "buffer.ByteView", .tp_basicsize = sizeof(byte_view),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = view_traverse, .tp_clear = view_clear, .tp_dealloc = view_dealloc,
+    .tp_methods = view_methods, .tp_getset = view_getset
 };
 
-/* ---- byte-buffer ---------------------------------------------------------- */
+/* ---- ByteBuffer ---------------------------------------------------------- */
 
 /* 0; or -1, and nothing has changed. New bytes are 0. */
-static int resize(cvm *vm, byte_buffer *b, size_t size)
+static int resize(byte_buffer *b, Py_ssize_t size)
 {
-    size_t capacity = size > 2 * b->capacity ? size : 2 * b->capacity;
+    Py_ssize_t capacity = size > 2 * b->capacity ? size : 2 * b->capacity;
     char *bytes;
 
-    if (b->exports > 0 && size != b->size)
-        return cx_err_set(vm, "byte-buffer: it cannot be resized while a byte-view of it is open"), -1;
+    if (b->exports > 0 && size != b->size) {
+        PyErr_SetString(PyExc_BufferError, "the buffer cannot be resized while a view of it is open");
+        return -1;
+    }
     if (size > b->capacity) {
-        if (size > SIZE_MAX / 4 || (bytes = realloc(b->bytes, capacity)) == NULL)
-            return cx_err_no_memory(vm), -1;
+        bytes = size > PY_SSIZE_T_MAX / 4 ? NULL : PyMem_Realloc(b->bytes, (size_t)capacity);
+        if (bytes == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
         b->bytes = bytes;
         b->capacity = capacity;
     }
     if (size > b->size)
-        memset(b->bytes + b->size, 0, size - b->size);
+        memset(b->bytes + b->size, 0, (size_t)(size - b->size));
     b->size = size;
     return 0;
 }
 
-static int buffer_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
+static int buffer_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
-    size_t size = n > 0 ? cx_int_as_size(vm, args[0]) : 0;
+    Py_ssize_t size = 0;
 
-    if (cx_err_occurred(vm) || !cx_check_args(vm, "byte-buffer", n, 0, 1))
+    if (!PyArg_ParseTuple(args, "|n:ByteBuffer", &size))
         return -1;
-    return resize(vm, (byte_buffer *)self, size);
+    if (size < 0) {
+        PyErr_SetString(PyExc_ValueError, "a size must not be negative");
+        return -1;
+    }
+    return resize((byte_buffer *)self, size);
 }
 
-METHOD(buffer_resize)
+static PyObject *buffer_resize(PyObject *self, PyObject *args)
 {
-    return buffer_init(vm, self, args, n) == 0 ? NIL : NULL;
+    return buffer_init(self, args, NULL) == 0 ? Py_NewRef(Py_None) : NULL;
 }
 
-METHOD(buffer_append)
+static PyObject *buffer_append(PyObject *self, PyObject *text)
 {
     byte_buffer *b = (byte_buffer *)self;
-    size_t old = b->size, size;
-    const char *bytes = cx_str_as_utf8_and_size(vm, args[0], &size);
+    Py_ssize_t old = b->size, size;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
 
-    if (bytes == NULL || resize(vm, b, old + size) != 0)
+    if (bytes == NULL || resize(b, old + size) != 0)
         return NULL;
     if (size > 0)
-        memcpy(b->bytes + old, bytes, size);
-    return (void)n, NIL;
+        memcpy(b->bytes + old, bytes, (size_t)size);
+    Py_RETURN_NONE;
 }
 
-METHOD(buffer_view)
+static PyObject *buffer_view(PyObject *self, PyObject *args)
 {
     byte_buffer *b = (byte_buffer *)self;
-    size_t start = n > 0 ? cx_int_as_size(vm, args[0]) : 0;
-    size_t end = n > 1 ? cx_int_as_size(vm, args[1]) : b->size;
+    Py_ssize_t start = 0, end = b->size;
     byte_view *v;
 
-    if (!cx_err_occurred(vm) && (start > end || end > b->size))
-        cx_err_set(vm, "byte-buffer: it has %lu bytes, without a part like that", (unsigned long)b->size);
-    v = cx_err_occurred(vm) ? NULL : (byte_view *)cx_new(vm, *(cx_type **)cx_state(vm, &cx_ext_buffer));
+    if (!PyArg_ParseTuple(args, "|nn:view", &start, &end))
+        return NULL;
+    if (start < 0 || start > end || end > b->size) {
+        PyErr_SetString(PyExc_IndexError, "the buffer has no such part");
+        return NULL;
+    }
+    v = PyObject_GC_New(byte_view, &ByteView);
     if (v == NULL)
         return NULL;
-    v->buffer = cx_newref(vm, self);
+    v->buffer = Py_NewRef(self);
     v->bytes = start < end ? b->bytes + start : NULL;
     v->size = end - start;
     b->exports++;
-    return &v->head;
+    PyObject_GC_Track(v);
+    return (PyObject *)v;
 }
 
-static void buffer_dealloc(rrc_heap *heap, rrc_object *self)
+static int buffer_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
-    free(((byte_buffer *)self)->bytes);
-    cx_free(heap, self);
+    byte_buffer *b = (byte_buffer *)self;
+
+    if (PyBuffer_FillInfo(view, self, b->size > 0 ? b->bytes : "", b->size, b->size == 0, flags) < 0)
+        return -1;
+    b->exports++;
+    return 0;
 }
 
-static rrc_object *buffer_size(cvm *vm, rrc_object *self)
+static void buffer_releasebuffer(PyObject *self, Py_buffer *Py_UNUSED(view))
 {
-    return cx_int_from_size(vm, ((byte_buffer *)self)->size);
+    ((byte_buffer *)self)->exports--;
 }
 
-static const cx_getset_def buffer_getset[] = { { "size", buffer_size, NULL }, { NULL, NULL, NULL } };
-static const cx_method_def buffer_methods[] = {
-    { "append", 1, 1, buffer_append }, { "resize", 1, 1, buffer_resize }, { "view", 0, 2, buffer_view },
-    { NULL, 0, 0, NULL }
+static void buffer_dealloc(PyObject *self)
+{
+    PyMem_Free(((byte_buffer *)self)->bytes);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *buffer_size(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromSsize_t(((byte_buffer *)self)->size);
+}
+
+static PyBufferProcs buffer_procs = { buffer_getbuffer, buffer_releasebuffer };
+static PyGetSetDef buffer_getset[] = { { "size", buffer_size, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+static PyMethodDef buffer_methods[] = {
+    { "append", buffer_append, METH_O, NULL }, { "resize", buffer_resize, METH_VARARGS, NULL },
+    { "view", buffer_view, METH_VARARGS, NULL }, { NULL, NULL, 0, NULL }
 };
-static const cx_type buffer_spec = {
-    .type = { .tp_name = "byte-buffer", .tp_basicsize = sizeof(byte_buffer), .tp_dealloc = buffer_dealloc,
-              .tp_flags = CX_TPFLAGS_BASETYPE },
-    .tp_init = buffer_init, .tp_methods = buffer_methods, .tp_getset = buffer_getset
+static PyTypeObject ByteBuffer = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "buffer.ByteBuffer", .tp_basicsize = sizeof(byte_buffer), .tp_dealloc = buffer_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_new = PyType_GenericNew, .tp_init = buffer_init,
+    .tp_methods = buffer_methods, .tp_getset = buffer_getset, .tp_as_buffer = &buffer_procs
 };
 
-static int init(cvm *vm)
+static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "buffer", .m_size = -1 };
+
+PyMODINIT_FUNC PyInit_buffer(void)
 {
-    cx_type **view = cx_state(vm, &cx_ext_buffer);
+    PyObject *module = PyModule_Create(&definition);
 
-    *view = cx_type_from_spec(vm, &view_spec, NULL, NULL);
-    return *view != NULL ? cx_define_type(vm, &buffer_spec, NULL, NULL, NULL) : -1;
+    if (module != NULL && (PyModule_AddType(module, &ByteBuffer) < 0 || PyModule_AddType(module, &ByteView) < 0))
+        Py_CLEAR(module);
+    return module;
 }
-
-static void end(cvm *vm)
-{
-    CX_CLEAR(vm, *(cx_type **)cx_state(vm, &cx_ext_buffer));
-}
-
-const cx_extension cx_ext_buffer = {
-    CX_EXTENSION_HEAD("buffer"), .init = init, .state_size = sizeof(cx_type *), .end = end
-};

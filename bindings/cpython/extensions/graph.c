@@ -1,58 +1,52 @@
-/* graph.c - a library of graphs: nodes, edges from node to node, and callbacks.
+/* graph.c - a library of graphs: nodes, edges from node to node, and callbacks. For CPython, too.
  *
- *     (define a (node x))                         with any value; (node): nil
- *     (call a 'connect b) (call a 'disconnect b)  disconnect: was there such an edge?
- *     (call a 'neighbours)                        a tuple, in the order in which they came
- *     (attr a 'value)                             can be set
- *     (call a 'on-visit f)                        f is called as (f a distance); nil: no more
- *     (call a 'walk)                              visits all that a leads to, the nearest first;
- *                                                 gives their number. An error in f ends it
+ *     a = Node(x)                         with any value; Node(): None
+ *     a.connect(b), a.disconnect(b)       disconnect: was there such an edge?
+ *     a.neighbours()                      a tuple, in the order in which they came
+ *     a.value                             can be set
+ *     a.on_visit(f)                       f is called as f(a, distance); None: no more
+ *     a.walk()                            visits all that a leads to, the nearest first;
+ *                                         gives their number. An exception in f ends it
  *
- * node_members lists what a node owns. No more is needed for rings of nodes to be collected, and
+ * node_traverse visits what a node owns. No more is needed for rings of nodes to be collected, and
  * nodes whose callbacks or values mention them.
  */
-#include "../cx/capi.h"
+#include <Python.h>
 
-typedef struct node {
-    rrc_object head;
-    rrc_object *value, *on_visit;   /* owned, as edges; NULL at first, and in garbage */
-    rrc_object *edges;              /* a list of nodes */
+typedef struct {
+    PyObject_HEAD
+    PyObject *value, *on_visit;     /* owned; NULL: None */
+    PyObject *edges;                /* a list of nodes */
     size_t walk;                    /* the number of the last walk that found it */
 } node;
 
-typedef struct state { cx_type *node; size_t walks; } state;
+static PyTypeObject Node;
+static size_t walks;
 
-extern const cx_extension cx_ext_graph;
-
-#define METHOD(name) static rrc_object *name(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
-#define NIL cx_newref(vm, cx_nil(vm))
-
-METHOD(node_connect)
+static PyObject *node_connect(PyObject *self, PyObject *other)
 {
-    const state *s = cx_state(vm, &cx_ext_graph);
-
-    (void)n;
-    if (!cx_check(vm, "connect", args[0], s->node))
+    if (!PyObject_TypeCheck(other, &Node))
+        return PyErr_Format(PyExc_TypeError, "connect: expected a Node, got %R", other);
+    if (PyList_Append(((node *)self)->edges, other) < 0)
         return NULL;
-    return cx_list_append(vm, ((node *)self)->edges, args[0]) == 0 ? NIL : NULL;
+    Py_RETURN_NONE;
 }
 
-METHOD(node_disconnect)
+static PyObject *node_disconnect(PyObject *self, PyObject *other)
 {
-    rrc_object *edges = ((node *)self)->edges;
-    size_t i, count = cx_list_size(vm, edges);
+    PyObject *edges = ((node *)self)->edges;
+    Py_ssize_t i = 0, count = PyList_GET_SIZE(edges);
 
-    (void)n;
-    for (i = 0; !cx_err_occurred(vm) && i < count && cx_list_get_item(vm, edges, i) != args[0]; i++)
-        continue;
-    if (cx_err_occurred(vm) || (i < count && cx_list_del_item(vm, edges, i) != 0))
+    while (i < count && PyList_GET_ITEM(edges, i) != other)
+        i++;
+    if (i < count && PySequence_DelItem(edges, i) < 0)
         return NULL;
-    return cx_newref(vm, cx_bool(vm, i < count));
+    return PyBool_FromLong(i < count);
 }
 
-METHOD(node_neighbours)
+static PyObject *node_neighbours(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    return (void)args, (void)n, cx_list_as_tuple(vm, ((node *)self)->edges);
+    return PyList_AsTuple(((node *)self)->edges);
 }
 
 /* ---- walking --------------------------------------------------------------
@@ -61,136 +55,141 @@ METHOD(node_neighbours)
  * change the graph, walk over it or let go of it, and the walk goes on as it began. (Nothing
  * that gather does runs code of others.) A stop is what a callback gets: a node, its distance. */
 
-static int add_stop(cvm *vm, rrc_object *stops, rrc_object *ob, size_t distance)
+static int add_stop(PyObject *stops, PyObject *op, Py_ssize_t distance)
 {
-    const state *s = cx_state(vm, &cx_ext_graph);
-    rrc_object *number, *stop;
+    PyObject *stop;
     int code;
 
-    if (ob == NULL || ((node *)ob)->walk == s->walks)
-        return ob == NULL ? -1 : 0;
-    number = cx_int_from_size(vm, distance);
-    stop = number != NULL ? cx_tuple_pack(vm, 2, ob, number) : NULL;
-    code = stop != NULL ? cx_list_append(vm, stops, stop) : -1;
+    if (((node *)op)->walk == walks)
+        return 0;
+    stop = Py_BuildValue("(On)", op, distance);
+    code = stop != NULL ? PyList_Append(stops, stop) : -1;
     if (code == 0)
-        ((node *)ob)->walk = s->walks;
-    cx_xdecref(vm, number);
-    cx_xdecref(vm, stop);
+        ((node *)op)->walk = walks;
+    Py_XDECREF(stop);
     return code;
 }
 
-static int gather(cvm *vm, rrc_object *stops, rrc_object *start)
+static int gather(PyObject *stops, PyObject *start)
 {
-    size_t done, i;
+    Py_ssize_t done, i;
     int code;
 
-    ((state *)cx_state(vm, &cx_ext_graph))->walks++;
-    code = add_stop(vm, stops, start, 0);
-    for (done = 0; code == 0 && done < cx_list_size(vm, stops); done++) {
-        rrc_object *const *stop = cx_tuple_items(vm, cx_list_get_item(vm, stops, done));
-        rrc_object *edges = stop != NULL ? ((node *)stop[0])->edges : NULL;
-        size_t count = edges != NULL ? cx_list_size(vm, edges) : 0;
+    walks++;
+    code = add_stop(stops, start, 0);
+    for (done = 0; code == 0 && done < PyList_GET_SIZE(stops); done++) {
+        PyObject *stop = PyList_GET_ITEM(stops, done), *edges = ((node *)PyTuple_GET_ITEM(stop, 0))->edges;
+        Py_ssize_t distance = PyLong_AsSsize_t(PyTuple_GET_ITEM(stop, 1));
 
-        code = stop != NULL ? 0 : -1;
-        for (i = 0; code == 0 && i < count; i++)
-            code = add_stop(vm, stops, cx_list_get_item(vm, edges, i), cx_int_as_size(vm, stop[1]) + 1);
+        for (i = 0; code == 0 && i < PyList_GET_SIZE(edges); i++)
+            code = add_stop(stops, PyList_GET_ITEM(edges, i), distance + 1);
     }
     return code;
 }
 
-static int visit_stop(cvm *vm, rrc_object *stop)
+static PyObject *node_walk(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    rrc_object *const *args = cx_tuple_items(vm, stop);
-    rrc_object *f = args != NULL ? ((node *)args[0])->on_visit : NULL, *result;
+    PyObject *stops = PyList_New(0), *result;
+    int code = stops != NULL ? gather(stops, self) : -1;
+    Py_ssize_t i, count = code == 0 ? PyList_GET_SIZE(stops) : 0;
 
-    if (f == NULL || f == cx_nil(vm))
-        return args != NULL ? 0 : -1;
-    cx_incref(vm, f);                       /* it may take itself away */
-    result = cx_call(vm, f, args, 2);
-    cx_decref(vm, f);
-    cx_xdecref(vm, result);
-    return result != NULL ? 0 : -1;
+    for (i = 0; code == 0 && i < count; i++) {
+        PyObject *stop = PyList_GET_ITEM(stops, i), *f = ((node *)PyTuple_GET_ITEM(stop, 0))->on_visit;
+
+        if (f == NULL)
+            continue;
+        Py_INCREF(f);                       /* it may take itself away */
+        result = PyObject_CallObject(f, stop);
+        code = result != NULL ? 0 : -1;
+        Py_XDECREF(result);
+        Py_DECREF(f);
+    }
+    Py_XDECREF(stops);
+    return code == 0 ? PyLong_FromSsize_t(count) : NULL;
 }
 
-METHOD(node_walk)
+static PyObject *node_on_visit(PyObject *self, PyObject *f)
 {
-    rrc_object *stops = cx_list_new(vm, 0);
-    int code = stops != NULL ? gather(vm, stops, self) : -1;
-    size_t i, count = code == 0 ? cx_list_size(vm, stops) : 0;
-
-    (void)args, (void)n;
-    for (i = 0; code == 0 && i < count; i++)
-        code = visit_stop(vm, cx_list_get_item(vm, stops, i));
-    cx_xdecref(vm, stops);
-    return code == 0 ? cx_int_from_size(vm, count) : NULL;
+    if (f != Py_None && !PyCallable_Check(f))
+        return PyErr_Format(PyExc_TypeError, "on_visit: expected a callable or None, got %R", f);
+    Py_XSETREF(((node *)self)->on_visit, f != Py_None ? Py_NewRef(f) : NULL);
+    Py_RETURN_NONE;
 }
 
-METHOD(node_on_visit)
-{
-    (void)n;
-    if (args[0] != cx_nil(vm) && !cx_callable_check(vm, args[0]))
-        return cx_err_expected(vm, "on-visit", "a procedure or nil", args[0]);
-    CX_SETREF(vm, ((node *)self)->on_visit, cx_newref(vm, args[0]));
-    return NIL;
-}
+/* ---- the type -------------------------------------------------------------- */
 
-static rrc_object *get_value(cvm *vm, rrc_object *self)
+static PyObject *get_value(PyObject *self, void *Py_UNUSED(closure))
 {
     const node *a = (const node *)self;
 
-    return a->value != NULL ? cx_newref(vm, a->value) : NIL;
+    return Py_NewRef(a->value != NULL ? a->value : Py_None);
 }
 
-static rrc_object *node_new(cvm *vm, cx_type *type, rrc_object *const *args, size_t n)
+static int set_value(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
 {
-    rrc_object *a = cx_new(vm, type);
-
-    (void)args, (void)n;            /* they are for tp_init: also that of a type based on this one */
-    if (a != NULL && (((node *)a)->edges = cx_list_new(vm, 0)) == NULL)
-        CX_CLEAR(vm, a);
-    return a;
-}
-
-static int node_init(cvm *vm, rrc_object *self, rrc_object *const *args, size_t n)
-{
-    if (!cx_check_args(vm, "node", n, 0, 1))
-        return -1;
-    CX_SETREF(vm, ((node *)self)->value, n > 0 ? cx_newref(vm, args[0]) : NULL);
+    Py_XSETREF(((node *)self)->value, Py_XNewRef(value));
     return 0;
 }
 
-static int set_value(cvm *vm, rrc_object *self, rrc_object *value)
+static PyObject *node_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
-    return node_init(vm, self, &value, 1);
+    PyObject *self = type->tp_alloc(type, 0);       /* the arguments are for __init__: also that of a class based on it */
+
+    if (self != NULL && (((node *)self)->edges = PyList_New(0)) == NULL)
+        Py_CLEAR(self);
+    return self;
 }
 
-static const rrc_member node_members[] = {
-    { "value", offsetof(node, value) }, { "on_visit", offsetof(node, on_visit) },
-    { "edges", offsetof(node, edges) }, { NULL, 0 }
-};
-static const cx_method_def node_methods[] = {
-    { "connect", 1, 1, node_connect }, { "disconnect", 1, 1, node_disconnect },
-    { "neighbours", 0, 0, node_neighbours }, { "on-visit", 1, 1, node_on_visit },
-    { "walk", 0, 0, node_walk }, { NULL, 0, 0, NULL }
-};
-static const cx_getset_def node_getset[] = { { "value", get_value, set_value }, { NULL, NULL, NULL } };
-
-static const cx_type node_spec = {
-    .type = { .tp_name = "node", .tp_basicsize = sizeof(node), .tp_members = node_members,
-              .tp_flags = RRC_TPFLAGS_HAVE_GC | CX_TPFLAGS_BASETYPE },
-    .tp_new = node_new, .tp_init = node_init, .tp_methods = node_methods, .tp_getset = node_getset
-};
-
-static int init(cvm *vm)
+static int node_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
-    return cx_define_type(vm, &node_spec, NULL, NULL, &((state *)cx_state(vm, &cx_ext_graph))->node);
+    PyObject *value = NULL;
+
+    return PyArg_ParseTuple(args, "|O:Node", &value) ? set_value(self, value, NULL) : -1;
 }
 
-static void end(cvm *vm)
+static int node_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    CX_CLEAR(vm, ((state *)cx_state(vm, &cx_ext_graph))->node);
+    Py_VISIT(((node *)self)->value);
+    Py_VISIT(((node *)self)->on_visit);
+    Py_VISIT(((node *)self)->edges);
+    return 0;
 }
 
-const cx_extension cx_ext_graph = {
-    CX_EXTENSION_HEAD("graph"), .init = init, .state_size = sizeof(state), .end = end
+static int node_clear(PyObject *self)
+{
+    Py_CLEAR(((node *)self)->value);
+    Py_CLEAR(((node *)self)->on_visit);
+    return 0;                               /* the list of edges has a tp_clear of its own */
+}
+
+static void node_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    node_clear(self);
+    Py_XDECREF(((node *)self)->edges);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef node_methods[] = {
+    { "connect", node_connect, METH_O, NULL }, { "disconnect", node_disconnect, METH_O, NULL },
+    { "neighbours", node_neighbours, METH_NOARGS, NULL }, { "on_visit", node_on_visit, METH_O, NULL },
+    { "walk", node_walk, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
 };
+static PyGetSetDef node_getset[] = { { "value", get_value, set_value, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+static PyTypeObject Node = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graph.Node", .tp_basicsize = sizeof(node), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_traverse = node_traverse, .tp_clear = node_clear, .tp_dealloc = node_dealloc, .tp_new = node_new,
+    .tp_init = node_init, .tp_methods = node_methods, .tp_getset = node_getset
+};
+
+static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "graph", .m_size = -1 };
+
+PyMODINIT_FUNC PyInit_graph(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+
+    if (module != NULL && PyModule_AddType(module, &Node) < 0)
+        Py_CLEAR(module);
+    return module;
+}

@@ -18,6 +18,7 @@ int PySequence_Check(PyObject *op)
 
 Py_ssize_t PyObject_Size(PyObject *op)
 {
+    PY_USES(op);
     if (SEQUENCE(op, sq_length) != NULL)
         return SEQUENCE(op, sq_length)(op);
     if (MAPPING(op, mp_length) != NULL)
@@ -220,6 +221,7 @@ PyObject *PyObject_GetItem(PyObject *op, PyObject *key)
 {
     Py_ssize_t i;
 
+    PY_USES(op);
     if (MAPPING(op, mp_subscript) != NULL)
         return MAPPING(op, mp_subscript)(op, key);
     if (SEQUENCE(op, sq_item) != NULL)
@@ -231,6 +233,7 @@ int PyObject_SetItem(PyObject *op, PyObject *key, PyObject *value)
 {
     Py_ssize_t i;
 
+    PY_USES(op);
     if (MAPPING(op, mp_ass_subscript) != NULL)
         return MAPPING(op, mp_ass_subscript)(op, key, value);
     if (SEQUENCE(op, sq_ass_item) != NULL)
@@ -303,6 +306,7 @@ PyObject *PyObject_GetIter(PyObject *op)
 {
     PyObject *it;
 
+    PY_USES(op);
     if (Py_TYPE(op)->tp_iter == NULL)
         return PySequence_Check(op) ? PySeqIter_New(op) : type_error("'%.200s' object is not iterable", op);
     it = Py_TYPE(op)->tp_iter(op);

@@ -229,6 +229,7 @@ PyObject *PyObject_Call(PyObject *callable, PyObject *args, PyObject *kwargs)
 {
     PyObject *result;
 
+    PY_USES(callable);
     if (!PyCallable_Check(callable))
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable", Py_TYPE(callable)->tp_name);
     if (Py_EnterRecursiveCall(" while calling a Python object"))
@@ -269,6 +270,7 @@ PyObject *PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t 
     PyObject *tuple, *kwargs, *result = NULL;
     vectorcallfunc f = PyVectorcall_Function(callable);
 
+    PY_USES(callable);
     if (f != NULL || PyCFunction_CheckExact(callable) || (PyFunction_Check(callable) && (names == NULL || PyTuple_GET_SIZE(names) == 0))) {
         if (Py_EnterRecursiveCall(" while calling a Python object"))
             return NULL;

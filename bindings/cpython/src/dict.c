@@ -60,7 +60,7 @@ PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key)
             py_fetch_failure();
     }
     cvm_close(py_vm, scope);
-    return value;
+    return py_borrowed(value, op, __func__);
 }
 
 PyObject *PyDict_GetItem(PyObject *op, PyObject *key)
@@ -184,6 +184,10 @@ int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value)
     }
     if (value != NULL)
         *value = borrow(CVM_DICT_OF(d)->entries, &CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items[2 * i + 1]);
+    if (key != NULL)
+        (void)py_borrowed(*key, op, __func__);
+    if (value != NULL)
+        (void)py_borrowed(*value, op, __func__);
     return (key == NULL || *key != NULL) && (value == NULL || *value != NULL);
 }
 

@@ -147,7 +147,7 @@ static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t
 }
 
 /* (call object 'method args...) */
-static cvm_value call_method(cvm *vm, cvm_value *args, size_t n)
+cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n)
 {
     cvm *saved = py_vm;
     PyObject *op, *f;
@@ -182,7 +182,7 @@ static int let_go(cvm *vm, cvm_value *slot, PyObject *op)
 }
 
 /* (with ...) and (close x): the object's `close`, if it has one; then the proxy forgets it. */
-static int close_foreign(cvm *vm, cvm_value *slot)
+int py_close(cvm *vm, cvm_value *slot)
 {
     cvm *saved = py_vm;
     PyObject *op, *result = NULL, *method;
@@ -273,7 +273,7 @@ static int fill_builtins(void)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, close_foreign, py_print, py_is_gone, call_method, NULL, cvm_array_items
+        is_callable, call_foreign, py_close, py_print, py_is_gone, cvm_array_items
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -289,6 +289,9 @@ static int open_api(cvm *vm)
     cvm_sequences_define(vm);
     py_open_crossing(vm);
     ok = ready_types();
+#ifdef RRC_DEBUG
+    ok = ok && py_borrows_open(vm);
+#endif
     vm->heap.booting = 0;
     py->interned = ok ? PyDict_New() : NULL;
     py->defs = py->interned != NULL ? PyDict_New() : NULL;
@@ -342,6 +345,9 @@ static void free_api(cvm *vm)
         PyMem_Free(py->files[py->file_count].path);
     }
     PyMem_Free(py->files);
+#ifdef RRC_DEBUG
+    py_borrows_free(vm);
+#endif
     free(py_state_of(vm)->statics);
     py_state_of(vm)->statics = NULL;
     py_state_of(vm)->static_capacity = 0;

@@ -2,6 +2,7 @@
 #ifndef CPY_INTERNAL_H
 #define CPY_INTERNAL_H
 
+#define CPY_VM                      /* these files are the VM: see Py_INCREF */
 #include "../include/structmember.h"
 
 #include "../../compactvm/lisp/command.h"
@@ -37,6 +38,7 @@ typedef struct py_state {
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
     int ended;                      /* the VM ends: no program runs any more */
+    struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;
 
 static inline py_state *py_state_of(const cvm *vm)
@@ -84,6 +86,18 @@ int py_fix_slots(PyTypeObject *type);                   /* from the methods of a
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
 const char *py_type_name(PyObject *op);
 
+/* ---- borrowed references, in debug builds: borrow.c ----------------------- */
+
+#ifdef RRC_DEBUG
+int py_borrows_open(cvm *vm);           /* 0: no memory */
+void py_borrows_free(cvm *vm);
+PyObject *py_borrowed(PyObject *ob, PyObject *container, const char *function);    /* gives ob */
+#define PY_USES(op) _Py_CheckUse((op), __func__)
+#else
+#define py_borrowed(ob, container, function) (ob)
+#define PY_USES(op) ((void)0)
+#endif
+
 /* ---- others ------------------------------------------------------------- */
 
 const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
@@ -104,6 +118,8 @@ int py_print_object(PyObject *op, int quoted, cvm_buffer *out);    /* moves noth
 int py_print_items(PyObject *op, int quoted, cvm_buffer *out);     /* of a list or a tuple; likewise */
 int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
 int py_load(cvm *vm, const char *path);
+cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */
+int py_close(cvm *vm, cvm_value *slot);
 PyTypeObject *py_exception_types(size_t *n);
 extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];
 

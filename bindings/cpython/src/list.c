@@ -108,7 +108,7 @@ PyObject *PyList_GetItem(PyObject *op, Py_ssize_t i)
     if (!check(op))
         return NULL;
     if (i >= 0 && i < PyList_GET_SIZE(op))
-        return L(op)->ob_item[i];
+        return py_borrowed(L(op)->ob_item[i], op, __func__);
     bad_index("list index out of range");
     return NULL;
 }
@@ -145,6 +145,7 @@ int PyList_Insert(PyObject *op, Py_ssize_t i, PyObject *item)
 
 int PyList_Append(PyObject *op, PyObject *item)
 {
+    PY_USES(op);
     return PyList_Insert(op, PY_SSIZE_T_MAX, item);
 }
 

@@ -74,6 +74,7 @@ static PyObject *text_of(PyObject *op, reprfunc text, const char *name)
 
 PyObject *PyObject_Repr(PyObject *op)
 {
+    PY_USES(op);
     if (op == NULL)
         return PyUnicode_FromString("<NULL>");
     if (!ready(op))
@@ -85,6 +86,7 @@ PyObject *PyObject_Repr(PyObject *op)
 
 PyObject *PyObject_Str(PyObject *op)
 {
+    PY_USES(op);
     if (op == NULL)
         return PyUnicode_FromString("<NULL>");
     if (PyUnicode_CheckExact(op))
@@ -152,6 +154,7 @@ PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *result;
 
+    PY_USES(a);
     if (a == NULL || b == NULL) {
         if (!PyErr_Occurred())
             PyErr_BadInternalCall();
@@ -194,6 +197,7 @@ Py_hash_t PyObject_HashNotImplemented(PyObject *op)
 
 Py_hash_t PyObject_Hash(PyObject *op)
 {
+    PY_USES(op);
     if (!ready(op))
         return -1;
     return Py_TYPE(op)->tp_hash != NULL ? Py_TYPE(op)->tp_hash(op) : PyObject_HashNotImplemented(op);
@@ -204,6 +208,7 @@ int PyObject_IsTrue(PyObject *op)
     const PyTypeObject *type = Py_TYPE(op);
     Py_ssize_t n;
 
+    PY_USES(op);
     if (op == Py_True || op == Py_False || op == Py_None)
         return op == Py_True;
     if (!ready(op))
@@ -246,6 +251,7 @@ PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
 {
     PyTypeObject *type;
 
+    PY_USES(op);
     if (op == NULL || !ready(op))
         return NULL;
     type = Py_TYPE(op);
@@ -289,6 +295,7 @@ int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
 {
     PyTypeObject *type;
 
+    PY_USES(op);
     if (!ready(op))
         return -1;
     type = Py_TYPE(op);

@@ -303,17 +303,12 @@ PROCEDURE(b_operator)
     return finish(o, PyErr_Format(PyExc_ValueError, "no such operator"));
 }
 
-static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
-{
-    return cvm_lisp_of(vm)->foreign.call_method(vm, args, n);
-}
-
 static cvm_value b_close(cvm *vm, cvm_value *args, size_t n)
 {
     (void)n;
     if (!cvm_is(args[0], CVM_FOREIGN))
         return cvm_expected(vm, "close", "an object that can be closed", args[0]);
-    return cvm_lisp_of(vm)->foreign.close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
+    return py_close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
 }
 
 static cvm_value b_closed_p(cvm *vm, cvm_value *args, size_t n)
@@ -324,7 +319,7 @@ static cvm_value b_closed_p(cvm *vm, cvm_value *args, size_t n)
 
 const cvm_builtin_def py_procedures[] = {
     { "attr", "..", b_attr },               { "set-attr!", "..?.", b_set_attr },
-    { "call", ".y.*", b_call },             { "call-kw", ".l?.", b_call_kw },
+    { "call", ".y.*", py_call_method },            { "call-kw", ".l?.", b_call_kw },
     { "import", ".", b_import },            { "module", ".", b_module },
     { "builtin", ".", b_builtin },          { "class", ".l.", b_class },
     { "raise", ".?.", b_raise },            { "catch", ".f", b_catch },

@@ -74,7 +74,7 @@ PyObject *PyTuple_GetItem(PyObject *op, Py_ssize_t i)
     if (!check(op))
         return NULL;
     if (i >= 0 && i < PyTuple_GET_SIZE(op))
-        return PyTuple_GET_ITEM(op, i);
+        return py_borrowed(PyTuple_GET_ITEM(op, i), op, __func__);
     return PyErr_Format(PyExc_IndexError, "tuple index out of range");
 }
 

@@ -325,6 +325,7 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
     unsigned char *at;
     Py_ssize_t i;
 
+    PY_USES(op);
     if (!PyUnicode_Check(op)) {
         PyErr_BadArgument();
         return NULL;
@@ -521,13 +522,15 @@ PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op)
 
 static Py_hash_t hash(PyObject *op)
 {
-    PyUnicodeObject *u = _PyUnicode_Filled(op);
+    PyUnicodeObject *u = U(op);
     Py_UCS4 c;
     uint64_t h = 14695981039346656037u;
     Py_ssize_t i;
 
     if (u->hash != -1)
         return u->hash;
+    if (PyUnicode_READY(op) < 0)
+        return -1;
     for (i = 0; i < u->length; i++) {
         c = PyUnicode_READ(u->kind, u->data, i);
         h = (h ^ c) * 1099511628211u;

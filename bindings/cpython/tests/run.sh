@@ -71,4 +71,62 @@ module persistent persistent src/persistent/cPersistence.c persistent.cPersisten
 module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
+
+# ---- the examples, both at once
+mkdir -p "$out/extensions"
+for file in buffer graph; do
+    # shellcheck disable=SC2086
+    expect "$file.c compiles" $CC $flags -Wall -Wextra -Wno-missing-braces -Wno-missing-field-initializers -Werror \
+        bindings/cpython/extensions/$file.c -o "$out/extensions/$file.so"
+done
+extensions="--extension $out/extensions/buffer.so --extension $out/extensions/graph.so"
+for script in bindings/cpython/extensions/tests/*.lisp; do
+    for mode in '' '--nursery 8k' --stress; do
+        [ "$QUICK$mode" = 1--stress ] && continue
+        # shellcheck disable=SC2086
+        expect "$script $mode" "$pvm" $mode $extensions "$script"
+    done
+done
+
+# ---- the option
+# says NAME STATUS TEXT COMMAND...: it ends with this status, and TEXT is part of what it writes.
+says() {
+    says_name=$1 says_status=$2 says_text=$3
+    shift 3
+    "$@" >"$out/said" 2>&1 </dev/null
+    if [ $? -eq "$says_status" ] && grep -qF -- "$says_text" "$out/said"; then pass "$says_name"
+    else fail "$says_name: $(cat "$out/said")"; fi
+}
+probe=$out/probe/probe.so
+says "--extension" 0 42 "$pvm" --extension "$probe" -e "(call (import 'probe) 'as-long 42)"
+says "an extension twice" 0 42 "$pvm" --extension "$probe" --extension "$probe" -e "(call (import 'probe) 'as-long 42)"
+says "an extension that is not there" 1 missing.so "$pvm" --extension "$out/missing.so" -e "(import 'missing)"
+printf 'no code' >"$out/text.so"
+says "a text as an extension" 1 text.so "$pvm" --extension "$out/text.so" -e "(import 'text)"
+cp "$probe" "$out/other.so"
+says "an extension under another name" 1 PyInit_other "$pvm" --extension "$out/other.so" -e "(import 'other)"
+says "--extension without a file" 2 "a file must follow" "$pvm" --extension
+
+# ---- debug builds name a borrowed reference that is stale, where it is used
+stale() {
+    title=$1 text=$2
+    shift 2
+    says "stale: $title" 134 "$text" "$pvm" --extension "$probe" -e "(begin (define m (import 'probe)) (define while-borrowed (attr m 'while-borrowed)) $1)"
+}
+if [ "$kind" = debug ]; then
+    gone="which does not hold it any more"
+    stale "overwritten in a dict" "PyObject_Repr: stale reference to a str: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+        "(define d (dict 'k (string-append \"a\" \"b\"))) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"
+    stale "removed from a dict" "PyObject_Repr: stale reference to a host_object: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+        "(define d (dict 'k (list 1))) (while-borrowed d 'k (lambda () (dict-remove! d 'k)))"
+    stale "a number" "PyObject_Repr: stale reference to a int: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+        "(define d (dict 'k 123456)) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"
+    stale "still somewhere else in the host" "PyObject_Repr: stale reference to a host_object: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+        "(define d (dict 'k (list 1))) (define other nil) (while-borrowed d 'k (lambda () (set! other (dict-get d 'k)) (dict-remove! d 'k)))"
+    stale "removed from a list" "PyObject_Repr: stale reference to a str: borrowed by PyList_GetItem from a list, $gone" \
+        "(define a (call m 'list-make (call m 'str-fill 5 \"x\"))) (while-borrowed a 0 (lambda () (array-remove! a 0)))"
+    says "two origins, of which one holds it" 0 "(shared)" "$pvm" --extension "$probe" -e "(begin
+        (define while-borrowed (attr (import 'probe) 'while-borrowed)) (define x (list 'shared)) (define a (dict 'k x)) (define b (dict 'k x))
+        (while-borrowed a 'k (lambda () (while-borrowed b 'k (lambda () nil)) (dict-remove! a 'k))))"
+fi
 finish

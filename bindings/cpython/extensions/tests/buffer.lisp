@@ -1,12 +1,8 @@
 ; buffer.lisp - the extension buffer: growing, views, and what an open view forbids.
-
-(define (message thunk) (try thunk (lambda (m) m)))
-(define (fails text thunk)
-  (define got (message thunk))
-  (unless (equal? got text) (error "expected:" text "got:" (repr got))))
-(define (count what) (dict-get (stats) what))
-(define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (assert (check-links)))
-(define locked "byte-buffer: it cannot be resized while a byte-view of it is open")
+(load "bindings/cpython/tests/common.lisp")
+(define byte-buffer (attr (import "buffer") 'ByteBuffer))
+(define node (attr (import "graph") 'Node))
+(define locked "BufferError: the buffer cannot be resized while a view of it is open")
 (auto-pending false)
 (settle)
 (define at-first (count 'tracked))
@@ -47,20 +43,20 @@
 (assert (= (call (call b 'view) 'get 1) 255))
 (call v 'set 0 101)
 (assert (equal? (text b) "helAo"))
-(fails "byte-view: expected the index of a byte in it, got 3" (lambda () (call v 'get 3)))
-(fails "byte-view: expected the index of a byte in it, got 3" (lambda () (call v 'set 3 0)))
-(fails "byte-view: expected a byte, got 256" (lambda () (call v 'set 0 256)))
+(fails "IndexError" (lambda () (call v 'get 3)))
+(fails "IndexError" (lambda () (call v 'set 3 0)))
+(fails "OverflowError" (lambda () (call v 'set 0 256)))
 (assert (not (number? (message (lambda () (call v 'get -1))))))
 (assert (not (number? (message (lambda () (call v 'set 0 -1))))))
 (assert (not (number? (message (lambda () (call v 'set 0 "x"))))))
 (assert (equal? (call v 'text) "elA"))
-(fails "byte-buffer: it has 5 bytes, without a part like that" (lambda () (call b 'view 3 2)))
-(fails "byte-buffer: it has 5 bytes, without a part like that" (lambda () (call b 'view 0 6)))
+(fails "IndexError" (lambda () (call b 'view 3 2)))
+(fails "IndexError" (lambda () (call b 'view 0 6)))
 (assert (equal? (call (call b 'view 5) 'text) ""))
 (assert (equal? (call (call b 'view 4) 'text) "o"))
-(fails "byte-buffer: expected 0 to 1 arguments, got 2" (lambda () (byte-buffer 1 2)))
-(assert (string-search (message (lambda () ((class-of v)))) "cannot be made by a call"))
-(assert (string-search (message (lambda () (call b 'append 5))) "expected a string"))
+(fails "TypeError" (lambda () (byte-buffer 1 2)))
+(fails "TypeError" (lambda () ((type v))))
+(fails "TypeError" (lambda () (call b 'append 5)))
 
 ; ---- an open view forbids a new size, and nothing else
 (settle)                                        ; the views that nobody has any more
@@ -73,7 +69,7 @@
 (close v)
 (close v)                                       ; twice is harmless
 (fails locked (lambda () (call b 'append "x")))
-(fails "call: expected a living C object, got #<disposed>" (lambda () (call v 'text)))
+(fails "ReferenceError: the object was closed" (lambda () (call v 'text)))
 (close w)
 (call b 'append "!")
 (assert (equal? (text b) "helAo!"))
@@ -101,7 +97,7 @@
 (call b 'append "still here")
 (define v (call b 'view))
 (close b)                                       ; its bytes are left to the view
-(fails "call: expected a living C object, got #<disposed>" (lambda () (call b 'view)))
+(fails "ReferenceError: the object was closed" (lambda () (call b 'view)))
 (settle)
 (assert (equal? (call v 'text) "still here"))
 (close v)
@@ -119,12 +115,12 @@
 
 ; ---- a type that is based on it
 (define line-buffer
-  (type 'line-buffer byte-buffer
-    (dict 'line (lambda (self text) (call self 'append text) (call self 'append "\n") (attr self 'size)))))
+  (class "LineBuffer" (list byte-buffer)
+    (dict "line" (lambda (self text) (call self 'append text) (call self 'append "\n") (attr self 'size)))))
 (define l (line-buffer))
 (assert (= (call l 'line "one") 4))
 (assert (= (call l 'line "two") 8))
-(assert (is-a? l byte-buffer))
+(assert (instance? l byte-buffer))
 (assert (equal? (text l) "one\ntwo\n"))
 (define (knot)                                  ; the buffer's attributes have the view, that has the buffer
   (let ((l (line-buffer)))
@@ -151,10 +147,12 @@
 (for-each (lambda (b) (call b 'append "x")) kept)
 (assert (= (fold (lambda (sum b) (+ sum (attr b 'size))) 0 kept) 105))
 
-(set! kept nil)
-(set! b nil)
-(set! v nil)
-(set! w nil)
+; ---- the buffer protocol is an export, too
+(define b (byte-buffer))
+(call b 'append "bytes")
+(define m ((builtin "memoryview") b))
+(fails locked (lambda () (call b 'append "x")))
+(assert (equal? (bytes->string ((builtin "bytes") b)) "bytes"))
+(set! m nil)
 (settle)
-(settle)
-(assert (= (count 'tracked) at-first))
+(call b 'append "x")

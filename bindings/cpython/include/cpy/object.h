@@ -330,6 +330,9 @@ PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name);           /* borro
 
 void _Py_NoReference(PyObject *op);         /* it may have been the last one */
 rrc_heap *_Py_Heap(void);
+#ifdef RRC_DEBUG
+void _Py_CheckUse(PyObject *op, const char *function);      /* ends the program if it was borrowed, and is stale */
+#endif
 
 /* The references that C has. */
 static inline Py_ssize_t _Py_RefcountOf(PyObject *op)
@@ -338,9 +341,18 @@ static inline Py_ssize_t _Py_RefcountOf(PyObject *op)
          : op->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? op->ob_refcnt - RRC_REFCNT_FROM_PYPY : op->ob_refcnt;
 }
 
+/* A deallocator keeps op, which has no reference left: it gets one. */
+static inline void _Py_NewReference(PyObject *op)
+{
+    op->ob_refcnt = 1;
+}
+
 static inline void Py_INCREF_(PyObject *op)
 {
 #ifdef RRC_DEBUG
+#ifndef CPY_VM
+    _Py_CheckUse(op, "Py_INCREF");
+#endif
     rrc_incref(_Py_Heap(), _Py_RRC(op));
 #else
     op->ob_refcnt = (intptr_t)((uintptr_t)op->ob_refcnt + 1);

@@ -44,19 +44,19 @@ static inline PyUnicodeObject *_PyUnicode_Filled(const void *op)
     return u;
 }
 
-static inline Py_UCS4 _PyUnicode_ReadAt(unsigned kind, const void *data, Py_ssize_t i)
+static inline Py_UCS4 _PyUnicode_ReadAt(unsigned kind, const void *characters, Py_ssize_t i)
 {
-    return kind == 1 ? ((const Py_UCS1 *)data)[i] : kind == 2 ? ((const Py_UCS2 *)data)[i] : ((const Py_UCS4 *)data)[i];
+    return kind == 1 ? ((const Py_UCS1 *)characters)[i] : kind == 2 ? ((const Py_UCS2 *)characters)[i] : ((const Py_UCS4 *)characters)[i];
 }
 
-static inline void _PyUnicode_WriteAt(unsigned kind, void *data, Py_ssize_t i, Py_UCS4 c)
+static inline void _PyUnicode_WriteAt(unsigned kind, void *characters, Py_ssize_t i, Py_UCS4 c)
 {
     if (kind == 1)
-        ((Py_UCS1 *)data)[i] = (Py_UCS1)c;
+        ((Py_UCS1 *)characters)[i] = (Py_UCS1)c;
     else if (kind == 2)
-        ((Py_UCS2 *)data)[i] = (Py_UCS2)c;
+        ((Py_UCS2 *)characters)[i] = (Py_UCS2)c;
     else
-        ((Py_UCS4 *)data)[i] = c;
+        ((Py_UCS4 *)characters)[i] = c;
 }
 
 #define PyUnicode_READY(op) (((PyUnicodeObject *)(void *)(op))->kind != 0 ? 0 : _PyUnicode_Ready(_PyObject_CAST(op)))

@@ -13,6 +13,7 @@
 (assert (= (tuple-length (range-tuple 5 2)) 0))
 (fails "tuple-ref: index 3 is out of range, the length is 3" (lambda () (tuple-ref t 3)))
 (fails "tuple-ref: expected a tuple, got [1]" (lambda () (tuple-ref [1] 0)))
+(fails "range-tuple: expected a smaller whole number, got 4611686018427387904" (lambda () (range-tuple 0 4611686018427387904)))
 (define (fresh) (array 10 "twenty" 'thirty))
 (define a (fresh))
 (array-push! a 40)

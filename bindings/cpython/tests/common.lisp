@@ -1,0 +1,10 @@
+; common.lisp - checks that scripts share.
+(define (message thunk) (try thunk (lambda (m) m)))
+(define (fails text thunk)              ; text is how the message begins
+  (define got (message thunk))
+  (unless (and (string? got) (equal? (string-search got text) 0)) (error "expected:" text "got:" (repr got))))
+(define (count what) (dict-get (stats) what))
+(define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (gc) (run-pending 0) (assert (check-links)))
+(define stress?                         ; is there a collection at each allocation?
+  (let ((before (count 'major-collections)))
+    (< (+ before 1) (count 'major-collections))))
