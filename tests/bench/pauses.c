@@ -269,7 +269,7 @@ static int collect_in_slices(world *w)
 /* After a collection: all that was to die is gone, and nothing else. Make it anew. */
 static int refill(world *w, size_t dead)
 {
-    rrc_stats stats;
+    rrc_stats stats = { 0 };
     size_t i;
 
     if (rrc_get_stats(w->heap, &stats) != RRC_OK || stats.tracked + dead != w->n || stats.pending != 0) {
