@@ -2,7 +2,7 @@
  *
  * N objects of two fields are in pairs that refer to each other, as in pauses.c, and the first one of
  * each pair is in an array of roots. Either all live, or each tenth pair dies. There are no links: this
- * collector marks the C objects by itself. First it collects in one pause (GC_gcollect). Then it is incremental:
+ * collector marks and frees the objects itself. First it collects in one pause (GC_gcollect). Then it is incremental:
  * new pairs take the places of old ones, and a slice is a GC_malloc that took part in the
  * collector's work. One marker thread: the header has one, too. */
 #define _POSIX_C_SOURCE 200112L
