@@ -6764,7 +6764,7 @@ typedef struct rrci_look {
     rrci_search search;         /* first, because visitors get its address */
     size_t unexplained;         /* objects taken whose references are not all explained so far */
     uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
-    rrci_gray gray;
+    rrci_gray *gray;            /* of rrci_color_held */
 } rrci_look;
 
 /* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
@@ -6870,7 +6870,7 @@ static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
     rrci_look *look = (rrci_look *)arg;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
         && rrci_gc_list(rrci_gc_head_of(ob)) >= RRCI_WAITING)
-        rrci_reach_waiting(look->search.heap, &look->gray, ob);
+        rrci_reach_waiting(look->search.heap, look->gray, ob);
     return 0;
 }
 
@@ -6894,14 +6894,14 @@ static void rrci_color_held(rrci_look *look)
         }
     if (look->search.is_wrong)
         return;
-    rrci_forget_gray(&look->gray);
+    rrci_forget_gray(look->gray);
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_colored(heap, rrci_gc_head_of(ob)))
-                rrci_push_gray(heap, &look->gray, ob);
+                rrci_push_gray(heap, look->gray, ob);
         }
-    while ((ob = rrci_pop_gray(heap, &look->gray)) != NULL)
+    while ((ob = rrci_pop_gray(heap, look->gray)) != NULL)
         rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
 }
 
@@ -6924,11 +6924,13 @@ static void rrci_return_held(rrc_heap *heap)
 static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
 {
     rrci_look look;
+    rrci_gray gray;             /* (is long, and seldom needed: rrci_color_held clears it) */
     rrci_state state = heap->state;
     size_t looked, i;
     rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
     look.unexplained = 0;
     look.flags = 0;
+    look.gray = &gray;
     heap->state = RRCI_MAJOR;
     heap->batch = 0;
     rrci_take_batch(&look, least);
