@@ -109,7 +109,7 @@ class TestProcess < Minitest::Test
   end
 
   def test_cycles_and_finalizers_at_the_end
-    assert_runs "at_exit\nfinalizer \ndealloc 2\ndealloc 1\ndealloc 3\n[[3, true]]\n", AT_END + <<~RUBY
+    assert_runs "at_exit\nfinalizer \ndealloc 1\ndealloc 2\ndealloc 3\n[[3, true]]\n", AT_END + <<~RUBY
       $x, $y, $z = Nodes::Node.new(1), Nodes::Node.new(2), Nodes::FinalNode.new(3)
       $x[0], $y[0], $x[1], $z[0], $z[1] = $y, $x, proc { $x }, true, $z
       Nodes.on_dealloc(->(id) { say "dealloc \#{id}"; say Nodes.finalized.inspect if id == 3 })
