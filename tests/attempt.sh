@@ -14,7 +14,7 @@
 set -u
 . tests/lib.sh
 command=$1 out=$2
-FLAGS='-std=c99 -w -I. -Itests -DUNIT_CMOCKA=0 -DUNIT_STOP=1 -DQUICK_SUITE=1'
+FLAGS='-std=c99 -w -I. -Itests -DUNIT_CMOCKA=0 -DUNIT_STOP=1 -DQUICK_SUITE=1 -DUNIT_LOCKS=1'
 
 defines_of() {
     case $1 in

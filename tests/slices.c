@@ -1209,6 +1209,7 @@ static void do_op(op o, set r)
         rrc_decref(w.heap, ob_of(o.a));
         break;
     case OP_STORE:
+        w.c[o.b].wanted = NONE;         /* who owned it at the verdict may not do so any more */
         rrc_incref(w.heap, ob_of(o.b));
         x->at->field[o.k] = ob_of(o.b);
         break;
@@ -1224,10 +1225,12 @@ static void do_op(op o, set r)
     case OP_GIVE:
         rrc_touch(w.heap, ob_of(o.b));
         w.c[o.b].ext--;
+        w.c[o.b].wanted = NONE;
         x->at->field[o.k] = ob_of(o.b);
         break;
     case OP_SHIFT:
         rrc_touch(w.heap, x->at->field[o.k]);
+        node_of(x->at->field[o.k])->wanted = NONE;
         w.c[o.b].at->field[(o.k + 1) % FIELDS] = x->at->field[o.k];
         x->at->field[o.k] = NULL;
         break;

@@ -399,8 +399,10 @@ static size_t owned_p;
 
 static void look_at_view(host *h, rrc_object *ob)
 {
-    if (KNOT(ob)->tag == 7)
+    if (KNOT(ob)->tag == 7) {
+        check(host_is_alive(h, owned_p));
         check_ptr(rrc_to_obj(h->heap, owned_view), host_at(h, owned_p));
+    }
 }
 
 static void only_the_verdict(host *h)
@@ -451,6 +453,7 @@ static void a_young_p_is_kept(void)
     rrc_decref(h->heap, final);
     only_the_verdict(h);
     host_major_keep(h);
+    check(host_is_alive(h, near));
     check_ptr(rrc_to_obj(h->heap, view), host_at(h, near));
     all_is_swept(h);
     check_int(h->finalized, 1);

@@ -74,7 +74,8 @@ extern int unit_letters_fail;
 
 /* There the atomic operations take a lock, as tcc has none, and as some tests must know of each swap: it calls
    unit_on_swap first. */
-#if defined(__TINYC__) || (defined(HOST_MACROS) && HOST_MACROS && !defined(__wasi__))
+#ifdef UNIT_LOCKS
+#elif defined(__TINYC__) || (defined(HOST_MACROS) && HOST_MACROS && !defined(__wasi__))
 #define UNIT_LOCKS 1
 #else
 #define UNIT_LOCKS 0
