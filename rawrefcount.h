@@ -1136,14 +1136,23 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 #if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
-   garbage over both heaps. In a mirrored heap every reference must, from the start, be
+   garbage over both heaps. An open step of rrc_mirror_work is given up. In a mirrored heap every reference must, from the start, be
    taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
-   walk or another step is going on, and nothing was done.
+   walk or another step is running, and nothing was done.
    [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
    O(links + tracked objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
+
+/* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
+   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Return the units done: less than
+   max means that the step has ended. The mutator and the host's collector run between slices; rrc_mirror_step and
+   rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
+   A single object's tp_traverse and a single call of the mirror hook are not divided. Errors are those of
+   rrc_mirror_step. They are logged, but not returned: after one, rrc_mirror_is_due says yes.
+   [mutator until rrc_heap_free | allocates | as rrc_mirror_step | O(max)] */
+RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max);
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
    changed, or when something has changed and this was called often. (The header does not see it if a
@@ -1593,7 +1602,7 @@ enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 /* The lists of the cycle search. A tracked object is in exactly one of RRCI_TRACKED,
    RRCI_WAITING and RRCI_CLEARED. Its GC head says in which. */
 enum {
-    RRCI_PENDING,               /* in a step: links of untracked objects that became weak in it */
+    RRCI_UNTRACKED,             /* (in a GC head: in none of the lists) */
     RRCI_TRACKED,               /* those that are not in the next two lists */
     RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
                                    list owns a reference to each object */
@@ -1601,7 +1610,6 @@ enum {
     RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked */
     RRCI_GC_LISTS
 };
-#define RRCI_UNTRACKED RRCI_PENDING          /* in a GC head: in none of the lists */
 
 /* The directories of some lists. They are parts of one block, so that all of them grow or none does. */
 typedef struct rrci_directory {
@@ -1638,7 +1646,7 @@ typedef struct rrci_letter {
 
 /* The state of a heap, and the invariant that holds in each. Between two calls from the host it is
    heap->rest, or one of RRCI_COPYING, RRCI_MARKING, RRCI_OPEN and RRCI_KEPT. heap->rest is the state in which
-   the mutator runs: one of the first five.
+   the mutator runs: one of the first five, or RRCI_ENDING.
 
    RRCI_MUTATOR    I1 to I3 hold. Each link is in the list of its kind and generation. No scratch word is
                    in use, but objects that rrc_marked has reported have their color (heap->alive is their
@@ -1648,8 +1656,9 @@ typedef struct rrci_letter {
    RRCI_STARTED    A major collection in slices is marking: see rrci_stage.
    RRCI_SWEEPING   The verdict of a major collection in slices is final: see rrci_stage. Waiting garbage may have
                    links, as in RRCI_PARTING.
-   RRCI_STEPPING   rrc_mirror_step runs. The same holds as in RRCI_MUTATOR, as code of the mutator can run in the
-                   mirror hook; but nothing is freed. Deallocs wait until the step has ended.
+   RRCI_WEIGHING   A step in slices weighs the objects of C: see rrci_stage. No garbage is cleared.
+   RRCI_STEPPING   A slice of a step runs. The same holds as in heap->rest, as code of the mutator can run in the
+                   mirror hook; but nothing is freed. Deallocs wait until the slice has ended.
    RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
@@ -1666,7 +1675,7 @@ typedef struct rrci_letter {
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
 typedef enum rrci_state {
-    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_STEPPING, RRCI_ENDING,
+    RRCI_MUTATOR, RRCI_PARTING, RRCI_STARTED, RRCI_SWEEPING, RRCI_WEIGHING, RRCI_STEPPING, RRCI_ENDING,
     RRCI_MINOR, RRCI_COPYING,
     RRCI_MAJOR, RRCI_MARKING, RRCI_OPEN, RRCI_KEPT,
     RRCI_HUSK,
@@ -1692,10 +1701,25 @@ typedef enum rrci_state {
    RRCI_ORDERING     The same holds for all garbage. New garbage before the cursor, and from heap->last on, is in
                      order: see rrci_bring_owners_last.
    RRCI_RELINKING    All garbage is in order. Links from the cursor on, of this list and the former ones, are
-                     dissolved if p died. */
+                     dissolved if p died.
+
+   In a step of a mirrored heap: first the next two, with the rest state RRCI_MUTATOR; then in RRCI_WEIGHING
+   RRCI_EXPLAINING, RRCI_SIFTING, and if there are suspects RRCI_SCANNING, RRCI_DRAINING, RRCI_FINALIZABLE and
+   RRCI_ASIDE; then the last four, with RRCI_MUTATOR.
+
+   RRCI_UNLINKING    Links from the cursor on, of this list and the former one, are dissolved if p died.
+   RRCI_FORGETTING   The same holds for all P links. From the cursor on, dead edge nodes are forgotten.
+   RRCI_SIFTING      All references are explained. Of the objects before the cursor, only those are weak to which
+                     nothing but tracked objects refers.
+   RRCI_MIRRORING    From the cursor on, edge nodes are up to date.
+   RRCI_RELEASING    All are. From the cursor on, weak objects have no anchor.
+   RRCI_RELEASING_P  The same holds for all tracked objects, and for the P links from the cursor on, of this list
+                     and the former one.
+   RRCI_TRIMMING     The same holds for all objects. Spare memory is given back. */
 typedef enum rrci_stage {
-    RRCI_RESETTING, RRCI_EXPLAINING, RRCI_ROOTING, RRCI_SCANNING, RRCI_DRAINING,
-    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING
+    RRCI_RESETTING, RRCI_EXPLAINING, RRCI_SIFTING, RRCI_ROOTING, RRCI_SCANNING, RRCI_DRAINING,
+    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING,
+    RRCI_UNLINKING, RRCI_FORGETTING, RRCI_MIRRORING, RRCI_RELEASING, RRCI_RELEASING_P, RRCI_TRIMMING
 } rrci_stage;
 
 /* Groups of functions: a state allows some of them. See rrci_gate. */
@@ -1719,6 +1743,23 @@ typedef struct rrci_gray {
     size_t by_place;                /* objects are named by their places, as they can leave: see rrci_place */
     uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
+
+#ifdef RRC_MIRROR
+/* A step of a mirrored heap. */
+typedef struct rrci_step {
+    int      is_open;           /* it has begun, and has not ended: see rrci_stage */
+    int      code;              /* an error: all that C refers to becomes strong again */
+    int      is_given_up;       /* what has become weak in this step becomes strong again */
+    int      found_deaths;
+    int      looks_for_deaths;  /* in a slice of RRCI_UNLINKING or RRCI_FORGETTING */
+    int      is_stale;          /* an edge node is not up to date */
+    int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
+    int      found_lost;        /* an edge node may have died since RRCI_FORGETTING */
+    size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
+    size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
+    size_t   suspects;          /* objects that may be garbage of C alone */
+} rrci_step;
+#endif
 
 struct rrc_heap {
     rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
@@ -1820,11 +1861,11 @@ struct rrc_heap {
     rrc_object  **targets;      /* a buffer for the mirror hook */
     size_t        targets_room;
     rrc_object   *linking;      /* its P link is just made or dissolved */
-    size_t        pending;      /* tracked objects that got RRCI_NODE_PENDING in this step */
     size_t        untracked;    /* calls of rrc_gc_untrack */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
     unsigned      spreading;    /* what loses its edge node is noted only, as rrci_spread_strength runs or comes next */
     unsigned      anchoring;    /* inside the anchor hook */
+    rrci_step     step;
 #endif
 };
 
@@ -1854,13 +1895,15 @@ static int rrci_is_inside(const rrc_heap *heap)
 #ifdef RRC_MIRROR
 #define RRCI_IS_MIRRORED(heap) ((heap)->desc.mirror != NULL)       /* (until the heap ends) */
 #define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
-#define RRCI_IN_STEP(heap) ((heap)->rest == RRCI_STEPPING)
+#define RRCI_IN_STEP(heap) ((heap)->state == RRCI_STEPPING)
+#define RRCI_STEP_IS_OPEN(heap) ((heap)->step.is_open)
 #define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
 #else
 #define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
 #define RRCI_IS_CLOSED(heap) ((void)(heap), 0)
 #define RRCI_IN_STEP(heap) 0
+#define RRCI_STEP_IS_OPEN(heap) ((void)(heap), 0)
 #define RRCI_IS_WEAK(ob) 0
 #define RRCI_MIRRORED(heap, call) ((void)0)
 #endif
@@ -2031,7 +2074,8 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_SWEEPING */ { RRCI_MUTATES | RRCI_ENDS | RRCI_MINOR_TRACE | RRCI_MAJOR_WORK | RRCI_MAJOR_KEEP
                              | RRCI_MAJOR_FREE | RRCI_MAJOR_SWEEP,
                              "the free function of a major collection must come next" },
-        /* RRCI_STEPPING */  { RRCI_MUTATES | RRCI_ENDS, "rrc_mirror_step is running" },
+        /* RRCI_WEIGHING */  { RRCI_MUTATES | RRCI_ENDS, "a step in slices is going on" },
+        /* RRCI_STEPPING */  { RRCI_MUTATES | RRCI_ENDS, "a step is running" },
         /* RRCI_ENDING */    { RRCI_MUTATES | RRCI_MINOR_TRACE | RRCI_MAJOR_TRACE | RRCI_MAJOR_PAUSE
                              | RRCI_MAJOR_START,
                              "rrc_heap_free is running, and no collection is going on" },
@@ -2052,7 +2096,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
     if (RRCI_UNLIKELY((states[heap->state].allowed & group) == 0))
         return rrci_error(heap, heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, function, NULL, NULL,
                           states[heap->state].words);
-    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && heap->state == heap->rest))
+    if (RRCI_UNLIKELY(RRCI_IN_HOOK(heap) && heap->state <= RRCI_ENDING))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "called from a hook, a tp_traverse or a writeproc");
     return RRC_OK;
@@ -2151,13 +2195,12 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
    over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
-   takes half as much room in the queue as its link did.) A search or a step notes one record for
-   each link. */
+   takes half as much room in the queue as its link did.) A search notes one record for each link. */
 static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
     tracked += heap->walked;
-    if (tracked > 0 || RRCI_IS_MIRRORED(heap))
+    if (tracked > 0)
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
 }
@@ -2212,14 +2255,12 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = rrci_chunks_needed(heap, links, tracked);
-    /* A running step may have noted links that are gone by now. */
-    size_t noted = links > heap->gc[RRCI_PENDING].count ? links : heap->gc[RRCI_PENDING].count;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
-    if ((tracked > 0 || RRCI_IS_MIRRORED(heap))
+    if (tracked > 0
         && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
-                                  rrci_directory_needed(noted, tracked)) != RRC_OK)
+                                  rrci_directory_needed(links, tracked)) != RRC_OK)
         return RRC_ENOMEM;
     while (heap->chunk_count < chunks) {
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
@@ -2324,6 +2365,7 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
 #define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_ANCHORED      RRCI_GC_OWNED         /* in a mirrored heap, of an object of rrc_new: RRCI_NODE_PENDING */
 #define RRCI_GC_SHIFT 11
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
@@ -2553,8 +2595,14 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
 /* Does a search in slices go on, so that the entries of RRCI_TRACKED may not move? */
 static int rrci_is_searching(const rrc_heap *heap)
 {
-    return (heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->stage < RRCI_ASIDE))
-        && heap->searched;
+    return heap->searched && heap->stage < RRCI_ASIDE
+        && (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING);
+}
+
+/* Is the verdict of a collection or step in slices still to come, so that objects are watched? */
+static int rrci_is_marking(const rrc_heap *heap)
+{
+    return heap->rest == RRCI_STARTED || (heap->rest == RRCI_WEIGHING && heap->stage <= RRCI_DRAINING);
 }
 
 /* Take an object out of its list. The batch remains at the end of RRCI_WAITING. */
@@ -3541,73 +3589,6 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
     rrci_traverse(&search, ob, rrci_visit_touch);
 }
 
-/* ---- what is found alive ---- */
-
-/* A white object has turned out to be alive, or to be kept. */
-RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
-{
-    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
-    heap->alive += heap->keeping == 0;
-    if (heap->rest == RRCI_STARTED)
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* it is not watched any more */
-}
-
-/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
-RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_color(heap, ob, head);
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
-        rrci_push_gray(heap, &heap->gray, ob);
-}
-
-static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
-{
-    RRCI_BEGIN_HOOK(heap);
-    RRC_HOST_TRACE(heap, p);
-    RRCI_END_HOOK(heap);
-}
-
-/* In RRCI_STARTED: the mutator, or the header for its own purposes, has got hold of ob. */
-static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
-{
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return;
-    RRC_REFCNT(ob) &= INTPTR_MAX;
-    if (heap->searched && rrci_is_in_tracked(ob)) {
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_make_alive(heap, ob);
-        return;
-    }
-    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
-        rrci_gc_head_of(ob)->is.refs = 0;
-    if (rrci_is_p_linked(heap, ob))
-        rrci_trace_p(heap, RRC_LINK(ob));
-}
-
-/* In RRCI_STARTED: ob is about to be deallocated or untracked. Then what it owns can move out of it without
-   rrc_touch. */
-static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_get_hold(heap, ob);
-    if (heap->searched && rrci_is_tracked(ob))
-        rrci_touch_owned(heap, ob);
-}
-
-/* Move an object that is garbage, or kept for finalizers, to RRCI_WAITING, which takes a reference. */
-static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
-    rrci_whiten(heap, head);
-    head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
-                   | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
-    if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(ob) &= INTPTR_MAX;
-    RRC_REFCNT(ob) += !has_reference;
-    rrci_gc_move(heap, RRCI_WAITING, ob);
-}
-
 /* ---- closed hosts: what stands for an object ----
    Links, objects and counts need this part of >>mirror, which explains the words. */
 #ifdef RRC_MIRROR
@@ -3655,6 +3636,30 @@ static void rrci_clear_weak(rrc_heap *heap, rrc_object *ob)
         return;
     RRC_REFCNT(ob) &= INTPTR_MAX;
     heap->weak_count--;
+}
+
+/* Has ob become weak in this step? Then it still has its anchor. (Without a GC head it loses that at once.) */
+static int rrci_is_anchored(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) ? (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0
+         : rrci_has_gc_head(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_ANCHORED) != 0;
+}
+
+static void rrci_note_anchored(rrc_object *ob, int on)
+{
+    if (rrci_is_gc_object(ob)) {
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        head->is.state = on ? head->is.state | RRCI_NODE_PENDING : head->is.state & ~RRCI_NODE_PENDING;
+    } else if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        head->is.word = on ? head->is.word | RRCI_GC_ANCHORED : head->is.word & ~RRCI_GC_ANCHORED;
+    }
+}
+
+/* Is ob weak since before this step? */
+static int rrci_was_weak(rrc_object *ob)
+{
+    return RRCI_IS_WEAK(ob) && !rrci_is_anchored(ob);
 }
 
 static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
@@ -3721,11 +3726,16 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     heap->node_count--;
 }
 
-/* ob's edge node has died. */
-static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+static void rrci_note_lost(rrc_heap *heap, rrc_object *ob)
 {
     rrci_forget_node(heap, ob);
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+}
+
+/* ob's edge node has died. */
+static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_note_lost(heap, ob);
     if (!rrci_is_tracked(ob))
         return;
     rrci_push_gray(heap, &heap->gray, ob);
@@ -3734,14 +3744,16 @@ static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 }
 
 /* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
-   dissolves its link. */
+   dissolves its link. If it is an edge node, and a step looks for these or is searching, that step finds it later. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
         return;
-    if (rrci_is_p_linked(heap, ob)) {
+    if (rrci_is_p_linked(heap, ob) || heap->step.looks_for_deaths || rrci_is_searching(heap)) {
         rrci_set_weak(heap, ob);
+        rrci_note_anchored(ob, 0);
         heap->found_dead++;
+        heap->step.found_lost |= rrci_is_searching(heap);
         return;
     }
     rrci_lose_node(heap, ob);
@@ -3761,6 +3773,7 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
     if (rrci_target(heap, ob) == NULL)
         return;
     rrci_set_weak(heap, ob);
+    rrci_note_anchored(ob, 0);
     rrci_anchor(heap, ob, 0);
 }
 
@@ -3772,31 +3785,7 @@ static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
         rrci_weaken(heap, ob);
 }
 
-/* Make all objects strong that C refers to. */
-static void rrci_strengthen_all(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++) {
-        rrc_object *ob = *rrci_ob_at(&heap->gc[RRCI_TRACKED], i);
-        if (rrc_refcnt(ob) > 0)
-            rrc_touch(heap, ob);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrc_refcnt(ob) > 0)
-                rrc_touch(heap, ob);
-        }
-}
-
 /* ---- edge nodes ---- */
-
-static void rrci_set_pending(rrc_heap *heap, rrci_mirror_head *head)
-{
-    head->is.state |= RRCI_NODE_PENDING;
-    heap->pending++;
-}
 
 /* A new node is rooted until the step ends, even if its object is weak. */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
@@ -3833,7 +3822,7 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         return;
     rrci_anchor(heap, ob, 1);
     if (RRCI_IS_WEAK(ob) && RRCI_IN_STEP(heap))
-        rrci_set_pending(heap, head);
+        rrci_note_anchored(ob, 1);
     else
         rrci_clear_weak(heap, ob);
 }
@@ -3869,8 +3858,11 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
     }
-    if (rrci_has_gc_head(ob))
+    if (rrci_has_gc_head(ob)) {
         rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
+        if (!rrci_is_tracked(ob))
+            rrci_gc_head_of(ob)->is.refs = 0;
+    }
 }
 
 /* ob is about to be untracked: its references will not be mirrored. */
@@ -3884,6 +3876,87 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 }
 
 #endif /* RRC_MIRROR */
+
+/* ---- what is found alive ---- */
+
+/* A white object has turned out to be alive, or to be kept. */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
+{
+    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
+    heap->alive += heap->keeping == 0;
+    if (heap->rest == RRCI_STARTED)
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* it is not watched any more */
+}
+
+/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_color(heap, ob, head);
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
+        rrci_push_gray(heap, &heap->gray, ob);
+}
+
+static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
+{
+    RRCI_BEGIN_HOOK(heap);
+    RRC_HOST_TRACE(heap, p);
+    RRCI_END_HOOK(heap);
+}
+
+/* Before the verdict: the mutator, or the header for its own purposes, has got hold of ob. */
+static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    else if (RRCI_IS_WEAK(ob))
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    if (heap->searched && rrci_is_in_tracked(ob)) {
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_make_alive(heap, ob);
+        return;
+    }
+    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
+    if (heap->rest == RRCI_STARTED && rrci_is_p_linked(heap, ob))
+        rrci_trace_p(heap, RRC_LINK(ob));
+}
+
+/* Before the verdict: ob is about to be deallocated or untracked. Then what it owns can move out of it without
+   rrc_touch. */
+static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_get_hold(heap, ob);
+    if (heap->searched && rrci_is_tracked(ob))
+        rrci_touch_owned(heap, ob);
+}
+
+#ifdef RRC_MIRROR
+/* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
+static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_touch(heap, ob);
+    rrci_touch_owned(heap, ob);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
+}
+#endif
+
+/* Move an object that is garbage, or kept for finalizers, to RRCI_WAITING, which takes a reference. */
+static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
+    RRCI_MIRRORED(heap, rrci_keep_whole(heap, ob));
+    rrci_whiten(heap, head);
+    head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
+                   | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    RRC_REFCNT(ob) += !has_reference;
+    rrci_gc_move(heap, RRCI_WAITING, ob);
+}
 
 /* ---- the objects of the last heap snapshot ---- */
 
@@ -4099,11 +4172,13 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob);     /* of a hea
 static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. Was it the last one? */
-static int rrci_drop_one(rrc_object *ob)
+static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob)--;
     if (RRCI_COUNT(ob) != 0)
         return 0;
+    (void)heap;
+    RRCI_MIRRORED(heap, rrci_clear_weak(heap, ob));
     RRC_REFCNT(ob) = 0;                 /* it may have been watched */
     return 1;
 }
@@ -4159,7 +4234,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     rrci_free_memory(heap, memory, size);
     if (type->tp_basicsize > 0 && (type->tp_flags & RRC_TPFLAGS_HEAPTYPE) != 0) {
         rrc_touch(heap, (rrc_object *)(uintptr_t)type);
-        if (rrci_drop_one((rrc_object *)(uintptr_t)type)) {
+        if (rrci_drop_one(heap, (rrc_object *)(uintptr_t)type)) {
             rrci_last_reference(heap, (rrc_object *)(uintptr_t)type);   /* (this can end the heap) */
             return;
         }
@@ -4186,7 +4261,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
@@ -4255,7 +4330,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     }
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
-        if (heap->rest == RRCI_STARTED)
+        if (rrci_is_marking(heap))
             rrci_let_move_out(heap, ob);
         if (rrci_is_gc_type(type)) {
             if (rrci_is_tracked(ob))
@@ -4266,7 +4341,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         RRC_HOST_GUARD(heap, type->tp_finalize, ob);
         if (rrci_is_gc_type(type))
             rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
-        if (!rrci_drop_one(ob) || rrci_bias_was_forgotten(heap, ob)) {
+        if (!rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
         }
@@ -4275,7 +4350,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_let_move_out(heap, ob);    /* (again, as the search may have begun in tp_finalize) */
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
@@ -4308,7 +4383,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
        the limit of an earlier rrc_run_pending left over. */
     while (heap->later != NULL && heap->later != waiting) {
         ob = rrci_take_deferred(heap);
-        if (rrci_drop_one(ob))
+        if (rrci_drop_one(heap, ob))
             rrci_dealloc(heap, ob);
     }
     rrci_end_husk(heap);
@@ -4373,13 +4448,15 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
-            if (heap->searched && rrci_is_tracked(ob))
+            if (heap->searched && rrci_is_tracked(ob) && !RRCI_IS_MIRRORED(heap))
                 heap->garbage++;
         }
     }
     if (RRCI_UNLIKELY(heap->desc.incremental))
         rrci_note_unlinked(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
+    if (RRCI_IS_MIRRORED(heap) && rrci_is_marking(heap))
+        rrci_get_hold(heap, ob);
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
@@ -4441,10 +4518,10 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
+    else if (rrci_is_marking(heap))
+        rrci_get_hold(heap, ob);
     else if (RRCI_IS_MIRRORED(heap))
         RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-    else if (heap->rest == RRCI_STARTED)
-        rrci_get_hold(heap, ob);
     else if (heap->desc.incremental)    /* (in other heaps the count is wrong) */
         RRC_REFCNT(ob) &= INTPTR_MAX;
 }
@@ -4454,7 +4531,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     intptr_t count = RRCI_COUNT(ob);
     if (count == 0) {
         if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
-            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+            RRCI_MIRRORED(heap, (rrci_become_strong(heap, ob), rrci_clear_weak(heap, ob)));
         RRC_REFCNT(ob) &= INTPTR_MAX;
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
@@ -4487,7 +4564,7 @@ static void rrci_drop_to_bias(rrc_heap *heap, rrc_object *ob)
 /* Drop a reference that the header holds. */
 static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_drop_one(ob))
+    if (rrci_drop_one(heap, ob))
         rrci_last_reference(heap, ob);
     else
         rrci_drop_to_bias(heap, ob);
@@ -4496,7 +4573,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
 /* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_drop_one(ob))
+    if (!rrci_drop_one(heap, ob))
         rrci_drop_to_bias(heap, ob);
     else
         rrci_defer(heap, ob);
@@ -4546,7 +4623,7 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     int was_waiting = rrci_has_list_reference(head);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
     return was_waiting;
@@ -4669,9 +4746,9 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
-    if (heap->rest == RRCI_STARTED) {
+    if (rrci_is_marking(heap)) {
         rrci_get_hold(heap, ob);
-        if ((kind & RRCI_O) == 0)
+        if ((kind & RRCI_O) == 0 && heap->rest == RRCI_STARTED)
             rrci_trace_p(heap, p);
     }
     return RRC_OK;
@@ -5242,13 +5319,16 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 /* ---- 1. explain ---- */
 
 /* In slices: the scratch word of ob gets its count, doubled and odd, when ob is seen first, and ob is watched
-   from now on. */
-static void rrci_see(rrc_object *ob, rrci_gc_head *head)
+   from now on. In a mirrored heap it becomes weak, and keeps its anchor. */
+static void rrci_see(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
 {
-    if (head->is.refs == 0) {
-        head->is.refs = (uintptr_t)rrc_refcnt(ob) * 2 + 1;
+    if (head->is.refs != 0)
+        return;
+    head->is.refs = (uintptr_t)rrc_refcnt(ob) * 2 + 1;
+    if (!RRCI_IS_MIRRORED(heap))
         RRC_REFCNT(ob) |= INTPTR_MIN;
-    }
+    else if (!RRCI_IS_WEAK(ob))
+        RRCI_MIRRORED(heap, (rrci_set_weak(heap, ob), rrci_note_anchored(ob, 1)));
 }
 
 /* How many references to ob are not explained? In slices its count may have changed since ob was seen first. So
@@ -5277,7 +5357,7 @@ RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc
     if (RRCI_UNLIKELY(search->watches)) {
         if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
             return NULL;
-        rrci_see(ob, head);
+        rrci_see(search->heap, ob, head);
         head->is.refs -= 2;
         return head;
     }
@@ -5391,7 +5471,7 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
             search->units++;
             if (rrci_is_hole(ob) || rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
                 continue;
-            rrci_see(ob, rrci_gc_head_of(ob));
+            rrci_see(search->heap, ob, rrci_gc_head_of(ob));
         }
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
@@ -5646,7 +5726,7 @@ static void rrci_scan(rrci_search *search)
         }
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
-            intptr_t outside = rrci_unexplained(search, ob);
+            intptr_t outside = RRCI_IS_MIRRORED(heap) ? !RRCI_IS_WEAK(ob) : rrci_unexplained(search, ob);
             if (outside < 0)
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
@@ -6578,8 +6658,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
 /* May a slice be done, and is there anything to do? */
 static int rrci_can_slice(rrc_heap *heap, unsigned group, const char *function)
 {
-    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_STEPPING
-                         || heap->state == RRCI_ENDING))
+    if (heap != NULL && (heap->state == RRCI_MUTATOR || heap->state == RRCI_PARTING || heap->state == RRCI_WEIGHING
+                         || heap->state == RRCI_STEPPING || heap->state == RRCI_ENDING))
         return 0;
     return rrci_gate(heap, group, function) == RRC_OK;
 }
@@ -7052,7 +7132,7 @@ static int rrci_do_garbage(rrc_heap *heap)
     const rrci_list *list = &heap->gc[RRCI_WAITING];
     uintptr_t flags;
     size_t looked;
-    if (list->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
+    if (list->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING)
         return 0;
     heap->batch = 0;
     if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
@@ -7102,7 +7182,7 @@ static int rrci_end_clearing(rrc_heap *heap)
 {
     rrci_list *cleared = &heap->gc[RRCI_CLEARED];
     uintptr_t flags;
-    if (cleared->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING)
+    if (cleared->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING)
         return 0;
     if (rrci_part_cleared(heap))
         return 1;
@@ -7234,7 +7314,7 @@ static int rrci_do_queued(rrc_heap *heap)
     if (queue->count > RRCI_AHEAD)
         RRCI_PREFETCH_HEAD(*rrci_queued_at(queue, RRCI_AHEAD));
     heap->quota--;
-    if (!rrci_drop_one(ob))
+    if (!rrci_drop_one(heap, ob))
         rrci_drop_to_bias(heap, ob);
     else if (!rrci_bias_was_forgotten(heap, ob))
         rrci_dealloc(heap, ob);
@@ -7248,7 +7328,7 @@ static int rrci_do_deferred(rrc_heap *heap)
         return 0;
     heap->quota--;
     ob = rrci_take_deferred(heap);
-    if (rrci_drop_one(ob))
+    if (rrci_drop_one(heap, ob))
         rrci_dealloc(heap, ob);
     return 1;
 }
@@ -7309,12 +7389,14 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return RRC_ENOMEM;
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
     RRCI_MIRRORED(heap, heap->changes++);
+    if (RRCI_STEP_IS_OPEN(heap))
+        rrc_touch(heap, ob);            /* (the step may have decided about all tracked objects) */
     return RRC_OK;
 }
 
@@ -7329,10 +7411,10 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
     is_waiting = rrci_has_list_reference(rrci_gc_head_of(ob));
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_let_move_out(heap, ob);
     rrci_untrack(heap, ob);
-    if (heap->rest == RRCI_STARTED)
+    if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
     if (is_waiting)
         rrci_drop_or_defer(heap, ob);
@@ -7474,21 +7556,29 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * moves needs a touch. An edge in the host's heap whose reference is gone leaks until the next
  * step.
  *
- * A step:
+ * A step does the following, at once (rrc_mirror_step) or in slices (rrc_mirror_work):
  *
  *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
- *               forgotten. Garbage of C alone is set aside for rrc_run_pending. It can only be
- *               among the tracked objects without links. If there are few of these, the header
- *               looks at them first, and skips the search if it can find nothing.
- *   2. weigh    Trial deletion: if tracked objects explain all references to an object, it
- *               becomes weak, but its anchor stays.
- *   3. mirror   Edge nodes are made and brought up to date. Only this part allocates in the host,
+ *               forgotten, and what their objects own becomes strong.
+ *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its
+ *               anchor stays. An rrc_incref or rrc_touch makes it strong again. It also does if tracked
+ *               objects do not explain all references to it. If there are objects without links
+ *               whose references are all explained, they may be garbage of C alone: a search among C
+ *               objects decides. The garbage is set aside for rrc_run_pending. It is strong, and so is
+ *               all that it owns.
+ *   3. mirror   Edge nodes are made and brought up to date. This part allocates in the host,
  *               which may collect, and run finalizers with any code. This code may take
  *               references, which makes objects strong again.
  *   4. let go   The anchors of the objects that are still weak are dropped.
  *
- * The host cannot collect in 1, 2 and 4. If 3 fails, or a traverse is wrong, all objects that C
- * refers to become strong. That leaks for a while, but loses nothing.
+ * Why this is right although the mutator and the host's collector run between slices: an object that is still weak
+ * in 4 has been weak since it was seen first. So it has gained no reference since, and none has moved. All
+ * references to it that existed then were explained, each by the field of a tracked object, and 3 has mirrored that
+ * field if the object did not list it. An object that was made, tracked or linked meanwhile is strong. The p of an
+ * anchored object cannot die. If another p dies in the middle, the next step finds that.
+ *
+ * If 3 fails, or a traverse is wrong, all objects that C refers to become strong. That leaks for a while, but
+ * loses nothing. If a step is given up, what has become weak in it becomes strong.
  *
  * Deaths: the host reports the deaths that it finds by calling rrc_unlink (from a proxy's
  * finalizer, also in the middle of 3). The header finds the others by calling survivor: those of
@@ -7506,101 +7596,46 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* ---- 1. deaths ---- */
 
-/* Make the objects strong that wait to be cleared: they must stay whole until then. */
-static void rrci_anchor_waiting(rrc_heap *heap)
+/* Ask the host about the links of heap->passing, from heap->cursor down. */
+static void rrci_find_dead_links(rrci_search *search)
 {
-    size_t i;
-    int kind;
-    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            rrc_touch(heap, ob);
-            rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;   /* (links may be new when it comes back) */
-        }
+    rrc_heap *heap = search->heap;
+    rrci_list *list = &heap->list[heap->passing];
+    size_t end = heap->cursor < list->count ? heap->cursor : list->count;
+    rrci_sweeper sweeper;
+    int whole = search->max == SIZE_MAX;
+    rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
+    heap->cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
+    if (whole)
+        rrci_end_upkeep(list, &sweeper.upkeep, heap->passing == RRCI_P_OLD ? heap->list[RRCI_P_YOUNG].count : 0);
+    heap->step.found_deaths |= sweeper.burial.added > 0;
+    search->units += end - heap->cursor;
 }
 
-/* Garbage of C alone is among the tracked objects without links, because a link holds its object. */
-static int rrci_visit_loner(rrc_object *ob, void *arg)
+/* If the edge node of this weak object has died, forget it, and make what ob owns strong instead. */
+static void rrci_forget_dead(rrc_heap *heap, rrc_object *ob)
 {
-#ifdef RRC_DEBUG
-    if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
-        return 0;                       /* the search will report it */
-#endif
-    if (!rrci_is_linked_ob(ob))
-        rrci_explain_one((const rrci_search *)arg, ob);
-    return 0;
+    rrc_gcref node = RRCI_IS_WEAK(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+    if (node == NULL || RRC_HOST_SURVIVOR(heap, node) != NULL)
+        return;
+    rrci_note_lost(heap, ob);
+    rrci_touch_owned(heap, ob);
 }
 
-/* The reference is not explained any more. It has been counted before, and is counted once more here. */
-static int rrci_visit_held(rrc_object *ob, void *arg)
+/* Ask the host about the edge nodes of weak objects, from heap->cursor down. */
+static void rrci_find_dead_nodes(rrci_search *search)
 {
-    rrci_gc_head *head;
-#ifdef RRC_DEBUG
-    if (!rrci_is_aligned(ob) || rrci_is_freed(ob) || !rrci_looks_like_object(ob))
-        return 0;
-#endif
-    head = rrci_is_linked_ob(ob) ? NULL : rrci_explain_one((const rrci_search *)arg, ob);
-    if (head != NULL)
-        head->is.refs -= 2;
-    return 0;
-}
-
-/* Are all these objects held from outside, or by one that is? The list has all tracked objects without
-   links. Those found to be held move to its front, and what they refer to is not explained any more.
-   [O(objects), if they come before what they hold; else its square] */
-static int rrci_all_held(rrc_heap *heap, const rrci_list *list, const char *function)
-{
-    rrci_search search;
-    size_t i, held = 0, before;
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
-    for (i = 0; i < list->count; i++)
-        rrci_traverse(&search, *rrci_ob_at(list, i), rrci_visit_loner);
-    do {
-        before = held;
-        for (i = held; i < list->count; i++) {
-            rrc_object *ob = *rrci_ob_at(list, i);
-            if (rrc_refcnt(ob) <= (intptr_t)rrci_gc_head_of(ob)->is.refs)
-                continue;
-            *rrci_ob_at(list, i) = *rrci_ob_at(list, held);
-            *rrci_ob_at(list, held++) = ob;
-            rrci_traverse(&search, ob, rrci_visit_held);
-        }
-    } while (held > before);
-    for (i = 0; i < list->count; i++)
-        rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = 0;
-    return held == list->count;
-}
-
-static void rrci_find_deaths(rrc_heap *heap, const char *function)
-{
+    rrc_heap *heap = search->heap;
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
-    rrci_list *loners = &heap->gc[RRCI_ASKED];          /* objects without links, at most one chunk of them */
-    size_t i, without_links = 0;
-    int is_garbage;
-    heap->spreading++;                  /* not during a sweep */
-    RRCI_BEGIN_HOOK(heap);
-    rrci_sweep(heap, &heap->list[RRCI_P_OLD], heap->list[RRCI_P_YOUNG].count, function);
-    rrci_sweep(heap, &heap->list[RRCI_P_YOUNG], 0, function);
-    heap->found_dead = 0;
-    for (i = 0; i < tracked->count; i++) {
-        rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrc_gcref node = rrci_mirror_head_of(ob)->is.node;
-        RRCI_PREFETCH_OBJECT(tracked, i);
-        if (RRCI_IS_WEAK(ob) && node != NULL && RRC_HOST_SURVIVOR(heap, node) == NULL)
-            rrci_lose_node(heap, ob);
-        if (!rrci_is_linked_ob(ob) && ++without_links <= RRCI_CHUNK_OBS)
-            rrci_append_ob(heap, loners, ob);
+    if (heap->cursor > tracked->count)
+        heap->cursor = tracked->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
+        if (!rrci_is_hole(ob))
+            rrci_forget_dead(heap, ob);
     }
-    RRCI_END_HOOK(heap);
-    heap->spreading--;
-    rrci_spread_strength(heap);
-    is_garbage = rrci_can_search(heap) && (without_links > RRCI_CHUNK_OBS || heap->uncollectable > 0
-                                             || !rrci_all_held(heap, loners, function));
-    while (loners->count > 0)
-        rrci_drop_last_ob(heap, loners);
-    if (is_garbage)
-        rrci_collect_c(heap, function);
-    rrci_anchor_waiting(heap);
 }
 
 /* ---- 2. weigh ---- */
@@ -7611,7 +7646,6 @@ typedef struct rrci_weighing {
     int         owns;           /* of the object being traversed: has it a child? */
     int         is_fresh;       /* ... and one that its edge node may not list */
     uintptr_t   edges;          /* ... and the sum over all that its edge node must list */
-    size_t      links_made;     /* before this step */
     size_t      target_count;
     int         failed;
     int         is_moved;       /* a reference was moved without rrc_touch */
@@ -7721,8 +7755,7 @@ static void rrci_check_listed(rrci_weighing *weighing, rrc_object *ob)
 }
 #endif
 
-/* Add an edge to a child to the sum. Is it one that the edge node may lack? Nothing has become weak in
-   this step so far. */
+/* Add an edge to a child to the sum. Is it one that the edge node may lack? */
 static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
 {
     uintptr_t number = rrci_number_of(ob);
@@ -7730,12 +7763,13 @@ static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
     if (number == 0)
         return;
     rrci_add_edge(weighing, ob, number);
-    weighing->is_fresh |= weighing->links_made > 0 && !RRCI_IS_WEAK(ob) && !rrci_is_gc_object(ob);
+    weighing->is_fresh |= weighing->search.heap->step.links_made > 0 && !rrci_was_weak(ob) && !rrci_is_gc_object(ob);
 }
 
 static int rrci_visit_edge(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
+    weighing->search.at++;
     if (rrci_is_child(weighing, ob))
         rrci_compare_edge(weighing, ob);
     return 0;
@@ -7744,11 +7778,12 @@ static int rrci_visit_edge(rrc_object *ob, void *arg)
 static int rrci_visit_reference(rrc_object *ob, void *arg)
 {
     rrci_weighing *weighing = (rrci_weighing *)arg;
+    weighing->search.at++;
     if (rrci_is_child(weighing, ob)) {
         rrci_explain_one(&weighing->search, ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
-        if (RRCI_IS_WEAK(ob))
+        if (rrci_was_weak(ob))
             rrci_check_listed(weighing, ob);
 #endif
     }
@@ -7774,144 +7809,90 @@ static int rrci_note_stale(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* Explain all references, and find the tracked objects that must have an edge node, and which of these are
-   stale. Returns whether any is. */
-static int rrci_explain_edges(rrci_weighing *weighing)
-{
-    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i;
-    int stale = 0;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        RRCI_PREFETCH_OBJECT(list, i);
-#ifdef RRC_DEBUG
-        rrci_compare_traverses(&weighing->search, ob);
-        if (weighing->search.is_wrong)
-            return 0;
-#endif
-        rrci_compare_edges(weighing, ob, rrci_visit_reference);
-        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
-            if (!weighing->owns) {
-                stale |= (head->is.state & RRCI_NODE_STALE) != 0;       /* left by a step that failed */
-                continue;
-            }
-            head->is.state |= RRCI_NODE_WANTED;
-            if (head->is.number == 0)
-                head->is.number = rrci_new_number(weighing->search.heap);
-        }
-        stale |= rrci_note_stale(weighing, ob);
-    }
-    return stale;
-}
-
-/* Compare again, now that all objects that must have a node have a number. */
-static int rrci_find_stale(rrci_weighing *weighing)
-{
-    const rrci_list *list = &weighing->search.heap->gc[RRCI_TRACKED];
-    size_t i;
-    int stale = 0;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        RRCI_PREFETCH_OBJECT(list, i);
-        if ((rrci_mirror_head_of(ob)->is.state & RRCI_NODE_WANTED) == 0)
-            continue;
-        rrci_compare_edges(weighing, ob, rrci_visit_edge);
-        stale |= rrci_note_stale(weighing, ob);
-    }
-    return stale;
-}
-
-/* Decide whether ob is weak. `explained` of its references are mirrored, or will be. Returns 1 if it has
-   just become weak. */
-static int rrci_decide(rrci_weighing *weighing, rrc_object *ob, intptr_t explained, int can_be_weak)
-{
-    rrc_heap *heap = weighing->search.heap;
-    intptr_t outside = rrc_refcnt(ob) - explained;
-    if (outside < 0 && !weighing->search.is_wrong)
-        rrci_too_many_visits(&weighing->search, ob);
-    if (outside == 0 && can_be_weak && !weighing->search.is_wrong) {
-        if (RRCI_IS_WEAK(ob))
-            return 0;
-        rrci_set_weak(heap, ob);
-        return 1;
-    }
-    if (RRCI_IS_WEAK(ob))
-        rrci_become_strong(heap, ob);
-    return 0;
-}
-
-/* Decide about the P links of objects that are not tracked. Those that become weak are noted. */
-static void rrci_decide_untracked(rrci_weighing *weighing)
-{
-    rrc_heap *heap = weighing->search.heap;
-    size_t i;
-    int kind;
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG) {
-        const rrci_list *list = &heap->list[kind];
-        for (i = 0; i < list->count; i++) {
-            const rrci_link *link = rrci_at(list, i);
-            rrc_object *ob = link->ob;
-            intptr_t explained = 0;
-            if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
-                rrci_refcount_error(heap, weighing->search.function, ob, link->p);
-            if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-                continue;
-            if (rrci_has_gc_head(ob)) {
-                explained = (intptr_t)rrci_gc_head_of(ob)->is.refs;
-                rrci_gc_head_of(ob)->is.refs = 0;
-            }
-            if (rrci_decide(weighing, ob, explained, 1))
-                rrci_append(heap, &heap->gc[RRCI_PENDING], *link);
-            heap->idle += RRCI_IS_WEAK(ob);
-        }
-    }
-}
-
-static void rrci_decide_tracked(rrci_weighing *weighing)
-{
-    rrc_heap *heap = weighing->search.heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        rrci_mirror_head *mirror = rrci_mirror_head_of(ob);
-        intptr_t explained = (intptr_t)head->is.refs;
-        int lacks_bias = RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob);    /* if so, its p stays rooted */
-        int stands = !lacks_bias && ((mirror->is.state & RRCI_NODE_WANTED) != 0
-                                     || ((head->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)));
-        RRCI_PREFETCH_OBJECT(list, i);
-        head->is.refs = 0;
-        if (rrci_decide(weighing, ob, explained, stands))
-            rrci_set_pending(heap, mirror);
-        heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
-    }
-}
-
 static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const char *function)
 {
     memset(weighing, 0, sizeof *weighing);
     rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
-    weighing->links_made = heap->links_made;
 }
 
-/* Returns a code. *stale: is any edge node not up to date? */
-static int rrci_weigh(rrc_heap *heap, int *stale, const char *function)
+/* RRCI_EXPLAINING: explain the references that tracked objects own. Find those that must have an edge node, and
+   which of these are stale. */
+static void rrci_explain_edges(rrci_weighing *weighing)
 {
-    rrci_weighing weighing;
-    uintptr_t numbers = heap->last_number;
-    rrci_begin_weighing(&weighing, heap, function);
-    *stale = rrci_explain_edges(&weighing);
-    if (heap->last_number != numbers && !weighing.search.is_wrong)
-        *stale |= rrci_find_stale(&weighing);
-    heap->idle = 0;
-    rrci_decide_untracked(&weighing);
-    rrci_decide_tracked(&weighing);
-    heap->links_made = heap->changes = 0;
-    return weighing.is_moved ? RRC_ETOUCH : weighing.search.is_wrong ? RRC_ETRAVERSE : RRC_OK;
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < heap->step.tracked && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        rrci_mirror_head *head;
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob))
+            continue;
+#ifdef RRC_DEBUG
+        rrci_compare_traverses(search, ob);
+        if (search->is_wrong)
+            return;
+#endif
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_see(heap, ob, rrci_gc_head_of(ob));
+        rrci_compare_edges(weighing, ob, rrci_visit_reference);
+        head = rrci_mirror_head_of(ob);
+        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
+            if (!weighing->owns) {
+                heap->step.is_stale |= (head->is.state & RRCI_NODE_STALE) != 0;    /* left by a step that failed */
+                continue;
+            }
+            head->is.state |= RRCI_NODE_WANTED;
+            if (head->is.number == 0) {
+                head->is.number = rrci_new_number(heap);
+                heap->step.gave_numbers = 1;
+            }
+        }
+        heap->step.is_stale |= rrci_note_stale(weighing, ob);
+    }
+}
+
+/* ob turned out to be held from outside, or nothing can stand for it: end the watch that this step began. */
+static void rrci_stay_strong(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_WEAK(ob))
+        return;
+    if (rrci_was_weak(ob))
+        rrci_become_strong(heap, ob);
+    else
+        rrci_clear_weak(heap, ob);
+}
+
+/* RRCI_SIFTING: all references are explained. An object stays weak only if nothing but tracked objects refers to
+   it. Count those of them that can be garbage of C alone: they have no link. */
+static void rrci_sift(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    for (; heap->cursor < heap->step.tracked && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        rrci_gc_head *head;
+        intptr_t outside;
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob))
+            continue;
+        head = rrci_gc_head_of(ob);
+        outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
+        if (outside < 0 && RRCI_IS_WEAK(ob)) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        head->is.refs = 0;
+        if (outside != 0) {
+            rrci_stay_strong(heap, ob);
+            if (!rrci_is_alive(heap, head))
+                rrci_color(heap, ob, head);     /* (it can be weak still, as its edge node has died) */
+        } else if (!rrci_is_held_by_link(heap, ob)) {
+            heap->step.suspects++;
+        }
+    }
 }
 
 /* ---- 3. mirror ---- */
@@ -7921,6 +7902,7 @@ static int rrci_visit_target(rrc_object *ob, void *arg)
     rrci_weighing *weighing = (rrci_weighing *)arg;
     rrc_heap *heap = weighing->search.heap;
     uintptr_t number;
+    weighing->search.at++;
     if (!rrci_is_child(weighing, ob) || weighing->failed)
         return 0;
     number = rrci_number_of(ob);
@@ -7982,61 +7964,131 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     return 1;
 }
 
-/* The host may run any code meanwhile. So removed objects leave holes, and deallocs wait until the step
-   ends. */
-static int rrci_mirror_stale(rrc_heap *heap, const char *function)
+/* What a call of the mirror hook counts in a slice. */
+#define RRCI_MIRROR_UNITS 16
+
+/* RRCI_MIRRORING: bring stale edge nodes up to date. The host may run any code meanwhile. An entry that moves comes
+   from the end of the table, and has been passed. Deallocs wait until the slice ends. */
+static void rrci_mirror_stale(rrci_weighing *weighing)
 {
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_weighing weighing;
-    int code = RRC_OK;
-    size_t i;
-    rrci_begin_weighing(&weighing, heap, function);
-    rrci_begin_walk(heap);
-    for (i = 0; i < list->count && code == RRC_OK; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search) && heap->step.code == RRC_OK; search->units++) {
+        rrc_object *ob = *rrci_ob_at(list, --heap->cursor);
         rrci_mirror_head *head;
-        if (rrci_is_hole(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_STALE) == 0)
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, heap->cursor - RRCI_SEGMENT));
+        if (rrci_is_hole(ob))
             continue;
         head = rrci_mirror_head_of(ob);
-        if ((head->is.state & RRCI_NODE_WANTED) == 0)
+        if (heap->step.gave_numbers && (head->is.state & (RRCI_NODE_WANTED | RRCI_NODE_STALE)) == RRCI_NODE_WANTED) {
+            rrci_compare_edges(weighing, ob, rrci_visit_edge);
+            rrci_note_stale(weighing, ob);
+        }
+        if ((head->is.state & RRCI_NODE_STALE) == 0)
+            continue;
+        search->units += RRCI_MIRROR_UNITS;
+        if ((head->is.state & RRCI_NODE_WANTED) == 0) {
             rrci_forget_node(heap, ob);
-        else if (!rrci_mirror_one(&weighing, ob))
-            code = RRC_ENOMEM;
-        if (code == RRC_OK)
-            head->is.state &= ~RRCI_NODE_STALE;     /* or the next step tries again */
+        } else if (!rrci_mirror_one(weighing, ob)) {
+            heap->step.code = RRC_ENOMEM;       /* the next step tries again */
+            rrci_touch_owned(heap, ob);
+            break;
+        }
+        head->is.state &= ~RRCI_NODE_STALE;
     }
-    rrci_end_walk(heap);
-    return code;
 }
 
 /* ---- 4. let go ---- */
 
-/* Drop the anchors of what is still weak. If an edge node was not made, make its object strong. */
-static void rrci_end_pending(rrc_heap *heap)
+/* After an error an object that C refers to is strong. Otherwise one that is still weak loses its anchor, if
+   something stands for it. */
+static void rrci_release(rrc_heap *heap, rrc_object *ob)
 {
-    const rrci_list *tracked = &heap->gc[RRCI_TRACKED], *untracked = &heap->gc[RRCI_PENDING];
-    size_t i;
-    for (i = 0; heap->pending > 0 && i < tracked->count; i++) {
-        rrc_object *ob = *rrci_ob_at(tracked, i);
-        rrci_mirror_head *head = rrci_mirror_head_of(ob);
-        RRCI_PREFETCH_OBJECT(tracked, i);
-        if ((head->is.state & RRCI_NODE_PENDING) == 0)
-            continue;
-        head->is.state &= ~RRCI_NODE_PENDING;
-        if (!RRCI_IS_WEAK(ob))
-            continue;
-        if (rrci_target(heap, ob) != NULL)
-            rrci_anchor(heap, ob, 0);
-        else
-            rrc_touch(heap, ob);
+    int is_anchored = rrci_is_anchored(ob);
+    rrci_note_anchored(ob, 0);
+    if (heap->step.code != RRC_OK && rrc_refcnt(ob) > 0) {
+        rrc_touch(heap, ob);
+        return;
     }
-    heap->pending = 0;
-    for (i = 0; i < untracked->count; i++) {
-        rrc_object *ob = rrci_at(untracked, i)->ob;
-        if (RRCI_IS_WEAK(ob))
+    if (is_anchored && RRCI_IS_WEAK(ob)) {
+        if (heap->step.is_given_up && rrc_refcnt(ob) > 0) {
+            rrci_clear_weak(heap, ob);
+        } else if (rrci_target(heap, ob) == NULL || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob))) {
+            rrci_clear_weak(heap, ob);  /* (if it lacks its bias, its p stays rooted) */
+        } else {
             rrci_anchor(heap, ob, 0);
+        }
     }
-    rrci_empty(heap, &heap->gc[RRCI_PENDING]);
+}
+
+/* RRCI_RELEASING. It fills holes, too. */
+static void rrci_release_tracked(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (i >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
+        if (rrci_is_hole(ob)) {
+            if (i != list->count - 1)
+                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
+            rrci_drop_last_ob(heap, list);
+            heap->holes--;
+            continue;
+        }
+        rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (heap->step.found_lost)
+            rrci_forget_dead(heap, ob);
+        rrci_release(heap, ob);
+        heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
+    }
+}
+
+/* RRCI_RELEASING_P: decide about an object that is not tracked, but has a P link. It may have become weak since it was
+   seen first, or never have been seen. */
+static void rrci_release_linked(rrci_search *search, const rrci_link *link)
+{
+    rrc_heap *heap = search->heap;
+    rrc_object *ob = link->ob;
+    intptr_t outside = rrc_refcnt(ob);
+    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
+        rrci_refcount_error(heap, search->function, ob, link->p);
+    if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (rrci_has_gc_head(ob)) {
+        outside = rrci_unexplained(search, ob);
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
+    if (outside < 0 && RRCI_IS_WEAK(ob) && heap->step.code == RRC_OK && !heap->step.is_given_up)
+        rrci_too_many_visits(search, ob);
+    if (outside == 0 && rrc_refcnt(ob) == 0 && !RRCI_IS_WEAK(ob))
+        rrci_weaken(heap, ob);
+    else if (outside != 0 && !heap->step.is_given_up)
+        rrci_stay_strong(heap, ob);
+    rrci_release(heap, ob);
+    heap->idle += RRCI_IS_WEAK(ob);
+}
+
+static void rrci_release_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->list[heap->passing];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->cursor--;
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
+        rrci_release_linked(search, rrci_at(list, heap->cursor));
+    }
 }
 
 /* ---- the step ---- */
@@ -8045,54 +8097,285 @@ static void rrci_end_pending(rrc_heap *heap)
 #define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
 
-static void rrci_begin_step(rrc_heap *heap) { heap->state = heap->rest = RRCI_STEPPING; }
-static void rrci_end_step(rrc_heap *heap) { heap->state = heap->rest = RRCI_MUTATOR; }
-
-static int rrci_step(rrc_heap *heap, const char *function)
+static void rrci_begin_step(rrc_heap *heap)
 {
-    size_t changes = heap->changes, links = rrci_count_links(heap);
-    int code = RRC_OK;
-    rrci_begin_step(heap);
-    rrci_find_deaths(heap, function);
-    if (changes > 0 || rrci_count_links(heap) < links)
+    memset(&heap->step, 0, sizeof heap->step);
+    heap->step.is_open = 1;
+    heap->step.changes = heap->changes;
+    heap->step.found_dead = heap->found_dead;
+    rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_YOUNG);
+}
+
+static void rrci_note_deaths(rrc_heap *heap)
+{
+    heap->found_dead -= heap->step.found_dead;
+    if (heap->step.changes > 0 || heap->step.found_deaths)
         heap->patience = RRCI_LEAST_PATIENCE;
     else if (heap->patience < RRCI_MOST_PATIENCE)
         heap->patience *= 2;
-    if (!heap->gc_disabled) {
-        int stale;
-        code = rrci_weigh(heap, &stale, function);
-        if (code == RRC_OK && stale)
-            code = rrci_mirror_stale(heap, function);
-    }
-    rrci_end_pending(heap);
-    heap->asked = 0;
-    if (code != RRC_OK) {
-        rrci_strengthen_all(heap);
-        heap->links_made = heap->changes = 1;
-    }
-    rrci_trim(heap, SIZE_MAX);
-    heap->mirror_steps++;
-    rrci_end_step(heap);
-    return code;
 }
 
-RRC_API int rrc_mirror_step(rrc_heap *heap)
+static void rrci_begin_explaining(rrc_heap *heap)
 {
-    const char *function = "rrc_mirror_step";
+    heap->step.links_made = heap->links_made;
+    heap->step.tracked = heap->gc[RRCI_TRACKED].count;
+    heap->links_made = heap->changes = heap->idle = 0;
+    heap->rest = RRCI_WEIGHING;
+    heap->searched = 1;
+    heap->gray.by_place = 1;
+    rrci_begin_stage(heap, RRCI_EXPLAINING);
+}
+
+/* Weighing is over, and the entries of RRCI_TRACKED may move again. */
+static void rrci_end_weighing(rrc_heap *heap)
+{
+    rrci_forget_gray(&heap->gray);
+    heap->searched = 0;
+    heap->alive = heap->scan = 0;
+    heap->batch = 0;
+    heap->keeping = 0;
+    heap->unfound = heap->white;
+    heap->rest = RRCI_MUTATOR;
+    heap->stage = heap->step.is_stale || heap->step.gave_numbers ? RRCI_MIRRORING : RRCI_RELEASING;
+    heap->cursor = SIZE_MAX;
+}
+
+/* Do objects become weak later in this step, or have they just become so, and have their anchors? */
+static int rrci_is_undecided(const rrc_heap *heap)
+{
+    return heap->stage < RRCI_RELEASING && heap->stage != RRCI_UNLINKING && heap->stage != RRCI_FORGETTING;
+}
+
+/* What has become weak in this step becomes strong again; after an error, all that C refers to. */
+static void rrci_stop_weighing(rrc_heap *heap, int code)
+{
+    heap->step.code = code;
+    heap->step.is_given_up = 1;
+    heap->links_made += heap->step.links_made;
+    heap->changes += heap->step.changes;
+    rrci_end_weighing(heap);
+    heap->stage = RRCI_RELEASING;
+}
+
+static void rrci_end_step(rrc_heap *heap)
+{
+    heap->asked = 0;
+    if (heap->step.code != RRC_OK)
+        heap->links_made = heap->changes = 1;
+    heap->mirror_steps++;
+    heap->step.is_open = 0;
+}
+
+/* The stages up to RRCI_ASIDE, which find garbage of C alone. */
+static void rrci_find_garbage_of_c(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    switch (heap->stage) {
+    case RRCI_EXPLAINING:
+        rrci_explain_edges(weighing);
+        if (weighing->is_moved)
+            heap->step.code = RRC_ETOUCH;
+        if (heap->cursor < heap->step.tracked)
+            break;
+        if (heap->step.code != RRC_OK)
+            rrci_stop_weighing(heap, heap->step.code);
+        else
+            rrci_begin_stage(heap, RRCI_SIFTING);
+        break;
+    case RRCI_SIFTING:
+        rrci_sift(search);
+        if (heap->cursor < heap->step.tracked)
+            break;
+        if (heap->step.suspects == 0 && heap->uncollectable == 0)
+            rrci_end_weighing(heap);
+        else
+            rrci_begin_stage(heap, RRCI_SCANNING);
+        break;
+    case RRCI_SCANNING:
+        rrci_scan(search);
+        if (heap->scan == SIZE_MAX)
+            heap->stage = RRCI_DRAINING;
+        break;
+    case RRCI_DRAINING:
+        rrci_drain_gray(search);
+        if (heap->gray.in != heap->gray.out)
+            break;
+        if (rrci_all_alive(heap)) {
+            rrci_pronounce(heap);
+            rrci_end_weighing(heap);
+        } else {
+            rrci_pronounce(heap);
+            rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        }
+        break;
+    case RRCI_FINALIZABLE:
+        rrci_keep_part(search);
+        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+            break;
+        rrci_drain_gray(search);
+        if (heap->gray.in != heap->gray.out)
+            break;
+        heap->keeping = 0;
+        rrci_begin_aside(heap, SIZE_MAX);
+        break;
+    default: {                          /* RRCI_ASIDE */
+        size_t before;
+        if (heap->cursor > heap->gc[RRCI_TRACKED].count)
+            heap->cursor = heap->gc[RRCI_TRACKED].count;
+        before = heap->cursor;
+        rrci_set_garbage_aside(heap, 0, search->max - search->units - search->at);
+        search->units += before - heap->cursor;
+        if (heap->cursor == 0)
+            rrci_end_weighing(heap);
+        break;
+    }
+    }
+}
+
+static void rrci_do_stage(rrci_weighing *weighing)
+{
+    rrci_search *search = &weighing->search;
+    rrc_heap *heap = search->heap;
+    switch (heap->stage) {
+    case RRCI_UNLINKING:
+        rrci_find_dead_links(search);
+        if (heap->cursor > 0)
+            break;
+        if (heap->passing == RRCI_P_YOUNG) {
+            rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_OLD);
+            break;
+        }
+        heap->stage = RRCI_FORGETTING;
+        heap->cursor = SIZE_MAX;
+        break;
+    case RRCI_FORGETTING:
+        rrci_find_dead_nodes(search);
+        if (heap->cursor > 0)
+            break;
+        rrci_note_deaths(heap);
+        if (heap->gc_disabled)
+            heap->stage = RRCI_TRIMMING;
+        else
+            rrci_begin_explaining(heap);
+        break;
+    case RRCI_MIRRORING:
+        rrci_mirror_stale(weighing);
+        if (heap->step.code == RRC_OK && heap->cursor > 0)
+            break;
+        heap->stage = RRCI_RELEASING;
+        heap->cursor = SIZE_MAX;
+        break;
+    case RRCI_RELEASING:
+        rrci_release_tracked(search);
+        if (heap->cursor == 0)
+            rrci_begin_links(heap, RRCI_RELEASING_P, RRCI_P_YOUNG);
+        break;
+    case RRCI_RELEASING_P:
+        rrci_release_links(search);
+        if (heap->cursor > 0)
+            break;
+        if (heap->passing == RRCI_P_YOUNG)
+            rrci_begin_links(heap, RRCI_RELEASING_P, RRCI_P_OLD);
+        else
+            heap->stage = RRCI_TRIMMING;
+        break;
+    case RRCI_TRIMMING:
+        search->units += rrci_trim(heap, search->max - search->units - search->at);
+        if (rrci_may_go_on(search))
+            rrci_end_step(heap);
+        break;
+    default:
+        rrci_find_garbage_of_c(weighing);
+    }
+}
+
+/* A slice of the open step. Returns the units done: less than max if the step has ended. */
+static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
+{
+    rrci_weighing weighing;
+    rrci_begin_weighing(&weighing, heap, function);
+    weighing.search.watches = 1;
+    weighing.search.max = max;
+    heap->state = RRCI_STEPPING;
+    while (heap->step.is_open && rrci_may_go_on(&weighing.search)) {
+        int looks = heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING;
+        if (heap->gc_disabled && rrci_is_undecided(heap))
+            rrci_stop_weighing(heap, RRC_OK);
+        heap->step.looks_for_deaths = looks;
+        if (looks)
+            RRCI_BEGIN_HOOK(heap);
+        rrci_do_stage(&weighing);
+        if (looks)
+            RRCI_END_HOOK(heap);
+        heap->step.looks_for_deaths = 0;
+        if (weighing.search.is_wrong) {
+            weighing.search.is_wrong = 0;
+            rrci_stop_weighing(heap, weighing.is_moved ? RRC_ETOUCH : RRC_ETRAVERSE);
+        }
+    }
+    heap->state = heap->rest;
+    return weighing.search.units + weighing.search.at;
+}
+
+/* Objects that the open step made weak stay strong. */
+static void rrci_give_up_step(rrc_heap *heap, const char *function)
+{
+    if (!heap->step.is_open)
+        return;
+    heap->step.found_lost = 0;          /* (the next one finds them) */
+    if (rrci_is_undecided(heap))
+        rrci_stop_weighing(heap, RRC_OK);
+    if (heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING)
+        heap->step.is_open = 0;
+    else
+        rrci_step_slice(heap, SIZE_MAX, function);
+}
+
+static int rrci_whole_step(rrc_heap *heap, const char *function)
+{
+    rrci_give_up_step(heap, function);
+    rrci_begin_step(heap);
+    rrci_step_slice(heap, SIZE_MAX, function);
+    return heap->step.code;
+}
+
+/* May a step be made now? Returns a code. RRC_EPHASE may not be logged. */
+static int rrci_may_step(rrc_heap *heap, const char *function)
+{
     int code = rrci_gate(heap, RRCI_ENDS, function);
     if (code != RRC_OK)
         return code;
     if (!RRCI_IS_MIRRORED(heap))
         return rrci_error(heap, RRC_EPHASE, function, NULL, NULL,
                           "this heap is not mirrored: its rrc_desc lacks mirror");
-    if (rrci_is_busy(heap))
-        return RRC_EPHASE;
-    return rrci_step(heap, function);
+    return rrci_is_busy(heap) ? RRC_EPHASE : RRC_OK;
+}
+
+RRC_API int rrc_mirror_step(rrc_heap *heap)
+{
+    const char *function = "rrc_mirror_step";
+    int code = rrci_may_step(heap, function);
+    return code == RRC_OK ? rrci_whole_step(heap, function) : code;
+}
+
+RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max)
+{
+    const char *function = "rrc_mirror_work";
+    if (rrci_may_step(heap, function) != RRC_OK)
+        return 0;
+    if (!heap->step.is_open)
+        rrci_begin_step(heap);
+    return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
 }
 
 RRC_API int rrc_mirror_is_due(rrc_heap *heap)
 {
-    if (heap == NULL || !RRCI_IS_MIRRORED(heap) || (heap->changes == 0 && heap->idle == 0))
+    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
+        return 0;
+    if (heap->step.is_open)
+        return 1;
+    if (heap->changes == 0 && heap->idle == 0)
         return 0;
     heap->asked++;
     return heap->changes > (rrci_count_links(heap) + rrci_count_tracked(heap)) / 4
@@ -8103,12 +8386,10 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
 static void rrci_mirror_cycle(rrc_heap *heap)
 {
     const char *function = "rrc_gc_collect";
-    rrci_step(heap, function);
+    rrci_whole_step(heap, function);
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
-    rrci_begin_step(heap);
-    rrci_find_deaths(heap, function);
-    rrci_end_step(heap);
+    rrci_whole_step(heap, function);
 }
 
 /* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
@@ -8464,6 +8745,7 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
+    RRCI_MIRRORED(heap, rrci_give_up_step(heap, function));
     if (heap->rest == RRCI_STARTED) {
         rrci_pause_slices(heap);
     } else if (heap->rest == RRCI_SWEEPING) {
@@ -8760,7 +9042,7 @@ static void rrci_check_tracked(rrci_checker *checker)
     if (heap->gc[RRCI_ASKED].count > 0)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search that has ended has left notes");
     if (checker->code == RRC_OK && heap->alive == 0 && heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING
-        && rrci_count_tracked(heap) > 0)
+        && !RRCI_STEP_IS_OPEN(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
 }
 
@@ -8821,14 +9103,16 @@ static void rrci_check_mirror(rrci_checker *checker)
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_hole(ob))
+                continue;
             weak += RRCI_IS_WEAK(ob);
             nodes += rrc_mirror_node(heap, ob) != NULL;
-            if (RRCI_IS_WEAK(ob) && rrci_target(heap, ob) == NULL)
+            if (rrci_was_weak(ob) && rrci_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
     if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects or edge nodes are not counted right");
-    if (checker->code == RRC_OK && heap->found_dead == 0 && heap->depth == 0)
+    if (checker->code == RRC_OK && heap->found_dead == 0 && heap->depth == 0 && !RRCI_STEP_IS_OPEN(heap))
         rrci_check_owners(checker);
 }
 

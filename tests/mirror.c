@@ -3,6 +3,7 @@
  *     mirror cases [PART_OF_A_NAME...]            one story each
  *     mirror graphs FILE...                       what tests/graphs tells, as far as such a host can
  *     mirror small [stride [first [count]]]       all small graphs
+ *     mirror slices [stride [first [count]]]      ... changed between slices of a step
  *     mirror random [seed [runs [steps]]]         random changes
  *     mirror control increfs|moves [seed [runs]]  with a rule broken: it must fail */
 
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
         int (*run)(int argc, char **argv);
     } programs[] = {
         { "cases", mirror_cases }, { "graphs", mirror_graphs }, { "small", mirror_small },
+        { "slices", mirror_slices },
         { "random", mirror_random }, { "control", mirror_control },
     };
     size_t i;
@@ -25,6 +27,6 @@ int main(int argc, char **argv)
     for (i = 0; argc > 1 && i < sizeof programs / sizeof programs[0]; i++)
         if (strcmp(programs[i].name, argv[1]) == 0)
             return programs[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "mirror cases|graphs|small|random|control ...\n");
+    fprintf(stderr, "mirror cases|graphs|small|slices|random|control ...\n");
     return 2;
 }

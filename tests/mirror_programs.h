@@ -8,6 +8,7 @@
 int mirror_cases(int argc, char **argv);
 int mirror_graphs(int argc, char **argv);
 int mirror_small(int argc, char **argv);
+int mirror_slices(int argc, char **argv);
 int mirror_random(int argc, char **argv);
 int mirror_control(int argc, char **argv);
 

@@ -19,6 +19,7 @@ enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2, MOST_ROUNDS = 12 };
 typedef struct driver {
     int depth;
     int steps_rarely;
+    int slices;                     /* steps are done in slices */
 } driver;
 
 static unsigned choose(m_world *w, unsigned n)
@@ -289,6 +290,8 @@ static void operate(m_world *w)
     case 35:
         if (((driver *)w->user)->steps_rarely && choose(w, 25) != 0)
             grow(w);
+        else if (((driver *)w->user)->slices)
+            m_work(w, 1 + choose(w, 30));
         else if (!w->v->options.only_collects && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
         else if (choose(w, 4) == 0)
@@ -307,6 +310,19 @@ static void operate_in_finalizer(m_world *w)
     operate(w);
     operate(w);
     d->depth--;
+}
+
+/* All that rrc_gc_collect does, with the step before it in slices, between which the host collects. */
+static void collect_in_slices(m_world *w)
+{
+    while (!m_work(w, 1 + choose(w, 20)))
+        if (choose(w, 5) == 0)
+            vm_collect(w->v);
+    vm_collect(w->v);
+    while (!m_work(w, 1 + choose(w, 20)))
+        if (choose(w, 3) == 0)
+            m_run(w, choose(w, 3));
+    m_run(w, 0);
 }
 
 /* Let go of nearly everything; then nothing but the rest may be left. */
@@ -331,7 +347,10 @@ static void settle(m_world *w, int all)
         if (w->p[i].at != NULL && w->p[i].rooted && (all || choose(w, 4) != 0))
             m_root(w, (int)i, 0);
     for (k = 0; k < 4 || (k < MOST_ROUNDS && m_garbage(w) > 0); k++) {
-        m_collect(w);
+        if (((driver *)w->user)->slices)
+            collect_in_slices(w);
+        else
+            m_collect(w);
         m_compare(w);
     }
     m_expect_no_garbage(w);
@@ -355,6 +374,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
+    d.slices = seed / 72 % 3 != 0 && !options.only_collects;
     w->careless = careless;
     w->soft = soft;
     w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;
@@ -371,6 +391,8 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
             hold_weak(w);
         else
             operate(w);
+        if (d.slices && !d.steps_rarely && choose(w, 2) == 0)
+            m_work(w, 1 + choose(w, 12));
         w->v->fail_mirror_at = w->v->fail_alloc_at = 0;
         if (w->lost == 0)
             m_compare(w);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPOTS = 40 };
+enum { SPOTS = 40, SLICES_BEFORE_WEIGHING = 4 };
 
 /* The host: nothing dies. */
 typedef struct spots {
@@ -97,6 +97,16 @@ static void step(states_cast *c) { check_int(rrc_mirror_step(c->heap), RRC_OK); 
 static void after_a_step(states_cast *c)
 {
     step(c);
+    states_call(c);
+}
+
+/* In each of these slices the objects of C are being weighed. */
+static void between_slices(states_cast *c)
+{
+    int i;
+
+    for (i = 0; i < SLICES_BEFORE_WEIGHING; i++)
+        check_int(rrc_mirror_work(c->heap, 1), 1);
     states_call(c);
 }
 
@@ -220,6 +230,7 @@ static const struct row {
 } rows[] = {
     { "before the first step", STATE_MUTATOR, states_call, STATE_MUTATOR },
     { "after a step", STATE_MUTATOR, after_a_step, STATE_MUTATOR },
+    { "between two slices of a step", STATE_WEIGHING, between_slices, STATE_MUTATOR },
     { "survivor in a step", STATE_HOOK, in_survivor, STATE_STEPPING },
     { "mirror in a step", STATE_STEPPING, in_mirror, STATE_MUTATOR },
     { "anchor in rrc_incref", STATE_HOOK, in_anchor, STATE_MUTATOR },

@@ -372,6 +372,12 @@ int m_step(m_world *w)
     return rrc_mirror_step(w->v->heap);
 }
 
+/* Returns whether the step has ended. */
+int m_work(m_world *w, size_t max)
+{
+    return rrc_mirror_work(w->v->heap, max) < max;
+}
+
 size_t m_collect(m_world *w)
 {
     return rrc_gc_collect(w->v->heap);

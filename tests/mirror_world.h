@@ -65,6 +65,7 @@ void m_reach(m_world *w);
 
 /* A step, if it may be one; what it must return. */
 int m_step(m_world *w);
+int m_work(m_world *w, size_t max);
 size_t m_collect(m_world *w);
 void m_run(m_world *w, size_t max);
 

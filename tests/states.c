@@ -553,6 +553,14 @@ CALL(rrc_mirror_step)
     return answer(code, code == RRC_OK);
 }
 
+CALL(rrc_mirror_work)
+{
+    size_t done = rrc_mirror_work(c->heap, 1000);
+
+    (void)works;
+    return says(done > 0 && done < 1000);
+}
+
 CALL(rrc_mirror_is_due)
 {
     int is_due = rrc_mirror_is_due(c->heap);
@@ -560,7 +568,6 @@ CALL(rrc_mirror_is_due)
     (void)works;
     return says(c->is_mirrored ? STATES_NOT_KNOWN : !is_due);
 }
-
 
 /* What stands for objects is known until the heap ends. */
 static int has_nodes(const states_cast *c) { return c->is_mirrored && !c->has_ended; }
@@ -640,7 +647,7 @@ static int other_host(const states_cast *c)
     };
     size_t i;
 
-    if (strcmp(c->function->name, "rrc_mirror_step") == 0)
+    if (strcmp(c->function->name, "rrc_mirror_step") == 0 || strcmp(c->function->name, "rrc_mirror_work") == 0)
         return c->is_mirrored ? RRC_OK : RRC_EPHASE;
     if (strcmp(c->function->name, "rrc_mirror_set_node") == 0)
         return c->is_mirrored ? RRC_OK : RRC_ETYPE;
