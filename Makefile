@@ -114,7 +114,7 @@ ORDER := coverage mutants_% lint abis examples languages units freestanding benc
          suite-% mirror_cases-% damage-% random-% random_cycles-% mirror_random-% \
          ruby-% lua-% mruby% cvm% cpython% tensor-% widgets-% \
          graphs-% mirror_graphs-% replay_% mirror_without_% bench-% \
-         small_graphs-% mirror_small-% small_selves-% soak-% fuzz-%
+         small_graphs-% mirror_small-% mirror_slices-% small_selves-% soak-% fuzz-%
 ORDERED = $(foreach pattern,$(ORDER),$(filter-out $(MATRIX_ONLY),$(filter $(pattern),$(RUNS))))
 IN_ORDER = $(ORDERED) $(filter-out $(ORDERED) $(MATRIX_ONLY),$(RUNS)) $(MATRIX_ONLY)
 

@@ -3751,7 +3751,6 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
         return;
     if (rrci_is_p_linked(heap, ob) || heap->step.looks_for_deaths || rrci_is_searching(heap)) {
         rrci_set_weak(heap, ob);
-        rrci_note_anchored(ob, 0);
         heap->found_dead++;
         heap->step.found_lost |= rrci_is_searching(heap);
         return;

@@ -107,7 +107,10 @@ run_quick() {
         pass mirror cases
         pass mirror graphs tests/graphs/*.graph
         pass mirror random 1 20 500
-        pass mirror small 9973 ;;
+        pass mirror small 9973
+        seconds=5
+        pass mirror slices 227 0 60
+        pass mirror slices 199999 ;;
     esac
     pass_alone damage
 }
@@ -124,6 +127,7 @@ run_rest() {
         pass random 4 50 ;;
     *)
         pass mirror small 997
+        pass mirror slices 29999
         pass mirror random 21 200 500 ;;
     esac
 }

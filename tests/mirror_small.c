@@ -171,10 +171,10 @@ static void live(const family *f, uint64_t number, uint64_t member)
 
 /* ---- a change between two slices ---- */
 
-enum { HOLD, DROP, REFER, CLEAR, MOVE, MOVE_OUT, UNLINK, LINK_P, LINK_O, ROOT, POINT, TRACK, COLLECT, RUN, CHANGES };
+enum { HOLD, DROP, BLINK, REFER, CLEAR, MOVE, MOVE_OUT, UNLINK, LINK_P, LINK_O, ROOT, POINT, TRACK, COLLECT, RUN, CHANGES };
 
 static const char *const change_names[CHANGES] = {
-    "hold", "drop", "refer", "clear", "move", "move out", "unlink", "link P", "link O", "root", "point", "track",
+    "hold", "drop", "hold and drop", "refer", "clear", "move", "move out", "unlink", "link P", "link O", "root", "point", "track",
     "collect", "run pending"
 };
 
@@ -199,6 +199,11 @@ static int change(scene *s, int what, int a, int b)
             return 0;
         m_drop(w, ob);
         return 1;
+    case BLINK:                         /* C takes a reference, and drops all that it has */
+        m_hold(w, ob);
+        while (w->ob[ob].ob != NULL && w->ob[ob].held > 0)
+            m_drop(w, ob);
+        return a == b;
     case REFER:
         if (!can_refer(f->node[a], f->node[b]) || !is_there(s, s->ob[b]))
             return 0;
@@ -254,6 +259,23 @@ static int change(scene *s, int what, int a, int b)
     }
 }
 
+/* C takes references to all that can be reached, and the host's roots go. */
+static void hold_instead(scene *s)
+{
+    m_world *w = s->w;
+    int i;
+
+    m_reach(w);
+    for (i = 0; i < s->f->nodes; i++)
+        if (is_there(s, s->ob[i]))
+            m_hold(w, s->ob[i]);
+    for (i = 0; i < s->f->nodes; i++)
+        if (s->p[i] != NOBODY && w->p[s->p[i]].at != NULL && w->p[s->p[i]].rooted)
+            m_root(w, s->p[i], 0);
+    vm_collect(w->v);
+    m_compare(w);
+}
+
 /* Returns 0 if the step has ended before this slice. */
 static int live_in_slices(const family *f, uint64_t number, uint64_t member, int what, int a, int b, int slices)
 {
@@ -283,6 +305,8 @@ static int live_in_slices(const family *f, uint64_t number, uint64_t member, int
             ;
         vm_collect(s.w->v);
         m_compare(s.w);
+        if (number % 4 < 2)
+            hold_instead(&s);
         for (i = 0; i < f->nodes; i++)
             if (s.ob[i] != NOBODY && s.w->ob[s.ob[i]].ob != NULL && (f->node[i]->kind & M_GC) != 0
                 && !s.w->ob[s.ob[i]].tracked)

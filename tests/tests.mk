@@ -147,17 +147,19 @@ CHECK_RUNS += $(foreach variant,$(SLICES_CHECK),slices_random-$(variant) slices_
 # Closed hosts. Two variants share the small graphs; sanitizers and 32 bits take samples.
 MIRROR_CHECK := plain debug
 MIRROR_VARIANTS := $(MIRROR_CHECK) plain-asan debug-asan front-debug small-asan clang-debug m32-debug m32-small
+mirror_slices_share = $(if $(QUICK),20011 2,$(if $(filter plain,$(1)),499 0,$(if $(filter debug,$(1)),499 1,20011 3)))
 mirror_share = $(if $(QUICK),4001 1,$(if $(filter plain,$(1)),2 0,$(if $(filter debug,$(1)),20 1,401 2)))
 define run_mirror
 $(call run,mirror_cases-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) cases)
 $(call run,mirror_graphs-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) graphs $(GRAPHS))
 $(call run,mirror_small-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) small $(call mirror_share,$(1)))
+$(call run,mirror_slices-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) slices $(call mirror_slices_share,$(1)))
 $(call run,mirror_random-$(1),$(BUILD)/tests/mirror-$(1),$(BUILD)/tests/mirror-$(1) random 1 \
     $(if $(QUICK),60 400,$(if $(filter %-asan,$(1)),300 500,1000 600)))
 endef
 $(foreach variant,$(MIRROR_VARIANTS),$(eval $(call run_mirror,$(variant))))
 MIRROR_CHECK_RUNS := plain debug small-asan m32-small
-CHECK_RUNS += $(foreach variant,$(MIRROR_CHECK_RUNS),$(foreach kind,cases graphs small random,mirror_$(kind)-$(variant)))
+CHECK_RUNS += $(foreach variant,$(MIRROR_CHECK_RUNS),$(foreach kind,cases graphs small slices random,mirror_$(kind)-$(variant)))
 
 # With a rule broken: something is lost, or found by the debug checks.
 $(foreach rule,moves increfs,$(foreach variant,$(MIRROR_CHECK),\
