@@ -70,6 +70,12 @@ static inline int host_is_young(rrc_gcref p)
     return rrb.mode == RRB_KEEPING || !rrb_is_old((VALUE)p);
 }
 
+/* Asked for the proxies of O links. (One that is not ours has nothing that scripts could lose.) */
+static inline int host_has_state(rrc_gcref p)
+{
+    return rrb_is_wrapper((VALUE)p) && rrb_has_state((VALUE)p);
+}
+
 /* User code that is left by an exception ends there. */
 static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
 
@@ -77,6 +83,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(p)
 #define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT ? rrb_exact_propagate() : (void)0)
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
+#define RRC_HOST_HAS_STATE(heap, p) host_has_state(p)
 #define RRC_HOST_GUARD(heap, slot, ob) host_guard((heap), (slot), (ob))
 
 #define RRC_THREADS

@@ -120,6 +120,15 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
 
 /* ---- wrappers ---- */
 
+/* Would a new wrapper of the same object be another one? It would have no instance variables, would not be
+   frozen, and would have the class of the object's type: no subclass, and no singleton class. */
+int rrb_has_state(VALUE wrapper)
+{
+    const rrc_object *ob = RTYPEDDATA_DATA(wrapper);
+    return RB_FL_ANY_RAW(wrapper, RUBY_FL_EXIVAR | RUBY_FL_FREEZE)
+        || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);
+}
+
 void rrb_forget(VALUE p)
 {
     if (rrb_is_wrapper(p))
