@@ -23,7 +23,13 @@ MUTANTS = {
   "the_dead_are_not_forgotten" => ["collector.c", "        rrb_forget(p);", "        (void)p;"],
   "the_root_is_protected" => ["collector.c", ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY",
                               ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED"],
-  "edges_are_shown_to_verifiers" => ["collector.c", "    if (rrb.closing || !rb_during_gc())", "    if (rrb.closing)"],
+  "shown_references_have_no_barrier" => ["objspace.c", "    rb_gc_writebarrier(from, to);", "    (void)from;", "objspace"],
+  "views_show_references_twice" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;", "    return rrb.mode == RRB_IDLE;", "insight"],
+  "exact_marking_takes_c_references_for_rubys" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb", "    return rrb", "cycles"],
+  "the_root_shows_nothing" => ["collector.c", "            rrb_show_root();", "            (void)0;", "objspace"],
+  "the_look_goes_on" => ["objspace.c", "        rrc_major_collection_pause(rrb.heap);", "        (void)0;", "objspace"],
+  "objects_without_wrappers_end_it" => ["objspace.c", "    for (i = 0; i < l.count; i++)", "    for (i = 0; i < 0; i++)", "objspace"],
+  "all_objects_are_passed" => ["objspace.c", "#define MAX_PASSED 1000\n#define PLACES 2048 ", "#define MAX_PASSED 100000\n#define PLACES 262144 ", "objspace"],
   "jobs_are_not_scheduled" => ["collector.c", "        rb_postponed_job_register_one(0, run_job, NULL);", "        (void)run_job;"],
   "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;", "collector"],
   "user_code_is_not_guarded" => ["collector.c", "    if (rrb.is_closed) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
@@ -100,7 +106,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers insight process random collector cycles].freeze
+TESTS = %w[values wrappers insight objspace process random collector cycles].freeze
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
 MUTANTS.each do |name, (file, text, instead, first)|

@@ -27,7 +27,7 @@ int rrb_is_old(VALUE p)
 
 static inline void host_trace(rrc_gcref p)
 {
-    if (rrb.mode == RRB_TRACING)
+    if (rrb.mode == RRB_TRACING || rrb.mode == RRB_SHOWING)
         rb_gc_mark_movable((VALUE)p);
     else if (rrb.mode == RRB_EXACT)
         rrb_exact_trace((VALUE)p);
@@ -45,6 +45,8 @@ static rrc_gcref host_survivor(rrc_gcref ref)
     case RRB_TRACING:
     case RRB_UNTRACED:
         return rb_objspace_marked_object_p(p) ? ref : NULL;
+    case RRB_SHOWING:
+        return NULL;
     case RRB_EXACT:
         if (rrb_exact_is_marked(p))
             return ref;
@@ -305,11 +307,23 @@ static void keep_all(void)
         rrb_schedule();
 }
 
+/* Outside of collections a mark function tells somebody what an object refers to. (Our own views and our own marking
+   know C references already, and better.) */
+static int is_asked_by_others(void)
+{
+    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;
+}
+
 static void root_mark(void *unused)
 {
     (void)unused;
-    if (rrb.closing || !rb_during_gc()) /* a walk over objects, or a verification: C edges are not Ruby's */
+    if (rrb.closing)
         return;
+    if (!rb_during_gc()) {
+        if (is_asked_by_others())
+            rrb_show_root();
+        return;
+    }
     if (!rrb.in_hooked_gc) {
         keep_all();
         return;
@@ -326,8 +340,14 @@ static void root_mark(void *unused)
    the root has marked all young values that C holds. (Data: the rrc_object.) */
 static void wrapper_mark(void *data)
 {
-    if (rrb.is_open && rrb.is_major && data != &rrb_no_object && rb_during_gc())
+    if (data == &rrb_no_object || rrb.closing)
+        return;
+    if (!rb_during_gc()) {
+        if (is_asked_by_others())
+            rrb_show_wrapper((rrc_object *)data);
+    } else if (rrb.is_open && rrb.is_major) {
         rrc_marked_ob(rrb.heap, (rrc_object *)data);
+    }
 }
 
 static size_t wrapper_size(const void *data)

@@ -3,6 +3,7 @@
  *     collector.c   the heap, and its part in Ruby's collections
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
+ *     objspace.c    C references as ObjectSpace shows them
  *     insight.c     Rawrefcount.stats and its kin; Init
  *     view.c        Ruby's objects, as these show them */
 #ifndef RRC_RUBY_INTERNAL_H
@@ -22,6 +23,7 @@ typedef enum rrb_mode {
     RRB_KEEPING,        /* it marks, but will not tell us when that is complete: all is kept */
     RRB_MOVING,         /* it has moved objects */
     RRB_SETTLING,       /* links are sorted by age anew */
+    RRB_SHOWING,        /* the mutator looks at what objects refer to: objspace.c */
     RRB_EXACT,          /* we mark by ourselves: exact.c */
     RRB_ENDING          /* the process ends: no wrapper survives, each value does */
 } rrb_mode;
@@ -75,6 +77,16 @@ static inline int rrb_is_wrapper(VALUE value)
 {
     return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &rrb_wrapper_type;
 }
+
+/* The Ruby object of a linked object, or 0. */
+static inline VALUE rrb_value_of(const rrc_object *ob)
+{
+    return ob->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
+}
+
+/* objspace.c: called by mark functions outside of collections */
+void rrb_show_wrapper(rrc_object *ob);
+void rrb_show_root(void);
 
 /* exact.c */
 void rrb_exact_collection(void);
