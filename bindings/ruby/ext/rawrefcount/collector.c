@@ -160,6 +160,51 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 
 /* ---- memory ---- */
 
+static VALUE sym_major_by, sym_state, sym_marking, sym_sweeping, sym_old_objects;
+
+static rrc_stats stats_now(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(rrb.heap, &stats);
+    return stats;
+}
+
+/* As few tracked objects start no collection. */
+#define TRACKED_MIN 5000
+
+/* Let Ruby do a collection, with lazy sweeping; a major one with incremental marking. */
+static void start_collection(int is_major)
+{
+    VALUE options;
+    if (RTEST(rb_gc_disable()))
+        return;                         /* it was disabled, and stays so */
+    rb_gc_enable();
+    options = rb_hash_new();
+    rb_hash_aset(options, ID2SYM(rb_intern("full_mark")), is_major ? Qtrue : Qfalse);
+    rb_hash_aset(options, ID2SYM(rb_intern("immediate_mark")), Qfalse);
+    rb_hash_aset(options, ID2SYM(rb_intern("immediate_sweep")), Qfalse);
+    rb_funcallv_kw(rb_mGC, rb_intern("start"), 1, &options, RB_PASS_KEYWORDS);
+}
+
+/* Minor collections take all that C objects hold for alive, and cycles over both heaps stay. Ruby does not know that,
+   and lets its heap grow. So a collection is started when there are twice as many tracked objects as after the last
+   major one, and enough of them, compared with Ruby's own, to be worth it: a minor one first, and if that leaves as
+   many, a major one. */
+static void weigh_tracked(size_t tracked)
+{
+    rrb.minor_started = 0;
+    if (rrb.major_ended) {
+        size_t more = rb_gc_stat(sym_old_objects) / 4;
+        if (more < tracked)
+            more = tracked;
+        rrb.tracked_limit = tracked + (more < TRACKED_MIN ? TRACKED_MIN : more);
+        rrb.major_ended = 0;
+    } else if (tracked >= rrb.tracked_limit) {
+        rrb.tracked_limit = tracked * 2;        /* in case we do not hear of its end */
+        start_collection(1);
+    }
+}
+
 /* Ruby is told in steps of this. */
 #define REPORT_STEP (64 * 1024)
 
@@ -172,8 +217,14 @@ void rrb_press(void)
         return;
     rrb.unreported = 0;
     rb_gc_adjust_memory_usage(bytes);
-    if (bytes > 0)
-        ruby_xfree(ruby_xmalloc(1));
+    if (bytes <= 0)
+        return;
+    ruby_xfree(ruby_xmalloc(1));
+    if (!rrb.minor_started && rb_gc_latest_gc_info(sym_state) != sym_marking
+        && stats_now().tracked >= rrb.tracked_limit) {
+        rrb.minor_started = 1;
+        start_collection(0);
+    }
 }
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
@@ -210,13 +261,6 @@ static void host_log(void *userdata, const rrc_log_item *item)
 
 /* ---- pending work ---- */
 
-static rrc_stats stats_now(void)
-{
-    rrc_stats stats;
-    rrc_get_stats(rrb.heap, &stats);
-    return stats;
-}
-
 static void run_job(void *unused)
 {
     rrc_stats stats;
@@ -231,6 +275,7 @@ static void run_job(void *unused)
     stats = stats_now();
     if (stats.finalizable >= rrb.finalizable_limit)
         rrb_exact_collection();
+    weigh_tracked(stats.tracked);
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
         rrb.hooks_on = 0;
         rb_tracepoint_disable(rrb.tracepoint);
@@ -280,8 +325,6 @@ static void host_collect(void *userdata)
     if (!rrb.closing)
         rb_gc_start();
 }
-
-static VALUE sym_major_by, sym_state, sym_sweeping;
 
 /* Is the collection that goes on a major one? Asked once for each. */
 static int collection_is_major(void)
@@ -380,6 +423,7 @@ static void end_of_marking(void)
         rrc_major_collection_free(rrb.heap);
     else
         rrc_minor_collection_free(rrb.heap);
+    rrb.major_ended |= is_major;
     rrb.mode = RRB_IDLE;
     rrb_schedule();
 }
@@ -516,9 +560,12 @@ void rrb_init_collector(void)
     if (rrb.heap == NULL)
         rb_memerror();
     rrb.finalizable_limit = 1000;
+    rrb.tracked_limit = TRACKED_MIN;
     sym_major_by = ID2SYM(rb_intern("major_by"));
     sym_state = ID2SYM(rb_intern("state"));
     sym_sweeping = ID2SYM(rb_intern("sweeping"));
+    sym_marking = ID2SYM(rb_intern("marking"));
+    sym_old_objects = ID2SYM(rb_intern("old_objects"));
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
     rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
                                               | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);

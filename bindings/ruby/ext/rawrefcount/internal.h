@@ -47,6 +47,9 @@ typedef struct rrb_state {
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
+    int major_ended;            /* a major collection has ended since the last job */
+    int minor_started;          /* because of the limit; the next job decides what follows */
+    size_t tracked_limit;       /* so many tracked objects start a major collection of Ruby's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;
