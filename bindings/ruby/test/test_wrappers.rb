@@ -83,6 +83,7 @@ class TestWrappers < Minitest::Test
       Nodes.dead.clear
       holder.dispose
       assert_operator newly_dead.size, :>=, 18, name.to_s
+      GC.start                          # (from 3.3 on, a WeakMap forgets dead keys later)
       assert_operator map.size, :<=, 2, name.to_s
     end
   end
@@ -289,7 +290,7 @@ class TestWrappers < Minitest::Test
       refute empty.disposed?
       GC.start
       GC.compact
-      assert_operator ObjectSpace.memsize_of(empty), :<, 100
+      assert_operator ObjectSpace.memsize_of(empty), :<, 150
       assert_raises(ArgumentError) { Rawrefcount.explain(empty) }
       empty.dispose
       assert empty.disposed?

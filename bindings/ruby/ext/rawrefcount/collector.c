@@ -12,13 +12,27 @@
  * write barriers. */
 #include "internal.h"
 
-#include <ruby/debug.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 rrb_state rrb;
 
 /* ---- hooks of the heap ---- */
+
+#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+static ID id_marked;
+
+/* (Its first call makes names: that must not be in a collection.) */
+int rrb_is_marked(VALUE p)
+{
+    ID flag[16];
+    size_t count = rb_obj_gc_flags(p, flag, 16);
+    while (count > 0)
+        if (flag[--count] == id_marked)
+            return 1;
+    return 0;
+}
+#endif
 
 int rrb_is_old(VALUE p)
 {
@@ -44,7 +58,7 @@ static rrc_gcref host_survivor(rrc_gcref ref)
         return (rrc_gcref)rb_gc_location(p);
     case RRB_TRACING:
     case RRB_UNTRACED:
-        return rb_objspace_marked_object_p(p) ? ref : NULL;
+        return rrb_is_marked(p) ? ref : NULL;
     case RRB_SHOWING:
         return NULL;
     case RRB_EXACT:
@@ -52,7 +66,7 @@ static rrc_gcref host_survivor(rrc_gcref ref)
             return ref;
         break;
     case RRB_FREEING:
-        if (rb_objspace_marked_object_p(p))
+        if (rrb_is_marked(p))
             return ref;
         break;
     case RRB_ENDING:
@@ -284,8 +298,13 @@ static void run_job(void *unused)
 
 void rrb_schedule(void)
 {
-    if (!rrb.closing)
-        rb_postponed_job_register_one(0, run_job, NULL);
+    if (rrb.closing)
+        return;
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rb_postponed_job_trigger(rrb.job);
+#else
+    rb_postponed_job_register_one(0, run_job, NULL);
+#endif
 }
 
 /* A collection went by without us. It was another Ractor's; or our hooks are lost: Ruby 3.1
@@ -559,6 +578,11 @@ void rrb_init_collector(void)
     rrb.heap = rrc_heap_new(&desc);
     if (rrb.heap == NULL)
         rb_memerror();
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rrb.job = rb_postponed_job_preregister(0, run_job, NULL);
+    if (rrb.job == POSTPONED_JOB_HANDLE_INVALID)
+        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby has no room for one more postponed job");
+#endif
     rrb.finalizable_limit = 1000;
     rrb.tracked_limit = TRACKED_MIN;
     sym_major_by = ID2SYM(rb_intern("major_by"));
@@ -566,6 +590,10 @@ void rrb_init_collector(void)
     sym_sweeping = ID2SYM(rb_intern("sweeping"));
     sym_marking = ID2SYM(rb_intern("marking"));
     sym_old_objects = ID2SYM(rb_intern("old_objects"));
+#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+    id_marked = rb_intern("marked");
+    rrb_is_marked(rrb.module);
+#endif
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
     rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
                                               | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);

@@ -1,7 +1,6 @@
 /* Rawrefcount.stats and its kin: what a program can ask; and the beginning of it all. */
 #include "internal.h"
 
-#include <ruby/debug.h>
 
 #include <dlfcn.h>
 #include <stdio.h>

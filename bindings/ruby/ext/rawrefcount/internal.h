@@ -10,6 +10,7 @@
 #define RRC_RUBY_INTERNAL_H
 
 #include "rrc_ruby.h"
+#include <ruby/debug.h>
 
 /* None of this is for extensions to see. */
 #pragma GCC visibility push(hidden)
@@ -34,6 +35,9 @@ typedef struct rrb_state {
     rrc_heap *heap;
     rrb_mode mode;
     VALUE root;                 /* its dmark is our part in marking */
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rb_postponed_job_handle_t job;      /* does pending work, soon */
+#endif
     VALUE tracepoint;           /* tells of the phases of a collection */
     VALUE module, object_class, disposed_error;
     int hooks_on;               /* the tracepoint is enabled */
@@ -106,8 +110,14 @@ void rrb_progress(void *userdata, const char *function, size_t done, size_t tota
 
 #pragma GCC visibility pop
 
-/* Exported by CRuby 3.1 to 3.3, but in no public header. */
+/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4. */
+#ifdef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
 extern int rb_objspace_marked_object_p(VALUE obj);
+#define rrb_is_marked(p) rb_objspace_marked_object_p(p)
+#else
+extern size_t rb_obj_gc_flags(VALUE obj, ID *flags, size_t max);
+int rrb_is_marked(VALUE p);
+#endif
 extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);
 extern void rb_objspace_reachable_objects_from_root(void (*visit)(const char *, VALUE, void *), void *data);
 extern size_t rb_obj_memsize_of(VALUE obj);
