@@ -4,6 +4,7 @@
 #   run.sh build             build what the others need
 #   run.sh quick | all       the tests, or those that are done soon
 #   run.sh debug             all, with the header's own checks
+#   run.sh rubies            all, with each of RUBIES (default: those of Debian's names that are there)
 #   run.sh asan              all, with sanitizers
 #   run.sh soak              random graphs for SOAK_SECONDS (3600), in which memory must stay flat
 #   run.sh mutants           controls that must fail
@@ -75,6 +76,17 @@ debug)
     mkdir -p "$BUILD"
     DEBUG=1 rake test_libraries
     RUNS=${RUNS:-20} run_tests $ALL_TESTS
+    ;;
+rubies)
+    # (The totals are those of all of them.)
+    for ruby in ${RUBIES:-ruby3.2 ruby3.3 ruby3.4}; do
+        command -v "$ruby" >/dev/null 2>&1 || continue
+        "$ruby" -v
+        BUILD=$TOP_BUILD/$(basename "$ruby") RUNS=${RUNS:-20} RUBY=$ruby sh "$0" all || true
+    done 2>&1 | tee "$LOG"
+    awk '/^[0-9]+ passed, / { passed += $1; failed += $3; skipped += $5 }
+         END { if (NR == 0) { print "skipped: there is no other Ruby"; skipped = 1 }
+               printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 }' "$LOG"
     ;;
 asan)
     BUILD=$BUILD-asan

@@ -539,7 +539,7 @@ static void release_wrappers(void)
 }
 
 /* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
-   these run after every at_exit, when the other threads are gone, the last defined first;
+   these run after every at_exit, when the other threads are gone, and the others run before it;
    Ruby works as ever, and what Ruby objects own is still there. So deallocs find their
    values, until no wrapper is left to be released (or they go on making new ones). */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
@@ -560,6 +560,16 @@ static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
     rrb.is_closed = 1;
     return Qnil;
 }
+
+#if RUBY_API_VERSION_CODE >= 30400
+/* From 3.4 on, the last defined runs last. When the last at_exit runs, all others are defined. */
+static void come_last(VALUE unused)
+{
+    (void)unused;
+    rb_undefine_finalizer(rrb.root);
+    rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
+}
+#endif
 
 /* Some code may still use the heap when it is freed: an object that is never dropped keeps
    its last words. */
@@ -601,5 +611,8 @@ void rrb_init_collector(void)
     rrb.root = rb_data_typed_object_wrap(0, &rrb, &root_type);
     rb_gc_register_mark_object(rrb.root);
     rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
+#if RUBY_API_VERSION_CODE >= 30400
+    rb_set_end_proc(come_last, Qnil);
+#endif
     need_last_object();
 }

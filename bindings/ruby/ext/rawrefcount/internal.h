@@ -11,6 +11,7 @@
 
 #include "rrc_ruby.h"
 #include <ruby/debug.h>
+#include <ruby/version.h>
 
 /* None of this is for extensions to see. */
 #pragma GCC visibility push(hidden)
