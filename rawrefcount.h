@@ -70,6 +70,9 @@
  *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
  *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  p may still die; ob can then get a new p
  *
+ * A host whose scripts can add state to proxies says which of them have some (RRC_HOST_HAS_STATE).
+ * C's references to ob keep such a proxy alive, as if it had a P link.
+ *
  * rrc_from_obj finds ob by a P link only. The host stores the address of ob in the proxy of an
  * O link. That address is valid as long as the two are linked.
  *
@@ -280,7 +283,8 @@
  *        are then set to NULL, and a closed host's anchor is called at its beginning.
  *        The hooks edges and describe show the host's objects: then rrc_explain
  *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
- *        writes both for Chrome's memory panel. rrc_stats knows the bytes of objects, and those that
+ *        writes both for Chrome's memory panel. RRC_HOST_HAS_STATE keeps the proxies to which scripts
+ *        have added state. rrc_stats knows the bytes of objects, and those that
  *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
  *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
  *        With `incremental` a major collection is divided into slices of about max units:
@@ -328,6 +332,10 @@
  *                                              tp_clear_weakrefs. A host whose errors leave functions
  *                                              by longjmp catches them here. It must return, as must
  *                                              every hook and callback, and tp_free.
+ *   RRC_HOST_HAS_STATE(heap, p) 0              has p, the proxy of an O link, state that a new one would
+ *                                              not have? Then it lives while C holds its ob. Asked while
+ *                                              the host marks, by heaps without slices that are not mirrored,
+ *                                              and by rrc_explain and its kin
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -1457,6 +1465,12 @@ int strcmp(const char *a, const char *b);
 #define RRC_THREAD_MALLOC(size) malloc(size)
 #define RRC_THREAD_FREE(memory) free(memory)
 #endif
+#endif
+#ifdef RRC_HOST_HAS_STATE
+#define RRCI_PROXIES_HAVE_STATE 1
+#else
+#define RRCI_PROXIES_HAVE_STATE 0
+#define RRC_HOST_HAS_STATE(heap, p) ((void)(heap), (void)(p), 0)
 #endif
 #ifndef RRC_HOST_MOVES
 #define RRC_HOST_MOVES 1
@@ -4897,10 +4911,12 @@ static int rrci_is_held(const rrc_object *ob)
     return count != RRC_REFCNT_FROM_PYPY && count != RRC_REFCNT_FROM_PYPY_LIGHT;
 }
 
-/* Trace the p of every P link that C holds. The counts of the next segment are read early, so that
-   only the p's that will be traced are prefetched. */
-static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *function)
+/* Trace the p of every link of this list that C holds; of O links only proxies that have state. The counts
+   of the next segment are read early, so that only the p's that will be traced are prefetched. */
+static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
 {
+    const rrci_list *list = &heap->list[kind];
+    const int is_p = (kind & RRCI_O) == 0;
     size_t first, i;
     for (i = 0; i < list->count && i < 2 * RRCI_SEGMENT; i++)
         RRCI_PREFETCH(rrci_at(list, i)->ob);
@@ -4919,10 +4935,19 @@ static void rrci_trace_list(rrc_heap *heap, const rrci_list *list, const char *f
             if (rrci_is_held(link[i].ob)) {
                 if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob)))
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
-                RRC_HOST_TRACE(heap, link[i].p);
+                if (is_p || RRC_HOST_HAS_STATE(heap, link[i].p))
+                    RRC_HOST_TRACE(heap, link[i].p);
             }
         }
     }
+}
+
+/* The same for the old lists, or the young ones. */
+static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
+{
+    rrci_trace_list(heap, RRCI_P_OLD | age, function);
+    if (RRCI_PROXIES_HAVE_STATE)
+        rrci_trace_list(heap, RRCI_O_OLD | age, function);
 }
 
 /* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few.
@@ -5551,6 +5576,12 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 
 /* ---- 2. roots, 3. mark ---- */
 
+/* Does C's reference to ob, which is linked and has a GC head, keep the p of its link? */
+RRCI_ALWAYS_INLINE int rrci_keeps_p(rrc_heap *heap, rrc_object *ob)
+{
+    return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 || RRC_HOST_HAS_STATE(heap, RRC_LINK(ob));
+}
+
 /* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
 static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
 {
@@ -5560,7 +5591,7 @@ static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
     head->is.word ^= RRCI_GC_COLOR;
     if (heap->rest == RRCI_STARTED)
         RRC_REFCNT(ob) &= INTPTR_MAX;
-    if ((head->is.word & RRCI_GC_P_LINKED) != 0)
+    if (rrci_keeps_p(heap, ob))
         RRC_HOST_TRACE(heap, RRC_LINK(ob));
 }
 
@@ -5604,11 +5635,11 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob is alive: trace the p of its P link, and visit what it refers to. */
+/* ob is alive: trace the p that it keeps, and visit what it refers to. */
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
-    if (search->with_host && (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 && rrci_is_linked_ob(ob)
-        && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL)
+    if (search->with_host && (RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0)
+        && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
 }
@@ -5743,7 +5774,7 @@ static void rrci_scan(rrci_search *search)
 /* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
    has reported. Linked objects that are not tracked and are held from outside become alive. Links of tracked
    objects are noted, because the host must be asked about them. A P link of waiting garbage or of a static
-   object keeps its p, and so does one whose maker forgot the bias. */
+   object keeps its p (an O link a proxy that has state), and so does one whose maker forgot the bias. */
 static void rrci_scan_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -5778,7 +5809,7 @@ static void rrci_scan_links(rrci_search *search)
             } else {
                 keeps_p = 1;
             }
-            if (keeps_p && is_p)
+            if (keeps_p && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
                 RRC_HOST_TRACE(heap, link->p);
         }
     }
@@ -6608,9 +6639,9 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
-    rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+    rrci_trace_lists(heap, RRCI_YOUNG, function);
     if (heap->crowded_out > 0)
-        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
+        rrci_trace_lists(heap, 0, function);
     heap->state = RRCI_COPYING;
     return RRC_OK;
 }
@@ -6730,8 +6761,8 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
     if (was_open)
         rrci_give_up_open(heap);
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
-        rrci_trace_list(heap, &heap->list[RRCI_P_OLD], function);
-        rrci_trace_list(heap, &heap->list[RRCI_P_YOUNG], function);
+        rrci_trace_lists(heap, 0, function);
+        rrci_trace_lists(heap, RRCI_YOUNG, function);
         RRC_HOST_PROPAGATE(heap);
         is_early = 0;
     }
@@ -9640,7 +9671,8 @@ static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
         rrc_object *ob = rrci_ob_of_node(graph, node);
         if (rrci_is_tracked(ob))
             rrci_traverse(&graph->search, ob, rrci_visit_field);
-        if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0)
+        if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0
+            || ((graph->flags[node] & RRCI_HAS_O_LINK) != 0 && RRC_HOST_HAS_STATE(graph->heap, RRC_LINK(ob))))
             rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
     }
 }

@@ -1,15 +1,20 @@
 # The part of the Makefile that is about mruby: the binding, its tests, and the widgets in
 # mruby. It needs BUILD, CC, RRC_CFLAGS, WIDGETS and $(call run,NAME,PREREQUISITES,COMMAND).
 #
-#   MRUBY_CONFIG   mruby-config of the mruby to build against; empty where there is none
+#   MRUBY_CONFIG   mruby-config of the mruby to build against; empty where there is none. For one that is not
+#                  installed: make run-mruby MRUBY_CONFIG=/path/to/mruby/bin/mruby-config BUILD=build/that-mruby
 
 MRUBY_DIR      := bindings/mruby
 MRUBY_TESTS    := $(MRUBY_DIR)/tests
 MRUBY_CONFIG   ?= $(shell command -v mruby-config 2>/dev/null)
-# Its paths may be those of the machine that built it: only macros and libraries count.
-# Debian's package has no list of the symbols that were there at build time.
-MRUBY_DEFINES  := $(if $(MRUBY_CONFIG),$(filter -D%,$(shell $(MRUBY_CONFIG) --cflags)) -DMRB_NO_PRESYM)
-MRUBY_LIBS     := $(if $(MRUBY_CONFIG),$(shell $(MRUBY_CONFIG) --libs))
+# Its paths may be those of the machine that built it, as in Debian's package: only those that exist count.
+# That package also has no list of the symbols that were there at build time.
+MRUBY_CFLAGS   := $(if $(MRUBY_CONFIG),$(shell $(MRUBY_CONFIG) --cflags))
+MRUBY_INCLUDES := $(wildcard $(patsubst -I%,%,$(filter -I%,$(MRUBY_CFLAGS))))
+MRUBY_DEFINES  := $(filter -D%,$(MRUBY_CFLAGS)) $(addprefix -isystem ,$(MRUBY_INCLUDES)) \
+                  $(if $(wildcard $(addsuffix /mruby/presym/id.h,$(MRUBY_INCLUDES))),,-DMRB_NO_PRESYM)
+MRUBY_LIBS     := $(if $(MRUBY_CONFIG),$(addprefix -L,$(wildcard $(patsubst -L%,%,\
+                  $(filter -L%,$(shell $(MRUBY_CONFIG) --ldflags))))) $(shell $(MRUBY_CONFIG) --libs))
 # mruby's macros mix signs.
 MRUBY_WARNINGS := -Wno-sign-conversion
 MRUBY_HEADERS  := $(MRUBY_DIR)/rrc_mruby.h $(HEADER)
@@ -33,14 +38,15 @@ $(BUILD)/mruby/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 $(BUILD)/mruby/asan/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 	$(call MRUBY_TEST,$(MRUBY_SANITIZE))
 
-MRUBY_RUNS := mruby mruby-random mruby-asan mruby-random-asan mruby-demo mruby-mutants
-HOST_CHECK_RUNS += mruby mruby-asan mruby-random mruby-demo
+MRUBY_RUNS := mruby mruby-first mruby-random mruby-asan mruby-random-asan mruby-demo mruby-mutants
+HOST_CHECK_RUNS += mruby mruby-first mruby-asan mruby-random mruby-demo
 .PHONY: demo-mruby
 ifneq ($(MRUBY_CONFIG),)
 demo-mruby: $(BUILD)/mruby/widgets ## widgets in mruby: the naive way leaks, ours does not
 	@$(BUILD)/mruby/widgets $(WIDGETS_DIR)/mruby/demo.rb
 
 $(eval $(call run,mruby,$(BUILD)/mruby/test_mruby,$(BUILD)/mruby/test_mruby))
+$(eval $(call run,mruby-first,,sh $(MRUBY_TESTS)/first.sh $(BUILD)/mruby/first $(MRUBY_CONFIG)))
 $(eval $(call run,mruby-random,$(BUILD)/mruby/random,$(BUILD)/mruby/random 1 $(if $(QUICK),20 2000,400 5000)))
 $(eval $(call run,mruby-asan,$(BUILD)/mruby/asan/test_mruby,$(BUILD)/mruby/asan/test_mruby))
 $(eval $(call run,mruby-random-asan,$(BUILD)/mruby/asan/random,$(BUILD)/mruby/asan/random 1000 100 5000))

@@ -1,5 +1,5 @@
 /* rrc_mruby.h - version 0.2.0
- * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1,
+ * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0,
  * unmodified. One file beside rawrefcount.h.
  *
  *     #define RRC_MRUBY_IMPLEMENTATION        // in exactly one file of the program,
@@ -301,6 +301,39 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define RRC_MRUBY_REPORT(mrb, exception) rrcm_print(mrb, exception)
 #endif
 
+/* ---- differences between the versions of mruby ---- */
+
+#if MRUBY_RELEASE_NO < 30400
+#define RRCM_COLOR(object) ((unsigned)(object)->color)
+#define rrcm_freeze(object, on) ((void)((on) ? MRB_SET_FROZEN_FLAG(object) : MRB_UNSET_FROZEN_FLAG(object)))
+#else
+#define RRCM_COLOR(object) ((unsigned)(object)->gc_color)
+#define rrcm_freeze(object, on) ((void)((object)->frozen = (on) ? 1 : 0))
+#endif
+
+/* (mruby 3.2 loses objects if a full collection comes before the end of a major one of the generational mode.) */
+static void rrcm_full_gc(mrb_state *mrb)
+{
+#if MRUBY_RELEASE_NO >= 30200 && MRUBY_RELEASE_NO < 30300
+    mrb_gc *gc = &mrb->gc;
+    while (gc->generational && gc->full && !gc->disabled && !gc->iterating)
+        mrb_incremental_gc(mrb);
+#endif
+    mrb_full_gc(mrb);
+}
+
+/* The code of a Proc, or NULL. (From 3.3 on a Proc can be an alias, which has the name of a method instead.) */
+static const mrb_irep *rrcm_code(const struct RProc *proc)
+{
+    if (proc == NULL || MRB_PROC_CFUNC_P(proc))
+        return NULL;
+#ifdef MRB_PROC_ALIAS_P
+    if (MRB_PROC_ALIAS_P(proc))
+        return NULL;
+#endif
+    return proc->body.irep;
+}
+
 /* ---- data ---- */
 
 enum { RRCM_FREE, RRCM_PROXY, RRCM_BOX, RRCM_NODE };
@@ -380,6 +413,14 @@ enum { RRCM_ERROR, RRCM_PLACES };
 static rrcm_state *rrcm_state_of(rrc_heap *heap)
 {
     return (rrcm_state *)rrc_userdata(heap);
+}
+
+static rrc_stats rrcm_stats(const rrcm_state *state)
+{
+    rrc_stats stats;
+    memset(&stats, 0, sizeof stats);
+    rrc_get_stats(state->heap, &stats);
+    return stats;
 }
 
 /* ---- errors ---- */
@@ -572,11 +613,12 @@ static int rrcm_reserve(rrcm_map *map, size_t count)
 /* ---- cells ---- */
 
 /* mruby paints what it has not marked with the other one of two whites, and flips them
-   when marking begins: only in the sweep does that mean death. (mrb_object_dead_p looks
-   through all pages of the heap.) */
+   when marking begins: only in the sweep does that mean death. Objects that are not in its
+   heap are red, which is 7. (mrb_object_dead_p looks through all pages of the heap.) */
 static int rrcm_is_doomed(const mrb_state *mrb, const struct RData *object)
 {
-    return mrb->gc.state == MRB_GC_STATE_SWEEP && object->color == (unsigned)(mrb->gc.current_white_part ^ 3);
+    unsigned other = (unsigned)(mrb->gc.current_white_part ^ 3) & 3;
+    return mrb->gc.state == MRB_GC_STATE_SWEEP && (RRCM_COLOR(object) & other) != 0 && RRCM_COLOR(object) != 7;
 }
 
 static int rrcm_is_live(const rrcm_cell *cell)
@@ -748,13 +790,12 @@ static void rrcm_set_hidden(mrb_state *mrb, struct RData *object, mrb_sym name, 
    there already, so that this cannot fail. */
 static void rrcm_set_node(rrcm_state *state, struct RData *proxy, mrb_value node)
 {
-    mrb_bool is_frozen = MRB_FROZEN_P(proxy) != 0;
+    int is_frozen = mrb_frozen_p(proxy) != 0;
     if (!mrb_obj_iv_defined(state->mrb, (struct RObject *)proxy, state->node_name))
         return;
-    MRB_UNSET_FROZEN_FLAG(proxy);
+    rrcm_freeze(proxy, 0);
     rrcm_set_hidden(state->mrb, proxy, state->node_name, node);
-    if (is_frozen)
-        MRB_SET_FROZEN_FLAG(proxy);
+    rrcm_freeze(proxy, is_frozen);
 }
 
 /* ---- the hooks of the header: they never raise ---- */
@@ -884,7 +925,7 @@ static rrc_object **rrcm_slot(void *userdata, rrc_gcref ref)
 
 static void rrcm_collect(void *userdata)
 {
-    mrb_full_gc(((rrcm_state *)userdata)->mrb);
+    rrcm_full_gc(((rrcm_state *)userdata)->mrb);
 }
 
 /* ---- when to do what has to be done ---- */
@@ -910,9 +951,7 @@ static int rrcm_is_native_too_much(const rrcm_state *state)
 
 static void rrcm_begin_native(rrcm_state *state)
 {
-    rrc_stats stats;
-    rrc_get_stats(state->heap, &stats);
-    state->native_before = stats.native_bytes;
+    state->native_before = rrcm_stats(state).native_bytes;
     state->native_new = 0;
 }
 
@@ -942,11 +981,11 @@ static int rrcm_step(rrcm_state *state)
 {
     rrc_stats before, after;
     int code;
-    rrc_get_stats(state->heap, &before);
+    before = rrcm_stats(state);
     code = rrc_mirror_step(state->heap);
     if (code == RRC_EPHASE)
         return code;
-    rrc_get_stats(state->heap, &after);
+    after = rrcm_stats(state);
     if (after.weak > before.weak || after.pending > before.pending || state->cycles < state->patience)
         state->patience = RRCM_LEAST_PATIENCE;
     else if (state->patience < RRCM_MOST_PATIENCE)
@@ -983,7 +1022,7 @@ RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
         return 0;
     /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
     if (state->mrb->gc.state != MRB_GC_STATE_ROOT)
-        mrb_full_gc(state->mrb);
+        rrcm_full_gc(state->mrb);
     count = rrc_gc_collect(heap);
     rrcm_begin_native(state);
     return count;
@@ -1698,14 +1737,14 @@ static int rrcm_see_method(mrb_state *mrb, mrb_sym name, mrb_method_t method, vo
 {
     (void)mrb;
     if (!MRB_METHOD_UNDEF_P(method) && MRB_METHOD_PROC_P(method))
-        rrcm_see_named((const rrcm_view *)data, mrb_obj_value(MRB_METHOD_PROC(method)), "method ", name);
+        rrcm_see_named((const rrcm_view *)data, mrb_obj_value((void *)(uintptr_t)MRB_METHOD_PROC(method)), "method ", name);
     return 0;
 }
 
 /* The variables that a Proc's code calls by name; the first `n` values of its frame. */
 static void rrcm_see_locals(const rrcm_view *view, const struct RProc *code, const mrb_value *values, mrb_int n)
 {
-    const mrb_irep *irep = code != NULL && !MRB_PROC_CFUNC_P(code) ? code->body.irep : NULL;
+    const mrb_irep *irep = rrcm_code(code);
     mrb_int i;
     if (n > 0 && values != NULL)
         rrcm_see(view, values[0], "self", 0);
@@ -1734,7 +1773,7 @@ static void rrcm_see_values(const rrcm_view *view, const mrb_value *values, mrb_
 static mrb_int rrcm_registers(const mrb_callinfo *ci)
 {
     mrb_int needed = 3 + (ci->n == 15 ? 1 : ci->n) + (ci->nk == 15 ? 1 : 2 * ci->nk);
-    mrb_int own = ci->proc != NULL && !MRB_PROC_CFUNC_P(ci->proc) ? ci->proc->body.irep->nregs : 0;
+    mrb_int own = rrcm_code(ci->proc) != NULL ? rrcm_code(ci->proc)->nregs : 0;
     return own > needed ? own : needed;
 }
 
@@ -1900,8 +1939,7 @@ static void rrcm_describe(void *userdata, rrc_gcref p, rrc_description *about)
         snprintf(about->text, sizeof about->text, "internal");
         break;
     case MRB_TT_PROC:
-        if (!MRB_PROC_CFUNC_P((struct RProc *)object))
-            irep = ((struct RProc *)object)->body.irep;
+        irep = rrcm_code((const struct RProc *)object);
         if (irep != NULL)
             file = mrb_debug_get_filename(state->mrb, irep, 0);
         if (file != NULL)
@@ -1955,9 +1993,8 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
 {
     rrc_heap *heap = rrc_mruby_heap(mrb);
     mrb_value result = mrb_hash_new(mrb);
-    rrc_stats stats;
+    rrc_stats stats = rrcm_stats(rrcm_state_of(heap));
     (void)self;
-    rrc_get_stats(heap, &stats);
 #define RRCM_STAT(name, number) mrb_hash_set(mrb, result, mrb_symbol_value(mrb_intern_lit(mrb, name)), \
                                              mrb_int_value(mrb, (mrb_int)(number)))
     RRCM_STAT("objects", stats.objects);
@@ -2136,10 +2173,10 @@ static void rrcm_part_proxies(rrcm_state *state)
     rrc_stats before, after;
     rrcm_dispose_all(state);
     do {
-        rrc_get_stats(state->heap, &before);
+        before = rrcm_stats(state);
         rrcm_step(state);
         rrc_run_pending(state->heap, 0);
-        rrc_get_stats(state->heap, &after);
+        after = rrcm_stats(state);
     } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
              && --rounds > 0);
     mrb_gc_arena_restore(state->mrb, arena);

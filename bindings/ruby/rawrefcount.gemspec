@@ -2,7 +2,7 @@
 
 require_relative "lib/rawrefcount/version"
 
-# Packed by `rake gem`, which puts rawrefcount.h and LICENSE where they are named here.
+# `rake build` packs it, in a tree that has the header, the license and the examples as well.
 Gem::Specification.new do |s|
   s.name = "rawrefcount"
   s.version = Rawrefcount::VERSION
@@ -11,8 +11,20 @@ Gem::Specification.new do |s|
                   "not even of garbage cycles through both heaps. Follows compaction."
   s.authors = ["The authors of rawrefcount.h"]
   s.licenses = %w[MIT Unlicense]
-  s.files = Dir["lib/**/*.rb"] + Dir["ext/**/*.{c,h,rb}"] + %w[ext/rawrefcount/rawrefcount.h README.md CHANGELOG.md LICENSE]
-  s.files.uniq!
+  s.homepage = "https://example.org/rawrefcount"        # where the project's repository is
+  s.metadata = {
+    "homepage_uri" => s.homepage,
+    "source_code_uri" => s.homepage,
+    "changelog_uri" => "#{s.homepage}/blob/main/bindings/ruby/CHANGELOG.md",
+    "documentation_uri" => "#{s.homepage}/blob/main/bindings/ruby/README.md",
+    "rubygems_mfa_required" => "true"
+  }
+  s.files = Dir.chdir(__dir__) do
+    Dir["{lib,ext,sig,test,bench,widgets,examples,docs}/**/*.{rb,c,h,rbs,md,png,txt,sh}"].sort +
+      %w[README.md CHANGELOG.md LICENSE Rakefile rawrefcount.gemspec].select { |name| File.exist?(name) }
+  end
   s.extensions = ["ext/rawrefcount/extconf.rb"]
-  s.required_ruby_version = [">= 3.1", "< 3.4"]
+  s.extra_rdoc_files = %w[README.md CHANGELOG.md ext/rawrefcount/insight.c ext/rawrefcount/objects.c]
+  s.rdoc_options = ["--main", "README.md"]
+  s.required_ruby_version = [">= 3.1", "< 3.5"]
 end

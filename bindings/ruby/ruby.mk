@@ -12,6 +12,7 @@ $(foreach kind,all demo snapshots bar bench-smoke gem mutants,\
     $(eval $(call run,ruby-$(kind),ruby-libraries,$(RUBY_RUN) $(kind))))
 $(eval $(call run,ruby-debug,,$(RUBY_RUN) debug))
 $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
+$(eval $(call run,ruby-rubies,,$(RUBY_RUN) rubies))
 HOST_CHECK_RUNS += ruby-quick ruby-demo ruby-snapshots
 
 $(eval $(call run,soak-ruby,ruby-libraries,env SOAK_SECONDS=3 $(RUBY_RUN) soak))

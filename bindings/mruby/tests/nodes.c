@@ -39,16 +39,37 @@ static int hiccups(void)
     return did;
 }
 
-static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
+static mrb_state *newest;           /* NULL: it is closed */
+
+static void forget_newest(mrb_state *mrb)
 {
-    (void)userdata;
+    if (newest == mrb)
+        newest = NULL;
+}
+
+int nodes_can_interrupt(const mrb_state *mrb)
+{
+    const mrb_gc *gc = &mrb->gc;
+    return MRUBY_RELEASE_NO / 100 != 302 || !gc->generational || !gc->full;
+}
+
+/* Does mruby collect and try again, if an allocation fails now? */
+static int tries_again(const mrb_state *mrb)
+{
+    if (mrb == NULL)
+        return 1;
+    return nodes_can_interrupt(mrb) && (MRUBY_RELEASE_NO < 30400 || mrb->gc.state != MRB_GC_STATE_SWEEP);
+}
+
+static void *allocate(mrb_state *mrb, void *ptr, size_t size)
+{
     if (size == 0) {
         free(ptr);
         return NULL;
     }
     if (memory_stress && mrb != NULL)
         mrb->gc.threshold = 0;
-    if (hiccups())
+    if (tries_again(mrb) && hiccups())
         return NULL;
     if (memory_after >= 0 && memory_after-- == 0) {
         memory_after = 0;
@@ -56,6 +77,22 @@ static void *allocate(mrb_state *mrb, void *ptr, size_t size, void *userdata)
     }
     return realloc(ptr, size);
 }
+
+/* mruby 4.0 has one allocator for the whole program, and this is what it is called. */
+#if MRUBY_RELEASE_NO < 40000
+static void *allocate_for(mrb_state *mrb, void *ptr, size_t size, void *userdata)
+{
+    (void)userdata;
+    return allocate(mrb, ptr, size);
+}
+#define OPEN() mrb_open_allocf(allocate_for, NULL)
+#else
+void *mrb_basic_alloc_func(void *ptr, size_t size)
+{
+    return allocate(newest, ptr, size);
+}
+#define OPEN() mrb_open()
+#endif
 
 /* ---- the objects ---- */
 
@@ -318,11 +355,14 @@ mrb_state *nodes_open(void)
         { "held", held, MRB_ARGS_REQ(1) }, { "adopt", adopt, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
         { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
         { "native", native, MRB_ARGS_REQ(1) } };
-    mrb_state *mrb = mrb_open_allocf(allocate, NULL);
+    mrb_state *mrb;
     struct RClass *module;
     size_t i;
     int arena;
+    newest = NULL;
+    mrb = newest = OPEN();
     check(mrb != NULL);
+    mrb_state_atexit(mrb, forget_newest);
     arena = mrb_gc_arena_save(mrb);
     held_count = 0;
     hiccup_random = 1;

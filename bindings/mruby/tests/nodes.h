@@ -28,6 +28,10 @@ void  node_forget_all(void);            /* count from 0 again */
  * library of mruby code. It fails the test where it cannot be made. */
 mrb_state *nodes_open(void);
 
+/* May a full collection begin now? mruby 3.2 itself loses objects if it interrupts a major collection of the
+   generational mode. */
+int nodes_can_interrupt(const mrb_state *mrb);
+
 /* From now on the binding steps when rrc_mruby_step is called, or very much is new. */
 void nodes_step_by_hand(mrb_state *mrb);
 

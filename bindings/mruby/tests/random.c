@@ -378,9 +378,14 @@ static void change(void)
     }
 }
 
+/* (The compiler of mruby 4.0 does not survive lack of memory.) */
 static void toggle_generational(void)
 {
-    mrb_load_string(mrb, "GC.generational_mode = !GC.generational_mode");
+    long hiccup = memory_hiccup;
+    memory_hiccup = 0;
+    if (nodes_can_interrupt(mrb))
+        mrb_load_string(mrb, "GC.generational_mode = !GC.generational_mode");
+    memory_hiccup = hiccup;
 }
 
 /* References in front of the last one; the second leads to what needs a node of its own. */
@@ -433,7 +438,7 @@ static void collector_works(void)
     switch (below(40)) {
     case 0: if (step_rarity == 0) rrc_mruby_step(heap); break;
     case 1:
-    case 2: mrb_full_gc(mrb); break;
+    case 2: if (nodes_can_interrupt(mrb)) mrb_full_gc(mrb); break;
     case 3: if (step_rarity == 0 && below(3) == 0) rrc_mruby_collect(heap); break;
     case 4: if (below(3) == 0) toggle_generational(); break;
     default: mrb_incremental_gc(mrb); break;

@@ -3,11 +3,12 @@
 require "minitest/autorun"
 require "fileutils"
 require "rbconfig"
+require "rubygems/package"
 require "tmpdir"
 
 # The gem as its users have it: installed into folders of its own, plainly, with --enable-debug,
-# and in two versions side by side; and extensions that are built with it. `rake gem` runs this
-# and says by PACKAGE where the unpacked gem is.
+# and in two versions side by side; and extensions that are built with it. `rake gem` runs this. It says by PACKAGE
+# where the unpacked gem is, by GEM_FILE where the packed one is, and by DOCUMENTED where it is installed with its pages.
 class TestGems < Minitest::Test
   PACKAGE = ENV.fetch("PACKAGE")
   WORK = Dir.mktmpdir("rawrefcount-gems")
@@ -16,7 +17,7 @@ class TestGems < Minitest::Test
   NEWER = VERSION.succ
   README = File.read("#{PACKAGE}/README.md")
   OWN = { "RUBYLIB" => nil, "RUBYOPT" => nil, "GEM_PATH" => nil,
-          "MAKEFLAGS" => nil, "MFLAGS" => nil, "MAKELEVEL" => nil }.freeze
+          "BUILD" => nil, "DEBUG" => nil, "MAKEFLAGS" => nil, "MFLAGS" => nil, "MAKELEVEL" => nil }.freeze
 
   def run_in(dir, home, *command)
     env = OWN.merge("GEM_HOME" => home, "GEM_PATH" => home)
@@ -32,7 +33,7 @@ class TestGems < Minitest::Test
 
   # The gem file of the package, or of a newer version of it.
   def self.gem_file(version)
-    file = "#{WORK}/rawrefcount-#{version}.gem"
+    file = version == VERSION ? ENV.fetch("GEM_FILE") : "#{WORK}/rawrefcount-#{version}.gem"
     return file if File.exist?(file)
 
     dir = "#{WORK}/package-#{version}"
@@ -69,12 +70,12 @@ class TestGems < Minitest::Test
   def both = self.class.home("both", [VERSION, NEWER])
   def empty = "#{WORK}/home-empty".tap { |dir| FileUtils.mkdir_p(dir) }
 
-  # The README's files, by the names that it gives them, and its commands, in an empty folder.
-  def write_readme(dir)
-    part = README[/^## Bind your library in ten minutes$.*?(?=^## )/m]
-    part.scan(/^\*\*\d\. `(\S+?)`.*?^```\w+\n(.*?)^```$/m).each { |name, text| File.write("#{dir}/#{name}", text, mode: "a") }
-    assert_equal %w[buttons.c extconf.rb use.rb], Dir.children(dir).sort
-    part.scan(/^    (.*)$/).flatten.grep(/\A(ruby|make)\b/)
+  # The files of a part of the README, by the names that it gives them, and its commands, in an empty folder.
+  def write_readme(dir, title = "Bind your library in ten minutes", name = "buttons")
+    part = README[/^## #{title}$.*?(?=^## )/m]
+    part.scan(/^\*\*\d\. `(\S+?)`.*?^```\w+\n(.*?)^```$/m).each { |file, text| File.write("#{dir}/#{file}", text, mode: "a") }
+    assert_equal %W[#{name}.c extconf.rb use.rb].sort, Dir.children(dir).sort
+    part.scan(/^    (.*?)(?: +#.*)?$/).flatten.grep(/\A(ruby|make)\b/)
   end
 
   # An extension of the README's text, built with the gem in this home.
@@ -112,6 +113,115 @@ class TestGems < Minitest::Test
       assert_equal ["ruby extconf.rb", "make", "ruby -I. use.rb"], commands
       output = commands.map { |line| assert_runs(dir, plain, *line.sub(/\Aruby/, RbConfig.ruby).split) }
       assert_equal "#{File.read("#{dir}/use.rb")[/# (.*)/, 1]}\n", output.last
+    end
+  end
+
+  def test_the_array_of_the_readme
+    [plain, debug].each do |home|
+      Dir.mktmpdir do |dir|
+        commands = write_readme(dir, "Children in an array", "panels")
+        assert_equal ["ruby extconf.rb", "make", "ruby -I. use.rb"], commands
+        output = commands.map { |line| assert_runs(dir, home, *line.sub(/\Aruby/, RbConfig.ruby).split) }
+        refute_match(/warning/, output[1])
+        assert_equal README[/ruby -I\. use\.rb +# (true, .*)/, 1].split(", "), output.last.lines.map(&:chomp)
+        assert_equal "true\n", assert_runs(dir, home, RbConfig.ruby, "-I.", "-e", <<~RUBY)
+          require "panels"
+          before = Rawrefcount.stats[:objects]
+          Thread.new { 100.times { Panel.new.tap { |panel| 50.times { panel << Panel.new << -> { panel } } } }; nil }.join
+          Thread.new { Panel.new }.join
+          2.times { Rawrefcount.collect }
+          p Rawrefcount.stats[:objects] - before < 400 && Rawrefcount.check
+        RUBY
+      end
+    end
+  end
+
+  # ---- the gem as a package ----
+
+  def spec = @spec ||= Gem::Package.new(ENV.fetch("GEM_FILE")).spec
+
+  def test_the_names_of_the_packed_gem
+    assert_equal "rawrefcount-#{VERSION}.gem", File.basename(ENV.fetch("GEM_FILE"))
+    assert_equal "rawrefcount-#{VERSION}", File.basename(PACKAGE)
+    assert_equal ["pkg/rawrefcount-#{VERSION}.gem"], README.scan(%r{pkg/\S+\.gem}).uniq
+    dependency = Gem::Requirement.new(README[/add_dependency "rawrefcount", "(.*?)"/, 1])
+    assert dependency.satisfied_by?(Gem::Version.new(VERSION))
+    refute dependency.satisfied_by?(Gem::Version.new(VERSION).bump)
+  end
+
+  def test_what_the_gem_says_of_itself
+    assert_match(%r{\Ahttps://}, spec.homepage)
+    %w[homepage_uri source_code_uri changelog_uri documentation_uri].each { |key| assert_match(%r{\Ahttps://}, spec.metadata[key]) }
+    %w[sig/rawrefcount.rbs ext/rawrefcount/rawrefcount.h LICENSE README.md Rakefile].each { |name| assert_includes spec.files, name }
+    output, status = Dir.mktmpdir { |dir| run_in(PACKAGE, dir, "gem", "build", "--strict", "--output", "#{dir}/x.gem", "rawrefcount.gemspec") }
+    assert status.success?, output
+    refute_match(/WARNING/, output)
+  end
+
+  # Every link of every page leads to a file or section of the gem, or out of it by a whole address.
+  def test_links
+    pages = spec.files.grep(/\.md\z/)
+    assert_operator pages.size, :>=, 4
+    pages.each do |page|
+      File.read("#{PACKAGE}/#{page}").scan(/\]\(([^)\s]+)\)/).flatten.grep_v(/\Ahttps:/).each do |link|
+        path, anchor = link.split("#", 2)
+        target = path.empty? ? page : File.expand_path("/#{File.dirname(page)}/#{path}").delete_prefix("/")
+        assert spec.files.any? { |name| name == target || name.start_with?("#{target}/") }, "#{page}: #{link}"
+        next unless anchor
+
+        titles = File.read("#{PACKAGE}/#{target}").scan(/^#+ (.*)$/).flatten.map { |title| title.downcase.delete("^a-z0-9 -").tr(" ", "-") }
+        assert_includes titles, anchor, "#{page}: #{link}"
+      end
+    end
+  end
+
+  # The tree builds its extension, and itself again.
+  def test_tasks_of_the_unpacked_gem
+    Dir.mktmpdir do |dir|
+      tree, home = "#{dir}/tree", "#{dir}/home"
+      assert_runs(dir, home, "gem", "unpack", "--target", tree, ENV.fetch("GEM_FILE"))
+      tree = "#{tree}/rawrefcount-#{VERSION}"
+      rake = [RbConfig.ruby, "-I#{Gem::Specification.find_by_name('rake').full_require_paths[0]}", "-rrake", "-e", "Rake.application.run", "--"]
+      assert_runs(tree, home, *rake, "compile")
+      assert_path_exists "#{tree}/tmp/lib/rawrefcount/rawrefcount.#{RbConfig::CONFIG['DLEXT']}"
+      assert_runs(tree, home, *rake, "install")
+      assert_path_exists "#{tree}/pkg/rawrefcount-#{VERSION}.gem"
+      again = Gem::Package.new("#{tree}/pkg/rawrefcount-#{VERSION}.gem").spec
+      assert_equal spec.files, again.files
+      assert_equal "#{VERSION}\n", assert_runs(dir, home, RbConfig.ruby, "-rrawrefcount", "-e", "puts Rawrefcount::VERSION")
+    end
+  end
+
+  # ---- signatures and documentation ----
+
+  SIGNATURES = File.read("#{PACKAGE}/sig/rawrefcount.rbs")
+
+  def signed
+    modules, objects = SIGNATURES.split(/^  class Object/)
+    [modules.scan(/^  def self\??\.(\S+):/).flatten.sort, objects.scan(/def (\S+):/).flatten.sort]
+  end
+
+  def test_signatures
+    assert_equal signed.inspect, assert_runs(WORK, plain, RbConfig.ruby, "-rrawrefcount", "-e", <<~RUBY).chomp
+      print [Rawrefcount.singleton_methods.map(&:to_s).sort, Rawrefcount::Object.instance_methods(false).map(&:to_s).sort].inspect
+    RUBY
+    begin
+      gem "rbs"
+    rescue LoadError
+      skip "there is no rbs"
+    end
+    rbs = [RbConfig.ruby, "-e", 'gem "rbs"; load Gem.bin_path("rbs", "rbs")', "--"]
+    output = IO.popen([*rbs, "-I", "#{PACKAGE}/sig", "validate"], err: %i[child out], &:read)
+    assert $?.success?, output
+  end
+
+  def test_pages_for_ri
+    ri = "#{ENV.fetch('DOCUMENTED')}/doc/rawrefcount-#{VERSION}/ri"
+    names = signed[0].map { |name| "Rawrefcount.#{name.delete_suffix('=')}" } + signed[1].map { |name| "Rawrefcount::Object##{name}" }
+    [*names.uniq, "Rawrefcount", "Rawrefcount::Object", "Rawrefcount::DisposedError"].each do |name|
+      output, status = run_in(WORK, empty, "ri", "-T", "--no-standard-docs", "-d", ri, name)
+      assert status.success?, output
+      assert_operator output.scan(/^[A-Z@].*[a-z]/).size, :>=, 1, "#{name}: #{output}"
     end
   end
 
@@ -179,7 +289,7 @@ class TestGems < Minitest::Test
             s.summary = s.author = "buttons"
             s.files = %w[buttons.c extconf.rb]
             s.extensions = ["extconf.rb"]
-            s.#{README[/add_dependency "rawrefcount"/]}
+            s.#{README[/add_dependency "rawrefcount".*?(?=`)/]}
           end
         RUBY
         home = "#{dir}/home"

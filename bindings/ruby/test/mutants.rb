@@ -23,8 +23,14 @@ MUTANTS = {
   "the_dead_are_not_forgotten" => ["collector.c", "        rrb_forget(p);", "        (void)p;"],
   "the_root_is_protected" => ["collector.c", ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY",
                               ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED"],
-  "edges_are_shown_to_verifiers" => ["collector.c", "    if (rrb.closing || !rb_during_gc())", "    if (rrb.closing)"],
-  "jobs_are_not_scheduled" => ["collector.c", "        rb_postponed_job_register_one(0, run_job, NULL);", "        (void)run_job;"],
+  "shown_references_have_no_barrier" => ["objspace.c", "    rb_gc_writebarrier(from, to);", "    (void)from;", "objspace"],
+  "views_show_references_twice" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;", "    return rrb.mode == RRB_IDLE;", "insight"],
+  "exact_marking_takes_c_references_for_rubys" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb", "    return rrb", "cycles"],
+  "the_root_shows_nothing" => ["collector.c", "            rrb_show_root();", "            (void)0;", "objspace"],
+  "the_look_goes_on" => ["objspace.c", "        rrc_major_collection_pause(rrb.heap);", "        (void)0;", "objspace"],
+  "objects_without_wrappers_end_it" => ["objspace.c", "    for (i = 0; i < l.count; i++)", "    for (i = 0; i < 0; i++)", "objspace"],
+  "all_objects_are_passed" => ["objspace.c", "#define MAX_PASSED 1000\n#define PLACES 2048 ", "#define MAX_PASSED 100000\n#define PLACES 262144 ", "objspace"],
+  "jobs_are_not_scheduled" => ["collector.c", "    rb_postponed_job_register_one(0, run_job, NULL);\n#endif", "    (void)run_job;\n#endif"],
   "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;", "collector"],
   "user_code_is_not_guarded" => ["collector.c", "    if (rrb.is_closed) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
   "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;", "collector"],
@@ -33,8 +39,18 @@ MUTANTS = {
   "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;", "collector"],
   "hooks_stay_on" => ["collector.c", "        rrb.hooks_on = 0;\n        rb_tracepoint_disable(rrb.tracepoint);", "        rrb.hooks_on = 0;", "collector"],
   "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);\n        rrb.hooks_on", "        rrb.hooks_on"],
+  "cycles_wait_for_ruby" => ["collector.c", "        rrb.minor_started = 1;\n        start_collection(0);", "        rrb.minor_started = 1;", "collector"],
+  "no_major_follows" => ["collector.c", "        start_collection(1);", "        (void)0;", "collector"],
+  "the_limit_is_low" => ["collector.c", "        if (more < tracked)\n            more = tracked;", "        more = 0;", "collector"],
+  "minors_are_left_out" => ["collector.c", "        start_collection(0);", "        start_collection(1);", "collector"],
+  "disabled_collections_are_started" => ["collector.c", "    if (RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
   "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
-  "ruby_has_no_occasion_to_collect" => ["collector.c", "        ruby_xfree(ruby_xmalloc(1));", "        (void)0;"],
+  "ruby_has_no_occasion_to_collect" => ["collector.c", "    ruby_xfree(ruby_xmalloc(1));", "    (void)0;"],
+  "variables_are_no_state" => ["objects.c", "RUBY_FL_EXIVAR | RUBY_FL_FREEZE", "RUBY_FL_FREEZE", "wrappers"],
+  "frozen_is_no_state" => ["objects.c", "RUBY_FL_EXIVAR | RUBY_FL_FREEZE", "RUBY_FL_EXIVAR", "wrappers"],
+  "classes_are_no_state" => ["objects.c", "        || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);", "        || (0 && ob);", "wrappers"],
+  "all_wrappers_have_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& 1;", "wrappers"],
+  "minors_do_not_keep_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& rrb.is_major && rrb_has_state((VALUE)p);", "wrappers"],
   "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],
   "exact_marking_visits_no_roots" => ["exact.c", "        rb_objspace_reachable_objects_from_root(visit_root, NULL);", "        (void)visit_root;", "cycles"],
   "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
@@ -95,7 +111,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers insight process random collector cycles].freeze
+TESTS = %w[values wrappers insight objspace process random collector cycles].freeze
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
 MUTANTS.each do |name, (file, text, instead, first)|

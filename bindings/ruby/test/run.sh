@@ -4,6 +4,7 @@
 #   run.sh build             build what the others need
 #   run.sh quick | all       the tests, or those that are done soon
 #   run.sh debug             all, with the header's own checks
+#   run.sh rubies            all, with each of RUBIES (default: those of Debian's names that are there)
 #   run.sh asan              all, with sanitizers
 #   run.sh soak              random graphs for SOAK_SECONDS (3600), in which memory must stay flat
 #   run.sh mutants           controls that must fail
@@ -56,7 +57,7 @@ run_tests() {
                printf "%d passed, %d failed, %d skipped\n", runs - bad - skips, bad, skips; exit bad > 0 || runs == 0 }' "$LOG"
 }
 
-QUICK_TESTS='values wrappers cycles process slots insight'
+QUICK_TESTS='values wrappers cycles process slots insight objspace'
 ALL_TESTS="$QUICK_TESTS collector random"
 case $kind in
 build)
@@ -76,6 +77,17 @@ debug)
     DEBUG=1 rake test_libraries
     RUNS=${RUNS:-20} run_tests $ALL_TESTS
     ;;
+rubies)
+    # (The totals are those of all of them.)
+    for ruby in ${RUBIES:-ruby3.2 ruby3.3 ruby3.4}; do
+        command -v "$ruby" >/dev/null 2>&1 || continue
+        "$ruby" -v
+        BUILD=$TOP_BUILD/$(basename "$ruby") RUNS=${RUNS:-20} RUBY=$ruby sh "$0" all || true
+    done 2>&1 | tee "$LOG"
+    awk '/^[0-9]+ passed, / { passed += $1; failed += $3; skipped += $5 }
+         END { if (NR == 0) { print "skipped: there is no other Ruby"; skipped = 1 }
+               printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 }' "$LOG"
+    ;;
 asan)
     BUILD=$BUILD-asan
     mkdir -p "$BUILD"
@@ -90,7 +102,7 @@ asan)
     LD_PRELOAD="$asan $ubsan"
     RUNS=10
     export ASAN_OPTIONS RUNS LD_PRELOAD
-    run_tests values wrappers cycles slots insight collector random
+    run_tests values wrappers cycles slots insight objspace collector random
     ;;
 soak)
     rake test_libraries

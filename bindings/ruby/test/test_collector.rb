@@ -87,7 +87,7 @@ class TestCollector < Minitest::Test
 
   # Run the block again and again while Ruby marks in slices, with allocations that make it
   # go on, until it was between our root's marking and the end some times (which of Ruby's
-  # roots are marked first, is chance).
+  # roots are marked first, is chance; from 3.3 on ours is never among them).
   def during_incremental_markings
     pauses = Rawrefcount.stats[:marking_pauses]
     rounds = 0
@@ -101,6 +101,9 @@ class TestCollector < Minitest::Test
       end
       break if rounds > 50 && Rawrefcount.stats[:marking_pauses] - pauses >= 5
     end
+    assert_operator rounds, :>, 50
+    return if RUBY_VERSION >= "3.3"
+
     assert_operator Rawrefcount.stats[:marking_pauses] - pauses, :>=, 5, "the root was never marked early"
   ensure
     Thread.current[:ballast] = nil
@@ -172,6 +175,55 @@ class TestCollector < Minitest::Test
     assert_operator Rawrefcount.stats[:objects], :<=, objects - 90
   end
 
+  # Peak of memory in KiB, and slots of Ruby's heap, after a loop that makes garbage of many small cycles.
+  def after_a_loop(body)
+    output, status = in_a_new_ruby(<<~RUBY)
+      300_000.times { #{body} }
+      puts File.read("/proc/self/status")[/^VmHWM:\\s*(\\d+)/, 1], GC.stat(:heap_available_slots), GC.stat(:major_gc_count)
+    RUBY
+    assert status.success?, output
+    output.split.map(&:to_i)
+  end
+
+  # Only major collections free such cycles. They come in time: memory is as with cycles in Ruby alone.
+  def test_memory_of_garbage_cycles
+    plain, ours = ["w = Object.new; w.instance_variable_set(:@on_click, -> { w })",
+                   "w = Nodes::Node.new(0, 1); w[0] = -> { w }"].map { |body| after_a_loop(body) }
+    assert_operator ours[1], :<, 3 * plain[1]
+    assert_operator ours[0], :<, 2 * plain[0] unless ENV["LD_PRELOAD"]      # (sanitizers keep freed memory)
+  end
+
+  # Objects in no cycle go in minor collections as before, and those that stay start few major ones.
+  def test_few_major_collections
+    plain = after_a_loop("Object.new")[2]
+    assert_operator after_a_loop("Nodes::Node.new(0, 1)[0] = 'x'")[2], :<=, plain + 2
+    assert_operator after_a_loop("($nodes ||= []) << Nodes::Node.new(0, 0)")[2], :<=, plain + 12
+  end
+
+  def test_no_collection_is_started_while_they_are_disabled
+    assert_runs "0\ntrue\n", <<~RUBY
+      GC.disable
+      before = GC.count
+      20_000.times { w = Nodes::Node.new(0, 1); w[0] = -> { w } }
+      p GC.count - before, GC.enable
+    RUBY
+  end
+
+  # A minor collection that leaves as many objects is followed by a major one.
+  def test_a_major_collection_follows
+    assert_runs "true\n", <<~RUBY
+      ballast = Array.new(100_000) { Object.new }
+      4.times { GC.start }
+      most = 0
+      150_000.times do |i|
+        w = Nodes::Node.new(0, 1)
+        w[0] = -> { w }
+        most = [most, Rawrefcount.stats[:tracked]].max if i % 100 == 0
+      end
+      p most < 60_000
+    RUBY
+  end
+
   # Hooks are on only while there are links.
   def test_hooks
     assert_runs "false true false\n", <<~RUBY
@@ -186,7 +238,8 @@ class TestCollector < Minitest::Test
 
   # Collections inside of allocation tracing are not announced: everything is kept then.
   def test_allocation_tracing
-    assert_runs "true true 0 true\n", <<~RUBY
+    # (From 3.4 on they are.)
+    assert_runs "true true 0 #{RUBY_VERSION < '3.4'}\n", <<~RUBY
       require "objspace"
       nodes = Array.new(300) { |i| Nodes::Node.new(i + 1, 1).tap { |n| n[0] = "v\#{i}" } }
       ObjectSpace.trace_object_allocations do

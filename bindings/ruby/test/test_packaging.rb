@@ -32,13 +32,15 @@ class TestPackaging < Minitest::Test
   end
 
   def test_other_versions
-    assert_refuses(/needs CRuby 3.1, 3.2 or 3.3; this is 3.4.1/, "RUBY_VERSION = '3.4.1'")
-    assert_refuses(/needs CRuby 3.1, 3.2 or 3.3; this is 3.0.2/, "RUBY_VERSION = '3.0.2'")
+    assert_refuses(/needs CRuby 3.1 to 3.4; this is 4.0.1/, "RUBY_VERSION = '4.0.1'")
+    assert_refuses(/needs CRuby 3.1 to 3.4; this is 3.0.2/, "RUBY_VERSION = '3.0.2'")
   end
 
   def test_a_missing_function
-    assert_refuses(/has no rb_objspace_marked_object_p, without which/,
-                   "require 'mkmf'; def have_func(name, *) = name != 'rb_objspace_marked_object_p'")
+    assert_refuses(/has neither rb_objspace_marked_object_p nor rb_obj_gc_flags, without which/,
+                   "require 'mkmf'; def have_func(name, *) = !%w[rb_objspace_marked_object_p rb_obj_gc_flags].include?(name)")
+    assert_refuses(/has no rb_gc_location, without which/,
+                   "require 'mkmf'; def have_func(name, *) = name != 'rb_gc_location'")
   end
 
   # An extension loads the gem, and raises a LoadError if there is none.

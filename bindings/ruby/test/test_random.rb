@@ -14,6 +14,9 @@ class TestRandom < Minitest::Test
 
   class List < Array; end
 
+  # A wrapper with state: some of its references are its C object's, the others its own.
+  class Changed < Nodes::Node; end
+
   class Plain
     attr_accessor :id, :e0, :e1, :e2
   end
@@ -21,6 +24,11 @@ class TestRandom < Minitest::Test
   # How each kind of object keeps its number and its references.
   KINDS = {
     node: [->(id) { Node.new(id, WIDTH) }, ->(o) { o.id }, ->(o, i) { o[i] }, ->(o, i, v) { o[i] = v }],
+    changed: [->(id) { Changed.new(id, 1) }, ->(o) { o.id },
+              ->(o, i) { i.zero? ? o[0] : o.instance_variable_get("@e#{i}") },
+              ->(o, i, v) { i.zero? ? o[0] = v : o.instance_variable_set("@e#{i}", v) }],
+    leaf: [->(id) { BareNode.new(id, 0) }, ->(o) { o.id }, ->(o, i) { o.instance_variable_get("@e#{i}") },
+           ->(o, i, v) { o.instance_variable_set("@e#{i}", v) }],
     list: [->(id) { List[id, nil, nil, nil] }, ->(o) { o[0] }, ->(o, i) { o[i + 1] }, ->(o, i, v) { o[i + 1] = v }],
     hash: [->(id) { { id: id } }, ->(o) { o[:id] }, ->(o, i) { o[i] }, ->(o, i, v) { v ? o[i] = v : o.delete(i) }],
     plain: [->(id) { Plain.new.tap { |o| o.id = id } }, ->(o) { o.id }, ->(o, i) { o.public_send("e#{i}") },
@@ -35,6 +43,8 @@ class TestRandom < Minitest::Test
 
   def kind_of(object)
     case object
+    when Changed then :changed
+    when BareNode then :leaf
     when Nodes::Node then :node
     when List then :list
     when Hash then :hash
@@ -77,8 +87,8 @@ class TestRandom < Minitest::Test
   def fresh
     @made += 1
     @edges[@made] = [nil] * WIDTH
-    kind = KINDS.keys[@random.rand(9)] || :node
-    @nodes << @made if kind == :node
+    kind = KINDS.keys[@random.rand(12)] || :node
+    @nodes << @made if %i[node changed leaf].include?(kind)
     KINDS[kind][0].call(@made)
   end
 

@@ -23,11 +23,152 @@ class TestWrappers < Minitest::Test
   def test_a_new_wrapper_after_the_old_one_died
     node = Node.new(0, 1)
     id = next_id
-    apart { node[0] = Node.new(id, 0).tap { |n| n.instance_variable_set(:@mark, 1) }; nil }
+    old = ObjectSpace::WeakMap.new
+    apart { Array.new(20) { node[0] = Node.new(id, 0).tap { |n| old[n] = 1 } }; nil }
     collect
+    assert_operator old.size, :<, 20
     assert_equal id, node[0].id
-    refute node[0].instance_variable_defined?(:@mark)
-    refute_includes Nodes.dead, id
+    refute_includes Nodes.dead.drop(19), id
+  end
+
+  module Marked
+    def marked? = true
+  end
+
+  # What scripts can do to a wrapper, and how it is seen that a wrapper is the same one.
+  STATES = {
+    variable: [-> { Node.new(_1, 2).tap { |n| n.instance_variable_set(:@mark, [n]) } }, -> { _1.instance_variable_get(:@mark)[0].equal?(_1) }],
+    singleton: [-> { Node.new(_1, 2).tap { |n| n.define_singleton_method(:mark) { 5 } } }, -> { _1.mark == 5 }],
+    extended: [-> { Node.new(_1, 2).extend(Marked) }, -> { _1.marked? }],
+    subclass: [-> { Special.new(_1, 2) }, -> { _1.instance_of?(Special) }],
+    made: [-> { Made.new(_1, note: "x") }, -> { _1.note == "x" }],
+    frozen: [-> { Node.new(_1, 2).freeze }, -> { _1.frozen? }],
+    untracked: [-> { BareNode.new(_1, 2).tap { |n| n.instance_variable_set(:@mark, 1) } }, -> { _1.instance_variable_get(:@mark) == 1 }],
+    finalizable: [-> { FinalNode.new(_1, 2).tap { |n| n.instance_variable_set(:@mark, 1) } }, -> { _1.instance_variable_get(:@mark) == 1 }],
+    type_without_class: [->(_) { Nodes.unknown.tap { |n| n.instance_variable_set(:@mark, 1) } }, -> { _1.instance_variable_get(:@mark) == 1 }]
+  }.freeze
+
+  WAYS = { major: -> { 3.times { GC.start } },
+           minor: -> { 5.times { GC.start(full_mark: false) } },
+           stress: -> { GC.stress = true; Array.new(3) { "x" }; GC.stress = false },
+           compact: -> { GC.compact; GC.verify_compaction_references(toward: :empty, double_heap: true) },
+           all: -> { Rawrefcount.collect; GC.start(full_mark: false); Rawrefcount.collect } }.freeze
+
+  # A wrapper that scripts have changed lives as long as C holds its object. In each way of collection there are
+  # some, of which a stack may keep one.
+  def test_changed_wrappers_stay
+    STATES.each do |name, (make, same)|
+      WAYS.each do |way, collection|
+        holder = Node.new(0, 8)
+        ids = apart { Array.new(8) { |i| holder[i] = node = make.(next_id); node.object_id } }
+        collection.call
+        assert_equal ids, apart { Array.new(8) { |i| holder[i].object_id } }, "#{name}, #{way}"
+        assert apart { Array.new(8) { |i| same.(holder[i]) }.all? }, "#{name}, #{way}"
+        holder.dispose
+      end
+    end
+    Rawrefcount.check
+  end
+
+  # ... and goes with the last reference of C, in the next collection.
+  def test_changed_wrappers_go_when_c_lets_go
+    STATES.each do |name, (make, _)|
+      next if name == :type_without_class
+
+      map = ObjectSpace::WeakMap.new
+      holder = Node.new(0, 20)
+      apart { 20.times { |i| holder[i] = make.(next_id).tap { |n| map[n] = 1 } }; nil }
+      collect
+      assert_equal 20, map.size, name.to_s
+      Nodes.dead.clear
+      holder.dispose
+      assert_operator newly_dead.size, :>=, 18, name.to_s
+      GC.start                          # (from 3.3 on, a WeakMap forgets dead keys later)
+      assert_operator map.size, :<=, 2, name.to_s
+    end
+  end
+
+  # Cycles through the state of wrappers: the object holds a value that refers to the wrapper; or the wrapper refers
+  # to another one, whose object holds the first.
+  def test_cycles_of_changed_wrappers
+    STATES.each do |name, (make, _)|
+      next if %i[frozen type_without_class untracked].include?(name)
+
+      alive = Nodes.alive
+      apart do
+        20.times do
+          node, other = make.(next_id), Node.new(next_id, 1)
+          node.instance_variable_set(:@other, other)
+          node[0] = -> { node }
+          other[0] = node
+        end
+        nil
+      end
+      collect
+      Nodes.finalized.clear             # (the finalizers have put values there)
+      collect
+      assert_operator Nodes.alive - alive, :<=, 4, name.to_s
+    end
+  end
+
+  # The same for an object whose references C does not know: it has no references of its own, but is held.
+  def test_cycles_of_changed_wrappers_of_leaves
+    alive = Nodes.alive
+    apart do
+      20.times do
+        leaf, node = BareNode.new(next_id, 0), Node.new(next_id, 1)
+        leaf.instance_variable_set(:@node, node)
+        node[0] = leaf
+      end
+      nil
+    end
+    collect
+    assert_operator Nodes.alive - alive, :<=, 4
+  end
+
+  # What the state refers to lives as well.
+  def test_what_changed_wrappers_refer_to
+    holder = Node.new(0, 20)
+    first = next_id
+    apart do
+      20.times do |i|
+        outer = Node.new(next_id, 1)
+        outer.instance_variable_set(:@inner, Node.new(next_id, 1).tap { |n| n[0] = "value #{i}" })
+        holder[i] = Node.new(next_id, 1).tap { |n| n[0] = outer }
+      end
+      nil
+    end
+    assert_empty newly_dead.select { |id| id > first && id < 900_000 }
+    20.times { |i| assert_equal "value #{i}", apart { holder[i][0].instance_variable_get(:@inner)[0] } }
+    holder.dispose
+    assert_operator newly_dead.size, :>=, 57
+  end
+
+  # Changed at last, when it is old.
+  def test_a_wrapper_that_is_changed_late
+    holder = Node.new(0, 20)
+    apart { 20.times { |i| holder[i] = Node.new(next_id, 0) }; nil }
+    kept = Array.new(20) { |i| holder[i] }
+    4.times { GC.start }
+    ids = apart { kept.map { |n| n.instance_variable_set(:@mark, 1); n.object_id } }
+    kept.clear
+    collect
+    assert_equal ids, apart { Array.new(20) { |i| holder[i].object_id } }
+  end
+
+  def test_explain_goes_through_changed_wrappers
+    holder = Node.new(0, 1)
+    apart do
+      outer = Node.new(next_id, 1)
+      outer.instance_variable_set(:@inner, Node.new(next_id, 1))
+      holder[0] = outer
+      nil
+    end
+    collect
+    map = ObjectSpace::WeakMap.new
+    apart { map[:inner] = holder[0].instance_variable_get(:@inner); nil }
+    text = Rawrefcount.explain(map[:inner])
+    assert_match(/held by Nodes::Node.@inner of Nodes::Node/, text)
   end
 
   def test_a_subclass
@@ -149,7 +290,7 @@ class TestWrappers < Minitest::Test
       refute empty.disposed?
       GC.start
       GC.compact
-      assert_operator ObjectSpace.memsize_of(empty), :<, 100
+      assert_operator ObjectSpace.memsize_of(empty), :<, 150
       assert_raises(ArgumentError) { Rawrefcount.explain(empty) }
       empty.dispose
       assert empty.disposed?

@@ -12,13 +12,27 @@
  * write barriers. */
 #include "internal.h"
 
-#include <ruby/debug.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 rrb_state rrb;
 
 /* ---- hooks of the heap ---- */
+
+#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+static ID id_marked;
+
+/* (Its first call makes names: that must not be in a collection.) */
+int rrb_is_marked(VALUE p)
+{
+    ID flag[16];
+    size_t count = rb_obj_gc_flags(p, flag, 16);
+    while (count > 0)
+        if (flag[--count] == id_marked)
+            return 1;
+    return 0;
+}
+#endif
 
 int rrb_is_old(VALUE p)
 {
@@ -27,7 +41,7 @@ int rrb_is_old(VALUE p)
 
 static inline void host_trace(rrc_gcref p)
 {
-    if (rrb.mode == RRB_TRACING)
+    if (rrb.mode == RRB_TRACING || rrb.mode == RRB_SHOWING)
         rb_gc_mark_movable((VALUE)p);
     else if (rrb.mode == RRB_EXACT)
         rrb_exact_trace((VALUE)p);
@@ -44,13 +58,15 @@ static rrc_gcref host_survivor(rrc_gcref ref)
         return (rrc_gcref)rb_gc_location(p);
     case RRB_TRACING:
     case RRB_UNTRACED:
-        return rb_objspace_marked_object_p(p) ? ref : NULL;
+        return rrb_is_marked(p) ? ref : NULL;
+    case RRB_SHOWING:
+        return NULL;
     case RRB_EXACT:
         if (rrb_exact_is_marked(p))
             return ref;
         break;
     case RRB_FREEING:
-        if (rb_objspace_marked_object_p(p))
+        if (rrb_is_marked(p))
             return ref;
         break;
     case RRB_ENDING:
@@ -70,6 +86,12 @@ static inline int host_is_young(rrc_gcref p)
     return rrb.mode == RRB_KEEPING || !rrb_is_old((VALUE)p);
 }
 
+/* Asked for the proxies of O links. (One that is not ours has nothing that scripts could lose.) */
+static inline int host_has_state(rrc_gcref p)
+{
+    return rrb_is_wrapper((VALUE)p) && rrb_has_state((VALUE)p);
+}
+
 /* User code that is left by an exception ends there. */
 static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
 
@@ -77,6 +99,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(p)
 #define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT ? rrb_exact_propagate() : (void)0)
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
+#define RRC_HOST_HAS_STATE(heap, p) host_has_state(p)
 #define RRC_HOST_GUARD(heap, slot, ob) host_guard((heap), (slot), (ob))
 
 #define RRC_THREADS
@@ -151,6 +174,51 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 
 /* ---- memory ---- */
 
+static VALUE sym_major_by, sym_state, sym_marking, sym_sweeping, sym_old_objects;
+
+static rrc_stats stats_now(void)
+{
+    rrc_stats stats;
+    rrc_get_stats(rrb.heap, &stats);
+    return stats;
+}
+
+/* As few tracked objects start no collection. */
+#define TRACKED_MIN 5000
+
+/* Let Ruby do a collection, with lazy sweeping; a major one with incremental marking. */
+static void start_collection(int is_major)
+{
+    VALUE options;
+    if (RTEST(rb_gc_disable()))
+        return;                         /* it was disabled, and stays so */
+    rb_gc_enable();
+    options = rb_hash_new();
+    rb_hash_aset(options, ID2SYM(rb_intern("full_mark")), is_major ? Qtrue : Qfalse);
+    rb_hash_aset(options, ID2SYM(rb_intern("immediate_mark")), Qfalse);
+    rb_hash_aset(options, ID2SYM(rb_intern("immediate_sweep")), Qfalse);
+    rb_funcallv_kw(rb_mGC, rb_intern("start"), 1, &options, RB_PASS_KEYWORDS);
+}
+
+/* Minor collections take all that C objects hold for alive, and cycles over both heaps stay. Ruby does not know that,
+   and lets its heap grow. So a collection is started when there are twice as many tracked objects as after the last
+   major one, and enough of them, compared with Ruby's own, to be worth it: a minor one first, and if that leaves as
+   many, a major one. */
+static void weigh_tracked(size_t tracked)
+{
+    rrb.minor_started = 0;
+    if (rrb.major_ended) {
+        size_t more = rb_gc_stat(sym_old_objects) / 4;
+        if (more < tracked)
+            more = tracked;
+        rrb.tracked_limit = tracked + (more < TRACKED_MIN ? TRACKED_MIN : more);
+        rrb.major_ended = 0;
+    } else if (tracked >= rrb.tracked_limit) {
+        rrb.tracked_limit = tracked * 2;        /* in case we do not hear of its end */
+        start_collection(1);
+    }
+}
+
 /* Ruby is told in steps of this. */
 #define REPORT_STEP (64 * 1024)
 
@@ -163,8 +231,14 @@ void rrb_press(void)
         return;
     rrb.unreported = 0;
     rb_gc_adjust_memory_usage(bytes);
-    if (bytes > 0)
-        ruby_xfree(ruby_xmalloc(1));
+    if (bytes <= 0)
+        return;
+    ruby_xfree(ruby_xmalloc(1));
+    if (!rrb.minor_started && rb_gc_latest_gc_info(sym_state) != sym_marking
+        && stats_now().tracked >= rrb.tracked_limit) {
+        rrb.minor_started = 1;
+        start_collection(0);
+    }
 }
 
 void rrc_ruby_native_bytes(ptrdiff_t change)
@@ -201,13 +275,6 @@ static void host_log(void *userdata, const rrc_log_item *item)
 
 /* ---- pending work ---- */
 
-static rrc_stats stats_now(void)
-{
-    rrc_stats stats;
-    rrc_get_stats(rrb.heap, &stats);
-    return stats;
-}
-
 static void run_job(void *unused)
 {
     rrc_stats stats;
@@ -222,6 +289,7 @@ static void run_job(void *unused)
     stats = stats_now();
     if (stats.finalizable >= rrb.finalizable_limit)
         rrb_exact_collection();
+    weigh_tracked(stats.tracked);
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
         rrb.hooks_on = 0;
         rb_tracepoint_disable(rrb.tracepoint);
@@ -230,8 +298,13 @@ static void run_job(void *unused)
 
 void rrb_schedule(void)
 {
-    if (!rrb.closing)
-        rb_postponed_job_register_one(0, run_job, NULL);
+    if (rrb.closing)
+        return;
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rb_postponed_job_trigger(rrb.job);
+#else
+    rb_postponed_job_register_one(0, run_job, NULL);
+#endif
 }
 
 /* A collection went by without us. It was another Ractor's; or our hooks are lost: Ruby 3.1
@@ -272,8 +345,6 @@ static void host_collect(void *userdata)
         rb_gc_start();
 }
 
-static VALUE sym_major_by, sym_state, sym_sweeping;
-
 /* Is the collection that goes on a major one? Asked once for each. */
 static int collection_is_major(void)
 {
@@ -298,11 +369,23 @@ static void keep_all(void)
         rrb_schedule();
 }
 
+/* Outside of collections a mark function tells somebody what an object refers to. (Our own views and our own marking
+   know C references already, and better.) */
+static int is_asked_by_others(void)
+{
+    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;
+}
+
 static void root_mark(void *unused)
 {
     (void)unused;
-    if (rrb.closing || !rb_during_gc()) /* a walk over objects, or a verification: C edges are not Ruby's */
+    if (rrb.closing)
         return;
+    if (!rb_during_gc()) {
+        if (is_asked_by_others())
+            rrb_show_root();
+        return;
+    }
     if (!rrb.in_hooked_gc) {
         keep_all();
         return;
@@ -319,8 +402,14 @@ static void root_mark(void *unused)
    the root has marked all young values that C holds. (Data: the rrc_object.) */
 static void wrapper_mark(void *data)
 {
-    if (rrb.is_open && rrb.is_major && data != &rrb_no_object && rb_during_gc())
+    if (data == &rrb_no_object || rrb.closing)
+        return;
+    if (!rb_during_gc()) {
+        if (is_asked_by_others())
+            rrb_show_wrapper((rrc_object *)data);
+    } else if (rrb.is_open && rrb.is_major) {
         rrc_marked_ob(rrb.heap, (rrc_object *)data);
+    }
 }
 
 static size_t wrapper_size(const void *data)
@@ -353,6 +442,7 @@ static void end_of_marking(void)
         rrc_major_collection_free(rrb.heap);
     else
         rrc_minor_collection_free(rrb.heap);
+    rrb.major_ended |= is_major;
     rrb.mode = RRB_IDLE;
     rrb_schedule();
 }
@@ -449,7 +539,7 @@ static void release_wrappers(void)
 }
 
 /* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
-   these run after every at_exit, when the other threads are gone, the last defined first;
+   these run after every at_exit, when the other threads are gone, and the others run before it;
    Ruby works as ever, and what Ruby objects own is still there. So deallocs find their
    values, until no wrapper is left to be released (or they go on making new ones). */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
@@ -471,6 +561,16 @@ static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
     return Qnil;
 }
 
+#if RUBY_API_VERSION_CODE >= 30400
+/* From 3.4 on, the last defined runs last. When the last at_exit runs, all others are defined. */
+static void come_last(VALUE unused)
+{
+    (void)unused;
+    rb_undefine_finalizer(rrb.root);
+    rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
+}
+#endif
+
 /* Some code may still use the heap when it is freed: an object that is never dropped keeps
    its last words. */
 static void need_last_object(void)
@@ -488,10 +588,22 @@ void rrb_init_collector(void)
     rrb.heap = rrc_heap_new(&desc);
     if (rrb.heap == NULL)
         rb_memerror();
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rrb.job = rb_postponed_job_preregister(0, run_job, NULL);
+    if (rrb.job == POSTPONED_JOB_HANDLE_INVALID)
+        rb_raise(rb_eRuntimeError, "rawrefcount: Ruby has no room for one more postponed job");
+#endif
     rrb.finalizable_limit = 1000;
+    rrb.tracked_limit = TRACKED_MIN;
     sym_major_by = ID2SYM(rb_intern("major_by"));
     sym_state = ID2SYM(rb_intern("state"));
     sym_sweeping = ID2SYM(rb_intern("sweeping"));
+    sym_marking = ID2SYM(rb_intern("marking"));
+    sym_old_objects = ID2SYM(rb_intern("old_objects"));
+#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+    id_marked = rb_intern("marked");
+    rrb_is_marked(rrb.module);
+#endif
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
     rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
                                               | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);
@@ -499,5 +611,8 @@ void rrb_init_collector(void)
     rrb.root = rb_data_typed_object_wrap(0, &rrb, &root_type);
     rb_gc_register_mark_object(rrb.root);
     rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
+#if RUBY_API_VERSION_CODE >= 30400
+    rb_set_end_proc(come_last, Qnil);
+#endif
     need_last_object();
 }

@@ -2,9 +2,9 @@
 
 # Each reason why the extension cannot be built is told in one sentence.
 abort "rawrefcount: needs CRuby; this is #{RUBY_ENGINE}." unless RUBY_ENGINE == "ruby"
-unless (Gem::Version.new("3.1")...Gem::Version.new("3.4.0.a")).cover?(Gem::Version.new(RUBY_VERSION))
-  abort "rawrefcount: needs CRuby 3.1, 3.2 or 3.3; this is #{RUBY_VERSION}. " \
-        "(From 3.4 on, Ruby does not export the function that tells which objects are marked.)"
+unless (Gem::Version.new("3.1")...Gem::Version.new("3.5.0.a")).cover?(Gem::Version.new(RUBY_VERSION))
+  abort "rawrefcount: needs CRuby 3.1 to 3.4; this is #{RUBY_VERSION}. " \
+        "(Later versions do not export a function that tells which objects are marked as these do.)"
 end
 
 require "mkmf"
@@ -16,11 +16,15 @@ end
 abort "rawrefcount: rawrefcount.h is neither in #{__dir__} nor at the root of the project." unless root
 $INCFLAGS << " -I#{root}" unless root == __dir__
 
-%w[rb_objspace_marked_object_p rb_objspace_reachable_objects_from rb_objspace_reachable_objects_from_root
-   rb_obj_memsize_of    rb_gc_mark_movable rb_gc_location rb_postponed_job_register_one rb_tracepoint_new].each do |function|
+have_func("rb_objspace_marked_object_p") || have_func("rb_obj_gc_flags") ||   # to 3.3; in 3.4
+  abort("rawrefcount: this Ruby (#{RUBY_DESCRIPTION}) has neither rb_objspace_marked_object_p nor rb_obj_gc_flags, " \
+        "without which nothing can be told about its collections.")
+%w[rb_objspace_reachable_objects_from rb_objspace_reachable_objects_from_root
+   rb_obj_memsize_of rb_gc_mark_movable rb_gc_location rb_tracepoint_new].each do |function|
   have_func(function) || abort("rawrefcount: this Ruby (#{RUBY_DESCRIPTION}) has no #{function}, " \
                                "without which nothing can be told about its collections.")
 end
+have_func("rb_postponed_job_preregister", "ruby/debug.h")      # from 3.3 on
 have_library("dl", "dladdr") || have_func("dladdr", "dlfcn.h") ||
   abort("rawrefcount: needs dladdr and dlopen, to let extensions see its functions.")
 

@@ -1,7 +1,6 @@
 /* Rawrefcount.stats and its kin: what a program can ask; and the beginning of it all. */
 #include "internal.h"
 
-#include <ruby/debug.h>
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -71,7 +70,19 @@ static VALUE explain(VALUE arg)
     return Qnil;
 }
 
-/* Rawrefcount.explain(object) -> String: why its C object is alive; the path from a root, through both heaps. */
+/*
+ * call-seq:
+ *   Rawrefcount.explain(object) -> string
+ *
+ * Why is the C object of this wrapper or value alive? The path from a global, a constant, a local or C, through both
+ * heaps.
+ *
+ * @param object [Object] a wrapper, or a value that C holds
+ *
+ * @return [String] one line for each reference of the path
+ *
+ * @raise [ArgumentError] no C object belongs to it
+ */
 static VALUE m_explain(VALUE self, VALUE value)
 {
     question q = { value, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
@@ -108,8 +119,18 @@ static VALUE close_file(VALUE arg)
     return Qnil;
 }
 
-/* Rawrefcount.snapshot(file, bar: false): both heaps, for the memory panel of Chrome. bar: show how far it is, on
-   stderr, if that is a terminal. */
+/*
+ * call-seq:
+ *   Rawrefcount.snapshot(file, bar: false) -> nil
+ *
+ * Writes both heaps to a file for the memory panel of Chrome.
+ *
+ * @param file [String] its name should end in .heapsnapshot
+ *
+ * @param bar [Boolean] show how far it is, on stderr, if that is a terminal
+ *
+ * @return [nil]
+ */
 static VALUE m_snapshot(int argc, VALUE *argv, VALUE self)
 {
     question q = { Qnil, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
@@ -135,7 +156,14 @@ static VALUE m_snapshot(int argc, VALUE *argv, VALUE self)
     return Qnil;
 }
 
-/* Rawrefcount.graph -> String, for `dot -Tsvg`. */
+/*
+ * call-seq:
+ *   Rawrefcount.graph -> string
+ *
+ * The graph of all C objects and what Ruby has of them, for Graphviz: dot -Tsvg.
+ *
+ * @return [String]
+ */
 static VALUE m_graph(VALUE self)
 {
     text t = { NULL, 0, 0, 0 };
@@ -156,7 +184,14 @@ static size_t object_count(void)
     return stats.objects - 1;      /* (without the last object: collector.c) */
 }
 
-/* Rawrefcount.stats -> Hash of numbers. */
+/*
+ * call-seq:
+ *   Rawrefcount.stats -> hash
+ *
+ * Numbers: links by kind and age, objects, garbage found, collections, bytes.
+ *
+ * @return [Hash{Symbol => Integer, Boolean}]
+ */
 static VALUE m_stats(VALUE self)
 {
     rrc_stats stats;
@@ -188,8 +223,15 @@ static VALUE m_stats(VALUE self)
     return hash;
 }
 
-/* Rawrefcount.collect -> Integer: a full collection, also of cycles with finalizers, and
-   all pending deallocs; then what those let go. The number of C objects that went. */
+/*
+ * call-seq:
+ *   Rawrefcount.collect -> integer
+ *
+ * Does a full collection, also of cycles with finalizers, and all pending deallocs; then the same for what those let
+ * go.
+ *
+ * @return [Integer] how many C objects were freed
+ */
 static VALUE m_collect(VALUE self)
 {
     size_t before, after;
@@ -209,7 +251,16 @@ static VALUE m_collect(VALUE self)
     return SIZET2NUM(before > after ? before - after : 0);
 }
 
-/* Rawrefcount.run_pending(max = 0) -> Integer. */
+/*
+ * call-seq:
+ *   Rawrefcount.run_pending(max = 0) -> integer
+ *
+ * Runs deallocs that wait. (Ruby runs them soon after a collection anyway.)
+ *
+ * @param max [Integer] at most so many; 0: all
+ *
+ * @return [Integer] how many it ran
+ */
 static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
 {
     (void)self;
@@ -218,7 +269,16 @@ static VALUE m_run_pending(int argc, VALUE *argv, VALUE self)
     return SIZET2NUM(rrb_run_pending(argc == 1 ? NUM2SIZET(argv[0]) : 0));
 }
 
-/* Rawrefcount.check -> true, or raises: walks all links and objects. For tests. */
+/*
+ * call-seq:
+ *   Rawrefcount.check -> true
+ *
+ * Checks all links and objects. For tests.
+ *
+ * @return [true]
+ *
+ * @raise [RuntimeError] something is wrong
+ */
 static VALUE m_check(VALUE self)
 {
     int code;

@@ -3,12 +3,15 @@
  *     collector.c   the heap, and its part in Ruby's collections
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
+ *     objspace.c    C references as ObjectSpace shows them
  *     insight.c     Rawrefcount.stats and its kin; Init
  *     view.c        Ruby's objects, as these show them */
 #ifndef RRC_RUBY_INTERNAL_H
 #define RRC_RUBY_INTERNAL_H
 
 #include "rrc_ruby.h"
+#include <ruby/debug.h>
+#include <ruby/version.h>
 
 /* None of this is for extensions to see. */
 #pragma GCC visibility push(hidden)
@@ -22,6 +25,7 @@ typedef enum rrb_mode {
     RRB_KEEPING,        /* it marks, but will not tell us when that is complete: all is kept */
     RRB_MOVING,         /* it has moved objects */
     RRB_SETTLING,       /* links are sorted by age anew */
+    RRB_SHOWING,        /* the mutator looks at what objects refer to: objspace.c */
     RRB_EXACT,          /* we mark by ourselves: exact.c */
     RRB_ENDING          /* the process ends: no wrapper survives, each value does */
 } rrb_mode;
@@ -32,6 +36,9 @@ typedef struct rrb_state {
     rrc_heap *heap;
     rrb_mode mode;
     VALUE root;                 /* its dmark is our part in marking */
+#ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
+    rb_postponed_job_handle_t job;      /* does pending work, soon */
+#endif
     VALUE tracepoint;           /* tells of the phases of a collection */
     VALUE module, object_class, disposed_error;
     int hooks_on;               /* the tracepoint is enabled */
@@ -45,6 +52,9 @@ typedef struct rrb_state {
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
+    int major_ended;            /* a major collection has ended since the last job */
+    int minor_started;          /* because of the limit; the next job decides what follows */
+    size_t tracked_limit;       /* so many tracked objects start a major collection of Ruby's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
 } rrb_state;
@@ -67,6 +77,7 @@ extern rrc_object rrb_no_object;        /* the data of a wrapper before `initial
 void rrb_init_objects(void);
 void rrb_need_open(void);               /* raises at the end of the process */
 size_t rrb_bytes_of(const rrc_object *ob);     /* with its native memory */
+int rrb_has_state(VALUE wrapper);       /* it has an object, and scripts have changed the wrapper */
 void rrb_forget(VALUE p);               /* p dies: if it is a wrapper, it has no object any more */
 rrc_object *rrb_find(VALUE value);      /* the object of a wrapper or value, borrowed; or NULL */
 
@@ -74,6 +85,16 @@ static inline int rrb_is_wrapper(VALUE value)
 {
     return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &rrb_wrapper_type;
 }
+
+/* The Ruby object of a linked object, or 0. */
+static inline VALUE rrb_value_of(const rrc_object *ob)
+{
+    return ob->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
+}
+
+/* objspace.c: called by mark functions outside of collections */
+void rrb_show_wrapper(rrc_object *ob);
+void rrb_show_root(void);
 
 /* exact.c */
 void rrb_exact_collection(void);
@@ -90,8 +111,14 @@ void rrb_progress(void *userdata, const char *function, size_t done, size_t tota
 
 #pragma GCC visibility pop
 
-/* Exported by CRuby 3.1 to 3.3, but in no public header. */
+/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4. */
+#ifdef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
 extern int rb_objspace_marked_object_p(VALUE obj);
+#define rrb_is_marked(p) rb_objspace_marked_object_p(p)
+#else
+extern size_t rb_obj_gc_flags(VALUE obj, ID *flags, size_t max);
+int rrb_is_marked(VALUE p);
+#endif
 extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);
 extern void rb_objspace_reachable_objects_from_root(void (*visit)(const char *, VALUE, void *), void *data);
 extern size_t rb_obj_memsize_of(VALUE obj);

@@ -120,6 +120,15 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
 
 /* ---- wrappers ---- */
 
+/* Would a new wrapper of the same object be another one? It would have no instance variables, would not be
+   frozen, and would have the class of the object's type: no subclass, and no singleton class. */
+int rrb_has_state(VALUE wrapper)
+{
+    const rrc_object *ob = RTYPEDDATA_DATA(wrapper);
+    return RB_FL_ANY_RAW(wrapper, RUBY_FL_EXIVAR | RUBY_FL_FREEZE)
+        || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);
+}
+
 void rrb_forget(VALUE p)
 {
     if (rrb_is_wrapper(p))
@@ -275,17 +284,40 @@ void rrc_ruby_dispose(VALUE wrapper)
     rrc_decref(rrb.heap, ob);
 }
 
+/*
+ * call-seq:
+ *   object.dispose -> nil
+ *
+ * Gives up the C object now. Unless C holds it, it is deallocated before this returns. Later uses raise
+ * Rawrefcount::DisposedError.
+ *
+ * @return [nil]
+ */
 static VALUE object_dispose(VALUE self)
 {
     rrc_ruby_dispose(self);
     return Qnil;
 }
 
+/*
+ * call-seq:
+ *   object.disposed? -> true or false
+ *
+ * @return [Boolean] whether the C object was given up
+ */
 static VALUE object_is_disposed(VALUE self)
 {
     return RTYPEDDATA_DATA(self) == NULL ? Qtrue : Qfalse;
 }
 
+/*
+ * call-seq:
+ *   object.inspect -> string
+ *
+ * The class, and the type and address of the C object.
+ *
+ * @return [String]
+ */
 static VALUE object_inspect(VALUE self)
 {
     const rrc_object *ob = RTYPEDDATA_DATA(self);
@@ -412,10 +444,22 @@ void rrc_ruby_raise(int tag)
 
 void rrb_init_objects(void)
 {
+    VALUE module = rrb.module;
+#if 0   /* so that documentation tools know it */
+    module = rb_define_module("Rawrefcount");
+#endif
     class_entries = st_init_numtable();
-    rrb.disposed_error = rb_define_class_under(rrb.module, "DisposedError", rb_eRuntimeError);
+    /* Document-class: Rawrefcount::DisposedError
+     *
+     * A wrapper was used after `dispose`.
+     */
+    rrb.disposed_error = rb_define_class_under(module, "DisposedError", rb_eRuntimeError);
     rb_gc_register_mark_object(rrb.disposed_error);
-    rrb.object_class = rb_define_class_under(rrb.module, "Object", rb_cObject);
+    /* Document-class: Rawrefcount::Object
+     *
+     * A wrapper: the Ruby object of a C object. Extensions define its subclasses (rrc_ruby_define_class).
+     */
+    rrb.object_class = rb_define_class_under(module, "Object", rb_cObject);
     rb_gc_register_mark_object(rrb.object_class);
     rb_undef_alloc_func(rrb.object_class);
     rb_undef_method(CLASS_OF(rrb.object_class), "new");

@@ -2,7 +2,6 @@
  * collect. So nothing moves, and what the functions here allocate harms nobody. */
 #include "internal.h"
 
-#include <ruby/debug.h>
 #include <stdlib.h>
 #include <unistd.h>
 
