@@ -9,6 +9,7 @@
  *     rawrefcount.snapshot(file, bar)  -- both heaps, for the memory panel of Chrome; bar: with a bar on
  *                                    stderr, if that is a terminal, which shows how far it is
  *     rawrefcount.graph()         -- C's part in the language of Graphviz
+ *     rawrefcount.pairs(object)   -- pairs of an object of C, for Lua 5.1 and LuaJIT
  *
  * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
  */
@@ -560,7 +561,8 @@ static int module_graph(lua_State *L)
 
 static const luaL_Reg module_functions[] = {
     { "collect", module_collect }, { "step", module_step }, { "stats", module_stats },
-    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph }, { NULL, NULL },
+    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph },
+        { "pairs", rrc_lua_pairs }, { NULL, NULL },
 };
 
 #if defined(_WIN32)

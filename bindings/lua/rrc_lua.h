@@ -92,17 +92,35 @@ typedef struct rrc_lua_property {
     lua_CFunction get, set;
 } rrc_lua_property;
 
+/* A number that scripts find in the class, and in its objects: Button.WIDE. */
+typedef struct rrc_lua_constant {
+    const char *name;
+    lua_Integer value;
+} rrc_lua_constant;
+
 /* How the objects of a type look to scripts. Zero is a fine value for every field but
    one of type and name. It must live as long as the Lua state. What is not found in
-   a class is looked for in its base. */
+   a class is looked for in its base.
+
+   The metamethods can be all but __gc. __index and __newindex are called for names that
+   are no method and no property, for properties that only the library knows. __index(ob,
+   name) returns a value (which can be nil), or nothing at all if it does not know the name.
+   __newindex(ob, name, value) returns true if it took the value. A name that they do not
+   know is a field of the script, or an error if the class is strict. A class without __pairs
+   has rrc_lua_pairs. A __tostring is also called for closed objects: rrc_lua_test
+   gives NULL then, and rrc_lua_tostring the usual text. */
 typedef struct rrc_lua_class {
     const rrc_type               *type;         /* NULL: only a base for others */
     const char                   *name;         /* for messages; NULL: tp_name */
     const struct rrc_lua_class   *base;
     const luaL_Reg               *methods;      /* end with a NULL name, each */
     const rrc_lua_property       *properties;
-    const luaL_Reg               *metamethods;  /* not __gc, __index, __newindex */
+    const luaL_Reg               *metamethods;
     void (*close)(rrc_heap *heap, rrc_object *ob);  /* what ob:close() does before it lets go */
+    lua_CFunction                 constructor;  /* Class(...) calls it with these arguments; not inherited */
+    const rrc_lua_constant       *constants;    /* end with a NULL name */
+    int                           is_strict;    /* scripts cannot have fields in the objects: an unknown name
+                                                   is an error. Classes based on it are strict, too */
 } rrc_lua_class;
 
 /* ---- states ---- */
@@ -142,6 +160,12 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
    returns NULL instead. Borrowed. [O(depth of the class)] */
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls);
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
+
+/* The default __tostring and __pairs of objects, for the metamethods of a class. pairs goes
+   through the properties that can be read and are not nil, and the fields of scripts. Lua 5.1
+   and LuaJIT do not call a __pairs: there, a module can have it as a function. Both raise. */
+RRC_LUA_API int rrc_lua_tostring(lua_State *L);
+RRC_LUA_API int rrc_lua_pairs(lua_State *L);
 
 /* ---- Lua values in C ---- */
 
@@ -340,8 +364,9 @@ enum {
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
 
-/* Where a metatable keeps what a class based on it starts from. */
-enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS };
+/* Where a metatable keeps what a class based on it starts from; and the upvalues of its __index
+   and __newindex: the fallback is that of the class. */
+enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
 
 #define RRCL_NAME "rawrefcount"
 
@@ -1158,14 +1183,13 @@ static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted
 }
 
 /* What an object whose type has no class can do. */
-static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 };
 
 #if LUA_VERSION_NUM == 501
 static int rrcl_guard_gc(lua_State *L);
 #endif
 static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
-static int rrcl_tostring(lua_State *L);
 static int rrcl_close(lua_State *L);
 static int rrcl_proxy_gc(lua_State *L);
 
@@ -1197,10 +1221,31 @@ static void rrcl_set_metamethods(lua_State *L, const rrc_lua_class *cls)
     rrcl_set_functions(L, cls->metamethods);
 }
 
+/* Class(...): the upvalue is the class. */
+static int rrcl_construct(lua_State *L)
+{
+    lua_remove(L, 1);
+    return ((const rrc_lua_class *)lua_touserdata(L, lua_upvalueindex(1)))->constructor(L);
+}
+
+/* The table of methods on top can be called, if the class has a constructor. */
+static void rrcl_set_constructor(lua_State *L, const rrc_lua_class *cls)
+{
+    if (cls->constructor == NULL)
+        return;
+    if (!lua_getmetatable(L, -1))
+        lua_createtable(L, 0, 1);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)cls);
+    lua_pushcclosure(L, rrcl_construct, 1);
+    lua_setfield(L, -2, "__call");
+    lua_setmetatable(L, -2);
+}
+
 /* Push methods, getters and setters of cls; with those of its metatable at `base`, or 0. */
 static void rrcl_push_members(lua_State *L, const rrc_lua_class *cls, int base)
 {
     const rrc_lua_property *property;
+    const rrc_lua_constant *constant;
     int first = lua_gettop(L) + 1, table;
     for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++) {
         if (base != 0)
@@ -1215,6 +1260,11 @@ static void rrcl_push_members(lua_State *L, const rrc_lua_class *cls, int base)
         lua_setfield(L, -2, "close");
     }
     rrcl_set_functions(L, cls->methods);
+    for (constant = cls->constants; constant != NULL && constant->name != NULL; constant++) {
+        lua_pushinteger(L, constant->value);
+        lua_setfield(L, -2, constant->name);
+    }
+    rrcl_set_constructor(L, cls);
     lua_pop(L, 1);
     for (property = cls->properties; property != NULL && property->name != NULL; property++) {
         if (property->get != NULL) {
@@ -1228,6 +1278,18 @@ static void rrcl_push_members(lua_State *L, const rrc_lua_class *cls, int base)
     }
 }
 
+/* Make function, with the members and the class's own metamethod as its upvalues, that
+   metamethod of the metatable at meta. */
+static void rrcl_set_access(lua_State *L, int meta, const char *name, lua_CFunction function)
+{
+    int table;
+    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
+        lua_rawgeti(L, meta, table);
+    lua_getfield(L, meta, name);
+    lua_pushcclosure(L, function, RRCL_FALLBACK);
+    lua_setfield(L, meta, name);
+}
+
 /* Push the metatable of a class; base: that of its base, or 0. */
 static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base)
 {
@@ -1237,19 +1299,15 @@ static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base
     rrcl_push_members(L, cls, base);
     for (table = RRCL_SETTERS; table >= RRCL_METHODS; table--)
         lua_rawseti(L, meta, table);
-    lua_pushcfunction(L, rrcl_tostring);
+    lua_pushcfunction(L, rrc_lua_tostring);
     lua_setfield(L, meta, "__tostring");
+    lua_pushcfunction(L, rrc_lua_pairs);
+    lua_setfield(L, meta, "__pairs");
     lua_pushcfunction(L, rrcl_close);
     lua_setfield(L, meta, "__close");
     rrcl_set_metamethods(L, cls);
-    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
-        lua_rawgeti(L, meta, table);
-    lua_pushcclosure(L, rrcl_index, 3);
-    lua_setfield(L, meta, "__index");
-    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
-        lua_rawgeti(L, meta, table);
-    lua_pushcclosure(L, rrcl_newindex, 3);
-    lua_setfield(L, meta, "__newindex");
+    rrcl_set_access(L, meta, "__index", rrcl_index);
+    rrcl_set_access(L, meta, "__newindex", rrcl_newindex);
     lua_pushcfunction(L, rrcl_proxy_gc);
     lua_setfield(L, meta, "__gc");
     lua_pushstring(L, rrcl_class_name(cls));
@@ -1383,6 +1441,17 @@ static const char *rrcl_why_useless(const rrcl_proxy *proxy)
            : proxy->closer->is_closed ? "is gone: its Lua state is being closed" : "is gone: it was finalized already";
 }
 
+/* What messages call a value. (It can leave the name on the stack.) */
+static const char *rrcl_type_name(lua_State *L, int arg)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
+    if (proxy != NULL)
+        return rrcl_proxy_name(proxy);
+    if (luaL_getmetafield(L, arg, "__name") && lua_type(L, -1) == LUA_TSTRING)
+        return lua_tostring(L, -1);
+    return lua_type(L, arg) == LUA_TLIGHTUSERDATA ? "light userdata" : luaL_typename(L, arg);
+}
+
 static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
@@ -1391,7 +1460,7 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
         message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     else
         message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
-                                  proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg));
+                                  rrcl_type_name(L, arg));
     return luaL_argerror(L, arg, message);
 }
 
@@ -1414,14 +1483,12 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
 
 RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
 {
-    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
     if (lua_isnoneornil(L, arg) || lua_isfunction(L, arg))
         return;
     if (luaL_getmetafield(L, arg, "__call"))
         lua_pop(L, 1);
     else
-        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s",
-                                              proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg)));
+        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s", rrcl_type_name(L, arg)));
 }
 
 /* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
@@ -1674,7 +1741,7 @@ static int rrcl_close(lua_State *L)
     return 0;
 }
 
-static int rrcl_tostring(lua_State *L)
+RRC_LUA_API int rrc_lua_tostring(lua_State *L)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
@@ -1686,7 +1753,7 @@ static int rrcl_tostring(lua_State *L)
     return 1;
 }
 
-/* ---- members: upvalues are the tables of methods, getters, setters ---- */
+/* ---- members: upvalues are the tables of methods, getters, setters, and a fallback or nil ---- */
 
 static rrcl_proxy *rrcl_need_live(lua_State *L)
 {
@@ -1730,27 +1797,67 @@ static int rrcl_has_position(const char *text)
     return 0;
 }
 
-/* Call a getter or setter. Its errors know neither a name nor a place, as no code of the
-   script calls it: they get both. */
-static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+/* Push the key at 2, as messages have it. */
+static const char *rrcl_push_key(lua_State *L)
 {
-    int status = lua_pcall(L, is_setter ? 2 : 1, !is_setter, 0);
-    const char *text, *name = lua_tostring(L, 2), *reason;
+    if (lua_type(L, 2) == LUA_TSTRING || lua_type(L, 2) == LUA_TNUMBER)
+        lua_pushvalue(L, 2);
+    else
+        lua_pushfstring(L, "a %s", luaL_typename(L, 2));
+    return lua_tostring(L, -1);
+}
+
+/* Call a getter, a setter or a fallback with n arguments, of which the value to set is the last.
+   Its errors know neither a name nor a place, as no code of the script calls it: they get both. */
+static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter, int n, int results)
+{
+    int status = lua_pcall(L, n, results, 0);
+    const char *text, *name, *reason;
     if (status == 0)
         return;
     text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (status != LUA_ERRRUN || text == NULL || rrcl_has_position(text))
         lua_error(L);
+    name = rrcl_push_key(L);
     luaL_where(L, 1);
     reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
     if (reason == NULL)
         lua_pushfstring(L, "cannot %s %s of a %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
-    else if (is_setter && text[14] == '2')
+    else if (is_setter && text[14] == '0' + n)
         lua_pushfstring(L, "bad value for %s of a %s %s", name, rrcl_proxy_name(proxy), reason);
     else
         lua_pushfstring(L, "cannot %s %s of a %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
     lua_concat(L, 2);
     lua_error(L);
+}
+
+/* Call the class's own __index or __newindex, if it has one. Did it know the name? Then its result
+   is on top. */
+static int rrcl_call_fallback(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    int top = lua_gettop(L), n;
+    if (lua_isnil(L, lua_upvalueindex(RRCL_FALLBACK)))
+        return 0;
+    lua_pushvalue(L, lua_upvalueindex(RRCL_FALLBACK));
+    for (n = 1; n <= 2 + is_setter; n++)
+        lua_pushvalue(L, n);
+    rrcl_call_property(L, proxy, is_setter, 2 + is_setter, LUA_MULTRET);
+    n = lua_gettop(L) - top;
+    lua_settop(L, top + 1);
+    return is_setter ? lua_toboolean(L, -1) : n > 0;
+}
+
+/* A name that no class knows: an error if one is strict. */
+static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    const rrc_lua_class *cls;
+    for (cls = proxy->cls; cls != NULL && !cls->is_strict; cls = cls->base)
+        ;
+    if (cls == NULL)
+        return;
+    if (!is_setter && rrcl_push_member(L, RRCL_SETTERS))
+        luaL_error(L, "%s of a %s cannot be read", rrcl_push_key(L), rrcl_proxy_name(proxy));
+    luaL_error(L, "a %s has no property %s", rrcl_proxy_name(proxy), rrcl_push_key(L));
 }
 
 static int rrcl_index(lua_State *L)
@@ -1761,14 +1868,64 @@ static int rrcl_index(lua_State *L)
     proxy = rrcl_need_live(L);
     if (rrcl_push_member(L, RRCL_GETTERS)) {
         lua_pushvalue(L, 1);
-        rrcl_call_property(L, proxy, 0);
+        rrcl_call_property(L, proxy, 0, 1, 1);
         return 1;
     }
+    if (rrcl_call_fallback(L, proxy, 0))
+        return 1;
+    rrcl_check_strict(L, proxy, 0);
     if (!rrcl_push_fields(L, proxy))
         return 0;
     lua_pushvalue(L, 2);
     lua_rawget(L, -2);
     return 1;
+}
+
+/* Pairs: the upvalue has the names as keys, at 1 is the object, at 2 the last name. */
+static int rrcl_next_property(lua_State *L)
+{
+    lua_settop(L, 2);
+    while (lua_next(L, lua_upvalueindex(1))) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_gettable(L, 1);
+        if (!lua_isnil(L, -1))
+            return 2;
+        lua_pop(L, 1);
+    }
+    return 0;
+}
+
+/* Add the keys of the table on top to the table at 2. */
+static void rrcl_add_keys(lua_State *L)
+{
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushboolean(L, 1);
+        lua_rawset(L, 2);
+    }
+}
+
+RRC_LUA_API int rrc_lua_pairs(lua_State *L)
+{
+    const rrcl_proxy *proxy = rrcl_need_live(L);
+    lua_settop(L, 1);
+    lua_newtable(L);
+    lua_getmetatable(L, 1);
+    lua_rawgeti(L, -1, RRCL_GETTERS);
+    rrcl_add_keys(L);
+    while (luaL_getmetafield(L, -1, "__index")) {   /* those of the base */
+        lua_remove(L, -2);
+        rrcl_add_keys(L);
+    }
+    if (rrcl_push_fields(L, proxy))
+        rrcl_add_keys(L);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, rrcl_next_property, 1);
+    lua_pushvalue(L, 1);
+    return 2;
 }
 
 /* OWNERS has the tables of nodes with fields of scripts. If only a dying proxy refers to such a
@@ -1854,11 +2011,15 @@ static int rrcl_newindex(lua_State *L)
     if (rrcl_push_member(L, RRCL_SETTERS)) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 3);
-        rrcl_call_property(L, proxy, 1);
+        rrcl_call_property(L, proxy, 1, 2, 0);
         return 0;
     }
     if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
-        return luaL_error(L, "%s of a %s cannot be set", lua_tostring(L, 2), rrcl_proxy_name(proxy));
+        return luaL_error(L, "%s of a %s cannot be set", rrcl_push_key(L), rrcl_proxy_name(proxy));
+    if (rrcl_call_fallback(L, proxy, 1))
+        return 0;
+    rrcl_need_live(L);                          /* it may have closed the object */
+    rrcl_check_strict(L, proxy, 1);
     if (lua_isnil(L, 2) || (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
         return luaL_error(L, "a field of a %s cannot be named nil or NaN", rrcl_proxy_name(proxy));
     rrcl_set_field(L, proxy);

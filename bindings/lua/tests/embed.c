@@ -656,11 +656,12 @@ UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(
 #ifdef EMBED_SCRIPTS
 #include "rawrefcount.c"                    /* the module */
 int luaopen_widgets(lua_State *L);
+int luaopen_classes(lua_State *L);
 
 static int run_script(int argc, char **argv)
 {
     static const luaL_Reg modules[] = { { "rawrefcount", luaopen_rawrefcount }, { "nodes", luaopen_nodes },
-                                        { "widgets", luaopen_widgets } };
+                                        { "widgets", luaopen_widgets }, { "classes", luaopen_classes } };
     lua_State *L = luaL_newstate();
     int i, status;
     luaL_openlibs(L);
