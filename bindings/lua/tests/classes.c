@@ -5,6 +5,17 @@
  *     classes.Strict(text)        the same, but strict; StrictChild is based on it, and has no constructor
  *     classes.Bag()               has properties at run time: names that begin with "x_", and numbers
  *     classes.pairs(object)       rrc_lua_pairs
+ *     classes.send(f, object)     calls f(object, true, -5, 2^40, 2.5, "text", "a\0b", nil, nil); gives its
+ *                                 results: any value, a boolean, an integer, a large one, a number
+ *     classes.result(f, kind)     the result of f, of this kind: a letter of rrc_lua_callf
+ *     classes.results(f)          calls f for four values, two numbers behind them; returns whether the
+ *                                 variables of C are 0 and the call failed, and raises nothing
+ *     classes.call(f, ...)        rrc_lua_call
+ *     classes.text_of(value)      rrc_lua_string
+ *     classes.is_same_key(a, b)   have they the same ob as keys; classes.peek(a): has it one
+ *     classes.hold_key(a)         C holds the ob of a; nil: it drops what it holds
+ *     classes.raise_with(f, ...)  a method that takes references to all its arguments, and calls f(...) then;
+ *                                 raises what f raises, and gives its results
  */
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
@@ -126,7 +137,172 @@ static int bag_tostring(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg thing_methods[] = { { "poke", do_nothing }, { NULL, NULL } };
+/* ---- values ---- */
+
+static int call_done(lua_State *L, rrc_heap *heap, rrc_object *callback, int status)
+{
+    RRC_CLEAR(heap, callback);
+    if (status != 0)
+        rrc_lua_raise(L, heap);
+    return status;
+}
+
+static int send(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *callback = rrc_lua_ref(L, heap, 1), *ob = rrc_lua_check(L, 2, &Thing), *any;
+    lua_Integer big = sizeof(lua_Integer) > 4 ? (lua_Integer)1 << 20 << 20 : 1 << 20;
+    lua_Number number;
+    int truth, integer;
+    call_done(L, heap, callback, rrc_lua_callf(heap, callback, "obiInslos>obiIn", ob, 2, -5, big, 2.5, "text", "a\0b",
+                                               (size_t)3, (rrc_object *)NULL, (const char *)NULL, &any, &truth, &integer,
+                                               &big, &number));
+    rrc_lua_push(L, heap, any);
+    RRC_CLEAR(heap, any);
+    lua_pushboolean(L, truth);
+    lua_pushinteger(L, integer);
+    lua_pushinteger(L, big);
+    lua_pushnumber(L, number);
+    return 5;
+}
+
+static int result(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    const char *kind = luaL_checkstring(L, 2);
+    rrc_object *callback = rrc_lua_ref(L, heap, 1), *any;
+    lua_Number number;
+    lua_Integer big;
+    int integer;
+    switch (*kind) {
+    case 'o':
+        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">o", &any));
+        rrc_lua_push(L, heap, any);
+        RRC_CLEAR(heap, any);
+        break;
+    case 'b':
+        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">b", &integer));
+        lua_pushboolean(L, integer);
+        break;
+    case 'i':
+        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">i", &integer));
+        lua_pushinteger(L, integer);
+        break;
+    case 'I':
+        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">I", &big));
+        lua_pushinteger(L, big);
+        break;
+    case 'n':
+        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">n", &number));
+        lua_pushnumber(L, number);
+        break;
+    default:
+        call_done(L, heap, callback, *kind == '>' ? rrc_lua_callf(heap, callback, "i>s", 1, &any)
+                                                  : rrc_lua_callf(heap, callback, "?"));
+    }
+    return 1;
+}
+
+static int results(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *callback = rrc_lua_ref(L, heap, 1), *any[4] = { callback, callback, callback, callback };
+    int numbers[2] = { 7, 7 }, i;
+    int status = rrc_lua_callf(heap, callback, ">ooooii", &any[0], &any[1], &any[2], &any[3], &numbers[0], &numbers[1]);
+    RRC_CLEAR(heap, callback);
+    lua_pushboolean(L, status != 0 && any[0] == NULL && any[1] == NULL && any[2] == NULL && any[3] == NULL
+                       && numbers[0] == 0 && numbers[1] == 0);
+    for (i = 0; i < 4; i++)
+        RRC_CLEAR(heap, any[i]);
+    return 1;
+}
+
+static int text_of(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *ob = rrc_lua_ref(L, heap, 1);
+    size_t size;
+    const char *text = rrc_lua_string(heap, ob, &size);
+    if (text != rrc_lua_string(heap, ob, NULL))
+        return luaL_error(L, "two texts");
+    if (text != NULL)
+        lua_pushlstring(L, text, size);
+    else
+        lua_pushnil(L);
+    RRC_CLEAR(heap, ob);
+    return 1;
+}
+
+static int is_same_key(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *a = rrc_lua_key(L, heap, 1), *b = rrc_lua_key(L, heap, 2);
+    lua_pushboolean(L, a == b);
+    RRC_CLEAR(heap, a);
+    RRC_CLEAR(heap, b);
+    return 1;
+}
+
+static int peek(lua_State *L)
+{
+    lua_pushboolean(L, rrc_lua_peek(L, rrc_lua_heap(L), 1) != NULL);
+    return 1;
+}
+
+static rrc_object *held;                /* by hold_key: one state only */
+
+static int hold_key(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    rrc_object *key = rrc_lua_key(L, heap, 1);
+    RRC_CLEAR(heap, held);
+    held = key;
+    return 0;
+}
+
+/* ---- references of a method ---- */
+
+enum { REFERENCES = 5 };
+
+static int raise_inside(lua_State *L, rrc_object **refs)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int i, n = lua_gettop(L);
+    for (i = 0; i < n && i < REFERENCES; i++)
+        refs[i] = rrc_lua_ref(L, heap, i + 1);
+    if (lua_isstring(L, 1))
+        return luaL_error(L, "%s", lua_tostring(L, 1));
+    if (lua_isnumber(L, 2))
+        luaL_checkstack(L, (int)lua_tointeger(L, 2), "no room");
+    lua_call(L, n - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int raise_with(lua_State *L)
+{
+    rrc_object *refs[REFERENCES];
+    return rrc_lua_scope(L, rrc_lua_heap(L), raise_inside, refs, REFERENCES);
+}
+
+static int call_back(lua_State *L, rrc_object **refs)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int i, n = lua_gettop(L);
+    for (i = 0; i < n && i < REFERENCES; i++)
+        refs[i] = rrc_lua_ref(L, heap, i + 1);
+    if (rrc_lua_call(heap, refs[0], (size_t)n - 1, refs + 1) != 0)
+        rrc_lua_raise(L, heap);
+    return 0;
+}
+
+static int call(lua_State *L)
+{
+    rrc_object *refs[REFERENCES];
+    rrc_lua_check_callback(L, 1);
+    return rrc_lua_scope(L, rrc_lua_heap(L), call_back, refs, REFERENCES);
+}
+
+static const luaL_Reg thing_methods[] = { { "poke", do_nothing }, { "raise_with", raise_with }, { NULL, NULL } };
 static const rrc_lua_property thing_properties[] = { { "text", get_text, set_text }, { "nothing", get_nothing, NULL },
                                                      { "sink", NULL, do_nothing }, { NULL, NULL, NULL } };
 static const rrc_lua_property open_properties[] = { { "more", get_text, NULL }, { NULL, NULL, NULL } };
@@ -148,6 +324,9 @@ extern int luaopen_classes(lua_State *L);
 int luaopen_classes(lua_State *L)
 {
     static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, NULL };
-    static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { NULL, NULL } };
+    static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { "send", send },
+                                          { "result", result }, { "results", results }, { "call", call },
+                                          { "text_of", text_of }, { "is_same_key", is_same_key }, { "peek", peek },
+                                          { "hold_key", hold_key }, { "raise_with", raise_with }, { NULL, NULL } };
     return rrc_lua_module(L, classes, functions);
 }

@@ -6,8 +6,10 @@ local Open, Strict, Bag = classes.Open, classes.Strict, classes.Bag
 
 local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
 local passed, failed = 0, 0
+-- (A function that C knew has its object as long as it lives: global ones would be left.)
 local function case(name, f)
   local ok, message = xpcall(f, debug.traceback)
+  f = nil
   for _ = 1, 3 do rawrefcount.collect() end
   if ok and rawrefcount.stats().objects > 0 then
     ok, message = false, rawrefcount.stats().objects .. " objects are left:\n" .. rawrefcount.graph()
@@ -153,6 +155,189 @@ case("messages name what others have made", function()
   fails("Thing expected, got my table", t.poke, setmetatable({}, { __name = "my table" }))
   fails("Thing expected, got table", t.poke, setmetatable({}, { __name = 5 }))
   if done then done() end
+end)
+
+-- ---- values ----
+
+case("a callback gets values of C, and gives some", function()
+  local t, got = Open("t")
+  local large = classes.send(function() return nil, nil, 0, 0, 0 end, t) == nil and 1024 * 1024 * 1024 * 1024
+  local function f(...)
+    got = { n = select("#", ...), ... }
+    return got[1], got[2], got[3], got[4], got[5]
+  end
+  local any, truth, integer, big, number = classes.send(f, t)
+  equal(got.n, 9)
+  equal(got[1], t) equal(got[2], true) equal(got[3], -5) equal(got[4], large) equal(got[5], 2.5)
+  equal(got[6], "text") equal(got[7], "a\0b") equal(got[8], nil) equal(got[9], nil)
+  equal(any, t) equal(truth, true) equal(integer, -5) equal(big, large) equal(number, 2.5)
+  if math.type then equal(math.type(got[3]), "integer") equal(math.type(got[5]), "float") end
+end)
+
+case("results of each kind", function()
+  local function result(kind, ...)
+    local values = { n = select("#", ...), ... }
+    return classes.result(function() return (unpack or table.unpack)(values, 1, values.n) end, kind)
+  end
+  for _, value in ipairs { "text", 5, true, false, function() end, { 1 }, Open("o") } do
+    equal(result("o", value, "more"), value)
+    equal(result("b", value), not not value)
+  end
+  equal(result("o"), nil) equal(result("o", nil, 5), nil)
+  equal(result("b"), false) equal(result("b", nil), false)
+  equal(result("i", 5), 5) equal(result("i", -2147483648), -2147483648) equal(result("i", "12"), 12)
+  equal(result("I", 2 ^ 40), 2 ^ 40)
+  equal(result("n", 2.5), 2.5) equal(result("n", "0x10"), 16)
+  fails("bad result of a callback (integer expected, got nil)", result, "i")
+  fails("bad result of a callback (integer expected, got 1.5)", result, "i", 1.5)
+  fails("bad result of a callback (integer expected, got 2147483648)", result, "i", 2147483648)
+  fails("bad result of a callback (integer expected, got Open)", result, "i", Open("x"))
+  fails("bad result of a callback (integer expected, got boolean)", result, "I", true)
+  fails("bad result of a callback (number expected, got table)", result, "n", {})
+  fails("bad result of a callback (number expected, got nil)", result, "n")
+  fails('"?" is no format', result, "?")
+  fails('"i>s" is no format', result, ">")
+end)
+
+case("after an error of a callback, or in its results, nothing is left", function()
+  local o = Open("o")
+  equal(classes.results(function() return "a", o, {}, 1, 2, 3 end), false)
+  rawrefcount.collect()
+  local before = rawrefcount.stats().objects
+  equal(classes.results(function() return "a", o, {}, 1, 2, {} end), true)
+  equal(classes.results(function() return "a", o, {}, 1 end), true)
+  equal(classes.results(function() error("in a callback") end), true)
+  equal(classes.results(coroutine.create(function() return "a", o, {}, 1, 2, "x" end)), true)
+  rawrefcount.collect()
+  equal(rawrefcount.stats().objects, before)
+  local function f() error("in a callback") end
+  fails("in a callback", classes.result, f, "i")
+  fails("stack traceback", classes.result, f, "i")
+  local t = {}
+  equal(select(2, pcall(classes.result, function() error(t) end, "i")), t)
+end)
+
+case("a coroutine is a callback", function()
+  local got = {}
+  local co = coroutine.create(function(a, b)
+    while true do
+      got = { a, b }
+      a, b = coroutine.yield(a, 1)
+    end
+  end)
+  local o = Open("o")
+  classes.call(co, o, "x")
+  equal(got[1], o) equal(got[2], "x")
+  classes.call(co, "y")
+  equal(got[1], "y") equal(got[2], nil)
+  equal(classes.result(co, "o"), nil)
+  local n = 0
+  local counter = coroutine.create(function() while true do n = n + 1 coroutine.yield(n) end end)
+  equal(classes.result(counter, "i"), 1) equal(classes.result(counter, "i"), 2)
+  local ends = coroutine.create(function() return 5, 6 end)
+  equal(classes.result(ends, "i"), 5)
+  fails("a coroutine that has ended", classes.call, ends)
+  local inner
+  inner = coroutine.create(function() classes.call(inner) end)
+  fails("a coroutine that runs already", classes.call, inner)
+  fails("a coroutine that has ended", classes.call, inner)
+  local function deep() error("in a coroutine") end
+  local function make() return coroutine.create(function() coroutine.yield() deep() end) end
+  local fail = make()
+  classes.call(fail)
+  local ok, message = pcall(classes.call, fail)
+  assert(message:find("in a coroutine", 1, true) and message:find("stack traceback:.*deep"), message)
+  equal(select(2, message:gsub("stack traceback:", "")), 1)
+  local t = {}
+  equal(select(2, pcall(classes.call, coroutine.create(function() error(t) end))), t)
+  classes.call(coroutine.create(function(...) equal(select("#", ...), 4) end), 1, nil, 3, nil)
+  local many = {}
+  for i = 1, 300 do many[i] = i end
+  equal(classes.result(coroutine.create(function() return (unpack or table.unpack)(many) end), "i"), 1)
+  -- From a coroutine, whose callbacks are coroutines.
+  local order = {}
+  local outer = coroutine.wrap(function()
+    for i = 1, 3 do
+      classes.call(coroutine.create(function(x) order[#order + 1] = x coroutine.yield(o) order = nil end), i)
+      coroutine.yield()
+    end
+  end)
+  outer() outer() outer()
+  equal(table.concat(order, " "), "1 2 3")
+end)
+
+if _VERSION == "Lua 5.4" or _VERSION == "Lua 5.5" then
+  case("a coroutine that fails closes its variables", load [[
+    local classes = require "classes"
+    local closed
+    local co = coroutine.create(function()
+      local x <close> = setmetatable({}, { __close = function() closed = true end })
+      coroutine.yield()
+      error("oops")
+    end)
+    classes.call(co)
+    assert(not closed)
+    local ok, message = pcall(classes.call, co)
+    assert(not ok and message:find("oops"), message)
+    assert(closed)
+  ]])
+end
+
+case("texts of strings", function()
+  equal(classes.text_of("text"), "text") equal(classes.text_of(""), "") equal(classes.text_of("a\0b"), "a\0b")
+  equal(classes.text_of(5), nil) equal(classes.text_of({}), nil) equal(classes.text_of(Open("o")), nil)
+  local long = ("x"):rep(10000)
+  equal(classes.text_of(long), long)
+end)
+
+case("equal values are the same key", function()
+  local is_same_key, nan = classes.is_same_key, 0 / 0
+  local long = ("x"):rep(1000)
+  local function f() end
+  for _, value in ipairs { "text", long, 5, 1.5, true, false, f, {}, Open("o"), coroutine.create(f) } do
+    local has_identity = type(value) ~= "string" and type(value) ~= "number" and type(value) ~= "boolean"
+    equal(is_same_key(value, value), true)
+    equal(classes.peek(value), has_identity)
+    classes.hold_key(value)
+    equal(classes.peek(value), true)
+    for _ = 1, 3 do rawrefcount.collect() end
+    equal(classes.peek(value), true)
+    equal(is_same_key(value, value), true)
+    classes.hold_key(nil)
+    equal(classes.peek(value), has_identity)
+  end
+  equal(is_same_key("te" .. "xt", table.concat { "t", "ext" }), true)
+  equal(is_same_key(("x"):rep(500) .. ("x"):rep(500), long), true)
+  equal(is_same_key("1", 1), false) equal(is_same_key(1, 1.5), false) equal(is_same_key(true, false), false)
+  equal(is_same_key({}, {}), false)
+  equal(is_same_key(nan, nan), false)
+  classes.hold_key("te" .. "xt")
+  collectgarbage() collectgarbage()
+  equal(classes.peek("text"), true) equal(classes.peek("texts"), false) equal(classes.peek(nil), false)
+  equal(classes.result(function() return "text" end, "o"), "text")    -- an ob of its own
+  equal(classes.peek("text"), true)
+  classes.hold_key(nil)
+  equal(classes.peek("text"), false)
+end)
+
+-- ---- references of a method ----
+
+case("a method that raises drops its references, and gives results otherwise", function()
+  local o, f = Open("o"), function() error("in a script") end
+  fails("in a script", classes.raise_with, f, o, "text", 5)
+  local before = rawrefcount.stats().objects
+  fails("in a script", classes.raise_with, f, o, "text", 5)
+  equal(rawrefcount.stats().objects, before)
+  fails("in a script", o.raise_with, f, "text")
+  equal(rawrefcount.stats().objects, before)
+  is("a message", function() classes.raise_with("a message", o, 5) end)
+  fails("no room", classes.raise_with, f, 100000000)
+  equal(rawrefcount.stats().objects, before)
+  local t = {}
+  equal(select(2, pcall(classes.raise_with, function() error(t) end, {})), t)
+  local got = { classes.raise_with(function(...) return select("#", ...), ... end, o, nil, "x") }
+  equal(got[1], 3) equal(got[2], o) equal(got[3], nil) equal(got[4], "x")
+  equal(select("#", classes.raise_with(function() end)), 0)
 end)
 
 print(("%d passed, %d failed"):format(passed, failed))
