@@ -562,15 +562,11 @@ static int module_graph(lua_State *L)
 static const luaL_Reg module_functions[] = {
     { "collect", module_collect }, { "step", module_step }, { "stats", module_stats },
     { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph },
-        { "pairs", rrc_lua_pairs }, { NULL, NULL },
+    { "pairs", rrc_lua_pairs }, { NULL, NULL },
 };
 
-#if defined(_WIN32)
-__declspec(dllexport)
-#endif
-int luaopen_rawrefcount(lua_State *L);
-
-int luaopen_rawrefcount(lua_State *L)
+RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L);
+RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L)
 {
     static const rrc_lua_class *const no_classes[] = { NULL };
     rrc_lua_heap(L);

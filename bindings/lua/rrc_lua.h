@@ -1,4 +1,4 @@
-/* rrc_lua.h - version 0.1.0
+/* rrc_lua.h - version 0.3.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
  * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
@@ -68,13 +68,32 @@
 
 #include "rawrefcount.h"
 
+/* (Not all versions of Lua say themselves that their functions are C's. Include lua.h before, if your
+   Lua is compiled as C++.) */
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <lua.h>
 #include <lauxlib.h>
+#ifdef __cplusplus
+}
+#endif
 
-#define RRC_LUA_VERSION "0.1.0"
+#define RRC_LUA_VERSION "0.3.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_LUA_API RRC_API
+
+/* In front of luaopen_...: Lua finds it, also in C++ and on Windows. */
+#if defined(__cplusplus) && defined(_WIN32)
+#define RRC_LUA_MODULE extern "C" __declspec(dllexport)
+#elif defined(__cplusplus)
+#define RRC_LUA_MODULE extern "C"
+#elif defined(_WIN32)
+#define RRC_LUA_MODULE __declspec(dllexport)
+#else
+#define RRC_LUA_MODULE extern
+#endif
 
 /* >>api
  * --------------------------------------------------------------------------- */
@@ -2377,17 +2396,22 @@ static void rrcl_resume(lua_State *L, int n)
         lua_xmove(co, L, count);
         return;
     }
-    lua_pushvalue(co, -1);
+#if LUA_VERSION_NUM >= 504
+    if (lua_checkstack(co, 1)) {
+        lua_pushvalue(co, -1);                  /* for its variables that are to be closed */
+        lua_xmove(co, L, 1);
+        rrcl_add_traceback(L, co, 0);
+#if LUA_VERSION_NUM >= 505
+        lua_closethread(co, L);
+#else
+        lua_resetthread(co);
+#endif
+        lua_settop(co, 0);
+        lua_error(L);
+    }
+#endif
     lua_xmove(co, L, 1);
     rrcl_add_traceback(L, co, 0);
-#if LUA_VERSION_NUM >= 504                      /* its variables that are to be closed */
-#if LUA_VERSION_NUM >= 505
-    lua_closethread(co, L);
-#else
-    lua_resetthread(co);
-#endif
-    lua_settop(co, 0);
-#endif
     lua_error(L);
 }
 

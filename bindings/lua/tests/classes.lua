@@ -185,7 +185,7 @@ case("results of each kind", function()
   end
   equal(result("o"), nil) equal(result("o", nil, 5), nil)
   equal(result("b"), false) equal(result("b", nil), false)
-  equal(result("i", 5), 5) equal(result("i", -2147483648), -2147483648) equal(result("i", "12"), 12)
+  equal(result("i", 5), 5) equal(result("i", "-2147483648"), tonumber("-2147483648")) equal(result("i", "12"), 12)
   equal(result("I", 2 ^ 40), 2 ^ 40)
   equal(result("n", 2.5), 2.5) equal(result("n", "0x10"), 16)
   fails("bad result of a callback (integer expected, got nil)", result, "i")
@@ -271,7 +271,7 @@ if _VERSION == "Lua 5.4" or _VERSION == "Lua 5.5" then
     local classes = require "classes"
     local closed
     local co = coroutine.create(function()
-      local x <close> = setmetatable({}, { __close = function() closed = true end })
+      local x <close> = setmetatable({}, { __close = function(_, message) closed = message end })
       coroutine.yield()
       error("oops")
     end)
@@ -279,7 +279,7 @@ if _VERSION == "Lua 5.4" or _VERSION == "Lua 5.5" then
     assert(not closed)
     local ok, message = pcall(classes.call, co)
     assert(not ok and message:find("oops"), message)
-    assert(closed)
+    assert(closed:find("oops$"), closed)
   ]])
 end
 
