@@ -52,8 +52,8 @@ $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_OBJECT) 
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_OBJECT)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
-$(call lua_out,$(1))/classes.so: $(LUA_DIR)/tests/classes.c $(LUA_HEADERS)
-	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/classes.so: $(LUA_DIR)/tests/classes.c $(LUA_DIR)/tests/functions.c $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(LUA_DIR)/tests/functions.c $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/nodes.so: $(LUA_NODES) $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
 endef
@@ -69,7 +69,7 @@ endif
 
 # ---- tests -------------------------------------------------------------------
 #
-# The C libraries of the tests, nodes.c and the widgets, are units without RRC_MIRROR: only the unit
+# The C libraries of the tests, nodes.c, classes.c and the widgets, are units without RRC_MIRROR: only the unit
 # that holds the functions of rawrefcount.h has it.
 #
 #   lua-cases-LUA          the known cases, in each mode of the collector
@@ -89,7 +89,7 @@ endif
 LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed rare
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
-LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c) tests/unit.c
+LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
 LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests
 LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
 lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
@@ -156,11 +156,10 @@ define lua_checked_rules
 $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/checked.sh $(LUA_TESTS)/checked.h
 	CC='$$(CC)' CFLAGS='$(LUA_SANITIZE)' sh $(LUA_TESTS)/checked.sh $(LUA_SOURCES)/$(1) $$@
 $(call lua_checked_out,$(1))/embed: $(call lua_checked_out,$(1))/lua.a $(LUA_EMBED) $(LUA_TESTS)/nodes.h $(LUA_HEADERS) \
-        $(LUA_DIR)/rawrefcount.c $(LUA_TESTS)/classes.c $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS)
+        $(LUA_DIR)/rawrefcount.c $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_DEPS)
 	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(WIDGETS_DIR)/lua/widgets.c -o $$(@D)/widgets.o
-	$$(LUA_CHECKED_COMPILE) -DRRCI_IMPLEMENTED -DRRCL_IMPLEMENTED -c $(LUA_TESTS)/classes.c -o $$(@D)/classes.o
 	$$(LUA_CHECKED_COMPILE) -DEMBED_SCRIPTS -DUNIT_CMOCKA=0 $(LUA_EMBED) \
-	    $(WIDGETS) $$(@D)/widgets.o $$(@D)/classes.o $$< $$(LDFLAGS) -lm -o $$@
+	    $(WIDGETS) $$(@D)/widgets.o $$< $$(LDFLAGS) -lm -o $$@
 endef
 lua_checked_cases   = $(1) $(LUA_TESTS)/cases.lua everywhere
 lua_checked_random  = $(1) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),2,10) 600 everywhere

@@ -17,11 +17,11 @@
  *     classes.raise_with(f, ...)  a method that takes references to all its arguments, and calls f(...) then;
  *                                 raises what f raises, and gives its results
  */
-#define RAWREFCOUNT_IMPLEMENTATION
-#define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
 
 #include <string.h>
+
+int luaopen_classes(lua_State *L);
 
 enum { BAG_SIZE = 4, TEXT_SIZE = 20 };
 
@@ -137,111 +137,106 @@ static int bag_tostring(lua_State *L)
     return 1;
 }
 
-/* ---- values ---- */
+/* ---- values ----
+ *
+ * Functions hold references while they call what raises, and so have a scope each. */
 
-static int call_done(lua_State *L, rrc_heap *heap, rrc_object *callback, int status)
+enum { REFERENCES = 5 };
+
+static int scoped(lua_State *L, rrc_lua_scoped function)
 {
-    RRC_CLEAR(heap, callback);
-    if (status != 0)
-        rrc_lua_raise(L, heap);
-    return status;
+    rrc_object *refs[REFERENCES];
+    return rrc_lua_scope(L, rrc_lua_heap(L), function, refs, REFERENCES);
 }
 
-static int send(lua_State *L)
+static int send_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *callback = rrc_lua_ref(L, heap, 1), *ob = rrc_lua_check(L, 2, &Thing), *any;
     lua_Integer big = sizeof(lua_Integer) > 4 ? (lua_Integer)1 << 20 << 20 : 1 << 20;
     lua_Number number;
     int truth, integer;
-    call_done(L, heap, callback, rrc_lua_callf(heap, callback, "obiInslos>obiIn", ob, 2, -5, big, 2.5, "text", "a\0b",
-                                               (size_t)3, (rrc_object *)NULL, (const char *)NULL, &any, &truth, &integer,
-                                               &big, &number));
-    rrc_lua_push(L, heap, any);
-    RRC_CLEAR(heap, any);
+    refs[0] = rrc_lua_ref(L, heap, 1);
+    if (rrc_lua_callf(heap, refs[0], "obiInslos>obiIn", rrc_lua_check(L, 2, &Thing), 2, -5, big, (lua_Number)2.5, "text",
+                      "a\0b", (size_t)3, (rrc_object *)NULL, (const char *)NULL, &refs[1], &truth, &integer, &big,
+                      &number) != 0)
+        rrc_lua_raise(L, heap);
+    rrc_lua_push(L, heap, refs[1]);
     lua_pushboolean(L, truth);
     lua_pushinteger(L, integer);
     lua_pushinteger(L, big);
     lua_pushnumber(L, number);
     return 5;
 }
+static int send(lua_State *L) { return scoped(L, send_with); }
 
-static int result(lua_State *L)
+static int result_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
     const char *kind = luaL_checkstring(L, 2);
-    rrc_object *callback = rrc_lua_ref(L, heap, 1), *any;
-    lua_Number number;
-    lua_Integer big;
-    int integer;
+    rrc_object *callback = refs[0] = rrc_lua_ref(L, heap, 1);
+    lua_Number number = 0;
+    lua_Integer big = 0;
+    int integer = 0, status;
     switch (*kind) {
-    case 'o':
-        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">o", &any));
-        rrc_lua_push(L, heap, any);
-        RRC_CLEAR(heap, any);
-        break;
+    case 'o': status = rrc_lua_callf(heap, callback, ">o", &refs[1]);           break;
     case 'b':
-        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">b", &integer));
-        lua_pushboolean(L, integer);
-        break;
-    case 'i':
-        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">i", &integer));
-        lua_pushinteger(L, integer);
-        break;
-    case 'I':
-        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">I", &big));
-        lua_pushinteger(L, big);
-        break;
-    case 'n':
-        call_done(L, heap, callback, rrc_lua_callf(heap, callback, ">n", &number));
-        lua_pushnumber(L, number);
-        break;
-    default:
-        call_done(L, heap, callback, *kind == '>' ? rrc_lua_callf(heap, callback, "i>s", 1, &any)
-                                                  : rrc_lua_callf(heap, callback, "?"));
+    case 'i': status = rrc_lua_callf(heap, callback, *kind == 'b' ? ">b" : ">i", &integer);     break;
+    case 'I': status = rrc_lua_callf(heap, callback, ">I", &big);               break;
+    case 'n': status = rrc_lua_callf(heap, callback, ">n", &number);            break;
+    case '>': status = rrc_lua_callf(heap, callback, "i>s", 1, &refs[1]);       break;
+    default:  status = rrc_lua_callf(heap, callback, "?");                      break;
+    }
+    if (status != 0)
+        rrc_lua_raise(L, heap);
+    switch (*kind) {
+    case 'o': rrc_lua_push(L, heap, refs[1]);   break;
+    case 'b': lua_pushboolean(L, integer);      break;
+    case 'i': lua_pushinteger(L, integer);      break;
+    case 'I': lua_pushinteger(L, big);          break;
+    default:  lua_pushnumber(L, number);        break;
     }
     return 1;
 }
+static int result(lua_State *L) { return scoped(L, result_with); }
 
-static int results(lua_State *L)
+static int results_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *callback = rrc_lua_ref(L, heap, 1), *any[4] = { callback, callback, callback, callback };
-    int numbers[2] = { 7, 7 }, i;
-    int status = rrc_lua_callf(heap, callback, ">ooooii", &any[0], &any[1], &any[2], &any[3], &numbers[0], &numbers[1]);
-    RRC_CLEAR(heap, callback);
-    lua_pushboolean(L, status != 0 && any[0] == NULL && any[1] == NULL && any[2] == NULL && any[3] == NULL
+    int numbers[2] = { 7, 7 }, status;
+    refs[0] = rrc_lua_ref(L, heap, 1);
+    status = rrc_lua_callf(heap, refs[0], ">ooooii", &refs[1], &refs[2], &refs[3], &refs[4], &numbers[0], &numbers[1]);
+    lua_pushboolean(L, status != 0 && refs[1] == NULL && refs[2] == NULL && refs[3] == NULL && refs[4] == NULL
                        && numbers[0] == 0 && numbers[1] == 0);
-    for (i = 0; i < 4; i++)
-        RRC_CLEAR(heap, any[i]);
     return 1;
 }
+static int results(lua_State *L) { return scoped(L, results_with); }
 
-static int text_of(lua_State *L)
+static int text_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *ob = rrc_lua_ref(L, heap, 1);
     size_t size;
-    const char *text = rrc_lua_string(heap, ob, &size);
-    if (text != rrc_lua_string(heap, ob, NULL))
+    const char *text;
+    refs[0] = rrc_lua_ref(L, heap, 1);
+    text = rrc_lua_string(heap, refs[0], &size);
+    if (text != rrc_lua_string(heap, refs[0], NULL))
         return luaL_error(L, "two texts");
     if (text != NULL)
         lua_pushlstring(L, text, size);
     else
         lua_pushnil(L);
-    RRC_CLEAR(heap, ob);
     return 1;
 }
+static int text_of(lua_State *L) { return scoped(L, text_with); }
 
-static int is_same_key(lua_State *L)
+static int keys_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *a = rrc_lua_key(L, heap, 1), *b = rrc_lua_key(L, heap, 2);
-    lua_pushboolean(L, a == b);
-    RRC_CLEAR(heap, a);
-    RRC_CLEAR(heap, b);
+    refs[0] = rrc_lua_key(L, heap, 1);
+    refs[1] = rrc_lua_key(L, heap, 2);
+    lua_pushboolean(L, refs[0] == refs[1]);
     return 1;
 }
+static int is_same_key(lua_State *L) { return scoped(L, keys_with); }
 
 static int peek(lua_State *L)
 {
@@ -260,46 +255,38 @@ static int hold_key(lua_State *L)
     return 0;
 }
 
-/* ---- references of a method ---- */
-
-enum { REFERENCES = 5 };
-
-static int raise_inside(lua_State *L, rrc_object **refs)
+static void take_all(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
     int i, n = lua_gettop(L);
     for (i = 0; i < n && i < REFERENCES; i++)
         refs[i] = rrc_lua_ref(L, heap, i + 1);
+}
+
+static int raise_inside(lua_State *L, rrc_object **refs)
+{
+    take_all(L, refs);
     if (lua_isstring(L, 1))
         return luaL_error(L, "%s", lua_tostring(L, 1));
     if (lua_isnumber(L, 2))
         luaL_checkstack(L, (int)lua_tointeger(L, 2), "no room");
-    lua_call(L, n - 1, LUA_MULTRET);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
     return lua_gettop(L);
 }
+static int raise_with(lua_State *L) { return scoped(L, raise_inside); }
 
-static int raise_with(lua_State *L)
-{
-    rrc_object *refs[REFERENCES];
-    return rrc_lua_scope(L, rrc_lua_heap(L), raise_inside, refs, REFERENCES);
-}
-
-static int call_back(lua_State *L, rrc_object **refs)
+static int call_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    int i, n = lua_gettop(L);
-    for (i = 0; i < n && i < REFERENCES; i++)
-        refs[i] = rrc_lua_ref(L, heap, i + 1);
-    if (rrc_lua_call(heap, refs[0], (size_t)n - 1, refs + 1) != 0)
+    take_all(L, refs);
+    if (rrc_lua_call(heap, refs[0], (size_t)lua_gettop(L) - 1, refs + 1) != 0)
         rrc_lua_raise(L, heap);
     return 0;
 }
-
 static int call(lua_State *L)
 {
-    rrc_object *refs[REFERENCES];
     rrc_lua_check_callback(L, 1);
-    return rrc_lua_scope(L, rrc_lua_heap(L), call_back, refs, REFERENCES);
+    return scoped(L, call_with);
 }
 
 static const luaL_Reg thing_methods[] = { { "poke", do_nothing }, { "raise_with", raise_with }, { NULL, NULL } };
@@ -320,7 +307,6 @@ static const rrc_lua_class StrictChild = { .type = &StrictChild_type, .base = &S
 static const rrc_lua_class Bag = { .type = &Bag_type, .base = &Thing, .metamethods = bag_metamethods,
                                    .constructor = new_bag };
 
-extern int luaopen_classes(lua_State *L);
 int luaopen_classes(lua_State *L)
 {
     static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, NULL };
