@@ -3,7 +3,8 @@
  *
  *     classes.Open(text)          an object with a text; scripts can have fields in it
  *     classes.Strict(text)        the same, but strict; StrictChild is based on it, and has no constructor
- *     classes.Bag()               has properties at run time: names that begin with "x_", and numbers
+ *     classes.Bag()               has properties at run time: names that begin with "x_", and numbers;
+ *                                 StrictBag is based on it, and strict
  *     classes.pairs(object)       rrc_lua_pairs
  *     classes.send(f, object)     calls f(object, true, -5, 2^40, 2.5, "text", "a\0b", nil, nil); gives its
  *                                 results: any value, a boolean, an integer, a large one, a number
@@ -42,6 +43,7 @@ THING_TYPE(Open);
 THING_TYPE(Strict);
 THING_TYPE(StrictChild);
 THING_TYPE(Bag);
+THING_TYPE(StrictBag);
 
 static const rrc_lua_class Thing;
 
@@ -62,6 +64,7 @@ static int new_open(lua_State *L) { return new_thing(L, &Open_type); }
 static int new_strict(lua_State *L) { return new_thing(L, &Strict_type); }
 static int new_child(lua_State *L) { return new_thing(L, &StrictChild_type); }
 static int new_bag(lua_State *L) { return new_thing(L, &Bag_type); }
+static int new_strict_bag(lua_State *L) { return new_thing(L, &StrictBag_type); }
 
 static int get_text(lua_State *L)
 {
@@ -306,10 +309,12 @@ static const rrc_lua_class Strict = { .type = &Strict_type, .base = &Thing, .con
 static const rrc_lua_class StrictChild = { .type = &StrictChild_type, .base = &Strict };
 static const rrc_lua_class Bag = { .type = &Bag_type, .base = &Thing, .metamethods = bag_metamethods,
                                    .constructor = new_bag };
+static const rrc_lua_class StrictBag = { .type = &StrictBag_type, .base = &Bag, .constructor = new_strict_bag,
+                                         .is_strict = 1 };
 
 int luaopen_classes(lua_State *L)
 {
-    static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, NULL };
+    static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, &StrictBag, NULL };
     static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { "send", send },
                                           { "result", result }, { "results", results }, { "call", call },
                                           { "text_of", text_of }, { "is_same_key", is_same_key }, { "peek", peek },

@@ -114,6 +114,16 @@ case("properties that only the library knows", function()
   is("this Bag was closed", function() return b.x_1 end)
 end)
 
+case("a strict class whose properties only the library knows", function()
+  local b = classes.StrictBag()
+  equal(b.x_1, nil)                     -- known, and nil
+  b.x_1 = 5
+  equal(b.x_1, 5) equal(b[1], 5)
+  is("a StrictBag has no property other", function() return b.other end)
+  is("a StrictBag has no property other", function() b.other = 1 end)
+  is("this StrictBag was closed", function() b.x_1 = 13 end)
+end)
+
 case("pairs: properties and fields", function()
   local function all(object)
     local seen, count = {}, 0
@@ -213,8 +223,11 @@ case("after an error of a callback, or in its results, nothing is left", functio
   local function f() error("in a callback") end
   fails("in a callback", classes.result, f, "i")
   fails("stack traceback", classes.result, f, "i")
+  fails("in a callback", classes.call, f, o)
+  fails("stack traceback", classes.call, f, o)
   local t = {}
   equal(select(2, pcall(classes.result, function() error(t) end, "i")), t)
+  equal(select(2, pcall(classes.call, function() error(t) end, o)), t)
 end)
 
 case("a coroutine is a callback", function()
