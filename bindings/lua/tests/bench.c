@@ -1,15 +1,22 @@
 /* bench.c - what the binding costs, beside what a plain binding would pay: nanoseconds,
- * the best of some rounds. bench LUA [LINKED_OBJECTS] */
+ * the best of some rounds; and bytes. bench LUA [LINKED_OBJECTS] */
 #define _POSIX_C_SOURCE 200809L
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
 #include "nodes.h"
 
 #include <lualib.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* Can be asked how much is allocated? */
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+#define HAS_MALLINFO 1
+#include <malloc.h>
+#else
+#define HAS_MALLINFO 0
+#endif
 
 enum { OPERATIONS = 200000, ROUNDS = 25 };
 
@@ -318,6 +325,7 @@ static void compare_scripts(const char *lua, const char *what, const char *text,
     row(lua, what, least[0], least[1], goal);
 }
 
+#if HAS_MALLINFO
 /* Bytes that are allocated, with and without Lua. */
 static double bytes(void)
 {
@@ -348,6 +356,7 @@ static void compare_memory(const char *lua, const char *what, const char *text, 
     }
     row(lua, what, used[0], used[1], goal);
 }
+#endif
 
 /* Widgets with a callback each that mentions them: two links for each. */
 static void bench_steps(const char *lua, long links)
@@ -416,8 +425,10 @@ int main(int argc, char **argv)
     compare_scripts(lua, "look a method up, in a script", "local w, x = new(1) for i = 1, n do x = w.set end", OPERATIONS, "");
     compare_scripts(lua, "make an object and drop it, in a script", "for i = 1, n do new(i) end collect()", OPERATIONS / 4,
                     "goal: x 2");
+#if HAS_MALLINFO
     compare_memory(lua, "bytes of an object", "local w = new(i)", "goal: x 2");
     compare_memory(lua, "bytes of an object with a callback", "local w = new(i) w:set(function() return i end)", "goal: x 2");
+#endif
     bench_steps(lua, links);
     return 0;
 }
