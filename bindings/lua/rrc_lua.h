@@ -1285,6 +1285,7 @@ static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
 static int rrcl_close(lua_State *L);
 static int rrcl_proxy_gc(lua_State *L);
+static int rrcl_raise_again(lua_State *L, int status);
 
 /* A table that also finds what the one at index `base` (0: none) has. */
 static void rrcl_push_inheriting(lua_State *L, int base)
@@ -1314,11 +1315,21 @@ static void rrcl_set_metamethods(lua_State *L, const rrc_lua_class *cls)
     rrcl_set_functions(L, cls->metamethods);
 }
 
-/* Class(...): the upvalue is the class. */
+/* Class(...): the upvalue is the class. (In messages, Lua 5.5 counts arguments without that of __call,
+   which is not there any more: so the constructor is called as a function of its own.) */
 static int rrcl_construct(lua_State *L)
 {
+    const rrc_lua_class *cls = (const rrc_lua_class *)lua_touserdata(L, lua_upvalueindex(1));
+#if LUA_VERSION_NUM >= 505
+    int status;
+    lua_pushcfunction(L, cls->constructor);
+    lua_replace(L, 1);
+    status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    return status == 0 ? lua_gettop(L) : rrcl_raise_again(L, status);
+#else
     lua_remove(L, 1);
-    return ((const rrc_lua_class *)lua_touserdata(L, lua_upvalueindex(1)))->constructor(L);
+    return cls->constructor(L);
+#endif
 }
 
 /* The table of methods on top can be called, if the class has a constructor. */
@@ -2540,6 +2551,17 @@ RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 
 /* ---- references of a method ---- */
 
+/* Raise the error of a protected call, with the place in the script as for any error of a method. */
+static int rrcl_raise_again(lua_State *L, int status)
+{
+    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && !rrcl_has_position(lua_tostring(L, -1))) {
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
+}
+
 typedef struct rrcl_scope {
     rrc_lua_scoped function;
     rrc_object   **refs;
@@ -2568,14 +2590,7 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
     status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
     for (i = 0; i < n; i++)
         RRC_CLEAR(heap, refs[i]);
-    if (status == 0)
-        return lua_gettop(L);
-    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && !rrcl_has_position(lua_tostring(L, -1))) {
-        luaL_where(L, 1);                       /* the place in the script, as for any error of a method */
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-    }
-    return lua_error(L);
+    return status == 0 ? lua_gettop(L) : rrcl_raise_again(L, status);
 }
 
 /* ---- collection ---- */
