@@ -5,7 +5,7 @@
 #   CVM       the command, which has the toolkit of the examples, too
 
 VM_DIR  := bindings/compactvm
-VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/values/*.c $(VM_DIR)/lisp/*.c)
+VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/lisp/*.c)
 VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) rawrefcount.h
 VM_LIBS := -lm
 

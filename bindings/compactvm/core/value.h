@@ -39,7 +39,6 @@ typedef uintptr_t cvm_value;
 
 enum {                      /* cvm_object.kind */
     CVM_STRING, CVM_VECTOR, CVM_REAL, CVM_INTEGER, CVM_FOREIGN,
-    CVM_DICT,                       /* see values/dict.h */
     CVM_LANGUAGE_KINDS = 8,         /* the first one of the language */
     CVM_API_KINDS = 16,             /* the first one of the C API */
     CVM_KINDS = 24

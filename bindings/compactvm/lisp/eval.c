@@ -228,7 +228,6 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
     case 'p': ok = cvm_is(v, CVM_PAIR);       wanted = "a pair"; break;
     case 'l': ok = cvm_list_length(v) >= 0;   wanted = "a list"; break;
     case 'v': ok = cvm_is(v, CVM_VECTOR);     wanted = "a vector"; break;
-    case 'd': ok = cvm_is(v, CVM_DICT);       wanted = "a dict"; break;
     case 'f': ok = cvm_is_procedure(vm, v);   wanted = "a procedure"; break;
     case 'i':
         ok = cvm_is_number(v) && cvm_number_of(v) >= 0

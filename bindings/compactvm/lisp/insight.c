@@ -31,36 +31,31 @@ static void visit_named(const visitor *to, cvm_value v, const char *before, cvm_
     visit(to, v, cvm_is(text, CVM_STRING) ? name : NULL, number);
 }
 
+/* The vectors that v, of a kind of the API, has for itself, or nil. */
+enum { MOST_PARTS = 2 };
+
+static void find_parts(const cvm *vm, cvm_value v, cvm_value *parts)
+{
+    size_t i;
+
+    for (i = 0; i < MOST_PARTS; i++)
+        parts[i] = CVM_NIL;
+    if (cvm_object_of(v)->kind >= CVM_API_KINDS && cvm_lisp_of(vm)->foreign.parts != NULL)
+        cvm_lisp_of(vm)->foreign.parts(v, parts);
+}
+
 /* All that p refers to, by number. */
 static void visit_fields(const cvm *vm, const visitor *to, cvm_object *p)
 {
+    cvm_value parts[MOST_PARTS];
     size_t n, i;
-    const cvm_value *field = cvm_heap_fields(&vm->heap, p, &n);
+    const cvm_value *field;
+
+    find_parts(vm, (cvm_value)p, parts);
+    field = cvm_heap_fields(&vm->heap, parts[0] != CVM_NIL ? cvm_object_of(parts[0]) : p, &n);
 
     for (i = 0; i < n; i++)
         visit(to, field[i], NULL, i);
-}
-
-/* The vector in which v, of a kind of the API, has its items for itself, or nil: the two are shown as one. */
-static cvm_value items_of(const cvm *vm, cvm_value v)
-{
-    cvm_value (*items)(cvm_value) = cvm_lisp_of(vm)->foreign.items;
-
-    return items != NULL && cvm_object_of(v)->kind >= CVM_API_KINDS ? items(v) : CVM_NIL;
-}
-
-/* A dict, with its own vectors, is one object. */
-static void visit_dict(const visitor *to, const cvm_dict *dict)
-{
-    const cvm_value *entry = dict->entries == CVM_NIL ? NULL : CVM_VECTOR_OF(dict->entries)->items;
-    size_t i;
-
-    for (i = 0; i < dict->used; i++, entry += 2) {
-        if (*entry == CVM_NONE)
-            continue;
-        visit(to, entry[0], "key", i);
-        visit_named(to, entry[1], ".", entry[0], i);
-    }
 }
 
 /* The variables that a function uses are in a chain of bindings. They are shown as its own, too: that
@@ -126,9 +121,6 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
     case CVM_SYMBOL:
         visit(&to, CVM_SYMBOL_OF(v)->value, ".value", 0);
         break;
-    case CVM_DICT:
-        visit_dict(&to, CVM_DICT_OF(v));
-        break;
     case CVM_CLOSURE:
         visit_closure(&to, CVM_CLOSURE_OF(v), !cvm_lisp_of(vm)->drawing);
         break;
@@ -140,7 +132,9 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
         visit(&to, CVM_FOREIGN_OF(v)->attributes, ".attributes", 0);
         break;
     default:
-        visit_fields(vm, &to, items_of(vm, v) != CVM_NIL ? cvm_object_of(items_of(vm, v)) : p);
+        if (p->kind < CVM_API_KINDS || cvm_lisp_of(vm)->foreign.edges == NULL
+            || !cvm_lisp_of(vm)->foreign.edges(v, visit_one, arg))
+            visit_fields(vm, &to, p);
     }
 }
 
@@ -253,7 +247,7 @@ static size_t size_of(cvm_value v)
 static void describe(cvm *vm, cvm_object *p, rrc_description *about)
 {
     struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
-    cvm_value v = (cvm_value)p;
+    cvm_value v = (cvm_value)p, parts[MOST_PARTS];
 
     about->size = size_of(v);
     about->id = ids != NULL ? id_of(ids, p) : 0;
@@ -271,10 +265,8 @@ static void describe(cvm *vm, cvm_object *p, rrc_description *about)
         snprintf(about->text, sizeof about->text, "proxy of %.60s", RRC_TYPE(CVM_FOREIGN_OF(v)->ob)->tp_name);
     else
         snprintf(about->text, sizeof about->text, "%s", cvm_kind_name(vm, v));
-    if (cvm_is(v, CVM_DICT))
-        about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
-    else
-        about->size += size_of(items_of(vm, v));
+    find_parts(vm, v, parts);
+    about->size += size_of(parts[0]) + size_of(parts[1]);
 }
 
 /* ---- progress ------------------------------------------------------------- */

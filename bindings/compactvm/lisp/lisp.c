@@ -4,14 +4,12 @@
 static int open_lisp(cvm *vm)
 {
     static const cvm_builtin_def *const all[] = {
-        cvm_number_builtins, cvm_list_builtins, cvm_text_builtins, cvm_container_builtins,
+        cvm_number_builtins, cvm_list_builtins, cvm_text_builtins, cvm_vector_builtins,
         cvm_control_builtins, cvm_watch_builtins
     };
     size_t i;
 
-    cvm_dict_define(vm);
     cvm_insight_open(vm);
-    vm->ops.equal_in_language = cvm_equal_lists;
     vm->ops.print_short = cvm_print_short;
     if (!cvm_symbols_open(vm) || !cvm_define_specials(vm))
         return 0;

@@ -3,7 +3,6 @@
 #define CVM_LISP_H
 
 #include "../core/glue.h"
-#include "../values/dict.h"
 
 /* ---- objects ------------------------------------------------------------ */
 
@@ -46,8 +45,8 @@ typedef struct cvm_binding {
  *
  *     .  anything         s  a string     l  a list       ?  from here on they can be left out
  *     n  a number         y  a symbol     v  a vector     *  at the end: any number of the letter
- *     w  a whole number   p  a pair       d  a dict          before it, also none
- *     i  one that is not negative         f  a procedure
+ *     w  a whole number   p  a pair       f  a procedure     before it, also none
+ *     i  one that is not negative
  */
 typedef struct cvm_builtin_def {
     const char *name, *signature;
@@ -95,8 +94,12 @@ typedef struct cvm_foreign_ops {
     int (*close)(cvm *vm, cvm_value *slot);     /* 0 after a failure. An error that is set is kept */
     int (*print)(cvm *vm, cvm_value v, int quoted, struct cvm_buffer *out);     /* likewise */
     int (*is_gone)(cvm *vm, rrc_object *ob);    /* a view whose object has died: only its type is left */
-    /* The vector in which v, of a kind of the API, has its items for itself, or nil. */
-    cvm_value (*items)(cvm_value v);
+    /* Of two objects in rooted slots, the first of which is of a kind of the API: as cvm_equal. */
+    int (*equal)(cvm *vm, cvm_value *a, cvm_value *b);
+    /* What v, of a kind of the API, refers to, with names. 0: its fields have no names. */
+    int (*edges)(cvm_value v, rrc_edgeproc visit, void *arg);
+    /* The vectors that v, of a kind of the API, has for itself: they are shown as a part of v. Or nil. */
+    void (*parts)(cvm_value v, cvm_value *parts);
 } cvm_foreign_ops;
 
 typedef struct cvm_lisp {
@@ -114,7 +117,29 @@ static inline cvm_lisp *cvm_lisp_of(const cvm *vm)
     return vm->state[CVM_LANGUAGE];
 }
 
+/* ---- how deep C code may call itself: depth.c --------------------------- */
+
+/* Is there room for more on the C stack? */
+int cvm_c_stack_room(cvm *vm);
+
+/* Around each recursion of C code. cvm_enter gives 0 after a failure; then
+   cvm_leave must not be called. */
+int cvm_enter(cvm *vm);
+void cvm_leave(cvm *vm);
+
+/* ---- when values are equal: equal.c ------------------------------------- */
+
+/* -1, 0, 1: a is less than b, equal to it, greater; 2: b is no number (nan). Exact. */
+int cvm_compare_whole(intptr_t a, double b);
+int cvm_compare(cvm_value a, cvm_value b);      /* of two numbers: likewise */
+
+/* 1, 0, or -1 after a failure (nested too deep). Numbers are equal by value, strings by content,
+   lists and vectors by their elements. The C API says it of its own kinds: so any code can run. */
+int cvm_equal(cvm *vm, cvm_value a, cvm_value b);
+
 /* ---- pairs and symbols: symbols.c --------------------------------------- */
+
+uint32_t cvm_hash_bytes(const char *bytes, size_t length);
 
 cvm_value cvm_cons(cvm *vm, cvm_value car, cvm_value cdr);
 cvm_value cvm_symbol_new(cvm *vm, const char *name, size_t length);
@@ -122,7 +147,6 @@ const char *cvm_symbol_text(cvm_value symbol);
 
 /* The number of elements of a proper list, or -1. */
 intptr_t cvm_list_length(cvm_value list);
-int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b);  /* as cvm_equal; the slots change */
 
 /* "pair", "string"; of anything but an object, what it is. */
 const char *cvm_kind_name(const cvm *vm, cvm_value v);
@@ -217,6 +241,6 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter);
     static cvm_value name(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
 
 extern const cvm_builtin_def cvm_number_builtins[], cvm_list_builtins[], cvm_text_builtins[],
-    cvm_container_builtins[], cvm_control_builtins[], cvm_watch_builtins[];
+    cvm_vector_builtins[], cvm_control_builtins[], cvm_watch_builtins[];
 
 #endif

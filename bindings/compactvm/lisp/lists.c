@@ -10,7 +10,6 @@ CVM_BUILTIN_BODY(b_number_p) { return cvm_boolean(cvm_is_number(args[0])); }
 CVM_BUILTIN_BODY(b_string_p) { return cvm_boolean(cvm_is(args[0], CVM_STRING)); }
 CVM_BUILTIN_BODY(b_symbol_p) { return cvm_boolean(cvm_is(args[0], CVM_SYMBOL)); }
 CVM_BUILTIN_BODY(b_vector_p) { return cvm_boolean(cvm_is(args[0], CVM_VECTOR)); }
-CVM_BUILTIN_BODY(b_dict_p) { return cvm_boolean(cvm_is(args[0], CVM_DICT)); }
 CVM_BUILTIN_BODY(b_procedure_p) { return cvm_boolean(cvm_is_procedure(vm, args[0])); }
 CVM_BUILTIN_BODY(b_not) { return cvm_boolean(!cvm_truthy(args[0])); }
 
@@ -229,8 +228,7 @@ const cvm_builtin_def cvm_list_builtins[] = {
     { "null?", ".", b_null_p },             { "pair?", ".", b_pair_p },
     { "list?", ".", b_list_p },             { "number?", ".", b_number_p },
     { "string?", ".", b_string_p },         { "symbol?", ".", b_symbol_p },
-    { "vector?", ".", b_vector_p },         { "dict?", ".", b_dict_p },
-    { "procedure?", ".", b_procedure_p },   { "type-of", ".", b_type_of },
+    { "vector?", ".", b_vector_p },         { "procedure?", ".", b_procedure_p },   { "type-of", ".", b_type_of },
     { "eq?", "..", b_eq_p },                { "equal?", "..", b_equal_p },
     { "not", ".", b_not },
     { "cons", "..", b_cons },               { "car", "p", b_car },

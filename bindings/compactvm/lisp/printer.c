@@ -168,30 +168,6 @@ static int print_vector(cvm *vm, cvm_vector *vector, int quoted, cvm_buffer *out
     return ok;
 }
 
-static int print_dict(cvm *vm, cvm_dict *dict, int quoted, cvm_buffer *out)
-{
-    size_t i;
-    int ok = 1;
-    const char *between = "";
-
-    dict->head.flags |= CVM_PRINTING;
-    cvm_put(out, "{", 1);
-    for (i = 0; ok && i < dict->used && !out->full; i++) {
-        cvm_value *entry = &CVM_VECTOR_OF(dict->entries)->items[2 * i];
-
-        if (entry[0] == CVM_NONE)
-            continue;
-        cvm_put_text(out, between);
-        between = ", ";
-        ok = cvm_print_nested(vm, entry[0], quoted, out);
-        cvm_put(out, " ", 1);
-        ok = ok && cvm_print_nested(vm, entry[1], quoted, out);
-    }
-    cvm_put(out, "}", 1);
-    dict->head.flags &= (unsigned char)~CVM_PRINTING;
-    return ok;
-}
-
 static void print_named(const char *what, const char *name, cvm_buffer *out)
 {
     cvm_put(out, "#<", 2);
@@ -221,8 +197,6 @@ static int print_object(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
         return print_list(vm, v, quoted, out);
     case CVM_VECTOR:
         return print_vector(vm, CVM_VECTOR_OF(v), quoted, out);
-    case CVM_DICT:
-        return print_dict(vm, CVM_DICT_OF(v), quoted, out);
     case CVM_STRING:
         if (quoted)
             cvm_put_quoted(out, cvm_bytes(v), CVM_STRING_OF(v)->length);

@@ -11,6 +11,15 @@ static const cvm_kind symbol_kind = { "symbol", offsetof(cvm_symbol, name), 2 };
 
 /* ---- symbols ------------------------------------------------------------ */
 
+uint32_t cvm_hash_bytes(const char *bytes, size_t length)
+{
+    uint32_t hash = 2166136261u;        /* FNV-1a */
+
+    for (; length > 0; length--)
+        hash = (hash ^ (unsigned char)*bytes++) * 16777619u;
+    return hash;
+}
+
 static int grow(cvm_lisp *lisp)
 {
     size_t capacity = lisp->symbol_capacity * 2;
@@ -185,29 +194,4 @@ intptr_t cvm_list_length(cvm_value list)
         }
     }
     return list == CVM_NIL ? n : -1;
-}
-
-int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b)
-{
-    cvm_value *seen_a = cvm_root(vm, *a), *seen_b = cvm_root(vm, *b);
-    size_t steps = 0, next_note = 1;
-
-    if (!cvm_is(*a, CVM_PAIR) || !cvm_is(*b, CVM_PAIR))
-        return 0;
-    while (cvm_is(*a, CVM_PAIR) && cvm_is(*b, CVM_PAIR)) {
-        int same = cvm_equal(vm, CVM_PAIR_OF(*a)->car, CVM_PAIR_OF(*b)->car);
-
-        if (same != 1)
-            return same;
-        *a = CVM_PAIR_OF(*a)->cdr;
-        *b = CVM_PAIR_OF(*b)->cdr;
-        if (*a == *seen_a && *b == *seen_b && cvm_is(*a, CVM_PAIR))
-            return 1;           /* both go in circles, and no difference was met */
-        if (++steps == next_note) {
-            next_note *= 2;
-            *seen_a = *a;
-            *seen_b = *b;
-        }
-    }
-    return cvm_equal(vm, *a, *b);
 }

@@ -62,7 +62,6 @@
 (assert (equal? '(1 (2 "x") [3 4]) (list 1 (list 2 "x") (vector 3 4))))
 (assert (not (equal? '(1 2) '(1 2 3))))
 (assert (not (equal? [1 2] [1 3])))
-(assert (not (equal? (dict) (dict))))
 (assert (equal? 1 1.0))
 (assert (not (equal? "1" 1)))
 
@@ -205,42 +204,14 @@
 (assert (= (vector-length []) 0))
 (assert (= (vector-length (make-vector 10000 1)) 10000))
 
-; ---- dicts
-(define d (dict 'a 1 "b" 2 3 'c))
-(assert (= (dict-count d) 3))
-(assert (= (dict-get d 'a) 1))
-(assert (= (dict-get d "b") 2))
-(assert (eq? (dict-get d 3.0) 'c))
-(assert (null? (dict-get d 'z)))
-(assert (= (dict-get d 'z 9) 9))
-(assert (dict-has? d "b"))
-(assert (equal? (repr d) "{a 1, \"b\" 2, 3 c}"))
-(dict-set! d 'a 10)
-(assert (= (dict-get d 'a) 10))
-(assert (dict-remove! d "b"))
-(assert (not (dict-remove! d "b")))
-(assert (not (dict-has? d "b")))
-(assert (equal? (dict-keys d) '(a 3)))
-(assert (equal? (dict-values d) '(10 c)))
-(define key (list 1))
-(dict-set! d key 'mine)
-(assert (eq? (dict-get d key) 'mine))
-(assert (null? (dict-get d (list 1))))          ; a pair as a key is only equal to itself
-(gc)
-(assert (eq? (dict-get d key) 'mine))           ; also after it has moved
-(dict-set! d nil 1)
-(dict-set! d true 2)
-(assert (= (+ (dict-get d nil) (dict-get d true)) 3))
-
 ; ---- types
-(assert (equal? (map type-of (list 1 1.5 "s" 'a '(1) [1] d car add nil true))
-                '("number" "number" "string" "symbol" "pair" "vector" "dict"
+(assert (equal? (map type-of (list 1 1.5 "s" 'a '(1) (vector 1) car add nil true))
+                '("number" "number" "string" "symbol" "pair" "vector"
                   "procedure" "procedure" "nil" "boolean")))
 (assert (number? 1.5))
 (assert (string? "s"))
 (assert (symbol? 'a))
 (assert (vector? [1]))
-(assert (dict? d))
 (assert (procedure? car))
 (assert (procedure? add))
 (assert (not (procedure? if)))
@@ -319,9 +290,6 @@
 (define no-number (- (* 1e308 10) (* 1e308 10)))
 (assert (not (or (< most no-number) (> most no-number) (= most no-number) (< no-number most)
                  (> no-number 1.5) (= no-number no-number))))
-(let ((d (dict most 'most least 'least)))
-  (assert (eq? (dict-get d (- (- most 1) -1)) 'most))
-  (assert (eq? (dict-get d (- (+ least 1) 1)) 'least)))
 (assert (equal? (message (lambda () (quotient 1.5 2))) "quotient: expected a whole number, got 1.5"))
 (assert (equal? (message (lambda () (quotient most 0))) "quotient: division by zero"))
 

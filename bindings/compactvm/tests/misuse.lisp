@@ -45,8 +45,6 @@
 (fails "map: expected a procedure, got 1" (lambda () (map 1 '(1))))
 (fails "map: expected a procedure, got #<special if>" (lambda () (map if '(1))))
 (fails "apply: expected a list, got 5" (lambda () (apply + 5)))
-(fails "dict: the last key has no value" (lambda () (dict 1)))
-(fails "dict-get: expected a dict, got nil" (lambda () (dict-get nil 1)))
 (fails "assoc: expected a list of pairs, got 1" (lambda () (assoc 1 '(1))))
 (fails "string-append: expected a string, got a" (lambda () (string-append "x" 'a)))
 (fails "try: expected a procedure, got 1" (lambda () (try 1 2)))

@@ -1,7 +1,7 @@
 ; pace.lisp - C's memory decides, too, when to collect: here Lisp objects are
 ; small, and the buffers of C that they stand for are large.
 
-(define (count what) (dict-get (stats) what))
+(define (count what) (stat what))
 (define stress?                 ; is there a collection at each allocation?
   (let ((before (count 'major-collections)))
     (< (+ before 1) (count 'major-collections))))

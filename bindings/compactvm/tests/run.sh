@@ -101,7 +101,7 @@ says "-e with an error" 1 "-e:1: error: car: expected a pair, got 1" "$cvm" -e '
 says "exit" 3 "" "$cvm" -e '(begin (exit 3) (print "no"))'
 says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
 says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
-says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(dict-get (stats) 'heap-limit)"
+says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
 says "a program that takes all the memory" 1 "-e:1: error: out of memory" \
     "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
 check "--help" 0 "$cvm" --help && pass

@@ -67,6 +67,8 @@ int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
     cvm *saved = py_vm;
     int ok = 1;
 
+    if (cvm_is(v, CVM_DICT))
+        return cvm_dict_print(vm, v, quoted, out);
     if (!cvm_is(v, CVM_FOREIGN))
         return py_print_sequence(vm, v, quoted, out);
     py_vm = vm;
@@ -270,10 +272,31 @@ static int fill_builtins(void)
         && PyModule_AddObjectRef(builtins, "Ellipsis", Py_Ellipsis) == 0;
 }
 
+/* ---- kinds of the API ------------------------------------------------------------ */
+
+static int equal(cvm *vm, cvm_value *a, cvm_value *b)
+{
+    return cvm_is(*a, CVM_DICT) ? 0 : py_equal_sequences(vm, a, b);     /* a dict is equal to itself only */
+}
+
+static int edges(cvm_value v, rrc_edgeproc visit_one, void *arg)
+{
+    if (!cvm_is(v, CVM_DICT))
+        return 0;
+    cvm_dict_edges(v, visit_one, arg);
+    return 1;
+}
+
+static void parts(cvm_value v, cvm_value *two)
+{
+    two[0] = cvm_is(v, CVM_DICT) ? CVM_DICT_OF(v)->entries : cvm_array_items(v);
+    two[1] = cvm_is(v, CVM_DICT) ? CVM_DICT_OF(v)->index : CVM_NIL;
+}
+
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, py_close, py_print, py_is_gone, cvm_array_items
+        is_callable, call_foreign, py_close, py_print, py_is_gone, equal, edges, parts
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -283,10 +306,8 @@ static int open_api(cvm *vm)
         return 0;
     py_vm = vm;
     cvm_lisp_of(vm)->foreign = foreign;
-    vm->ops.equal_in_api = py_equal_sequences;
-    vm->ops.hash = py_dict_hash;
-    vm->ops.same_key = py_dict_same;
     cvm_sequences_define(vm);
+    cvm_dict_define(vm);
     py_open_crossing(vm);
     ok = ready_types();
 #ifdef RRC_DEBUG
@@ -298,7 +319,8 @@ static int open_api(cvm *vm)
     py->modules = py->defs != NULL ? PyDict_New() : NULL;
     ok = py->modules != NULL && fill_builtins();
     vm->heap.booting = 1;
-    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_procedures);
+    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_dict_procedures)
+        && cvm_define_all(vm, py_procedures);
     py_vm = saved != NULL ? saved : vm;
     return ok;
 }

@@ -7,7 +7,7 @@
 
 #include "../../compactvm/lisp/command.h"
 #include "../../compactvm/lisp/lisp.h"
-#include "sequences.h"
+#include "hostdict.h"
 
 /* ---- the VM of a call: state.c ------------------------------------------
  *
@@ -121,6 +121,6 @@ int py_load(cvm *vm, const char *path);
 cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */
 int py_close(cvm *vm, cvm_value *slot);
 PyTypeObject *py_exception_types(size_t *n);
-extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];
+extern const cvm_builtin_def py_procedures[], py_sequence_procedures[], py_dict_procedures[];
 
 #endif

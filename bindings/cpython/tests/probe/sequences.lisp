@@ -194,7 +194,7 @@
 (assert (= (array-length (held-it)) 4))
 (drop-it)
 (settle)
-(assert (= (count 'tracked) (dict-get (stats) 'tracked)))
+(assert (= (count 'tracked) (stat 'tracked)))
 
 ; ---- arrays that contain themselves, when C has looked at them or made them: comparing ends
 (define (circle n) (let ((a (array))) (for-each (lambda (i) (array-push! a a)) (range n)) a))

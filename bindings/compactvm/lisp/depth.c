@@ -7,7 +7,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE         /* for pthread_getattr_np */
 #endif
-#include "depth.h"
+#include "lisp.h"
 
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)   /* before, it was in a library of its own */
