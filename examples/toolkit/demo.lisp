@@ -205,7 +205,7 @@
 (say "The other one answers still:" (call (held 'kept) 'click))
 (assert (string-search (explanation (held 'kept)) "1 reference from outside keeps it alive"))
 (say "Why is it alive? The C side's own answer:")
-(explain (held 'kept))
+(display (explanation (held 'kept)))
 (release 'kept)
 (gc)
 (run-pending 0)

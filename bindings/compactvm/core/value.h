@@ -60,7 +60,8 @@ typedef struct cvm_object {
     unsigned char kind;
     unsigned char flags;
     uint32_t hash;          /* 0: not needed so far. Kept here because addresses change */
-    size_t size;            /* of the whole object, in bytes, a multiple of CVM_ALIGN */
+    uint32_t id;            /* which object it is, in heap snapshots; likewise */
+    uint32_t units;         /* its size: see cvm_object_size */
     struct cvm_object *forward;
         /* The collector's own word. While the mutator runs it chains the
            remembered set; in a collection it chains the objects still to be
@@ -124,6 +125,12 @@ static inline int cvm_is_object(cvm_value v)
 static inline cvm_object *cvm_object_of(cvm_value v)
 {
     return (cvm_object *)v;
+}
+
+/* The size of the whole object, in bytes. */
+static inline size_t cvm_object_size(const cvm_object *p)
+{
+    return (size_t)p->units * CVM_ALIGN;
 }
 
 static inline int cvm_is(cvm_value v, int kind)

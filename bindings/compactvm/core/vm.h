@@ -70,9 +70,6 @@ typedef struct cvm_ops {
     void (*edges)(cvm *vm, cvm_object *p,
                   void (*visit)(void *arg, void *to, const char *name, size_t number), void *arg);
     void (*describe)(cvm *vm, cvm_object *p, struct rrc_description *about);
-    void (*progress)(cvm *vm, const char *function, size_t done, size_t total);
-    /* In a collection: new addresses are known (cvm_heap_survivor), and nothing has been freed. */
-    void (*moved)(cvm *vm);
     /* Memory for C objects, in place of realloc. NULL: the C library's. */
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
 } cvm_ops;

@@ -19,17 +19,13 @@
 /* Left for C code that calls nothing of the VM again: printf, a collection, an extension. */
 enum { CVM_C_STACK_SPARE = 128 * 1024 };
 
-#if defined(__GNUC__)
-#define HERE() ((uintptr_t)__builtin_frame_address(0))
-#else
+/* An address in the stack, near its end. */
 static uintptr_t here(void)
 {
     volatile char c = 0;
 
     return (uintptr_t)&c;
 }
-#define HERE() here()
-#endif
 
 static uintptr_t this_thread(void)
 {
@@ -61,10 +57,11 @@ static void ask(cvm_c_stack *s)
 #endif
 }
 
-int cvm_c_stack_room(cvm *vm)
+/* Is there room for more on the C stack? */
+static int has_room(cvm *vm)
 {
     cvm_c_stack *s = &vm->c_stack;
-    uintptr_t at = HERE();
+    uintptr_t at = here();
 
     if (vm->depth > 0 && at >= s->least && at < s->high)
         return 1;
@@ -80,7 +77,7 @@ int cvm_c_stack_room(cvm *vm)
 
 int cvm_enter(cvm *vm)
 {
-    if (vm->depth >= vm->max_depth || !cvm_c_stack_room(vm)) {
+    if (vm->depth >= vm->max_depth || !has_room(vm)) {
         cvm_fail(vm, "recursion too deep");
         return 0;
     }

@@ -78,7 +78,7 @@ static int equal_lists(cvm *vm, cvm_value *a, cvm_value *b)
 
 int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
 {
-    int (*equal)(cvm *, cvm_value *, cvm_value *) = cvm_lisp_of(vm)->foreign.equal;
+    const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
     size_t scope = cvm_open(vm);
     cvm_value *r_a, *r_b;
     int same;
@@ -100,7 +100,7 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
     else if (cvm_is(a, CVM_VECTOR) && cvm_is(b, CVM_VECTOR))
         same = equal_vectors(vm, r_a, r_b);
     else
-        same = equal != NULL && cvm_object_of(a)->kind >= CVM_API_KINDS ? equal(vm, r_a, r_b) : 0;
+        same = foreign != NULL && cvm_object_of(a)->kind >= CVM_API_KINDS ? foreign->equal(vm, r_a, r_b) : 0;
     cvm_close(vm, scope);
     cvm_leave(vm);
     return same;

@@ -5,8 +5,6 @@
  */
 #include "lisp.h"
 
-#include <math.h>
-
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE };
 
 static int product_fits(intptr_t a, intptr_t b)
@@ -67,27 +65,27 @@ CVM_BUILTIN_BODY(b_subtract) { return reduce(vm, SUBTRACT, 0, args, n); }
 CVM_BUILTIN_BODY(b_multiply) { return reduce(vm, MULTIPLY, 1, args, n); }
 CVM_BUILTIN_BODY(b_divide) { return reduce(vm, DIVIDE, 1, args, n); }
 
-enum { QUOTIENT, REMAINDER, MODULO };
+CVM_BUILTIN_BODY(b_quotient)
+{
+    intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]);
 
-static cvm_value divide_whole(cvm *vm, const char *name, int op, cvm_value *args)
+    if (b == 0)
+        return cvm_fail(vm, "quotient: division by zero");
+    if (b == -1)                        /* the machine cannot divide each number by it */
+        return arithmetic(vm, SUBTRACT, cvm_fixnum(0), args[0]);
+    return cvm_integer(vm, a / b);
+}
+
+/* The result has the sign of b. */
+CVM_BUILTIN_BODY(b_modulo)
 {
     intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]), r;
 
     if (b == 0)
-        return cvm_fail(vm, "%s: division by zero", name);
-    if (b == -1)                        /* the machine cannot divide each number by it */
-        return op == QUOTIENT ? arithmetic(vm, SUBTRACT, cvm_fixnum(0), args[0]) : cvm_fixnum(0);
-    if (op == QUOTIENT)
-        return cvm_integer(vm, a / b);
-    r = a % b;
-    if (op == MODULO && r != 0 && (r < 0) != (b < 0))
-        r += b;
-    return cvm_integer(vm, r);
+        return cvm_fail(vm, "modulo: division by zero");
+    r = b != -1 ? a % b : 0;
+    return cvm_integer(vm, r != 0 && (r < 0) != (b < 0) ? r + b : r);
 }
-
-CVM_BUILTIN_BODY(b_quotient) { return divide_whole(vm, "quotient", QUOTIENT, args); }
-CVM_BUILTIN_BODY(b_remainder) { return divide_whole(vm, "remainder", REMAINDER, args); }
-CVM_BUILTIN_BODY(b_modulo) { return divide_whole(vm, "modulo", MODULO, args); }
 
 /* What cvm_compare may give, one bit each: 1 for less, 2 for equal, 4 for greater. */
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
@@ -116,49 +114,6 @@ CVM_BUILTIN_BODY(b_greater) { return compare(GREATER, args, n); }
 CVM_BUILTIN_BODY(b_less_equal) { return compare(LESS | EQUAL, args, n); }
 CVM_BUILTIN_BODY(b_greater_equal) { return compare(GREATER | EQUAL, args, n); }
 
-/* The argument that is less (or greater) than all others. */
-static cvm_value extreme(int relation, const cvm_value *args, size_t n)
-{
-    size_t i, best = 0;
-
-    for (i = 0; i < n; i++)
-        if (holds(relation, args[i], args[best]))
-            best = i;
-    return args[best];
-}
-
-CVM_BUILTIN_BODY(b_min) { return extreme(LESS, args, n); }
-CVM_BUILTIN_BODY(b_max) { return extreme(GREATER, args, n); }
-
-CVM_BUILTIN_BODY(b_abs)
-{
-    if (cvm_is_whole(args[0]))
-        return cvm_whole_of(args[0]) < 0 ? arithmetic(vm, SUBTRACT, cvm_fixnum(0), args[0]) : args[0];
-    return cvm_real_new(vm, fabs(cvm_number_of(args[0])));
-}
-
-/* A whole number; a real if it does not fit. */
-CVM_BUILTIN_BODY(b_floor)
-{
-    double x;
-
-    if (cvm_is_whole(args[0]))
-        return args[0];
-    x = floor(cvm_number_of(args[0]));
-    if (x >= (double)INTPTR_MIN && x < -(double)INTPTR_MIN)
-        return cvm_integer(vm, (intptr_t)x);
-    return cvm_real_new(vm, x);
-}
-
-CVM_BUILTIN_BODY(b_sqrt)
-{
-    double x = cvm_number_of(args[0]);
-
-    if (x < 0)
-        return cvm_expected(vm, "sqrt", "a number that is not negative", args[0]);
-    return cvm_real_new(vm, sqrt(x));
-}
-
 CVM_BUILTIN_BODY(b_hex)
 {
     char text[40];
@@ -170,12 +125,9 @@ CVM_BUILTIN_BODY(b_hex)
 const cvm_builtin_def cvm_number_builtins[] = {
     { "+", "n*", b_add },                   { "-", "nn*", b_subtract },
     { "*", "n*", b_multiply },              { "/", "nn*", b_divide },
-    { "quotient", "ww", b_quotient },       { "remainder", "ww", b_remainder },
-    { "modulo", "ww", b_modulo },           { "=", "nn*", b_equal_number },
-    { "<", "nn*", b_less },                 { ">", "nn*", b_greater },
-    { "<=", "nn*", b_less_equal },          { ">=", "nn*", b_greater_equal },
-    { "min", "nn*", b_min },                { "max", "nn*", b_max },
-    { "abs", "n", b_abs },                  { "floor", "n", b_floor },
-    { "sqrt", "n", b_sqrt },                { "hex", "i", b_hex },
+    { "quotient", "ww", b_quotient },       { "modulo", "ww", b_modulo },
+    { "=", "nn*", b_equal_number },         { "<", "nn*", b_less },
+    { ">", "nn*", b_greater },              { "<=", "nn*", b_less_equal },
+    { ">=", "nn*", b_greater_equal },       { "hex", "i", b_hex },
     { NULL, NULL, NULL }
 };

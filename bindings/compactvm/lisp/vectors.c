@@ -48,30 +48,9 @@ CVM_BUILTIN_BODY(b_vector_set)
     return args[2];
 }
 
-CVM_BUILTIN_BODY(b_vector_to_list)
-{
-    cvm_value *list = cvm_root(vm, CVM_NIL);
-    size_t i;
-
-    for (i = CVM_VECTOR_OF(args[0])->length; i > 0 && *list != CVM_NONE; i--)
-        *list = cvm_cons(vm, CVM_VECTOR_OF(args[0])->items[i - 1], *list);
-    return *list;
-}
-
-CVM_BUILTIN_BODY(b_list_to_vector)
-{
-    cvm_value v = cvm_vector_new(vm, (size_t)cvm_list_length(args[0]), CVM_NIL), item;
-    size_t i = 0;
-
-    for (item = args[0]; v != CVM_NONE && item != CVM_NIL; item = CVM_PAIR_OF(item)->cdr)
-        cvm_heap_init(&CVM_VECTOR_OF(v)->items[i++], CVM_PAIR_OF(item)->car);
-    return v;
-}
-
 const cvm_builtin_def cvm_vector_builtins[] = {
     { "vector", ".*", b_vector },           { "make-vector", "i?.", b_make_vector },
     { "vector-length", "v", b_vector_length }, { "vector-ref", "vi", b_vector_ref },
-    { "vector-set!", "vi.", b_vector_set }, { "vector->list", "v", b_vector_to_list },
-    { "list->vector", "l", b_list_to_vector },
+    { "vector-set!", "vi.", b_vector_set },
     { NULL, NULL, NULL }
 };

@@ -1,6 +1,6 @@
 /* watch.c - seeing the collector and the links: where objects are, why a C object is alive, and
  * what waits to be deallocated. */
-#include "insight.h"
+#include "lisp.h"
 
 #include <string.h>
 
@@ -104,44 +104,23 @@ static void put_text(void *out, const char *bytes, size_t length)
     cvm_put(out, bytes, length);
 }
 
-/* Why is the C object of args[0] alive? 0: no memory. */
-static int put_explanation(cvm *vm, cvm_value *args, cvm_buffer *out)
+/* (explanation x): why the C object of x is alive, in words */
+CVM_BUILTIN_BODY(b_explanation)
 {
     rrc_object *ob = linked(vm, args[0]);
+    cvm_buffer out = { 0 };
     cvm_value v = args[0];
     int code = RRC_OK;
 
     args[0] = CVM_NIL;          /* this slot of the stack is no answer */
     if (ob == NULL)
-        cvm_put_text(out, "no C object\n");
+        cvm_put_text(&out, "no C object\n");
     else
-        code = rrc_explain(vm->rrc, ob, put_text, out);
+        code = rrc_explain(vm->rrc, ob, put_text, &out);
     args[0] = v;
-    return code == RRC_OK && !out->full;
-}
-
-/* (explanation x): why the C object of x is alive, in words */
-CVM_BUILTIN_BODY(b_explanation)
-{
-    cvm_buffer out = { 0 };
-    cvm_value v;
-
-    v = put_explanation(vm, args, &out) ? cvm_string_new(vm, out.bytes, out.length)
-                                        : cvm_out_of_memory(vm);
+    v = code == RRC_OK && !out.full ? cvm_string_new(vm, out.bytes, out.length) : cvm_out_of_memory(vm);
     cvm_buffer_free(&out);
     return v;
-}
-
-/* (explain x): prints that */
-CVM_BUILTIN_BODY(b_explain)
-{
-    cvm_buffer out = { 0 };
-    int ok = put_explanation(vm, args, &out);
-
-    if (ok)
-        fwrite(out.bytes, 1, out.length, vm->out);
-    cvm_buffer_free(&out);
-    return ok ? CVM_NIL : cvm_out_of_memory(vm);
 }
 
 /* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
@@ -183,7 +162,7 @@ CVM_BUILTIN_BODY(b_auto_pending)
 
 static int is_gone(cvm *vm, rrc_object *ob)
 {
-    return cvm_lisp_of(vm)->foreign.is_gone != NULL && cvm_lisp_of(vm)->foreign.is_gone(vm, ob);
+    return cvm_lisp_of(vm)->foreign != NULL && cvm_lisp_of(vm)->foreign->is_gone(vm, ob);
 }
 
 /* (next-dead): take a C object off the queue; it lives on with a new proxy. A view whose host
@@ -225,9 +204,8 @@ const cvm_builtin_def cvm_watch_builtins[] = {
     { "address", ".", b_address },          { "where", ".", b_where },
     { "stat", "y", b_stat },
     { "c-address", ".", b_c_address },      { "c-sees", ".", b_c_sees },
-    { "c-refs", ".", b_c_refs },            { "explain", ".", b_explain },
-    { "explanation", ".", b_explanation },  { "dump-dot", "s", b_dump_dot },
-    { "heap-snapshot", "s", b_heap_snapshot },
+    { "c-refs", ".", b_c_refs },            { "explanation", ".", b_explanation },
+    { "dump-dot", "s", b_dump_dot },        { "heap-snapshot", "s", b_heap_snapshot },
     { "pending", "", b_pending },           { "run-pending", "?i", b_run_pending },
     { "auto-pending", ".", b_auto_pending }, { "next-dead", "", b_next_dead },
     { "gc-collect", "", b_gc_collect },     { "check-links", "", b_check_links },

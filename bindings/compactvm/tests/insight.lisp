@@ -1,4 +1,4 @@
-; insight.lisp - (explain x) names the whole path, through both heaps, and pictures show both.
+; insight.lisp - (explanation x) names the whole path, through both heaps, and pictures show both.
 (define (before? text a b)              ; a, and b on a later line
   (let ((at (string-search text a)))
     (and at (string-search (substring text at) b))))
@@ -31,7 +31,7 @@
 (held-in (lambda (w) (list 1 w)))
 (whole "held by pair.car of pair 0x" (explanation (car (cdr app))))
 (assert (before? (explanation (car (cdr app))) "held by pair.car of pair 0x" "held by pair.cdr of pair 0x"))
-(held-in (lambda (w) (list->vector (list nil nil w))))
+(held-in (lambda (w) (vector nil nil w)))
 (whole "held by vector[2] of vector 0x" (explanation (vector-ref app 2)))
 (held-in (lambda (w) (lambda () w)))
 (whole "held by variable w of function 0x" (explanation (app)))

@@ -40,7 +40,7 @@
 ; what it refers to lives as well
 (hold 'x (list (list 'inner) (vector "deep")))
 (settle)
-(assert (equal? (held 'x) '((inner) ["deep"])))
+(assert (equal? (held 'x) (list '(inner) (vector "deep"))))
 (release 'x)
 
 ; held twice, released once

@@ -18,7 +18,7 @@
     (let ((w (new 'window "w")))
       (call w 'add (new 'buffer 50000))
       (vector-set! ring (modulo i 20) w))
-    (set! most (max most (- (count 'c-bytes) before)))
+    (let ((now (- (count 'c-bytes) before))) (when (> now most) (set! most now)))
     (fill (+ i 1))))
 (fill 0)
 (assert (> most 1000000))

@@ -62,7 +62,7 @@
 (assert (equal? (nth results 4) '(4)))
 
 ; ---- reading
-(define text (repr (list 'a "b" [1 2.5 (3)] '(x . y))))
+(define text (repr (list 'a "b" '(1 2.5 (3)) '(x . y))))
 (define (read-again n) (while (> n 0) (assert (equal? (repr (read text)) text)) (set! n (- n 1))))
 (read-again 10)
 

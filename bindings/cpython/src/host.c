@@ -296,7 +296,7 @@ static void parts(cvm_value v, cvm_value *two)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, py_close, py_print, py_is_gone, equal, edges, parts
+        is_callable, call_foreign, py_print, py_is_gone, equal, edges, parts
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -305,7 +305,7 @@ static int open_api(cvm *vm)
     if (rrc_check_config(vm->rrc) != RRC_OK)
         return 0;
     py_vm = vm;
-    cvm_lisp_of(vm)->foreign = foreign;
+    cvm_lisp_of(vm)->foreign = &foreign;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);
     py_open_crossing(vm);

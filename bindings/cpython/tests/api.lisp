@@ -100,9 +100,9 @@
 ; what is closed is gone for the language
 (define File (class "File" (list) (dict "close" (lambda (self) (array-push! log "closed")) "read" (lambda (self) "text"))))
 (define log (array))
-(assert (equal? (with (f (File)) (call f 'read)) "text"))
+(assert (equal? (with (File) (lambda (f) (call f 'read))) "text"))
 (assert (equal? log (array "closed")))
-(assert (equal? (try (lambda () (with (f (File)) (error "inside"))) (lambda (message) message)) "inside"))
+(assert (equal? (try (lambda () (with (File) (lambda (f) (error "inside")))) (lambda (message) message)) "inside"))
 (assert (= (array-length log) 2))
 
 ; keys of dicts that are objects of C

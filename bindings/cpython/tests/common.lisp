@@ -8,3 +8,6 @@
 (define stress?                         ; is there a collection at each allocation?
   (let ((before (count 'major-collections)))
     (< (+ before 1) (count 'major-collections))))
+(define (filter keep? list)
+  (reverse (fold (lambda (found x) (if (keep? x) (cons x found) found)) nil list)))
+(define (member x list) (fold (lambda (found y) (or found (equal? x y))) false list))
