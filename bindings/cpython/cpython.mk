@@ -18,7 +18,7 @@ PY_LOADS := -Wl,--export-dynamic        # shared objects find the API in the com
 PVM      := $(BUILD)/pvm
 
 $(PVM): $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(EDIT) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(CVM_EDIT) $(PY_LIBS) -o $@
 
 $(BUILD)/pvm-asan: $(PY_DEPS)
 	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot-macros) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@

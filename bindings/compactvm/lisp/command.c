@@ -12,6 +12,8 @@
 
 #if CVM_LIBEDIT
 #include <editline/readline.h>
+#include <locale.h>
+#include <poll.h>
 #endif
 
 static const char usage[] =
@@ -71,21 +73,47 @@ static void interrupt(int number)
     running->interrupted = 1;
 }
 
+#if CVM_LIBEDIT
+static char *edited;            /* the line; NULL at the end of the input */
+static int is_edited;
+
+static void take_line(char *text)
+{
+    edited = text;
+    is_edited = 1;
+    rl_callback_handler_remove();
+}
+
+/* A character at a time: readline() itself would go on after an interrupt. */
+static void edit_line(cvm_buffer *line, const char *prompt)
+{
+    struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
+
+    edited = NULL;
+    is_edited = 0;
+    rl_callback_handler_install(prompt, take_line);
+    while (!is_edited && !running->interrupted)
+        if (poll(&input, 1, -1) > 0)
+            rl_callback_read_char();
+    if (!is_edited)
+        rl_callback_handler_remove();
+    if (edited != NULL) {
+        if (*edited != '\0')
+            add_history(edited);
+        cvm_put_text(line, edited);
+        cvm_put_text(line, "\n");
+    }
+    free(edited);
+}
+#endif
+
 static void read_line(cvm_buffer *line, const char *prompt)
 {
     int c = 0;
 
 #if CVM_LIBEDIT
     if (isatty(STDIN_FILENO)) {
-        char *text = readline(prompt);
-
-        if (text != NULL && *text != '\0')
-            add_history(text);
-        if (text != NULL) {
-            cvm_put_text(line, text);
-            cvm_put_text(line, "\n");
-        }
-        free(text);
+        edit_line(line, prompt);
         return;
     }
 #endif
@@ -122,6 +150,9 @@ static int repl(cvm *vm)
 
     printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION,
            rrc_version());
+#if CVM_LIBEDIT
+    setlocale(LC_CTYPE, "");            /* for UTF-8 */
+#endif
     running = cvm_lisp_of(vm);
     action.sa_handler = interrupt;
     sigaction(SIGINT, &action, NULL);

@@ -179,6 +179,7 @@ typedef struct cvm_reader {
     int line;
     cvm_value *file;            /* the name, a string in a rooted slot */
     int inside;                 /* an expression has begun */
+    int ended;                  /* refill has said so */
     int (*refill)(struct cvm_reader *r);    /* more text is needed: a line, in at and end; 0: there is none. Or NULL */
 } cvm_reader;
 

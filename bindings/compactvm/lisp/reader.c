@@ -33,7 +33,9 @@ static cvm_value reader_fail(cvm_reader *r, int line, const char *message)
 /* Is there one more? */
 static int more(cvm_reader *r)
 {
-    return r->at < r->end || (r->refill != NULL && r->refill(r));
+    if (r->at == r->end && r->refill != NULL && !r->ended)
+        r->ended = !r->refill(r);       /* it is asked only once */
+    return r->at < r->end;
 }
 
 static void next(cvm_reader *r)
@@ -287,7 +289,7 @@ static cvm_value read_form(cvm_reader *r)
 
 cvm_value cvm_read(cvm_reader *r)
 {
-    r->inside = 0;
+    r->inside = r->ended = 0;
     if (!skip_blanks(r))
         return CVM_NONE;
     r->inside = 1;

@@ -85,6 +85,6 @@
 (for-each
   (lambda (f) (assert (string-search (message f) "expected a list")))
   (list (lambda () (length ring)) (lambda () (reverse ring)) (lambda () (append ring nil))
-        (lambda () (map car ring)) (lambda () (apply list ring)) 
+        (lambda () (map car ring)) (lambda () (apply list ring))
         (lambda () (nth ring 0)) (lambda () (for-each car ring))))
 (assert (string-search (message (lambda () (eval (cons 'if ring)))) "bad form"))
