@@ -9,68 +9,54 @@
 #endif
 #include "lisp.h"
 
-#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
-#if __GLIBC_PREREQ(2, 34)   /* before, it was in a library of its own */
-#define CVM_ASKS_FOR_STACK 1
-#include <pthread.h>
-#endif
-#endif
-
 /* Left for C code that calls nothing of the VM again: printf, a collection, an extension. */
-enum { CVM_C_STACK_SPARE = 128 * 1024 };
+enum { C_STACK_SPARE = 128 * 1024 };
 
-/* An address in the stack, near its end. */
-static uintptr_t here(void)
-{
-    volatile char c = 0;
-
-    return (uintptr_t)&c;
-}
-
-static uintptr_t this_thread(void)
-{
-#if CVM_ASKS_FOR_STACK
-    return (uintptr_t)pthread_self();
-#else
-    return 0;
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 34)   /* before, it was in a library of its own */
+#define ASKS_FOR_STACK 1
 #endif
-}
+#endif
 
-/* Find the ends of this thread's stack. If they are not known, everything is inside it. */
+#if ASKS_FOR_STACK
+#include <pthread.h>
+
+/* Find the ends of this thread's stack, if it is not the one of last time. */
 static void ask(cvm_c_stack *s)
 {
-#if CVM_ASKS_FOR_STACK
     pthread_attr_t attributes;
     void *low;
     size_t size;
-    int ok;
 
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        ok = pthread_attr_getstack(&attributes, &low, &size) == 0;
-        pthread_attr_destroy(&attributes);
-        if (ok) {
-            s->low = (uintptr_t)low;
-            s->high = s->low + size;
-            s->least = s->low + (size / 4 < CVM_C_STACK_SPARE ? size / 4 : CVM_C_STACK_SPARE);
-        }
+    if (s->high != 0 && s->thread == (uintptr_t)pthread_self())
+        return;
+    s->thread = (uintptr_t)pthread_self();
+    s->low = s->least = 0;
+    s->high = UINTPTR_MAX;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+        s->low = (uintptr_t)low;
+        s->high = s->low + size;
+        s->least = s->low + (size / 4 < C_STACK_SPARE ? size / 4 : C_STACK_SPARE);
     }
-#endif
+    pthread_attr_destroy(&attributes);
 }
+#else
+static void ask(cvm_c_stack *s)
+{
+    s->high = UINTPTR_MAX;
+}
+#endif
 
 /* Is there room for more on the C stack? */
 static int has_room(cvm *vm)
 {
     cvm_c_stack *s = &vm->c_stack;
-    uintptr_t at = here();
+    uintptr_t at = (uintptr_t)__builtin_frame_address(0);
 
-    if (vm->depth > 0 && at >= s->least && at < s->high)
-        return 1;
-    if (s->high == 0 || s->thread != this_thread()) {
-        s->low = s->least = 0;
-        s->high = UINTPTR_MAX;
-        s->thread = this_thread();
+    if (vm->depth == 0 || at < s->least || at >= s->high)
         ask(s);
-    }
     /* A stack that the program has made by itself is none that we know. */
     return at < s->low || at >= s->high || at >= s->least;
 }

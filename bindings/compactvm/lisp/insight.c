@@ -30,28 +30,11 @@ static void visit_named(const visitor *to, cvm_value v, const char *before, cvm_
     visit(to, v, cvm_is(text, CVM_STRING) ? name : NULL, number);
 }
 
-/* The vectors that v, of a kind of the API, has for itself, or nil. */
-enum { MOST_PARTS = 2 };
-
-static void find_parts(const cvm *vm, cvm_value v, cvm_value *parts)
-{
-    size_t i;
-
-    for (i = 0; i < MOST_PARTS; i++)
-        parts[i] = CVM_NIL;
-    if (cvm_object_of(v)->kind >= CVM_API_KINDS && cvm_lisp_of(vm)->foreign != NULL)
-        cvm_lisp_of(vm)->foreign->parts(v, parts);
-}
-
 /* All that p refers to, by number. */
 static void visit_fields(const cvm *vm, const visitor *to, cvm_object *p)
 {
-    cvm_value parts[MOST_PARTS];
     size_t n, i;
-    const cvm_value *field;
-
-    find_parts(vm, (cvm_value)p, parts);
-    field = cvm_heap_fields(&vm->heap, parts[0] != CVM_NIL ? cvm_object_of(parts[0]) : p, &n);
+    const cvm_value *field = cvm_heap_fields(&vm->heap, p, &n);
 
     for (i = 0; i < n; i++)
         visit(to, field[i], NULL, i);
@@ -131,24 +114,17 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
         visit(&to, CVM_FOREIGN_OF(v)->attributes, ".attributes", 0);
         break;
     default:
-        if (p->kind < CVM_API_KINDS || cvm_lisp_of(vm)->foreign == NULL
-            || !cvm_lisp_of(vm)->foreign->edges(v, visit_one, arg))
-            visit_fields(vm, &to, p);
+        visit_fields(vm, &to, p);
     }
 }
 
 /* ---- describe --------------------------------------------------------------- */
 
-static size_t size_of(cvm_value v)
-{
-    return cvm_is_object(v) ? cvm_object_size(cvm_object_of(v)) : 0;
-}
-
 static void describe(cvm *vm, cvm_object *p, rrc_description *about)
 {
-    cvm_value v = (cvm_value)p, parts[MOST_PARTS];
+    cvm_value v = (cvm_value)p;
 
-    about->size = size_of(v);
+    about->size = cvm_object_size(p);
     if (p->id == 0)
         p->id = ++vm->heap.ids;
     about->id = p->id;
@@ -166,8 +142,6 @@ static void describe(cvm *vm, cvm_object *p, rrc_description *about)
         snprintf(about->text, sizeof about->text, "proxy of %.60s", RRC_TYPE(CVM_FOREIGN_OF(v)->ob)->tp_name);
     else
         snprintf(about->text, sizeof about->text, "%s", cvm_kind_name(vm, v));
-    find_parts(vm, v, parts);
-    about->size += size_of(parts[0]) + size_of(parts[1]);
 }
 
 void cvm_insight_open(cvm *vm)

@@ -97,10 +97,6 @@ typedef struct cvm_foreign_ops {
     int (*is_gone)(cvm *vm, rrc_object *ob);    /* a view whose object has died: only its type is left */
     /* Of two objects in rooted slots, the first of which is of a kind of the API: as cvm_equal. */
     int (*equal)(cvm *vm, cvm_value *a, cvm_value *b);
-    /* What v, of a kind of the API, refers to, with names. 0: its fields have no names. */
-    int (*edges)(cvm_value v, rrc_edgeproc visit, void *arg);
-    /* The vectors that v, of a kind of the API, has for itself: they are shown as a part of v. Or nil. */
-    void (*parts)(cvm_value v, cvm_value *two);
 } cvm_foreign_ops;
 
 enum { CVM_SYMBOL_CHAINS = 256, CVM_MOST_CALLS = 8 };

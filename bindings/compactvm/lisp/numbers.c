@@ -7,44 +7,34 @@
 
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE };
 
-static int product_fits(intptr_t a, intptr_t b)
-{
-    if (a == 0 || b == 0)
-        return 1;
-    if (a > 0)
-        return b > 0 ? a <= INTPTR_MAX / b : b >= INTPTR_MIN / a;
-    return b > 0 ? a >= INTPTR_MIN / b : a >= INTPTR_MAX / b;
-}
-
-/* Is the result a whole number, in a word? b is not 0 if it is a division. */
-static int fits(int op, intptr_t a, intptr_t b)
+/* The result, if it is a whole number in a word. b is not 0 if it is a division. */
+static int whole(int op, intptr_t a, intptr_t b, intptr_t *result)
 {
     switch (op) {
     case ADD:
-        return b > 0 ? a <= INTPTR_MAX - b : a >= INTPTR_MIN - b;
+        return !__builtin_add_overflow(a, b, result);
     case SUBTRACT:
-        return b > 0 ? a >= INTPTR_MIN + b : a <= INTPTR_MAX + b;
+        return !__builtin_sub_overflow(a, b, result);
     case MULTIPLY:
-        return product_fits(a, b);
+        return !__builtin_mul_overflow(a, b, result);
     default:
-        return b == -1 ? a != INTPTR_MIN : a % b == 0;
+        if ((b == -1 && a == INTPTR_MIN) || a % b != 0)
+            return 0;
+        *result = a / b;
+        return 1;
     }
-}
-
-static cvm_value whole(cvm *vm, int op, intptr_t a, intptr_t b)
-{
-    return cvm_integer(vm, op == ADD ? a + b : op == SUBTRACT ? a - b : op == MULTIPLY ? a * b : a / b);
 }
 
 /* Of two numbers. */
 static cvm_value arithmetic(cvm *vm, int op, cvm_value a, cvm_value b)
 {
     double x = cvm_number_of(a), y = cvm_number_of(b);
+    intptr_t n;
 
     if (op == DIVIDE && y >= 0 && y <= 0)
         return cvm_fail(vm, "/: division by zero");
-    if (cvm_is_whole(a) && cvm_is_whole(b) && fits(op, cvm_whole_of(a), cvm_whole_of(b)))
-        return whole(vm, op, cvm_whole_of(a), cvm_whole_of(b));
+    if (cvm_is_whole(a) && cvm_is_whole(b) && whole(op, cvm_whole_of(a), cvm_whole_of(b), &n))
+        return cvm_integer(vm, n);
     return cvm_real_new(vm, op == ADD ? x + y : op == SUBTRACT ? x - y
                           : op == MULTIPLY ? x * y : x / y);
 }

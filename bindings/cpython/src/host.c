@@ -279,24 +279,41 @@ static int equal(cvm *vm, cvm_value *a, cvm_value *b)
     return cvm_is(*a, CVM_DICT) ? 0 : py_equal_sequences(vm, a, b);     /* a dict is equal to itself only */
 }
 
-static int edges(cvm_value v, rrc_edgeproc visit_one, void *arg)
+/* A dict or an array is shown with the vectors that it has for itself as one object. All other objects are
+   shown as the language does. */
+static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
 {
-    if (!cvm_is(v, CVM_DICT))
-        return 0;
-    cvm_dict_edges(v, visit_one, arg);
-    return 1;
+    cvm_value v = (cvm_value)p, items = p != NULL ? cvm_array_items(v) : CVM_NIL;
+    size_t i;
+
+    if (p != NULL && cvm_is(v, CVM_DICT))
+        cvm_dict_edges(v, visit_one, arg);
+    else if (items == CVM_NIL)
+        py_state_of(vm)->language_edges(vm, p, visit_one, arg);
+    for (i = 0; items != CVM_NIL && i < CVM_ARRAY_OF(v)->length; i++)
+        if (cvm_is_object(CVM_VECTOR_OF(items)->items[i]))
+            visit_one(arg, cvm_object_of(CVM_VECTOR_OF(items)->items[i]), NULL, i);
 }
 
-static void parts(cvm_value v, cvm_value *two)
+static size_t size_of(cvm_value v)
 {
-    two[0] = cvm_is(v, CVM_DICT) ? CVM_DICT_OF(v)->entries : cvm_array_items(v);
-    two[1] = cvm_is(v, CVM_DICT) ? CVM_DICT_OF(v)->index : CVM_NIL;
+    return cvm_is_object(v) ? cvm_object_size(cvm_object_of(v)) : 0;
+}
+
+static void describe(cvm *vm, cvm_object *p, rrc_description *about)
+{
+    cvm_value v = (cvm_value)p;
+
+    py_state_of(vm)->language_describe(vm, p, about);
+    about->size += size_of(cvm_array_items(v));
+    if (cvm_is(v, CVM_DICT))
+        about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
 }
 
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, py_print, py_is_gone, equal, edges, parts
+        is_callable, call_foreign, py_print, py_is_gone, equal
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -306,6 +323,10 @@ static int open_api(cvm *vm)
         return 0;
     py_vm = vm;
     cvm_lisp_of(vm)->foreign = &foreign;
+    py->language_edges = vm->ops.edges;
+    py->language_describe = vm->ops.describe;
+    vm->ops.edges = edges;
+    vm->ops.describe = describe;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);
     py_open_crossing(vm);

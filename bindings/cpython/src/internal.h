@@ -37,6 +37,8 @@ typedef struct py_state {
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
+    void (*language_edges)(cvm *vm, cvm_object *p, rrc_edgeproc visit, void *arg);     /* see host.c */
+    void (*language_describe)(cvm *vm, cvm_object *p, rrc_description *about);
     int ended;                      /* the VM ends: no program runs any more */
     struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;
