@@ -34,13 +34,13 @@ fi
 # shellcheck disable=SC2086
 expect "an extension compiles" $CC -Wall -Wextra -Werror -shared -fPIC $flags double.c -o double.so
 expect "cvm is installed" "$prefix/bin/cvm" -e 1
-result=$("$prefix/bin/pvm" --extension ./double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
+result=$("$prefix/bin/pvm" --extension double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
 expect "it runs" test "$result" = '(42 "abab")'
 if have "$CXX"; then
     sed 's/double/triple/; s/NULL/nullptr/g; s/PyInit_double/PyInit_triple/' double.c >triple.cpp
     # shellcheck disable=SC2086
     expect "an extension in C++ compiles" $CXX -std=c++11 -Wall -Wextra -Werror -shared -fPIC $flags triple.cpp -o triple.so
-    result=$("$prefix/bin/pvm" --extension ./triple.so -e "(call (import 'triple) 'twice 4)")
+    result=$("$prefix/bin/pvm" --extension more=triple.so -e "(call (import \"more.triple\") 'twice 4)")
     expect "it runs, too" test "$result" = 8
 else
     skip "there is no C++ compiler"
