@@ -9,8 +9,10 @@ VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/lisp/*.c)
 VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) rawrefcount.h
 VM_LIBS := -lm
 
-# Line editing, where pkg-config finds libedit (`make CVM_EDIT=` does without).
-CVM_EDIT := $(shell $(PKG_CONFIG) --libs libedit 2>/dev/null)
+# Line editing, where pkg-config finds libedit and CC can link it (`make CVM_EDIT=` does without).
+CVM_EDIT := $(shell libs=$$($(PKG_CONFIG) --libs libedit 2>/dev/null) && \
+    echo 'int main(void) { return rl_callback_read_char == 0; }' | \
+    $(CC) -include stdio.h -include editline/readline.h -x c - $$libs -o /dev/null 2>/dev/null && echo $$libs)
 EDIT     := $(if $(CVM_EDIT),-DCVM_LIBEDIT=1)
 
 TOOLKIT  := examples/toolkit/toolkit.c
