@@ -5,9 +5,15 @@
 #   CVM       the command, which has the toolkit of the examples, too
 
 VM_DIR  := bindings/compactvm
-VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/values/*.c $(VM_DIR)/lisp/*.c)
+VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/lisp/*.c)
 VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) rawrefcount.h
 VM_LIBS := -lm
+
+# Line editing, where pkg-config finds libedit and CC can link it (`make CVM_EDIT=` does without).
+CVM_EDIT := $(shell libs=$$($(PKG_CONFIG) --libs libedit 2>/dev/null) && \
+    echo 'int main(void) { return rl_callback_read_char == 0; }' | \
+    $(CC) -include stdio.h -include editline/readline.h -x c - $$libs -o /dev/null 2>/dev/null && echo $$libs)
+EDIT     := $(if $(CVM_EDIT),-DCVM_LIBEDIT=1)
 
 TOOLKIT  := examples/toolkit/toolkit.c
 CVM_SRCS := $(VM_SRCS) $(TOOLKIT) examples/toolkit/main.c
@@ -25,7 +31,7 @@ CVM_SANITIZE          := -O1 -g -fsanitize=address,undefined -fno-sanitize-recov
 CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
 
 $(CVM): $(CVM_DEPS)
-	$(CVM_COMPILE) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@
+	$(CVM_COMPILE) $(EDIT) $(CFLAGS) $(CVM_SRCS) $(LDFLAGS) $(CVM_EDIT) $(VM_LIBS) -o $@
 
 $(BUILD)/cvm-%-asan: $(CVM_DEPS)
 	$(CVM_COMPILE) $(CVM_FLAGS_$*) $(CVM_SANITIZE) $(CVM_SRCS) $(LDFLAGS) $(VM_LIBS) -o $@
@@ -40,7 +46,9 @@ $(BUILD)/cvm-%: $(CVM_DEPS)
 $(eval $(call run,cvm,$(CVM),sh $(VM_DIR)/tests/run.sh $(CVM) quick))
 $(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind),$(BUILD)/cvm-$(kind),sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind))))
-$(eval $(call run,bar-cvm,$(CVM),sh tests/bar.sh $(abspath $(CVM)) $(CURDIR)/$(VM_DIR)/tests/snapshots/bar.lisp))
+# The loop at a terminal: with libedit, if it is there, and without.
+$(eval $(call run,cvm-terminal,$(CVM) $(BUILD)/cvm-dict,\
+    sh $(VM_DIR)/tests/terminal.sh $(if $(CVM_EDIT),edited:$(CVM)) plain:$(BUILD)/cvm-dict))
 # What leaks is exactly what is new in the second of two heap snapshots.
 $(foreach kind,dict slot-macros,\
     $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
@@ -57,4 +65,4 @@ $(foreach kind,$(CVM_SANITIZED_KINDS),\
 
 # Which file calls which: no arrow goes up, and there is no circle.
 $(eval $(call run,layers,,sh $(VM_DIR)/tests/layers.sh))
-CHECK_RUNS += cvm cvm-slot-macros-asan layers
+CHECK_RUNS += cvm cvm-terminal cvm-slot-macros-asan layers

@@ -18,7 +18,7 @@ PY_LOADS := -Wl,--export-dynamic        # shared objects find the API in the com
 PVM      := $(BUILD)/pvm
 
 $(PVM): $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(EDIT) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(CVM_EDIT) $(PY_LIBS) -o $@
 
 $(BUILD)/pvm-asan: $(PY_DEPS)
 	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot-macros) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
@@ -34,24 +34,24 @@ CHECK_RUNS += cpython
 bench-cpython: $(PVM) ## one extension in pvm and in CPython: nanoseconds of what C does with objects
 	@sh $(PY_DIR)/bench/run.sh $(PVM)
 
-# Where install-pvm puts its files, below $(DESTDIR)$(PREFIX).
-PY_HEADERS   := $(patsubst $(PY_DIR)/include/%,%,$(wildcard $(PY_DIR)/include/*.h $(PY_DIR)/include/cpy/*.h))
-PY_INSTALLED := bin/pvm lib/pkgconfig/pvm.pc include/pvm/rawrefcount.h $(addprefix include/pvm/,$(PY_HEADERS))
+# Where install-cvm puts its files, below $(DESTDIR)$(PREFIX).
+PY_HEADERS    := $(patsubst $(PY_DIR)/include/%,%,$(wildcard $(PY_DIR)/include/*.h $(PY_DIR)/include/cpy/*.h))
+CVM_INSTALLED := bin/cvm bin/pvm lib/pkgconfig/cvm.pc include/cvm/rawrefcount.h $(addprefix include/cvm/,$(PY_HEADERS))
 
-.PHONY: install-pvm uninstall-pvm
-install-pvm: $(PVM) ## install the command pvm, Python.h for its extensions, and pvm.pc
-	for file in $(PY_INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
-	cp $(PVM) "$(DESTDIR)$(PREFIX)/bin/pvm"
-	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/pvm/rawrefcount.h"
-	for file in $(PY_HEADERS); do cp "$(PY_DIR)/include/$$file" "$(DESTDIR)$(PREFIX)/include/pvm/$$file" || exit 1; done
+.PHONY: install-cvm uninstall-cvm
+install-cvm: $(CVM) $(PVM) ## install the commands cvm and pvm, Python.h for extensions, and cvm.pc
+	for file in $(CVM_INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
+	cp $(CVM) $(PVM) "$(DESTDIR)$(PREFIX)/bin"
+	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/cvm/rawrefcount.h"
+	for file in $(PY_HEADERS); do cp "$(PY_DIR)/include/$$file" "$(DESTDIR)$(PREFIX)/include/cvm/$$file" || exit 1; done
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
-	    'Name: pvm' 'Description: CPython extensions on a VM that moves its objects' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}/pvm' >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/pvm.pc"
+	    'Name: cvm' 'Description: CPython extensions on a VM that moves its objects' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}/cvm' >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/cvm.pc"
 
-uninstall-pvm: ## remove what install-pvm has put there
-	for file in $(PY_INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$$file"; done
+uninstall-cvm: ## remove what install-cvm has put there
+	for file in $(CVM_INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$$file"; done
 
-$(eval $(call run,cpython-install,$(PVM),env MAKE=$(MAKE) sh $(PY_DIR)/tests/install.sh))
+$(eval $(call run,cpython-install,$(CVM) $(PVM),env MAKE=$(MAKE) sh $(PY_DIR)/tests/install.sh))
 
 # VMs in several threads, and several in one.
 $(BUILD)/pvm-threads: $(PY_DIR)/tests/threads.c $(PY_DEPS)

@@ -22,7 +22,7 @@ LUAS        += $(LUAS_BUILT)
 LUA         ?= $(firstword $(LUAS))
 
 LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
-LUA_MODULES := rawrefcount widgets naive nodes
+LUA_MODULES := rawrefcount widgets naive nodes classes
 LUA_NODES   := $(addprefix $(LUA_DIR)/tests/,nodes.c functions.c)
 LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
@@ -52,6 +52,8 @@ $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_OBJECT) 
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/naive.so: $(WIDGETS_DIR)/lua/naive.c $(WIDGETS_OBJECT)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(WIDGETS_OBJECT) $$(LDFLAGS) -o $$@
+$(call lua_out,$(1))/classes.so: $(LUA_DIR)/tests/classes.c $(LUA_DIR)/tests/functions.c $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $(LUA_DIR)/tests/functions.c $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/nodes.so: $(LUA_NODES) $(LUA_DIR)/tests/nodes.h $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $(LUA_NODES) $$(LDFLAGS) -o $$@
 endef
@@ -67,7 +69,7 @@ endif
 
 # ---- tests -------------------------------------------------------------------
 #
-# The C libraries of the tests, nodes.c and the widgets, are units without RRC_MIRROR: only the unit
+# The C libraries of the tests, nodes.c, classes.c and the widgets, are units without RRC_MIRROR: only the unit
 # that holds the functions of rawrefcount.h has it.
 #
 #   lua-cases-LUA          the known cases, in each mode of the collector
@@ -75,6 +77,7 @@ endif
 #   lua-failing-LUA        the same, in states whose allocations fail and are tried again
 #   soak-lua-LUA           the same, for SOAK_SECONDS: a part of `make soak`
 #   lua-widgets-LUA        the demonstration's library
+#   lua-classes-LUA        all that a class can have, and values that go from C to Lua and back
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
 #   lua-loop-LUA           the peak of a long loop of cyclic garbage
@@ -86,7 +89,7 @@ endif
 LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed rare
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
-LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c) tests/unit.c
+LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
 LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests
 LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
 lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
@@ -107,6 +110,7 @@ $(call run,lua-cases-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS
 $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call lua_libs,$(1)),\
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
+$(call run,lua-classes-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/classes.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
 $(call run,lua-readme-$(1),$(lua_host),$(lua_env) PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
 $(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
@@ -160,6 +164,7 @@ endef
 lua_checked_cases   = $(1) $(LUA_TESTS)/cases.lua everywhere
 lua_checked_random  = $(1) $(LUA_TESTS)/random.lua 1 $(if $(QUICK),2,10) 600 everywhere
 lua_checked_widgets = $(1) $(LUA_TESTS)/widgets.lua
+lua_checked_classes = $(1) $(LUA_TESTS)/classes.lua
 lua_checked_embed   = QUICK=1 $(1) $(call lua_checked_tests,$(2))
 # Not all tests of embed: 5.1 takes its reserve on a full stack for a misuse; in 5.2 and 5.3
 # finalizers, which raise, run in the middle of what the others do.
@@ -167,7 +172,7 @@ lua_checked_tests   = $(if $(filter lua5.1 lua5.2 lua5.3,$(1)),several_states cl
                       errors_are_kept slots_find $(if $(filter lua5.1,$(1)),,full_stacks))
 # The cases and the widgets count collections. In 5.5 one in a finalizer, for lack of memory, leaves
 # the other finalizers to the next.
-lua_checked_parts   = $(if $(filter lua5.5,$(call lua_name,$(1))),random embed,cases random widgets embed)
+lua_checked_parts   = $(if $(filter lua5.5,$(call lua_name,$(1))),random classes embed,cases random widgets classes embed)
 $(foreach lua,$(LUAS_CHECKED),$(eval $(call lua_checked_rules,$(lua)))\
     $(foreach test,$(call lua_checked_parts,$(lua)),$(eval $(call run,lua-checked-$(test)-$(lua),$(call lua_checked_out,$(lua))/embed,\
         env ASAN_OPTIONS=allocator_may_return_null=1 $(call lua_checked_$(test),$(call lua_checked_out,$(lua))/embed,$(lua))))))
@@ -186,7 +191,7 @@ soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random pro
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
 # Of the C programs, those of the newest version and of the last one of the list.
-HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets,lua-$(test)-$(lua))) \
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets classes,lua-$(test)-$(lua))) \
                    $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
                    $(if $(LUA),lua-demo lua-readme-$(LUA),lua-lua5.4)
 

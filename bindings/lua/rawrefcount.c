@@ -9,6 +9,7 @@
  *     rawrefcount.snapshot(file, bar)  -- both heaps, for the memory panel of Chrome; bar: with a bar on
  *                                    stderr, if that is a terminal, which shows how far it is
  *     rawrefcount.graph()         -- C's part in the language of Graphviz
+ *     rawrefcount.pairs(object)   -- pairs of an object of C, for Lua 5.1 and LuaJIT
  *
  * It shares the heap with the modules that bind C libraries (see rrc_lua.h).
  */
@@ -560,15 +561,12 @@ static int module_graph(lua_State *L)
 
 static const luaL_Reg module_functions[] = {
     { "collect", module_collect }, { "step", module_step }, { "stats", module_stats },
-    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph }, { NULL, NULL },
+    { "explain", module_explain }, { "snapshot", module_snapshot }, { "graph", module_graph },
+    { "pairs", rrc_lua_pairs }, { NULL, NULL },
 };
 
-#if defined(_WIN32)
-__declspec(dllexport)
-#endif
-int luaopen_rawrefcount(lua_State *L);
-
-int luaopen_rawrefcount(lua_State *L)
+RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L);
+RRC_LUA_MODULE int luaopen_rawrefcount(lua_State *L)
 {
     static const rrc_lua_class *const no_classes[] = { NULL };
     rrc_lua_heap(L);

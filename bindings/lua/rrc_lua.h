@@ -1,4 +1,4 @@
-/* rrc_lua.h - version 0.1.0
+/* rrc_lua.h - version 0.3.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
  * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
@@ -68,13 +68,32 @@
 
 #include "rawrefcount.h"
 
+/* (Not all versions of Lua say themselves that their functions are C's. Include lua.h before, if your
+   Lua is compiled as C++.) */
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <lua.h>
 #include <lauxlib.h>
+#ifdef __cplusplus
+}
+#endif
 
-#define RRC_LUA_VERSION "0.1.0"
+#define RRC_LUA_VERSION "0.3.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_LUA_API RRC_API
+
+/* In front of luaopen_...: Lua finds it, also in C++ and on Windows. */
+#if defined(__cplusplus) && defined(_WIN32)
+#define RRC_LUA_MODULE extern "C" __declspec(dllexport)
+#elif defined(__cplusplus)
+#define RRC_LUA_MODULE extern "C"
+#elif defined(_WIN32)
+#define RRC_LUA_MODULE __declspec(dllexport)
+#else
+#define RRC_LUA_MODULE extern
+#endif
 
 /* >>api
  * --------------------------------------------------------------------------- */
@@ -92,17 +111,35 @@ typedef struct rrc_lua_property {
     lua_CFunction get, set;
 } rrc_lua_property;
 
+/* A number that scripts find in the class, and in its objects: Button.WIDE. */
+typedef struct rrc_lua_constant {
+    const char *name;
+    lua_Integer value;
+} rrc_lua_constant;
+
 /* How the objects of a type look to scripts. Zero is a fine value for every field but
    one of type and name. It must live as long as the Lua state. What is not found in
-   a class is looked for in its base. */
+   a class is looked for in its base.
+
+   The metamethods can be all but __gc. __index and __newindex are called for names that
+   are no method and no property, for properties that only the library knows. __index(ob,
+   name) returns a value (which can be nil), or nothing at all if it does not know the name.
+   __newindex(ob, name, value) returns true if it took the value. A name that they do not
+   know is a field of the script, or an error if the class is strict. A class without __pairs
+   has rrc_lua_pairs. A __tostring is also called for closed objects: rrc_lua_test
+   gives NULL then, and rrc_lua_tostring the usual text. */
 typedef struct rrc_lua_class {
     const rrc_type               *type;         /* NULL: only a base for others */
     const char                   *name;         /* for messages; NULL: tp_name */
     const struct rrc_lua_class   *base;
     const luaL_Reg               *methods;      /* end with a NULL name, each */
     const rrc_lua_property       *properties;
-    const luaL_Reg               *metamethods;  /* not __gc, __index, __newindex */
+    const luaL_Reg               *metamethods;
     void (*close)(rrc_heap *heap, rrc_object *ob);  /* what ob:close() does before it lets go */
+    lua_CFunction                 constructor;  /* Class(...) calls it with these arguments; not inherited */
+    const rrc_lua_constant       *constants;    /* end with a NULL name */
+    int                           is_strict;    /* scripts cannot have fields in the objects: an unknown name
+                                                   is an error. Classes based on it are strict, too */
 } rrc_lua_class;
 
 /* ---- states ---- */
@@ -143,34 +180,81 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls);
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
 
+/* The default __tostring and __pairs of objects, for the metamethods of a class. pairs goes
+   through the properties that can be read and are not nil, and the fields of scripts. Lua 5.1
+   and LuaJIT do not call a __pairs: there, a module can have it as a function. Both raise. */
+RRC_LUA_API int rrc_lua_tostring(lua_State *L);
+RRC_LUA_API int rrc_lua_pairs(lua_State *L);
+
 /* ---- Lua values in C ---- */
 
-/* The argument must be a function, something else that can be called, or nil. Else raises
-   an error that says so: for what takes a callback. */
+/* The argument must be a function, a coroutine, something else that can be called, or nil. Else
+   raises an error that says so: for what takes a callback. */
 RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg);
 
 /* A new reference to the ob of any Lua value: of a proxy, its ob; else one that stands
    for the value. NULL for nil and none. Raises. [O(1)] */
 RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index);
 
-/* The ob of a Lua value that has one already, borrowed, or NULL. Never raises. [O(1)] */
+/* The same, but equal strings, numbers and booleans have the same ob as long as that lives: for a
+   key of a map in C, which compares addresses. Raises. [O(1)] */
+RRC_LUA_API rrc_object *rrc_lua_key(lua_State *L, rrc_heap *heap, int index);
+
+/* The ob of a Lua value that has one already, borrowed, or NULL; of a string, number or boolean, the
+   ob of rrc_lua_key. Never raises. [O(1)] */
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index);
 
 /* Does ob stand for a Lua value (and not for itself)? [O(1)] */
 RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob);
 
+/* The bytes of the Lua string that ob stands for, with a 0 behind them, and their number (size can
+   be NULL). NULL if it does not stand for a string. Valid as long as ob. Never raises. [O(1)] */
+RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, size_t *size);
+
 /* Call the value of `callback` with these obs as arguments. Results are dropped. Returns
    0, or a code of lua_pcall: the error, with a traceback, is kept for rrc_lua_raise.
-   Never raises. What is called cannot yield. */
+   Never raises. What is called cannot yield. A coroutine is resumed, and its next yield
+   returns. */
 RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args);
 
-/* Call function(L) with the light userdata `data` as its argument, likewise: for calls
-   with other arguments, or with results. */
+/* The same with values of C, and with results: a letter of the format for each argument, and after
+   '>' for each result. rrc_lua_callf(heap, callback, "ois>b", sender, 5, "text", &is_done):
+
+       letter   argument                        result
+       o        rrc_object *; NULL is nil       rrc_object **: a new reference, or NULL for nil
+       b        int: 0 is false                 int *
+       i        int                             int *
+       I        lua_Integer                     lua_Integer *
+       n        lua_Number                      lua_Number *
+       s        const char *; NULL is nil       -  (use o, and rrc_lua_string)
+       l        const char *, size_t            -
+
+   A result that is no such number is an error. After an error all results are 0. */
+RRC_LUA_API int rrc_lua_callf(rrc_heap *heap, rrc_object *callback, const char *format, ...);
+
+/* Call function(L) with the light userdata `data` as its argument, likewise: for all else. */
 RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data);
 
 /* Raise the error that rrc_lua_call or rrc_lua_protect kept last; does nothing if there
    is none: for the end of a method whose C function says that a callback failed. */
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
+
+/* ---- references of a method ---- */
+
+/* For a method that holds references while it calls what can raise. function(L, refs) is called with
+   the method's arguments on the stack, and its results are those of the method. It keeps its references
+   in refs, which has room for n and is made empty first. When it has returned or raised, they are
+   dropped. Check the arguments before: messages name the method then. Raises what it raises.
+
+       static int add(lua_State *L)
+       {
+           rrc_object *refs[2];
+           rrc_lua_check(L, 1, &List);
+           return rrc_lua_scope(L, rrc_lua_heap(L), add_with, refs, 2);
+       }
+*/
+typedef int (*rrc_lua_scoped)(lua_State *L, rrc_object **refs);
+RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped function, rrc_object **refs, size_t n);
 
 /* ---- collection ---- */
 
@@ -208,6 +292,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   ..ERROR   what rrc_lua_call kept, and what finalizers raised in rrc_lua_collect
  *   RESERVE   a thread for callbacks when no other is known
  *   NO_STACK_ERROR   the message when the caller's stack is full
+ *   HANDLER   the function that adds a traceback to an error
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
  * nothing and cannot raise, and so rrc_incref can do it.
@@ -222,6 +307,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define RRCL_IMPLEMENTED
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,7 +399,7 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_CLASSES, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_PLACES = RRCL_NO_STACK_ERROR
+    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_PLACES = RRCL_HANDLER
 };
 
 /* The slot of the thread that used a heap last. */
@@ -340,8 +426,9 @@ enum {
 /* Where a node keeps the fields of scripts. */
 #define RRCL_FIELDS 0
 
-/* Where a metatable keeps what a class based on it starts from. */
-enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS };
+/* Where a metatable keeps what a class based on it starts from; and the upvalues of its __index
+   and __newindex: the fallback is that of the class. */
+enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
 
 #define RRCL_NAME "rawrefcount"
 
@@ -794,6 +881,19 @@ RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
     return ob->ob_type == ((rrcl_state *)rrc_userdata(heap))->value_type;
 }
 
+RRC_LUA_API const char *rrc_lua_string(rrc_heap *heap, const rrc_object *ob, size_t *size)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    const char *result = NULL;
+    if (state->hidden == NULL || !rrc_lua_is_value(heap, ob))
+        return NULL;
+    rrcl_get(state, RRCL_VALUES, ((const rrcl_value *)(const void *)ob)->slot);
+    if (lua_type(state->hidden, -1) == LUA_TSTRING)     /* the slot holds it */
+        result = lua_tolstring(state->hidden, -1, size);
+    lua_pop(state->hidden, 1);
+    return result;
+}
+
 /* Values that are the same object as long as they live. The others are kept strongly,
    each reference by an ob of its own. */
 static int rrcl_has_identity(int type)
@@ -826,12 +926,12 @@ static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, 
     rrcl_set(state, RRCL_ANCHORS, value->slot);
 }
 
-/* Leaves L with `top` values. */
-static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int has_identity, int top)
+/* Leaves L with `top` values. is_noted: the value is to be found again. */
+static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, int is_noted, int top)
 {
     rrcl_value *value;
     int code = RRC_OK;
-    if (has_identity) {                             /* the only step that allocates in Lua */
+    if (is_noted) {                                 /* the only step that allocates in Lua */
         lua_pushvalue(state->hidden, RRCL_OWNERS);
         lua_xmove(state->hidden, L, 1);
         lua_pushvalue(L, index);
@@ -844,14 +944,14 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
-        if (has_identity)
+        if (rrcl_has_identity(lua_type(L, index)))
             code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
         if (code == RRC_OK) {
             lua_settop(L, top);
             return &value->head;
         }
         rrc_decref(state->heap, &value->head);      /* takes the number out of OWNERS again */
-    } else if (has_identity) {
+    } else if (is_noted) {
         lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
         lua_pushnil(state->hidden);
@@ -868,22 +968,30 @@ static void rrcl_run_pending(rrcl_state *state);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, int steps);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
-/* Likewise for an object, and the ob of a proxy. */
-static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int type)
+/* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
+static int rrcl_is_noted(lua_State *L, int index, int is_key)
 {
-    const rrcl_proxy *proxy = type == LUA_TUSERDATA ? rrcl_to_proxy(L, index) : NULL;
+    int type = lua_type(L, index);
+    return rrcl_has_identity(type)
+           || (is_key && type != LUA_TNONE && type != LUA_TNIL && (type != LUA_TNUMBER || lua_rawequal(L, index, index)));
+}
+
+/* The ob of a value that has one, or of a proxy. */
+static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_key)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
     if (proxy != NULL && proxy->ob != NULL)
         return proxy->ob;
-    return rrcl_has_identity(type) ? rrcl_find_value(L, state, index) : NULL;
+    return rrcl_is_noted(L, index, is_key) ? rrcl_find_value(L, state, index) : NULL;
 }
 
 RRC_LUA_API rrc_object *rrc_lua_peek(lua_State *L, rrc_heap *heap, int index)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    return state->hidden != NULL ? rrcl_peek(L, state, index, lua_type(L, index)) : NULL;
+    return state->hidden != NULL ? rrcl_peek(L, state, index, 1) : NULL;
 }
 
-RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
+static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     int type = lua_type(L, index), top;
@@ -892,7 +1000,7 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
         return NULL;
     rrcl_need_open(L, state);
     rrcl_use(state, L);
-    ob = rrcl_peek(L, state, index, type);
+    ob = rrcl_peek(L, state, index, is_key);
     if (ob == NULL) {
         index = rrcl_abs_index(L, index);
         top = lua_gettop(L);
@@ -901,13 +1009,23 @@ RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         rrcl_reserve_slot(L, state);
-        ob = rrcl_peek(L, state, index, type);          /* a finalizer may have made it just now */
+        ob = rrcl_peek(L, state, index, is_key);        /* a finalizer may have made it just now */
         if (ob == NULL)
-            return rrcl_new_value(L, state, index, rrcl_has_identity(type), top);
+            return rrcl_new_value(L, state, index, rrcl_is_noted(L, index, is_key), top);
         lua_settop(L, top);
     }
     rrc_incref(heap, ob);
     return ob;
+}
+
+RRC_LUA_API rrc_object *rrc_lua_ref(lua_State *L, rrc_heap *heap, int index)
+{
+    return rrcl_ref(L, heap, index, 0);
+}
+
+RRC_LUA_API rrc_object *rrc_lua_key(lua_State *L, rrc_heap *heap, int index)
+{
+    return rrcl_ref(L, heap, index, 1);
 }
 
 /* ---- nodes: what Lua sees of C's references ---- */
@@ -924,7 +1042,7 @@ static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 }
 
 /* The same, but first the header learns if Lua has taken the node out of its slot. Then it finds
-   the node again (see rrcl_is_noted), or protects what ob refers to until the next step. */
+   the node again (see rrcl_node_is_noted), or protects what ob refers to until the next step. */
 static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node = rrc_mirror_node(state->heap, ob);
@@ -1158,16 +1276,16 @@ static int rrcl_is_kind_of(const rrc_lua_class *cls, const rrc_lua_class *wanted
 }
 
 /* What an object whose type has no class can do. */
-static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+static const rrc_lua_class rrcl_plain_class = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 };
 
 #if LUA_VERSION_NUM == 501
 static int rrcl_guard_gc(lua_State *L);
 #endif
 static int rrcl_index(lua_State *L);
 static int rrcl_newindex(lua_State *L);
-static int rrcl_tostring(lua_State *L);
 static int rrcl_close(lua_State *L);
 static int rrcl_proxy_gc(lua_State *L);
+static int rrcl_raise_again(lua_State *L, int status);
 
 /* A table that also finds what the one at index `base` (0: none) has. */
 static void rrcl_push_inheriting(lua_State *L, int base)
@@ -1197,35 +1315,93 @@ static void rrcl_set_metamethods(lua_State *L, const rrc_lua_class *cls)
     rrcl_set_functions(L, cls->metamethods);
 }
 
-/* Push methods, getters and setters of cls; with those of its metatable at `base`, or 0. */
-static void rrcl_push_members(lua_State *L, const rrc_lua_class *cls, int base)
+/* Class(...): the upvalue is the class. (In messages, Lua 5.5 counts arguments without that of __call,
+   which is not there any more: so the constructor is called as a function of its own.) */
+static int rrcl_construct(lua_State *L)
 {
-    const rrc_lua_property *property;
-    int first = lua_gettop(L) + 1, table;
-    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++) {
-        if (base != 0)
-            lua_rawgeti(L, base, table);
-        rrcl_push_inheriting(L, base != 0 ? lua_gettop(L) : 0);
-        if (base != 0)
-            lua_remove(L, -2);
+    const rrc_lua_class *cls = (const rrc_lua_class *)lua_touserdata(L, lua_upvalueindex(1));
+#if LUA_VERSION_NUM >= 505
+    int status;
+    lua_pushcfunction(L, cls->constructor);
+    lua_replace(L, 1);
+    status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    return status == 0 ? lua_gettop(L) : rrcl_raise_again(L, status);
+#else
+    lua_remove(L, 1);
+    return cls->constructor(L);
+#endif
+}
+
+/* The table of methods on top can be called, if the class has a constructor. */
+static void rrcl_set_constructor(lua_State *L, const rrc_lua_class *cls)
+{
+    if (cls->constructor == NULL)
+        return;
+    if (!lua_getmetatable(L, -1))
+        lua_createtable(L, 0, 1);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)cls);
+    lua_pushcclosure(L, rrcl_construct, 1);
+    lua_setfield(L, -2, "__call");
+    lua_setmetatable(L, -2);
+}
+
+/* Push the table of getters or setters of a metatable's class: those of the base, at `base` (or 0),
+   are copied to it, as nobody can add one later. */
+static void rrcl_push_properties(lua_State *L, const rrc_lua_property *property, int base, int table)
+{
+    lua_newtable(L);
+    if (base != 0) {
+        lua_rawgeti(L, base, table);
+        lua_pushnil(L);
+        while (lua_next(L, -2)) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, -5);
+        }
+        lua_pop(L, 1);
     }
-    lua_pushvalue(L, first);
+    for (; property != NULL && property->name != NULL; property++) {
+        lua_CFunction function = table == RRCL_GETTERS ? property->get : property->set;
+        lua_pushstring(L, property->name);
+        if (function != NULL)
+            lua_pushcfunction(L, function);
+        else
+            lua_pushnil(L);
+        lua_rawset(L, -3);
+    }
+}
+
+/* Push the methods of cls; with those of its base, whose metatable is at `base`, or 0. */
+static void rrcl_push_methods(lua_State *L, const rrc_lua_class *cls, int base)
+{
+    const rrc_lua_constant *constant;
+    if (base != 0)
+        lua_rawgeti(L, base, RRCL_METHODS);
+    rrcl_push_inheriting(L, base != 0 ? lua_gettop(L) : 0);
+    if (base != 0)
+        lua_remove(L, -2);
     if (base == 0) {
         lua_pushcfunction(L, rrcl_close);
         lua_setfield(L, -2, "close");
     }
     rrcl_set_functions(L, cls->methods);
-    lua_pop(L, 1);
-    for (property = cls->properties; property != NULL && property->name != NULL; property++) {
-        if (property->get != NULL) {
-            lua_pushcfunction(L, property->get);
-            lua_setfield(L, first + 1, property->name);
-        }
-        if (property->set != NULL) {
-            lua_pushcfunction(L, property->set);
-            lua_setfield(L, first + 2, property->name);
-        }
+    for (constant = cls->constants; constant != NULL && constant->name != NULL; constant++) {
+        lua_pushinteger(L, constant->value);
+        lua_setfield(L, -2, constant->name);
     }
+    rrcl_set_constructor(L, cls);
+}
+
+/* Make function, with the members and the class's own metamethod as its upvalues, that
+   metamethod of the metatable at meta. */
+static void rrcl_set_access(lua_State *L, int meta, const char *name, lua_CFunction function)
+{
+    int table;
+    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
+        lua_rawgeti(L, meta, table);
+    lua_getfield(L, meta, name);
+    lua_pushcclosure(L, function, RRCL_FALLBACK);
+    lua_setfield(L, meta, name);
 }
 
 /* Push the metatable of a class; base: that of its base, or 0. */
@@ -1234,22 +1410,21 @@ static void rrcl_push_metatable(lua_State *L, const rrc_lua_class *cls, int base
     int meta, table;
     lua_newtable(L);
     meta = lua_gettop(L);
-    rrcl_push_members(L, cls, base);
-    for (table = RRCL_SETTERS; table >= RRCL_METHODS; table--)
+    rrcl_push_methods(L, cls, base);
+    lua_rawseti(L, meta, RRCL_METHODS);
+    for (table = RRCL_GETTERS; table <= RRCL_SETTERS; table++) {
+        rrcl_push_properties(L, cls->properties, base, table);
         lua_rawseti(L, meta, table);
-    lua_pushcfunction(L, rrcl_tostring);
+    }
+    lua_pushcfunction(L, rrc_lua_tostring);
     lua_setfield(L, meta, "__tostring");
+    lua_pushcfunction(L, rrc_lua_pairs);
+    lua_setfield(L, meta, "__pairs");
     lua_pushcfunction(L, rrcl_close);
     lua_setfield(L, meta, "__close");
     rrcl_set_metamethods(L, cls);
-    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
-        lua_rawgeti(L, meta, table);
-    lua_pushcclosure(L, rrcl_index, 3);
-    lua_setfield(L, meta, "__index");
-    for (table = RRCL_METHODS; table <= RRCL_SETTERS; table++)
-        lua_rawgeti(L, meta, table);
-    lua_pushcclosure(L, rrcl_newindex, 3);
-    lua_setfield(L, meta, "__newindex");
+    rrcl_set_access(L, meta, "__index", rrcl_index);
+    rrcl_set_access(L, meta, "__newindex", rrcl_newindex);
     lua_pushcfunction(L, rrcl_proxy_gc);
     lua_setfield(L, meta, "__gc");
     lua_pushstring(L, rrcl_class_name(cls));
@@ -1383,6 +1558,17 @@ static const char *rrcl_why_useless(const rrcl_proxy *proxy)
            : proxy->closer->is_closed ? "is gone: its Lua state is being closed" : "is gone: it was finalized already";
 }
 
+/* What messages call a value. (It can leave the name on the stack.) */
+static const char *rrcl_type_name(lua_State *L, int arg)
+{
+    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
+    if (proxy != NULL)
+        return rrcl_proxy_name(proxy);
+    if (luaL_getmetafield(L, arg, "__name") && lua_type(L, -1) == LUA_TSTRING)
+        return lua_tostring(L, -1);
+    return lua_type(L, arg) == LUA_TLIGHTUSERDATA ? "light userdata" : luaL_typename(L, arg);
+}
+
 static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
@@ -1391,7 +1577,7 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
         message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     else
         message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
-                                  proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg));
+                                  rrcl_type_name(L, arg));
     return luaL_argerror(L, arg, message);
 }
 
@@ -1414,14 +1600,12 @@ RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class
 
 RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
 {
-    const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
-    if (lua_isnoneornil(L, arg) || lua_isfunction(L, arg))
+    if (lua_isnoneornil(L, arg) || lua_isfunction(L, arg) || lua_isthread(L, arg))
         return;
     if (luaL_getmetafield(L, arg, "__call"))
         lua_pop(L, 1);
     else
-        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s",
-                                              proxy != NULL ? rrcl_proxy_name(proxy) : luaL_typename(L, arg)));
+        luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s", rrcl_type_name(L, arg)));
 }
 
 /* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
@@ -1674,7 +1858,7 @@ static int rrcl_close(lua_State *L)
     return 0;
 }
 
-static int rrcl_tostring(lua_State *L)
+RRC_LUA_API int rrc_lua_tostring(lua_State *L)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
@@ -1686,7 +1870,7 @@ static int rrcl_tostring(lua_State *L)
     return 1;
 }
 
-/* ---- members: upvalues are the tables of methods, getters, setters ---- */
+/* ---- members: upvalues are the tables of methods, getters, setters, and a fallback or nil ---- */
 
 static rrcl_proxy *rrcl_need_live(lua_State *L)
 {
@@ -1698,11 +1882,14 @@ static rrcl_proxy *rrcl_need_live(lua_State *L)
     return proxy;
 }
 
-/* Push the member with the key at 2, of one kind. */
+/* Push the member with the key at 2, of one kind. (Bases are behind a table of methods only.) */
 static int rrcl_push_member(lua_State *L, int kind)
 {
     lua_pushvalue(L, 2);
-    lua_gettable(L, lua_upvalueindex(kind));
+    if (kind == RRCL_METHODS)
+        lua_gettable(L, lua_upvalueindex(kind));
+    else
+        lua_rawget(L, lua_upvalueindex(kind));
     if (!lua_isnil(L, -1))
         return 1;
     lua_pop(L, 1);
@@ -1730,27 +1917,67 @@ static int rrcl_has_position(const char *text)
     return 0;
 }
 
-/* Call a getter or setter. Its errors know neither a name nor a place, as no code of the
-   script calls it: they get both. */
-static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+/* Push the key at 2, as messages have it. */
+static const char *rrcl_push_key(lua_State *L)
 {
-    int status = lua_pcall(L, is_setter ? 2 : 1, !is_setter, 0);
-    const char *text, *name = lua_tostring(L, 2), *reason;
+    if (lua_type(L, 2) == LUA_TSTRING || lua_type(L, 2) == LUA_TNUMBER)
+        lua_pushvalue(L, 2);
+    else
+        lua_pushfstring(L, "a %s", luaL_typename(L, 2));
+    return lua_tostring(L, -1);
+}
+
+/* Call a getter, a setter or a fallback with n arguments, of which the value to set is the last.
+   Its errors know neither a name nor a place, as no code of the script calls it: they get both. */
+static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_setter, int n, int results)
+{
+    int status = lua_pcall(L, n, results, 0);
+    const char *text, *name, *reason;
     if (status == 0)
         return;
     text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (status != LUA_ERRRUN || text == NULL || rrcl_has_position(text))
         lua_error(L);
+    name = rrcl_push_key(L);
     luaL_where(L, 1);
     reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
     if (reason == NULL)
         lua_pushfstring(L, "cannot %s %s of a %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
-    else if (is_setter && text[14] == '2')
+    else if (is_setter && text[14] == '0' + n)
         lua_pushfstring(L, "bad value for %s of a %s %s", name, rrcl_proxy_name(proxy), reason);
     else
         lua_pushfstring(L, "cannot %s %s of a %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
     lua_concat(L, 2);
     lua_error(L);
+}
+
+/* Call the class's own __index or __newindex, if it has one. Did it know the name? Then its result
+   is on top. */
+static int rrcl_call_fallback(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    int top = lua_gettop(L), n;
+    if (lua_isnil(L, lua_upvalueindex(RRCL_FALLBACK)))
+        return 0;
+    lua_pushvalue(L, lua_upvalueindex(RRCL_FALLBACK));
+    for (n = 1; n <= 2 + is_setter; n++)
+        lua_pushvalue(L, n);
+    rrcl_call_property(L, proxy, is_setter, 2 + is_setter, LUA_MULTRET);
+    n = lua_gettop(L) - top;
+    lua_settop(L, top + 1);
+    return is_setter ? lua_toboolean(L, -1) : n > 0;
+}
+
+/* A name that no class knows: an error if one is strict. */
+static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_setter)
+{
+    const rrc_lua_class *cls;
+    for (cls = proxy->cls; cls != NULL && !cls->is_strict; cls = cls->base)
+        ;
+    if (cls == NULL)
+        return;
+    if (!is_setter && rrcl_push_member(L, RRCL_SETTERS))
+        luaL_error(L, "%s of a %s cannot be read", rrcl_push_key(L), rrcl_proxy_name(proxy));
+    luaL_error(L, "a %s has no property %s", rrcl_proxy_name(proxy), rrcl_push_key(L));
 }
 
 static int rrcl_index(lua_State *L)
@@ -1761,9 +1988,12 @@ static int rrcl_index(lua_State *L)
     proxy = rrcl_need_live(L);
     if (rrcl_push_member(L, RRCL_GETTERS)) {
         lua_pushvalue(L, 1);
-        rrcl_call_property(L, proxy, 0);
+        rrcl_call_property(L, proxy, 0, 1, 1);
         return 1;
     }
+    if (rrcl_call_fallback(L, proxy, 0))
+        return 1;
+    rrcl_check_strict(L, proxy, 0);
     if (!rrcl_push_fields(L, proxy))
         return 0;
     lua_pushvalue(L, 2);
@@ -1771,11 +2001,54 @@ static int rrcl_index(lua_State *L)
     return 1;
 }
 
+/* Pairs: the upvalue has the names as keys, at 1 is the object, at 2 the last name. */
+static int rrcl_next_property(lua_State *L)
+{
+    lua_settop(L, 2);
+    while (lua_next(L, lua_upvalueindex(1))) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_gettable(L, 1);
+        if (!lua_isnil(L, -1))
+            return 2;
+        lua_pop(L, 1);
+    }
+    return 0;
+}
+
+/* Add the keys of the table on top to the table at 2. */
+static void rrcl_add_keys(lua_State *L)
+{
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushboolean(L, 1);
+        lua_rawset(L, 2);
+    }
+}
+
+RRC_LUA_API int rrc_lua_pairs(lua_State *L)
+{
+    const rrcl_proxy *proxy = rrcl_need_live(L);
+    lua_settop(L, 1);
+    lua_newtable(L);
+    lua_getmetatable(L, 1);
+    lua_rawgeti(L, -1, RRCL_GETTERS);
+    rrcl_add_keys(L);
+    if (rrcl_push_fields(L, proxy))
+        rrcl_add_keys(L);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, rrcl_next_property, 1);
+    lua_pushvalue(L, 1);
+    return 2;
+}
+
 /* OWNERS has the tables of nodes with fields of scripts. If only a dying proxy refers to such a
    table, Lua takes it out of its slot. If C takes a reference to the ob before the __gc of that
    proxy, OWNERS still has the table, and so the fields stay with the ob. Is the node of ob there,
    with the table of the proxy at 1? */
-static int rrcl_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
+static int rrcl_node_is_noted(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node = rrc_mirror_node(state->heap, ob);
     int is_noted;
@@ -1837,7 +2110,7 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
     rrcl_state *state = proxy->closer->state;
     rrc_heap *heap = state->heap;
     rrcl_use(state, L);
-    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, proxy->ob) && !rrcl_is_noted(L, state, proxy->ob))) {
+    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, proxy->ob) && !rrcl_node_is_noted(L, state, proxy->ob))) {
         rrcl_need_fields(L, state, proxy);
         rrcl_push_fields(L, proxy);
     }
@@ -1854,11 +2127,15 @@ static int rrcl_newindex(lua_State *L)
     if (rrcl_push_member(L, RRCL_SETTERS)) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 3);
-        rrcl_call_property(L, proxy, 1);
+        rrcl_call_property(L, proxy, 1, 2, 0);
         return 0;
     }
     if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
-        return luaL_error(L, "%s of a %s cannot be set", lua_tostring(L, 2), rrcl_proxy_name(proxy));
+        return luaL_error(L, "%s of a %s cannot be set", rrcl_push_key(L), rrcl_proxy_name(proxy));
+    if (rrcl_call_fallback(L, proxy, 1))
+        return 0;
+    rrcl_need_live(L);                          /* it may have closed the object */
+    rrcl_check_strict(L, proxy, 1);
     if (lua_isnil(L, 2) || (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
         return luaL_error(L, "a field of a %s cannot be named nil or NaN", rrcl_proxy_name(proxy));
     rrcl_set_field(L, proxy);
@@ -1908,38 +2185,58 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
         lua_error(L);
 }
 
-/* A message of a callback inside of this one has all that there is to say. */
-static int rrcl_traceback(lua_State *L)
+/* Add the traceback of a thread, from a level on, to the message on top; another thread than L is below
+   that. A message of a callback inside of this one has all that there is to say. */
+static void rrcl_add_traceback(lua_State *L, lua_State *thread, int level)
 {
-    if (lua_type(L, 1) == LUA_TSTRING && strstr(lua_tostring(L, 1), "\nstack traceback:") != NULL)
-        return 1;
+    int top = lua_gettop(L);
+    if (!lua_isstring(L, -1) || strstr(lua_tostring(L, -1), "\nstack traceback:") != NULL)
+        return;
 #if LUA_VERSION_NUM == 501 && !defined(LUAJIT_VERSION)
     lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
     lua_getfield(L, -1, "debug");
-    if (!lua_isstring(L, 1) || !lua_istable(L, -1)) {
-        lua_settop(L, 1);
-        return 1;
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "traceback");
+        if (thread == L)
+            lua_pushthread(L);
+        else
+            lua_pushvalue(L, top - 1);
+        lua_pushvalue(L, top);
+        lua_pushinteger(L, level + (thread == L));
+        if (lua_pcall(L, 3, 1, 0) == 0)         /* a script can have taken it away, or replaced it */
+            lua_replace(L, top);
     }
-    lua_getfield(L, -1, "traceback");
-    lua_pushvalue(L, 1);
-    lua_pushinteger(L, 2);
-    if (lua_pcall(L, 2, 1, 0) != 0)         /* a script can have taken it away, or replaced it */
-        lua_settop(L, 1);
+    lua_settop(L, top);
 #else
-    if (!lua_isstring(L, 1)) {
-        lua_settop(L, 1);
-        return 1;
-    }
-    luaL_traceback(L, L, lua_tostring(L, 1), 1);
+    luaL_traceback(L, thread, lua_tostring(L, -1), level);
+    lua_replace(L, top);
 #endif
+}
+
+static int rrcl_traceback(lua_State *L)
+{
+    lua_settop(L, 1);
+    rrcl_add_traceback(L, L, 1);
     return 1;
+}
+
+/* Push rrcl_traceback. Never allocates. */
+static void rrcl_push_handler(lua_State *L, const rrcl_state *state)
+{
+#if LUA_VERSION_NUM == 501
+    lua_pushvalue(state->hidden, RRCL_HANDLER);
+    lua_xmove(state->hidden, L, 1);
+#else
+    (void)state;
+    lua_pushcfunction(L, rrcl_traceback);
+#endif
 }
 
 static int rrcl_call_traced(lua_State *L)
 {
     rrcl_protected *job = (rrcl_protected *)lua_touserdata(L, 1);
     lua_settop(L, 0);
-    lua_pushcfunction(L, rrcl_traceback);
+    rrcl_push_handler(L, job->state);
     lua_pushcfunction(L, job->function);
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
@@ -1948,64 +2245,352 @@ static int rrcl_call_traced(lua_State *L)
     return 0;
 }
 
+/* The thread for a call, or NULL. An error that is kept was raised by nobody: it is dropped. */
+static lua_State *rrcl_begin_call(rrcl_state *state)
+{
+    lua_State *L = rrcl_caller(state);
+    if (L != NULL && rrcl_take_error(state->hidden, state, RRCL_CALL_ERROR))
+        lua_pop(state->hidden, 1);
+    return L;
+}
+
+/* Call function(L) with the light userdata data, and keep the error. Returns a code of lua_pcall. */
+static int rrcl_protect(rrcl_state *state, lua_CFunction function, void *data)
+{
+    lua_State *L = rrcl_begin_call(state);
+    int status;
+    if (L == NULL)
+        return LUA_ERRRUN;
+    status = rrcl_pcall(L, function, data);
+    if (status != 0)
+        rrcl_keep_error(L, state, RRCL_CALL_ERROR, status);
+    if (state->hidden != NULL)
+        rrcl_use(state, L);
+    return status == RRCL_NO_STACK ? LUA_ERRRUN : status;
+}
+
 RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *data)
 {
     rrcl_protected job;
-    lua_State *L;
     int status;
     job.state = (rrcl_state *)rrc_userdata(heap);
     job.function = function;
     job.data = data;
     job.status = 0;
-    L = rrcl_caller(job.state);
-    if (L == NULL)
-        return LUA_ERRRUN;
-    if (rrcl_take_error(job.state->hidden, job.state, RRCL_CALL_ERROR))
-        lua_pop(job.state->hidden, 1);          /* nobody has raised it */
-    status = rrcl_pcall(L, rrcl_call_traced, &job);
-    if (status != 0)
-        rrcl_keep_error(L, job.state, RRCL_CALL_ERROR, status);
-    if (job.state->hidden != NULL)
-        rrcl_use(job.state, L);
-    return status == 0 ? job.status : status == RRCL_NO_STACK ? LUA_ERRRUN : status;
+    status = rrcl_protect(job.state, rrcl_call_traced, &job);
+    return status != 0 ? status : job.status;
 }
 
+/* A call of a callback. format: NULL, or what rrc_lua_callf has. */
 typedef struct rrcl_calling {
     rrc_heap          *heap;
+    rrcl_state        *state;
     rrc_object        *callback;
     size_t             n;
     rrc_object *const *args;
+    const char        *format;
+    va_list            list;
+    int                is_wrong;        /* the format */
+    int                status;
 } rrcl_calling;
 
-static int rrcl_call(lua_State *L)
+/* Push the arguments of a format, up to its results. */
+static void rrcl_push_arguments(lua_State *L, rrcl_calling *job)
 {
-    const rrcl_calling *job = (const rrcl_calling *)lua_touserdata(L, 1);
+    const char *text;
+    for (; *job->format != '\0' && *job->format != '>'; job->format++) {
+        luaL_checkstack(L, 3, "too many arguments");
+        switch (*job->format) {
+        case 'o': rrc_lua_push(L, job->heap, va_arg(job->list, rrc_object *));              break;
+        case 'b': lua_pushboolean(L, va_arg(job->list, int));                               break;
+        case 'i': lua_pushinteger(L, va_arg(job->list, int));                               break;
+        case 'I': lua_pushinteger(L, va_arg(job->list, lua_Integer));                       break;
+        case 'n': lua_pushnumber(L, va_arg(job->list, lua_Number));                         break;
+        case 's': lua_pushstring(L, va_arg(job->list, const char *));                       break;
+        default:  text = va_arg(job->list, const char *);
+                  lua_pushlstring(L, text, va_arg(job->list, size_t));                      break;
+        }
+    }
+}
+
+/* The whole number at index. */
+static lua_Integer rrcl_integer_result(lua_State *L, int index, int is_int)
+{
+    lua_Integer result = lua_tointeger(L, index);
+    if (!lua_isnumber(L, index) || (lua_Number)result != lua_tonumber(L, index)
+        || (is_int && (result < INT_MIN || result > INT_MAX)))
+        luaL_error(L, "bad result of a callback (integer expected, got %s)",
+                   lua_isnumber(L, index) ? lua_tostring(L, index) : rrcl_type_name(L, index));
+    return result;
+}
+
+/* Store the results, from `index` on. */
+static void rrcl_take_results(lua_State *L, rrcl_calling *job, int index)
+{
+    const char *letter;
+    for (letter = job->format; *letter != '\0'; letter++, index++)
+        switch (*letter) {
+        case 'o': *va_arg(job->list, rrc_object **) = rrc_lua_ref(L, job->heap, index);     break;
+        case 'b': *va_arg(job->list, int *) = lua_toboolean(L, index);                      break;
+        case 'i': *va_arg(job->list, int *) = (int)rrcl_integer_result(L, index, 1);        break;
+        case 'I': *va_arg(job->list, lua_Integer *) = rrcl_integer_result(L, index, 0);     break;
+        default:
+            if (!lua_isnumber(L, index))
+                luaL_error(L, "bad result of a callback (number expected, got %s)", rrcl_type_name(L, index));
+            *va_arg(job->list, lua_Number *) = lua_tonumber(L, index);
+        }
+}
+
+/* Make all results 0: they are new, or (has_values) were stored before an error. Returns whether all
+   letters are known. */
+static int rrcl_empty_results(rrcl_calling *job, int has_values)
+{
+    const char *letter = job->format;
+    for (; *letter != '\0' && *letter != '>'; letter++)
+        switch (*letter) {
+        case 'o': (void)va_arg(job->list, rrc_object *);    break;
+        case 'b':
+        case 'i': (void)va_arg(job->list, int);             break;
+        case 'I': (void)va_arg(job->list, lua_Integer);     break;
+        case 'n': (void)va_arg(job->list, lua_Number);      break;
+        case 'l': (void)va_arg(job->list, const char *);
+                  (void)va_arg(job->list, size_t);          break;
+        case 's': (void)va_arg(job->list, const char *);    break;
+        default:  return 0;
+        }
+    for (letter += *letter == '>'; *letter != '\0'; letter++) {
+        rrc_object **place;
+        switch (*letter) {
+        case 'o':
+            place = va_arg(job->list, rrc_object **);
+            if (has_values && *place != NULL)
+                rrc_decref(job->heap, *place);
+            *place = NULL;
+            break;
+        case 'b':
+        case 'i': *va_arg(job->list, int *) = 0;            break;
+        case 'I': *va_arg(job->list, lua_Integer *) = 0;    break;
+        case 'n': *va_arg(job->list, lua_Number *) = 0;     break;
+        default:  return 0;
+        }
+    }
+    return 1;
+}
+
+/* Resume the coroutine below n arguments; what it yields or returns takes their place. Raises its error. */
+static void rrcl_resume(lua_State *L, int n)
+{
+    lua_State *co = lua_tothread(L, -n - 1);
+    lua_Debug frame;
+    int count = 0, status = lua_status(co);
+    if (co == L || (status == 0 && lua_getstack(co, 0, &frame)))
+        luaL_error(L, "the callback is a coroutine that runs already");
+    if (status != LUA_YIELD && (status != 0 || lua_gettop(co) == 0))
+        luaL_error(L, "the callback is a coroutine that has ended");
+    if (!lua_checkstack(co, n + 1))
+        luaL_error(L, "too many arguments");
+    lua_xmove(L, co, n);
+#if LUA_VERSION_NUM >= 504
+    status = lua_resume(co, L, n, &count);
+#elif LUA_VERSION_NUM >= 502
+    status = lua_resume(co, L, n);
+    count = lua_gettop(co);
+#else
+    status = lua_resume(co, n);
+    count = lua_gettop(co);
+#endif
+    if (status == 0 || status == LUA_YIELD) {
+        if (!lua_checkstack(L, count)) {
+            lua_pop(co, count);
+            luaL_error(L, "too many results of a coroutine");
+        }
+        lua_xmove(co, L, count);
+        return;
+    }
+#if LUA_VERSION_NUM >= 504
+    if (lua_checkstack(co, 1)) {
+        lua_pushvalue(co, -1);                  /* for its variables that are to be closed */
+        lua_xmove(co, L, 1);
+        rrcl_add_traceback(L, co, 0);
+#if LUA_VERSION_NUM >= 505
+        lua_closethread(co, L);
+#else
+        lua_resetthread(co);
+#endif
+        lua_settop(co, 0);
+        lua_error(L);
+    }
+#endif
+    lua_xmove(co, L, 1);
+    rrcl_add_traceback(L, co, 0);
+    lua_error(L);
+}
+
+/* Call the value at 2 with what is above it, and the handler at 1. The results take its place. */
+static void rrcl_call_value(lua_State *L, rrcl_calling *job)
+{
+    int n = lua_gettop(L) - 2, results = 0;
+    if (job->format != NULL && *job->format == '>')
+        results = (int)strlen(++job->format);
+    luaL_checkstack(L, results, "too many results");
+    if (lua_isthread(L, 2)) {
+        rrcl_resume(L, n);
+        lua_settop(L, 2 + results);
+        lua_remove(L, 2);
+    } else {
+        job->status = lua_pcall(L, n, results, 1);
+        if (job->status != 0)
+            rrcl_keep_error(L, job->state, RRCL_CALL_ERROR, job->status);
+    }
+}
+
+static int rrcl_call_pushed(lua_State *L)
+{
+    rrcl_calling *job = (rrcl_calling *)lua_touserdata(L, 1);
     size_t i;
+    if (job->is_wrong)
+        return luaL_error(L, "rrc_lua_callf: \"%s\" is no format", job->format);
     if (job->n > 1000000)
         return luaL_error(L, "too many arguments");
     luaL_checkstack(L, (int)job->n + 3, "too many arguments");
+    lua_settop(L, 0);
+    rrcl_push_handler(L, job->state);
     rrc_lua_push(L, job->heap, job->callback);
     if (lua_isnil(L, -1))
         return luaL_error(L, "the callback is gone");
     for (i = 0; i < job->n; i++)
         rrc_lua_push(L, job->heap, job->args[i]);
-    lua_call(L, (int)job->n, 0);
+    if (job->format != NULL)
+        rrcl_push_arguments(L, job);
+    rrcl_call_value(L, job);
+    if (job->format != NULL && job->status == 0)
+        rrcl_take_results(L, job, 2);
     return 0;
+}
+
+#if LUA_VERSION_NUM >= 502
+/* The usual call, of what has no need of new proxies: nothing is allocated or raised before the callback
+   runs. (In Lua 5.1, lua_checkstack can raise an error.) Returns whether it is such a call. */
+static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n, rrc_object *const *args, int *status)
+{
+    lua_State *L = rrcl_begin_call(state);
+    int top, is_there;
+    size_t i;
+    if (L == NULL || callback == NULL || n > 1000 || !lua_checkstack(L, (int)n + 2))
+        return 0;
+    top = lua_gettop(L);
+    rrcl_push_handler(L, state);
+    is_there = rrcl_push_existing(L, state, callback) && !lua_isthread(L, -1);
+    for (i = 0; is_there && i < n; i++)
+        if (args[i] == NULL)
+            lua_pushnil(L);
+        else
+            is_there = rrcl_push_existing(L, state, args[i]);
+    if (is_there) {
+        *status = lua_pcall(L, (int)n, 0, top + 1);
+        if (*status != 0)
+            rrcl_keep_error(L, state, RRCL_CALL_ERROR, *status);
+    }
+    lua_settop(L, top);
+    if (state->hidden != NULL)
+        rrcl_use(state, L);
+    return is_there;
+}
+#endif
+
+static void rrcl_fill_call(rrcl_calling *job, rrc_heap *heap, rrc_object *callback)
+{
+    memset(job, 0, sizeof *job);
+    job->heap = heap;
+    job->state = (rrcl_state *)rrc_userdata(heap);
+    job->callback = callback;
 }
 
 RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
 {
     rrcl_calling job;
-    job.heap = heap;
-    job.callback = callback;
+    int status;
+#if LUA_VERSION_NUM >= 502
+    if (rrcl_call_existing((rrcl_state *)rrc_userdata(heap), callback, n, args, &status))
+        return status;
+#endif
+    rrcl_fill_call(&job, heap, callback);
     job.n = n;
     job.args = args;
-    return rrc_lua_protect(heap, rrcl_call, &job);
+    status = rrcl_protect(job.state, rrcl_call_pushed, &job);
+    return status != 0 ? status : job.status;
+}
+
+RRC_LUA_API int rrc_lua_callf(rrc_heap *heap, rrc_object *callback, const char *format, ...)
+{
+    rrcl_calling job;
+    int status;
+    rrcl_fill_call(&job, heap, callback);
+    job.format = format;
+    va_start(job.list, format);
+    job.is_wrong = !rrcl_empty_results(&job, 0);
+    va_end(job.list);
+    va_start(job.list, format);
+    status = rrcl_protect(job.state, rrcl_call_pushed, &job);
+    va_end(job.list);
+    if (status == 0)
+        status = job.status;
+    if (status != 0 && !job.is_wrong) {
+        job.format = format;
+        va_start(job.list, format);
+        rrcl_empty_results(&job, 1);
+        va_end(job.list);
+    }
+    return status;
 }
 
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
     rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
+}
+
+/* ---- references of a method ---- */
+
+/* Raise the error of a protected call, with the place in the script as for any error of a method. */
+static int rrcl_raise_again(lua_State *L, int status)
+{
+    if (status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING && !rrcl_has_position(lua_tostring(L, -1))) {
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
+}
+
+typedef struct rrcl_scope {
+    rrc_lua_scoped function;
+    rrc_object   **refs;
+} rrcl_scope;
+
+static int rrcl_run_scope(lua_State *L)
+{
+    const rrcl_scope *scope = (const rrcl_scope *)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return scope->function(L, scope->refs);
+}
+
+RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped function, rrc_object **refs, size_t n)
+{
+    rrcl_scope scope;
+    size_t i;
+    int status;
+    for (i = 0; i < n; i++)
+        refs[i] = NULL;
+    luaL_checkstack(L, 3, NULL);
+    scope.function = function;
+    scope.refs = refs;
+    lua_pushcfunction(L, rrcl_run_scope);
+    lua_insert(L, 1);
+    lua_pushlightuserdata(L, &scope);
+    status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    for (i = 0; i < n; i++)
+        RRC_CLEAR(heap, refs[i]);
+    return status == 0 ? lua_gettop(L) : rrcl_raise_again(L, status);
 }
 
 /* ---- collection ---- */
@@ -2475,7 +3060,9 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     rrcl_push_weak(L, "k");
     lua_newtable(L);
     lua_newthread(L);
-    lua_xmove(L, hidden, 3);
+    lua_pushcfunction(L, rrcl_traceback);
+    lua_xmove(L, hidden, 4);
+    lua_replace(hidden, RRCL_HANDLER);
     lua_replace(hidden, RRCL_RESERVE);
     lua_replace(hidden, RRCL_CLASSES);
     lua_replace(hidden, RRCL_OWNERS);

@@ -3,7 +3,7 @@
 
 (define (say . words) (display "   ") (apply print words))
 (define (scene n title) (print) (print (to-string n ". " title)))
-(define (count what) (dict-get (stats) what))
+(define (count what) (stat what))
 (define types (count 'p-old))           ; which are linked from the start: they do not count here
 (define (views) (- (count 'p-old) types))
 (define (proxies) (+ (count 'o-young) (count 'o-old)))
@@ -205,7 +205,7 @@
 (say "The other one answers still:" (call (held 'kept) 'click))
 (assert (string-search (explanation (held 'kept)) "1 reference from outside keeps it alive"))
 (say "Why is it alive? The C side's own answer:")
-(explain (held 'kept))
+(display (explanation (held 'kept)))
 (release 'kept)
 (gc)
 (run-pending 0)

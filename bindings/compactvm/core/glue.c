@@ -121,8 +121,7 @@ static void parted(void *vm, rrc_gcref p, rrc_object *ob)
     }
 }
 
-/* For rrc_explain and pictures: what p refers to, and what it is; how far long functions are. A port can do without
-   these three. */
+/* For rrc_explain and pictures: what p refers to, and what it is. A port can do without these. */
 static void edges(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg)
 {
     if (((cvm *)vm)->ops.edges != NULL)
@@ -133,12 +132,6 @@ static void describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     if (((cvm *)vm)->ops.describe != NULL)
         ((cvm *)vm)->ops.describe(vm, p, about);
-}
-
-static void progress(void *vm, const char *function, size_t done, size_t total)
-{
-    if (((cvm *)vm)->ops.progress != NULL)
-        ((cvm *)vm)->ops.progress(vm, function, done, total);
 }
 
 /* An API may watch C objects come and go. */
@@ -176,7 +169,6 @@ int cvm_glue_open(cvm *vm)
     desc.realloc = reallocate;
     desc.edges = edges;
     desc.describe = describe;
-    desc.progress = progress;
 #if !CVM_HOOK_MACROS
     desc.trace = trace;
     desc.survivor = survivor;
@@ -226,18 +218,10 @@ static void minor_trace(void *vm)
     rrc_minor_collection_trace(((cvm *)vm)->rrc);
 }
 
-/* New addresses are known. */
-static void moved(cvm *vm)
-{
-    if (vm->ops.moved != NULL)
-        vm->ops.moved(vm);
-    vm->attention = 1;
-}
-
 static void minor_free(void *vm)
 {
     rrc_minor_collection_free(((cvm *)vm)->rrc);
-    moved(vm);
+    ((cvm *)vm)->attention = 1;
 }
 
 static void major_trace(void *vm)
@@ -254,7 +238,7 @@ static void major_keep(void *vm)
 static void major_free(void *vm)
 {
     rrc_major_collection_free(((cvm *)vm)->rrc);
-    moved(vm);
+    ((cvm *)vm)->attention = 1;
 }
 
 static void marked(void *vm, cvm_object *p)

@@ -20,7 +20,7 @@ cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
     const cvm_kind *kind = h->kinds[p->kind];
 
     *n = kind->first == 0 || (p->flags & CVM_OUTSIDE) ? 0
-       : kind->count == CVM_REST ? (p->size - kind->first) / sizeof(cvm_value) : kind->count;
+       : kind->count == CVM_REST ? (cvm_object_size(p) - kind->first) / sizeof(cvm_value) : kind->count;
     return (cvm_value *)(void *)((char *)p + kind->first);
 }
 
@@ -46,8 +46,8 @@ static cvm_object *promote(cvm_heap *h, cvm_object *p)
 {
     cvm_object *copy = (cvm_object *)h->old_top;
 
-    h->old_top += p->size;
-    memcpy(copy, p, p->size);
+    h->old_top += cvm_object_size(p);
+    memcpy(copy, p, cvm_object_size(p));
     copy->flags &= (unsigned char)~CVM_YOUNG;
     copy->forward = NULL;
     p->flags |= CVM_REACHED;
@@ -70,7 +70,7 @@ static cvm_object *reach(cvm_heap *h, cvm_object *p)
     p->flags |= CVM_REACHED;
     p->flags &= (unsigned char)~CVM_YOUNG;      /* a large object has now grown old */
     if (!(p->flags & CVM_FIXED))
-        h->live += p->size;
+        h->live += cvm_object_size(p);
     push_gray(h, p);
     if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
         h->phases->marked(h->arg, p);
@@ -99,7 +99,7 @@ void cvm_heap_propagate(cvm_heap *h)
             p->forward = p;
         } else if (h->phase == CVM_MINOR && h->scan < h->old_top) {
             p = (cvm_object *)h->scan;
-            h->scan += p->size;
+            h->scan += cvm_object_size(p);
         } else {
             return;
         }
@@ -139,7 +139,7 @@ static void sweep_fixed(cvm_heap *h, cvm_fixed **list, cvm_fixed **survivors)
             f->next = *survivors;
             *survivors = f;
         } else {
-            h->large_bytes -= p->size;
+            h->large_bytes -= cvm_object_size(p);
             free(f);
         }
         f = next;
@@ -262,9 +262,9 @@ static char *plan(cvm_heap *h, char *to)
 
         if (p->flags & CVM_REACHED) {
             p->forward = (cvm_object *)to;
-            to += p->size;
+            to += cvm_object_size(p);
         }
-        at += p->size;
+        at += cvm_object_size(p);
     }
     return to;
 }
@@ -274,7 +274,7 @@ static void visit_all_fields(cvm_heap *h)
     char *at;
     cvm_fixed *f;
 
-    for (at = h->old; at < h->old_top; at += ((cvm_object *)at)->size)
+    for (at = h->old; at < h->old_top; at += cvm_object_size((cvm_object *)at))
         if (((cvm_object *)at)->flags & CVM_REACHED)
             visit_fields(h, (cvm_object *)at);
     for (f = h->old_large; f != NULL; f = f->next)
@@ -291,11 +291,11 @@ static void move(cvm_heap *h)
         cvm_object *p = (cvm_object *)at;
         cvm_object *to = p->forward;
 
-        at += p->size;              /* before the move may overwrite it */
+        at += cvm_object_size(p);              /* before the move may overwrite it */
         if (!(p->flags & CVM_REACHED))
             continue;
         if (to != p) {
-            memmove(to, p, p->size);
+            memmove(to, p, cvm_object_size(p));
             h->moved++;
         }
         to->flags &= (unsigned char)~CVM_REACHED;
@@ -356,7 +356,7 @@ static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flag
     p = object_behind(f);
     p->kind = (unsigned char)kind;
     p->flags = (unsigned char)flags;
-    p->size = size;
+    p->units = (uint32_t)(size / CVM_ALIGN);
     f->next = *list;
     *list = f;
     return p;
@@ -390,7 +390,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
 {
     cvm_object *p;
 
-    if (size > SIZE_MAX / 4 || (h->fail_in > 0 && --h->fail_in == 0))
+    if (size > SIZE_MAX / 4 || size / CVM_ALIGN >= UINT32_MAX || (h->fail_in > 0 && --h->fail_in == 0))
         return NULL;
     size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
     if (h->booting)
@@ -410,7 +410,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
     memset(p, 0, size);
     p->kind = (unsigned char)kind;
     p->flags = CVM_YOUNG;
-    p->size = size;
+    p->units = (uint32_t)(size / CVM_ALIGN);
     return p;
 }
 

@@ -94,7 +94,7 @@ typedef struct cvm_heap {
 
     size_t minors, majors;  /* collections so far */
     size_t moved;           /* objects that changed their address, ever */
-    uint32_t hashes;        /* identity hashes given out */
+    uint32_t hashes, ids;   /* identity hashes, and ids, given out */
     size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
 } cvm_heap;
 

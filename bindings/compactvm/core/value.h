@@ -39,7 +39,6 @@ typedef uintptr_t cvm_value;
 
 enum {                      /* cvm_object.kind */
     CVM_STRING, CVM_VECTOR, CVM_REAL, CVM_INTEGER, CVM_FOREIGN,
-    CVM_DICT,                       /* see values/dict.h */
     CVM_LANGUAGE_KINDS = 8,         /* the first one of the language */
     CVM_API_KINDS = 16,             /* the first one of the C API */
     CVM_KINDS = 24
@@ -61,7 +60,8 @@ typedef struct cvm_object {
     unsigned char kind;
     unsigned char flags;
     uint32_t hash;          /* 0: not needed so far. Kept here because addresses change */
-    size_t size;            /* of the whole object, in bytes, a multiple of CVM_ALIGN */
+    uint32_t id;            /* which object it is, in heap snapshots; likewise */
+    uint32_t units;         /* its size: see cvm_object_size */
     struct cvm_object *forward;
         /* The collector's own word. While the mutator runs it chains the
            remembered set; in a collection it chains the objects still to be
@@ -125,6 +125,12 @@ static inline int cvm_is_object(cvm_value v)
 static inline cvm_object *cvm_object_of(cvm_value v)
 {
     return (cvm_object *)v;
+}
+
+/* The size of the whole object, in bytes. */
+static inline size_t cvm_object_size(const cvm_object *p)
+{
+    return (size_t)p->units * CVM_ALIGN;
 }
 
 static inline int cvm_is(cvm_value v, int kind)

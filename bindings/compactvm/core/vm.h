@@ -59,12 +59,6 @@ struct rrc_description;
 
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
-    /* Are two of their objects, in rooted slots, equal? 1, 0, or -1 after a failure. Any code can run. */
-    int (*equal_in_language)(cvm *vm, cvm_value *a, cvm_value *b);
-    int (*equal_in_api)(cvm *vm, cvm_value *a, cvm_value *b);
-    /* Of keys of dicts that the API knows: any code can run, and fail. NULL: identity counts. */
-    uint32_t (*hash)(cvm *vm, cvm_value key, int *failed);
-    int (*same_key)(cvm *vm, cvm_value a, cvm_value b);
     /* Print v, as a reader would take it, into text; "..." at its end if it was cut. */
     void (*print_short)(cvm *vm, cvm_value v, char *text, size_t size);
     /* A new C object for v, which owns nothing. NULL: no memory. It allocates nothing in the heap. */
@@ -76,9 +70,6 @@ typedef struct cvm_ops {
     void (*edges)(cvm *vm, cvm_object *p,
                   void (*visit)(void *arg, void *to, const char *name, size_t number), void *arg);
     void (*describe)(cvm *vm, cvm_object *p, struct rrc_description *about);
-    void (*progress)(cvm *vm, const char *function, size_t done, size_t total);
-    /* In a collection: new addresses are known (cvm_heap_survivor), and nothing has been freed. */
-    void (*moved)(cvm *vm);
     /* Memory for C objects, in place of realloc. NULL: the C library's. */
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
 } cvm_ops;
@@ -107,7 +98,7 @@ size_t cvm_free(cvm *vm);
 
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
-typedef struct cvm_c_stack {    /* of the thread that uses the VM: see values/depth.c */
+typedef struct cvm_c_stack {    /* of the thread that uses the VM: see lisp/depth.c */
     uintptr_t low, high;
     uintptr_t least;            /* below it, recursion is too deep */
     uintptr_t thread;           /* which one it is */

@@ -1,4 +1,7 @@
 /* command.c - the command: run scripts or expressions, or read them one by one. */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L     /* for sigaction */
+#endif
 #include "command.h"
 
 #include "lisp.h"
@@ -6,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#if CVM_LIBEDIT
+#include <editline/readline.h>
+#include <locale.h>
+#include <poll.h>
+#endif
 
 static const char usage[] =
     "usage: cvm [options] script.lisp     run a script\n"
@@ -16,7 +25,6 @@ static const char usage[] =
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
     "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
-    "  --extension FILE   (load-extension FILE) first; can be repeated\n"
     "  --help, --version\n";
 
 /* Show the error, if it is one. Returns the exit status. */
@@ -29,6 +37,7 @@ static int report(cvm *vm)
         return vm->exit_status;
     cvm_error_text(vm, text, sizeof text);
     fprintf(stderr, "%s\n", text);
+    cvm_print_calls(vm, stderr);
     return 1;
 }
 
@@ -48,104 +57,125 @@ static int print_value(cvm *vm, cvm_value v)
 
 /* ---- the read-eval-print loop -------------------------------------------
  *
- * Lines are gathered until no bracket or string is open; then all of them are read and
- * evaluated. Each byte is looked at once as it comes in: a long expression costs no more
- * for each of its lines than a short one.
- */
-typedef struct scanner {
-    cvm_buffer open;            /* the brackets that wait to be closed */
-    char state;                 /* what the next byte is part of: see scan */
-    int quoted;                 /* the last thing so far is a quote mark */
-    int wrong;                  /* the reader will refuse it: do not wait for more */
-} scanner;
+ * The reader asks for the next line when it needs one, so each line is looked at once. */
 
-enum { PLAIN, COMMENT, STRING, ESCAPE };
+typedef struct session {
+    cvm_reader reader;          /* first: see refill */
+    cvm_buffer line;
+    int broken_off;             /* by the user, instead of a line */
+} session;
 
-static void scan_plain(scanner *s, char c)
+static cvm_lisp *running;       /* what an interrupt ends */
+
+static void interrupt(int number)
 {
-    char open = c == ')' ? '(' : '[';
+    (void)number;
+    running->interrupted = 1;
+}
 
-    if (c == ' ' || (c >= '\t' && c <= '\r'))
-        return;
-    s->quoted = c == '\'' || (s->quoted && c == ';');
-    if (c == ';' || c == '"') {
-        s->state = c == ';' ? COMMENT : STRING;
-    } else if (c == '(' || c == '[') {
-        cvm_put(&s->open, &c, 1);
-    } else if (c == ')' || c == ']') {
-        if (s->open.length == 0 || s->open.bytes[--s->open.length] != open)
-            s->wrong = 1;
-    } else if (c < '!' || c > '~') {
-        s->wrong = 1;
+#if CVM_LIBEDIT
+static char *edited;            /* the line; NULL at the end of the input */
+static int is_edited;
+
+static void take_line(char *text)
+{
+    edited = text;
+    is_edited = 1;
+    rl_callback_handler_remove();
+}
+
+/* A character at a time: readline() itself would go on after an interrupt. */
+static void edit_line(cvm_buffer *line, const char *prompt)
+{
+    struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
+
+    edited = NULL;
+    is_edited = 0;
+    rl_callback_handler_install(prompt, take_line);
+    while (!is_edited && !running->interrupted)
+        if (poll(&input, 1, -1) > 0)
+            rl_callback_read_char();
+    if (!is_edited)
+        rl_callback_handler_remove();
+    if (edited != NULL) {
+        if (*edited != '\0')
+            add_history(edited);
+        cvm_put_text(line, edited);
+        cvm_put_text(line, "\n");
     }
+    free(edited);
+}
+#endif
+
+static void read_line(cvm_buffer *line, const char *prompt)
+{
+    int c = 0;
+
+#if CVM_LIBEDIT
+    if (isatty(STDIN_FILENO)) {
+        edit_line(line, prompt);
+        return;
+    }
+#endif
+    fputs(prompt, stdout);
+    fflush(stdout);
+    while (c != '\n' && (c = getc(stdin)) != EOF) {
+        char byte = (char)c;
+
+        cvm_put(line, &byte, 1);
+    }
+    clearerr(stdin);            /* an interrupt is not the end */
 }
 
-static void scan(scanner *s, char c)
+static int refill(cvm_reader *reader)
 {
-    if (s->state == PLAIN)
-        scan_plain(s, c);
-    else if (s->state == COMMENT)
-        s->state = c == '\n' ? PLAIN : COMMENT;
-    else if (s->state == ESCAPE)
-        s->state = STRING;
-    else
-        s->state = c == '"' ? PLAIN : c == '\\' ? ESCAPE : STRING;
-}
+    session *s = (session *)reader;
 
-/* Is the text so far the beginning of something longer? */
-static int is_incomplete(const scanner *s)
-{
-    return !s->wrong && (s->open.length > 0 || s->state == STRING || s->state == ESCAPE || s->quoted);
-}
-
-/* Add a line of the input to the text. 0: there is no more input. */
-static int read_line(cvm_buffer *text, scanner *s)
-{
-    int c;
-
-    do {
-        char byte;
-
-        c = getc(stdin);
-        if (c == EOF)
-            return 0;
-        byte = (char)c;
-        cvm_put(text, &byte, 1);
-        scan(s, byte);
-    } while (c != '\n');
-    return 1;
+    cvm_buffer_free(&s->line);
+    if (!reader->inside)
+        reader->line = 1;
+    read_line(&s->line, reader->inside ? "  " : "> ");
+    s->broken_off = running->interrupted || s->line.full;
+    reader->at = s->line.bytes;
+    reader->end = reader->at + (s->broken_off ? 0 : s->line.length);
+    return reader->at != reader->end;
 }
 
 static int repl(cvm *vm)
 {
+    session s = { 0 };
+    struct sigaction action = { 0 };
+    cvm_value *last = cvm_root(vm, CVM_NIL);
     int more = 1, status = 0;
 
     printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION,
            rrc_version());
+#if CVM_LIBEDIT
+    setlocale(LC_CTYPE, "");            /* for UTF-8 */
+#endif
+    running = cvm_lisp_of(vm);
+    action.sa_handler = interrupt;
+    sigaction(SIGINT, &action, NULL);
+    s.reader.vm = vm;
+    s.reader.file = cvm_root(vm, cvm_text(vm, "repl"));
+    s.reader.refill = refill;
     while (more && !vm->exiting) {
-        cvm_buffer text = { 0 };
-        scanner s = { 0 };
-
-        do {
-            fputs(text.length == 0 ? "> " : "  ", stdout);
-            fflush(stdout);
-            more = read_line(&text, &s);
-        } while (more && is_incomplete(&s));
-        if (!more)
+        s.broken_off = 0;
+        more = cvm_run_next(&s.reader, last) && print_value(vm, *last);
+        if (s.broken_off)
             putchar('\n');
-        if (text.full || s.open.full) {
-            fputs("error: out of memory\n", stderr);
-        } else if (more || text.length > 0) {
-            cvm_value v = cvm_run_text(vm, "repl", text.bytes, text.length);
-
-            if (v == CVM_NONE || !print_value(vm, v))
-                status = report(vm);
-        }
-        cvm_buffer_free(&text);
-        cvm_buffer_free(&s.open);
-        if (!vm->exiting)
+        else if (vm->failed)
+            status = report(vm);
+        else if (!more)
+            putchar('\n');
+        if ((vm->failed && !vm->exiting) || s.broken_off) {
             cvm_error_clear(vm);
+            s.reader.at = s.reader.end;         /* the rest of the line may make no sense */
+            more = 1;
+        }
+        running->interrupted = 0;
     }
+    cvm_buffer_free(&s.line);
     return vm->exiting ? status : 0;
 }
 
@@ -158,8 +188,7 @@ static size_t parse_size(const char *text)
     unsigned long long n = strtoull(text, &end, 10);
     unsigned shift = *end == 'k' ? 10 : *end == 'm' ? 20 : *end == 'g' ? 30 : 0;
 
-    if (text[0] < '0' || text[0] > '9' || (shift != 0 && end[1] != '\0')
-        || (shift == 0 && *end != '\0') || n > (SIZE_MAX >> shift))
+    if (text[0] < '0' || text[0] > '9' || end[shift != 0] != '\0' || n > (SIZE_MAX >> shift))
         return 0;
     return (size_t)n << shift;
 }
@@ -170,18 +199,7 @@ static int bad_usage(const char *what, const char *argument)
     return 2;
 }
 
-/* The options were looked at before. 0 after a failure. */
-static int load_extensions(cvm *vm, cvm_load *load, int argc, char **argv)
-{
-    int i;
-
-    for (i = 1; load != NULL && i + 1 < argc; i++)
-        if (strcmp(argv[i], "--extension") == 0 && !load(vm, argv[++i]))
-            return 0;
-    return 1;
-}
-
-int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_load *load)
+int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup *setup)
 {
     cvm_config config = { 0 };
     const char *expression = NULL, *script = NULL;
@@ -210,10 +228,6 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_load 
             if (*size == 0)
                 return bad_usage("a number must follow", arg);
             i++;
-        } else if (load != NULL && strcmp(arg, "--extension") == 0) {
-            if (i + 1 == argc)
-                return bad_usage("a file must follow", arg);
-            i++;                        /* see load_extensions */
         } else if (strcmp(arg, "-e") == 0) {
             if (i + 1 == argc)
                 return bad_usage("an expression must follow", arg);
@@ -235,8 +249,7 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_load 
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
-    cvm_lisp_of(vm)->shows_bar = isatty(STDERR_FILENO);
-    if (!load_extensions(vm, load, argc, argv)) {
+    if (setup != NULL && !setup(vm)) {
         status = report(vm);
     } else if (script == NULL && expression == NULL) {
         status = repl(vm);

@@ -4,10 +4,10 @@
 
 #include "../core/vm.h"
 
-/* Load an extension. 0 after a failure. */
-typedef int cvm_load(cvm *vm, const char *path);
+/* What must be done before programs run. 0 after a failure. */
+typedef int cvm_setup(cvm *vm);
 
-/* Do what the arguments say. load: for --extension, or NULL. Returns the exit status. */
-int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_load *load);
+/* Do what the arguments say. setup: NULL, or called once there is a VM. Returns the exit status. */
+int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup *setup);
 
 #endif

@@ -11,26 +11,11 @@ CVM_BUILTIN_BODY(b_try)
     cvm_value v = cvm_call(vm, args[0], NULL, 0);
     cvm_value *message;
 
-    if (v != CVM_NONE || vm->exiting)
+    if (v != CVM_NONE || !cvm_can_catch(vm))
         return v;
     cvm_error_clear(vm);
     message = cvm_root(vm, cvm_text(vm, vm->message));
     return *message != CVM_NONE ? cvm_call(vm, args[1], message, 1) : CVM_NONE;
-}
-
-/* (error x ...): fail; the message is made of the arguments as print shows them */
-CVM_BUILTIN_BODY(b_error)
-{
-    cvm_buffer out = { 0 };
-    char text[sizeof vm->message];
-
-    out.bytes = text;
-    out.capacity = sizeof text - 1;
-    out.fixed = 1;
-    if (!cvm_print_all(vm, args, n, 0, " ", "", &out))
-        return CVM_NONE;
-    text[out.length] = '\0';
-    return cvm_fail(vm, "%s", text);
 }
 
 CVM_BUILTIN_BODY(b_exit)
@@ -42,49 +27,52 @@ CVM_BUILTIN_BODY(b_exit)
 
 CVM_BUILTIN_BODY(b_eval) { return cvm_eval(vm, args[0], CVM_NIL); }
 
+/* A copy that does not move, or NULL. */
+static char *copy(cvm *vm, cvm_value string)
+{
+    size_t size = CVM_STRING_OF(string)->length + 1;
+    char *text = malloc(size);
+
+    if (text != NULL)
+        memcpy(text, cvm_bytes(string), size);
+    else
+        cvm_out_of_memory(vm);
+    return text;
+}
+
 CVM_BUILTIN_BODY(b_load)
 {
-    char *path;
-    cvm_value v;
+    char *path = copy(vm, args[0]);
+    cvm_value v = CVM_NONE;
 
-    if (!cvm_enter(vm))
-        return CVM_NONE;
-    path = malloc(CVM_STRING_OF(args[0])->length + 1);
-    if (path != NULL)
-        memcpy(path, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length + 1);
-    v = path != NULL ? cvm_run_file(vm, path) : cvm_out_of_memory(vm);
+    if (path != NULL && cvm_enter(vm)) {
+        v = cvm_run_file(vm, path);
+        cvm_leave(vm);
+    }
     free(path);
-    cvm_leave(vm);
     return v;
 }
 
 /* (read text): the first expression in it, or nil */
 CVM_BUILTIN_BODY(b_read)
 {
-    cvm_buffer text = { 0 };
     cvm_reader r = { 0 };
     cvm_value v;
+    char *text = copy(vm, args[0]);
 
-    r.file = cvm_root(vm, cvm_text(vm, "(read)"));
-    if (*r.file == CVM_NONE)
-        return CVM_NONE;
-    cvm_put(&text, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
-    if (text.full) {
-        cvm_buffer_free(&text);
-        return cvm_out_of_memory(vm);
-    }
     r.vm = vm;
-    r.at = text.bytes;
-    r.end = text.bytes + text.length;
+    r.at = text;
+    r.end = text + CVM_STRING_OF(args[0])->length;
     r.line = 1;
-    v = text.length > 0 ? cvm_read(&r) : CVM_NONE;
-    cvm_buffer_free(&text);
+    r.file = cvm_root(vm, text != NULL ? cvm_text(vm, "(read)") : CVM_NONE);
+    v = *r.file != CVM_NONE ? cvm_read(&r) : CVM_NONE;
+    free(text);
     return v != CVM_NONE || vm->failed ? v : CVM_NIL;
 }
 
 const cvm_builtin_def cvm_control_builtins[] = {
-    { "try", "ff", b_try },                 { "error", ".*", b_error },
-    { "exit", "?i", b_exit },               { "eval", ".", b_eval },
-    { "load", "s", b_load },                { "read", "s", b_read },
+    { "try", "ff", b_try },                 { "exit", "?i", b_exit },
+    { "eval", ".", b_eval },                { "load", "s", b_load },
+    { "read", "s", b_read },
     { NULL, NULL, NULL }
 };

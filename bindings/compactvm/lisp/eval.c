@@ -13,6 +13,8 @@ typedef struct cvm_frame {
     cvm_value *form;        /* what to evaluate */
     cvm_value *where;       /* the pair that holds it, or nil: says the line */
     cvm_value *env;
+    cvm_value *called;      /* the closure whose body it is, or nil */
+    cvm_value *call;        /* the expression that called it, or nil: C did */
 } cvm_frame;
 
 /* What a special form returns after it has put its last part into the frame. */
@@ -23,43 +25,83 @@ static cvm_value run(cvm *vm, cvm_frame *fr);
 static cvm_value car(cvm_value v) { return CVM_PAIR_OF(v)->car; }
 static cvm_value cdr(cvm_value v) { return CVM_PAIR_OF(v)->cdr; }
 
-/* ---- where an error happened -------------------------------------------- */
-
-static int note_place(cvm *vm, cvm_value pair)
+static cvm_frame frame_new(cvm *vm, cvm_value form, cvm_value where, cvm_value env)
 {
-    const cvm_source_pair *p;
+    cvm_frame fr;
 
-    if (!cvm_is(pair, CVM_PAIR) || cvm_object_of(pair)->size < sizeof *p)
-        return 0;
-    p = (const cvm_source_pair *)pair;
-    vm->error_file = p->file;
-    vm->error_line = (int)cvm_fixnum_of(p->line);
-    return 1;
+    fr.form = cvm_root(vm, form);
+    fr.where = cvm_root(vm, where);
+    fr.env = cvm_root(vm, env);
+    fr.called = cvm_root(vm, CVM_NIL);
+    fr.call = cvm_root(vm, CVM_NIL);
+    return fr;
 }
 
+/* ---- where an error happened -------------------------------------------- */
+
+static const cvm_source_pair *place_of(cvm_value pair)
+{
+    int known = cvm_is(pair, CVM_PAIR) && cvm_object_size(cvm_object_of(pair)) >= sizeof(cvm_source_pair);
+
+    return known ? (const cvm_source_pair *)pair : NULL;
+}
+
+static void note_place(cvm *vm, cvm_value pair, cvm_value form)
+{
+    const cvm_source_pair *p = place_of(pair) != NULL ? place_of(pair) : place_of(form);
+
+    if (vm->error_line == 0 && p != NULL) {
+        vm->error_file = p->file;
+        vm->error_line = (int)cvm_fixnum_of(p->line);
+    }
+}
+
+/* The error leaves this frame. */
 static void note_failure(cvm *vm, const cvm_frame *fr)
 {
-    if (vm->error_line == 0 && !note_place(vm, *fr->where))
-        note_place(vm, *fr->form);
+    cvm_lisp *lisp = cvm_lisp_of(vm);
+    const cvm_source_pair *p = place_of(*fr->call);
+    cvm_call_place *place;
+
+    note_place(vm, *fr->where, *fr->form);
+    if (*fr->called == CVM_NIL)
+        return;
+    if (lisp->calls_of != vm->failures) {
+        lisp->calls_of = vm->failures;
+        lisp->call_count = 0;
+    }
+    if (lisp->call_count++ < CVM_MOST_CALLS) {
+        place = &lisp->calls[lisp->call_count - 1];
+        place->name = CVM_CLOSURE_OF(*fr->called)->name;
+        place->file = p != NULL ? p->file : CVM_NIL;
+        place->line = p != NULL ? (int)cvm_fixnum_of(p->line) : 0;
+    }
+}
+
+void cvm_print_calls(cvm *vm, FILE *out)
+{
+    const cvm_lisp *lisp = cvm_lisp_of(vm);
+    size_t i, n = lisp->calls_of == vm->failures ? lisp->call_count : 0;
+
+    for (i = 0; i < n && i < CVM_MOST_CALLS; i++) {
+        const cvm_call_place *place = &lisp->calls[i];
+
+        fprintf(out, "    in %s", place->name != CVM_NIL ? cvm_symbol_text(place->name) : "lambda");
+        if (place->file != CVM_NIL)
+            fprintf(out, ", called at %s:%d", cvm_bytes(place->file), place->line);
+        fputc('\n', out);
+    }
+    if (n > i)
+        fprintf(out, "    and %lu more calls\n", (unsigned long)(n - i));
 }
 
 /* ---- variables ---------------------------------------------------------- */
 
 static cvm_value binding_new(cvm *vm, cvm_value name, cvm_value value, cvm_value next)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *r_name = cvm_root(vm, name);
-    cvm_value *r_value = cvm_root(vm, value);
-    cvm_value *r_next = cvm_root(vm, next);
-    cvm_binding *b = (cvm_binding *)cvm_object_new(vm, CVM_BINDING, sizeof *b);
+    const cvm_value fields[] = { name, value, next };
 
-    if (b != NULL) {
-        cvm_heap_init(&b->name, *r_name);
-        cvm_heap_init(&b->value, *r_value);
-        cvm_heap_init(&b->next, *r_next);
-    }
-    cvm_close(vm, scope);
-    return (cvm_value)b;
+    return cvm_record(vm, CVM_BINDING, fields, 3);
 }
 
 static cvm_value scope_new(cvm *vm, cvm_value bindings)
@@ -94,13 +136,12 @@ static int define(cvm *vm, cvm_value name, cvm_value value, cvm_value env)
         cvm_store(vm, name, &CVM_SYMBOL_OF(name)->value, value);
         return 1;
     }
-    for (b = CVM_BINDING_OF(env)->next; b != CVM_NIL; b = CVM_BINDING_OF(b)->next) {
-        if (CVM_BINDING_OF(b)->name == CVM_NIL)
-            break;                              /* the next scope */
-        if (CVM_BINDING_OF(b)->name == name) {
-            cvm_store(vm, b, &CVM_BINDING_OF(b)->value, value);
-            return 1;
-        }
+    b = CVM_BINDING_OF(env)->next;
+    while (b != CVM_NIL && CVM_BINDING_OF(b)->name != name && CVM_BINDING_OF(b)->name != CVM_NIL)
+        b = CVM_BINDING_OF(b)->next;
+    if (b != CVM_NIL && CVM_BINDING_OF(b)->name == name) {
+        cvm_store(vm, b, &CVM_BINDING_OF(b)->value, value);
+        return 1;
     }
     r_env = cvm_root(vm, env);
     b = binding_new(vm, name, value, CVM_BINDING_OF(env)->next);
@@ -116,16 +157,13 @@ static cvm_value evaluate(cvm *vm, cvm_value form, cvm_value where, cvm_value en
 {
     size_t scope = cvm_open(vm);
     cvm_frame fr;
-    cvm_value v = CVM_NONE;
+    cvm_value v;
 
     if (!cvm_enter(vm)) {
-        if (!note_place(vm, where))
-            note_place(vm, form);
+        note_place(vm, where, form);
         return CVM_NONE;
     }
-    fr.form = cvm_root(vm, form);
-    fr.where = cvm_root(vm, where);
-    fr.env = cvm_root(vm, env);
+    fr = frame_new(vm, form, where, env);
     v = run(vm, &fr);
     if (v == CVM_NONE)
         note_failure(vm, &fr);
@@ -142,16 +180,13 @@ cvm_value cvm_eval(cvm *vm, cvm_value form, cvm_value env)
 /* Evaluate the expression that `pair` holds. */
 static cvm_value eval_car(cvm *vm, cvm_value pair, cvm_value env)
 {
-    cvm_value form = car(pair);
-    cvm_value v;
+    cvm_value form = car(pair), v;
 
     if (cvm_is(form, CVM_PAIR))
         return evaluate(vm, form, pair, env);
-    if (!cvm_is(form, CVM_SYMBOL))
-        return form;
-    v = lookup(vm, form, env);
+    v = cvm_is(form, CVM_SYMBOL) ? lookup(vm, form, env) : form;
     if (v == CVM_NONE)
-        note_place(vm, pair);
+        note_place(vm, pair, CVM_NIL);
     return v;
 }
 
@@ -181,15 +216,10 @@ static cvm_value again_body(cvm *vm, cvm_frame *fr, cvm_value forms)
 
 int cvm_is_procedure(const cvm *vm, cvm_value v)
 {
-    int (*is_callable)(cvm_value) = cvm_lisp_of(vm)->foreign.is_callable;
+    const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
 
     return cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN)
-        || (cvm_is(v, CVM_FOREIGN) && is_callable != NULL && is_callable(v));
-}
-
-static cvm_value call_foreign(cvm *vm, cvm_value f, cvm_value *args, size_t n)
-{
-    return cvm_lisp_of(vm)->foreign.call(vm, f, args, n);
+        || (cvm_is(v, CVM_FOREIGN) && foreign != NULL && foreign->is_callable(v));
 }
 
 /* Takes least to most arguments; most SIZE_MAX: any number. */
@@ -207,11 +237,8 @@ static cvm_value wrong_count(cvm *vm, const char *name, size_t least, size_t mos
 
 size_t cvm_index_of(cvm_value v)
 {
-    double number;
+    double number = cvm_number_of(v);
 
-    if (cvm_is_whole(v))
-        return (size_t)cvm_whole_of(v) < SIZE_MAX / 16 ? (size_t)cvm_whole_of(v) : SIZE_MAX / 16;
-    number = cvm_number_of(v);
     return number < (double)(SIZE_MAX / 16) ? (size_t)number : SIZE_MAX / 16;
 }
 
@@ -228,7 +255,6 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
     case 'p': ok = cvm_is(v, CVM_PAIR);       wanted = "a pair"; break;
     case 'l': ok = cvm_list_length(v) >= 0;   wanted = "a list"; break;
     case 'v': ok = cvm_is(v, CVM_VECTOR);     wanted = "a vector"; break;
-    case 'd': ok = cvm_is(v, CVM_DICT);       wanted = "a dict"; break;
     case 'f': ok = cvm_is_procedure(vm, v);   wanted = "a procedure"; break;
     case 'i':
         ok = cvm_is_number(v) && cvm_number_of(v) >= 0
@@ -273,86 +299,70 @@ static cvm_value closure_count(cvm *vm, const cvm_closure *f, size_t n)
 }
 
 /* The environment for the body of a closure called with these arguments. */
-static cvm_value bind(cvm *vm, cvm_value closure, const cvm_value *args, size_t n)
+static cvm_value bind(cvm *vm, const cvm_value *f, const cvm_value *args, size_t n)
 {
-    cvm_value *f = cvm_root(vm, closure);
-    cvm_value *params = cvm_root(vm, CVM_CLOSURE_OF(closure)->params);
-    cvm_value *env = cvm_root(vm, CVM_CLOSURE_OF(closure)->env);
+    cvm_value *params = cvm_root(vm, CVM_CLOSURE_OF(*f)->params);
+    cvm_value *env = cvm_root(vm, CVM_CLOSURE_OF(*f)->env);
+    cvm_value *rest = cvm_root(vm, CVM_NIL);
     size_t i;
 
-    for (i = 0; cvm_is(*params, CVM_PAIR); i++) {
-        if (i == n)
-            return closure_count(vm, CVM_CLOSURE_OF(*f), n);
+    for (i = 0; i < n && cvm_is(*params, CVM_PAIR) && *env != CVM_NONE; i++) {
         *env = binding_new(vm, car(*params), args[i], *env);
-        if (*env == CVM_NONE)
-            return CVM_NONE;
         *params = cdr(*params);
     }
-    if (*params == CVM_NIL && i < n)
+    if (*env != CVM_NONE && (cvm_is(*params, CVM_PAIR) || (*params == CVM_NIL && i < n)))
         return closure_count(vm, CVM_CLOSURE_OF(*f), n);
-    if (*params != CVM_NIL) {               /* a symbol that takes the rest, as a list */
-        cvm_value *rest = cvm_root(vm, CVM_NIL);
-        size_t k;
-
-        for (k = n; k > i; k--) {
-            *rest = cvm_cons(vm, args[k - 1], *rest);
-            if (*rest == CVM_NONE)
-                return CVM_NONE;
-        }
-        *env = binding_new(vm, *params, *rest, *env);
-        if (*env == CVM_NONE)
-            return CVM_NONE;
+    if (*env != CVM_NONE && *params != CVM_NIL) {   /* a symbol that takes the rest, as a list */
+        *rest = cvm_list_new(vm, args + i, n - i);
+        *env = *rest != CVM_NONE ? binding_new(vm, *params, *rest, *env) : CVM_NONE;
     }
-    return scope_new(vm, *env);
+    return *env != CVM_NONE ? scope_new(vm, *env) : CVM_NONE;
 }
 
-static cvm_value again_closure(cvm *vm, cvm_frame *fr, cvm_value closure,
-                               const cvm_value *args, size_t n)
+static cvm_value again_closure(cvm *vm, cvm_frame *fr, cvm_value closure, const cvm_value *args, size_t n)
 {
     cvm_value *f = cvm_root(vm, closure);
-    cvm_value env = bind(vm, closure, args, n);
+    cvm_value env = bind(vm, f, args, n);
 
     if (env == CVM_NONE)
         return CVM_NONE;
     *fr->env = env;
+    *fr->called = *f;
+    *fr->call = *fr->form;
     return again_body(vm, fr, CVM_CLOSURE_OF(*f)->body);
 }
 
-static cvm_value not_a_procedure(cvm *vm, cvm_value v)
+/* Any procedure, in a frame whose form is the call. */
+static cvm_value call(cvm *vm, cvm_frame *fr, cvm_value f, cvm_value *args, size_t n)
 {
     char text[60];
 
-    cvm_print_short(vm, v, text, sizeof text);
+    if (cvm_is(f, CVM_BUILTIN))
+        return call_builtin(vm, f, args, n);
+    if (cvm_is(f, CVM_CLOSURE))
+        return again_closure(vm, fr, f, args, n);
+    if (cvm_is_procedure(vm, f))
+        return cvm_lisp_of(vm)->foreign->call(vm, f, args, n);
+    cvm_print_short(vm, f, text, sizeof text);
     return cvm_fail(vm, "this is not a procedure: %s", text);
 }
 
 cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
 {
     size_t scope = cvm_open(vm);
-    cvm_value v = CVM_NONE;
+    cvm_frame fr;
+    cvm_value v;
 
     if (vm->printing > 0)
         return cvm_fail(vm, "a tp_repr must not run Lisp code");
     if (!cvm_enter(vm))
         return CVM_NONE;
-    if (cvm_is(procedure, CVM_BUILTIN)) {
-        v = call_builtin(vm, procedure, args, n);
-    } else if (cvm_is(procedure, CVM_CLOSURE)) {
-        cvm_frame fr;
-
-        fr.form = cvm_root(vm, CVM_NIL);
-        fr.where = cvm_root(vm, CVM_NIL);
-        fr.env = cvm_root(vm, CVM_NIL);
-        v = again_closure(vm, &fr, procedure, args, n);
-        if (v == AGAIN)
-            v = run(vm, &fr);
-        if (v == CVM_NONE)
-            note_failure(vm, &fr);
-    } else if (cvm_is_procedure(vm, procedure)) {
-        v = call_foreign(vm, procedure, args, n);
-    } else {
-        not_a_procedure(vm, procedure);
-    }
+    fr = frame_new(vm, CVM_NIL, CVM_NIL, CVM_NIL);
+    v = call(vm, &fr, procedure, args, n);
+    if (v == AGAIN)
+        v = run(vm, &fr);
+    if (v == CVM_NONE)
+        note_failure(vm, &fr);
     cvm_leave(vm);
     cvm_close(vm, scope);
     return v;
@@ -375,25 +385,23 @@ static cvm_value run_call(cvm *vm, cvm_frame *fr, cvm_value *f)
     }
     if (*rest != CVM_NIL)
         return cvm_fail(vm, "the arguments of a call must be a proper list");
-    if (cvm_is(*f, CVM_BUILTIN))
-        return call_builtin(vm, *f, args, n);
-    if (cvm_is(*f, CVM_CLOSURE))
-        return again_closure(vm, fr, *f, args, n);
-    if (cvm_is_procedure(vm, *f))
-        return call_foreign(vm, *f, args, n);
-    return not_a_procedure(vm, *f);
+    return call(vm, fr, *f, args, n);
+}
+
+static cvm_value bad_form(cvm *vm, const char *name, cvm_value form)
+{
+    char text[60];
+
+    cvm_print_short(vm, form, text, sizeof text);
+    return cvm_fail(vm, "%s: bad form: %s", name, text);
 }
 
 static cvm_value run_special(cvm *vm, cvm_frame *fr, const cvm_special_def *def)
 {
     intptr_t n = cvm_list_length(cdr(*fr->form));
 
-    if (n < def->least || (def->most >= 0 && n > def->most)) {
-        char text[60];
-
-        cvm_print_short(vm, *fr->form, text, sizeof text);
-        return cvm_fail(vm, "%s: bad form: %s", def->name, text);
-    }
+    if (n < def->least || (def->most >= 0 && n > def->most))
+        return bad_form(vm, def->name, *fr->form);
     return def->run(vm, fr);
 }
 
@@ -406,6 +414,8 @@ static cvm_value run(cvm *vm, cvm_frame *fr)
 
         cvm_close(vm, scope);
         cvm_glue_safe_point(vm);            /* everything in use is rooted here */
+        if (cvm_lisp_of(vm)->interrupted)
+            return cvm_fail(vm, "interrupted");
         if (cvm_is(*fr->form, CVM_SYMBOL))
             return lookup(vm, *fr->form, *fr->env);
         if (!cvm_is(*fr->form, CVM_PAIR))
@@ -425,14 +435,6 @@ static cvm_value run(cvm *vm, cvm_frame *fr)
  * *fr->form is the whole form, and its number of arguments has been checked.
  */
 
-static cvm_value bad_form(cvm *vm, const char *name, cvm_value form)
-{
-    char text[60];
-
-    cvm_print_short(vm, form, text, sizeof text);
-    return cvm_fail(vm, "%s: bad form: %s", name, text);
-}
-
 static cvm_value sf_quote(cvm *vm, cvm_frame *fr)
 {
     (void)vm;
@@ -444,7 +446,7 @@ static cvm_value sf_begin(cvm *vm, cvm_frame *fr)
     return again_body(vm, fr, cdr(*fr->form));
 }
 
-/* The test of if, when and unless: 1, 0, or -1 after a failure. */
+/* The test of a form, which stands first: 1, 0, or -1 after a failure. */
 static int test(cvm *vm, cvm_frame *fr)
 {
     cvm_value v = eval_car(vm, cdr(*fr->form), *fr->env);
@@ -464,19 +466,15 @@ static cvm_value sf_if(cvm *vm, cvm_frame *fr)
     return cdr(branches) == CVM_NIL ? CVM_NIL : again(fr, cdr(branches));
 }
 
-static cvm_value sf_when(cvm *vm, cvm_frame *fr)
+static cvm_value body_if(cvm *vm, cvm_frame *fr, int wanted)
 {
     int yes = test(vm, fr);
 
-    return yes < 0 ? CVM_NONE : yes ? again_body(vm, fr, cdr(cdr(*fr->form))) : CVM_NIL;
+    return yes < 0 ? CVM_NONE : yes == wanted ? again_body(vm, fr, cdr(cdr(*fr->form))) : CVM_NIL;
 }
 
-static cvm_value sf_unless(cvm *vm, cvm_frame *fr)
-{
-    int yes = test(vm, fr);
-
-    return yes < 0 ? CVM_NONE : yes ? CVM_NIL : again_body(vm, fr, cdr(cdr(*fr->form)));
-}
+static cvm_value sf_when(cvm *vm, cvm_frame *fr) { return body_if(vm, fr, 1); }
+static cvm_value sf_unless(cvm *vm, cvm_frame *fr) { return body_if(vm, fr, 0); }
 
 /* (cond (test body...) ... (else body...)); `else` is a variable that is true. */
 static cvm_value sf_cond(cvm *vm, cvm_frame *fr)
@@ -498,12 +496,12 @@ static cvm_value sf_cond(cvm *vm, cvm_frame *fr)
 }
 
 /* `and` stops at the first false value, `or` at the first true one. */
-static cvm_value and_or(cvm *vm, cvm_frame *fr, int stop_at, cvm_value none)
+static cvm_value and_or(cvm *vm, cvm_frame *fr, int stop_at)
 {
     cvm_value *rest = cvm_root(vm, cdr(*fr->form));
 
     if (*rest == CVM_NIL)
-        return none;
+        return cvm_boolean(!stop_at);
     for (; cvm_is(cdr(*rest), CVM_PAIR); *rest = cdr(*rest)) {
         cvm_value v = eval_car(vm, *rest, *fr->env);
 
@@ -513,31 +511,25 @@ static cvm_value and_or(cvm *vm, cvm_frame *fr, int stop_at, cvm_value none)
     return again(fr, *rest);
 }
 
-static cvm_value sf_and(cvm *vm, cvm_frame *fr)
-{
-    return and_or(vm, fr, 0, CVM_TRUE);
-}
-
-static cvm_value sf_or(cvm *vm, cvm_frame *fr)
-{
-    return and_or(vm, fr, 1, CVM_FALSE);
-}
+static cvm_value sf_and(cvm *vm, cvm_frame *fr) { return and_or(vm, fr, 0); }
+static cvm_value sf_or(cvm *vm, cvm_frame *fr) { return and_or(vm, fr, 1); }
 
 static cvm_value sf_while(cvm *vm, cvm_frame *fr)
 {
     size_t scope = cvm_open(vm);
+    int yes;
 
-    for (;;) {
-        int yes = test(vm, fr);
-        cvm_value *rest;
+    while ((yes = test(vm, fr)) > 0) {
+        cvm_value *rest = cvm_root(vm, cdr(cdr(*fr->form)));
 
-        if (yes <= 0)
-            return yes < 0 ? CVM_NONE : CVM_NIL;
-        for (rest = cvm_root(vm, cdr(cdr(*fr->form))); cvm_is(*rest, CVM_PAIR); *rest = cdr(*rest))
+        for (; cvm_is(*rest, CVM_PAIR); *rest = cdr(*rest))
             if (eval_car(vm, *rest, *fr->env) == CVM_NONE)
                 return CVM_NONE;
         cvm_close(vm, scope);
+        if (cvm_lisp_of(vm)->interrupted)
+            return cvm_fail(vm, "interrupted");
     }
+    return yes < 0 ? CVM_NONE : CVM_NIL;
 }
 
 /* (a b), (a b . rest) or rest: only symbols. */
@@ -551,54 +543,44 @@ static int good_params(cvm_value params)
     return params == CVM_NIL || cvm_is(params, CVM_SYMBOL);
 }
 
-static cvm_value closure_new(cvm *vm, cvm_value name, cvm_value params, cvm_value body, cvm_value env)
+static cvm_value closure_new(cvm *vm, cvm_frame *fr, cvm_value name, cvm_value params, cvm_value body)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *r_name = cvm_root(vm, name);
-    cvm_value *r_params = cvm_root(vm, params);
-    cvm_value *r_body = cvm_root(vm, body);
-    cvm_value *r_env = cvm_root(vm, env);
-    cvm_closure *f = (cvm_closure *)cvm_object_new(vm, CVM_CLOSURE, sizeof *f);
+    const cvm_value fields[] = { name, params, body, *fr->env };
 
-    if (f != NULL) {
-        cvm_heap_init(&f->name, *r_name);
-        cvm_heap_init(&f->params, *r_params);
-        cvm_heap_init(&f->body, *r_body);
-        cvm_heap_init(&f->env, *r_env);
-    }
-    cvm_close(vm, scope);
-    return (cvm_value)f;
+    if (!good_params(params))
+        return bad_form(vm, name == CVM_NIL ? "lambda" : "define", *fr->form);
+    return cvm_record(vm, CVM_CLOSURE, fields, 4);
 }
 
 static cvm_value sf_lambda(cvm *vm, cvm_frame *fr)
 {
-    cvm_value params = car(cdr(*fr->form));
+    cvm_value from = cdr(*fr->form);
 
-    if (!good_params(params))
-        return bad_form(vm, "lambda", *fr->form);
-    return closure_new(vm, CVM_NIL, params, cdr(cdr(*fr->form)), *fr->env);
+    return closure_new(vm, fr, CVM_NIL, car(from), cdr(from));
+}
+
+/* May the program change this global variable? 0 after a failure. */
+static int can_change(cvm *vm, const char *who, cvm_value name)
+{
+    if (!cvm_is(CVM_SYMBOL_OF(name)->value, CVM_SPECIAL))
+        return 1;
+    cvm_fail(vm, "%s: %s is a special form", who, cvm_symbol_text(name));
+    return 0;
 }
 
 /* (define name value) or (define (name params...) body...) */
 static cvm_value sf_define(cvm *vm, cvm_frame *fr)
 {
-    cvm_value target = car(cdr(*fr->form));
+    cvm_value target = car(cdr(*fr->form)), body = cdr(cdr(*fr->form));
     cvm_value *name = cvm_root(vm, cvm_is(target, CVM_PAIR) ? car(target) : target);
     cvm_value *v;
 
-    if (!cvm_is(*name, CVM_SYMBOL))
+    if (!cvm_is(*name, CVM_SYMBOL) || (!cvm_is(target, CVM_PAIR) && cdr(body) != CVM_NIL))
         return bad_form(vm, "define", *fr->form);
-    if (cvm_is(CVM_SYMBOL_OF(*name)->value, CVM_SPECIAL))
-        return cvm_fail(vm, "define: %s is a special form", cvm_symbol_text(*name));
-    if (cvm_is(target, CVM_PAIR)) {
-        if (!good_params(cdr(target)))
-            return bad_form(vm, "define", *fr->form);
-        v = cvm_root(vm, closure_new(vm, *name, cdr(target), cdr(cdr(*fr->form)), *fr->env));
-    } else {
-        if (cvm_list_length(*fr->form) > 3)
-            return bad_form(vm, "define", *fr->form);
-        v = cvm_root(vm, eval_car(vm, cdr(cdr(*fr->form)), *fr->env));
-    }
+    if (!can_change(vm, "define", *name))
+        return CVM_NONE;
+    v = cvm_root(vm, cvm_is(target, CVM_PAIR) ? closure_new(vm, fr, *name, cdr(target), body)
+                                              : eval_car(vm, body, *fr->env));
     if (*v == CVM_NONE)
         return CVM_NONE;
     if (cvm_is(*v, CVM_CLOSURE) && CVM_CLOSURE_OF(*v)->name == CVM_NIL)
@@ -622,20 +604,18 @@ static cvm_value sf_set(cvm *vm, cvm_frame *fr)
     b = find_binding(name, *fr->env);
     if (b != CVM_NIL)
         cvm_store(vm, b, &CVM_BINDING_OF(b)->value, v);
-    else if (cvm_is(CVM_SYMBOL_OF(name)->value, CVM_SPECIAL))
-        return cvm_fail(vm, "set!: %s is a special form", cvm_symbol_text(name));
-    else
+    else if (can_change(vm, "set!", name))
         cvm_store(vm, name, &CVM_SYMBOL_OF(name)->value, v);
+    else
+        return CVM_NONE;
     return v;
 }
 
-/* (let ((name value) ...) body...). With let* each value sees the names before
-   it, as its environment is the chain made so far. */
-static cvm_value let(cvm *vm, cvm_frame *fr, int star)
+/* (let ((name value) ...) body...) */
+static cvm_value sf_let(cvm *vm, cvm_frame *fr)
 {
     cvm_value *specs = cvm_root(vm, car(cdr(*fr->form)));
     cvm_value *chain = cvm_root(vm, *fr->env);
-    cvm_value body;
 
     if (cvm_list_length(*specs) < 0)
         return bad_form(vm, "let", *fr->form);
@@ -644,10 +624,8 @@ static cvm_value let(cvm *vm, cvm_frame *fr, int star)
 
         if (cvm_list_length(car(*specs)) != 2 || !cvm_is(car(car(*specs)), CVM_SYMBOL))
             return bad_form(vm, "let", *fr->form);
-        v = eval_car(vm, cdr(car(*specs)), star ? *chain : *fr->env);
-        if (v == CVM_NONE)
-            return CVM_NONE;
-        *chain = binding_new(vm, car(car(*specs)), v, *chain);
+        v = eval_car(vm, cdr(car(*specs)), *fr->env);
+        *chain = v != CVM_NONE ? binding_new(vm, car(car(*specs)), v, *chain) : CVM_NONE;
         if (*chain == CVM_NONE)
             return CVM_NONE;
     }
@@ -655,65 +633,22 @@ static cvm_value let(cvm *vm, cvm_frame *fr, int star)
     if (*chain == CVM_NONE)
         return CVM_NONE;
     *fr->env = *chain;
-    body = cdr(cdr(*fr->form));
-    return again_body(vm, fr, body);
+    return again_body(vm, fr, cdr(cdr(*fr->form)));
 }
 
-static cvm_value sf_let(cvm *vm, cvm_frame *fr)
-{
-    return let(vm, fr, 0);
-}
-
-static cvm_value sf_let_star(cvm *vm, cvm_frame *fr)
-{
-    return let(vm, fr, 1);
-}
-
-/* (with (name value) body...): evaluates the body, and closes the value in the end,
-   whatever happens. Not a tail call: there is something left to do. */
-static cvm_value sf_with(cvm *vm, cvm_frame *fr)
-{
-    cvm_value spec = car(cdr(*fr->form));
-    cvm_value *closed, *env, *body, *v;
-
-    if (cvm_list_length(spec) != 2 || !cvm_is(car(spec), CVM_SYMBOL))
-        return bad_form(vm, "with", *fr->form);
-    closed = cvm_root(vm, eval_car(vm, cdr(spec), *fr->env));
-    if (*closed == CVM_NONE)
-        return CVM_NONE;
-    if (!cvm_is(*closed, CVM_FOREIGN) || cvm_lisp_of(vm)->foreign.close == NULL)
-        return cvm_expected(vm, "with", "an object that can be closed", *closed);
-    v = cvm_root(vm, CVM_NIL);
-    env = cvm_root(vm, binding_new(vm, car(car(cdr(*fr->form))), *closed, *fr->env));
-    if (*env != CVM_NONE)
-        *env = scope_new(vm, *env);
-    body = cvm_root(vm, cdr(cdr(*fr->form)));
-    if (*env == CVM_NONE)
-        *v = CVM_NONE;
-    for (; *v != CVM_NONE && cvm_is(*body, CVM_PAIR); *body = cdr(*body))
-        *v = eval_car(vm, *body, *env);
-    if (!cvm_lisp_of(vm)->foreign.close(vm, closed))
-        return CVM_NONE;
-    return *v;
-}
-
-/* (assert test message...): a special form so that it can show the test. */
+/* (assert test message): a special form so that it can show the test. */
 static cvm_value sf_assert(cvm *vm, cvm_frame *fr)
 {
     int yes = test(vm, fr);
-    cvm_value *rest;
+    cvm_value shown = cdr(*fr->form);
     char text[120];
 
     if (yes != 0)
         return yes < 0 ? CVM_NONE : CVM_TRUE;
-    if (cdr(cdr(*fr->form)) == CVM_NIL) {
-        cvm_print_short(vm, car(cdr(*fr->form)), text, sizeof text);
-        return cvm_fail(vm, "assertion failed: %s", text);
-    }
-    rest = cvm_root(vm, eval_car(vm, cdr(cdr(*fr->form)), *fr->env));
-    if (*rest == CVM_NONE)
+    shown = cdr(shown) == CVM_NIL ? car(shown) : eval_car(vm, cdr(shown), *fr->env);
+    if (shown == CVM_NONE)
         return CVM_NONE;
-    cvm_print_short(vm, *rest, text, sizeof text);
+    cvm_print_short(vm, shown, text, sizeof text);
     return cvm_fail(vm, "assertion failed: %s", text);
 }
 
@@ -724,8 +659,7 @@ static const cvm_special_def specials[] = {
     { "and", 0, -1, sf_and },       { "or", 0, -1, sf_or },
     { "while", 1, -1, sf_while },   { "lambda", 1, -1, sf_lambda },
     { "define", 2, -1, sf_define }, { "set!", 2, 2, sf_set },
-    { "let", 1, -1, sf_let },       { "let*", 1, -1, sf_let_star },
-    { "assert", 1, 2, sf_assert },  { "with", 1, -1, sf_with }
+    { "let", 1, -1, sf_let },       { "assert", 1, 2, sf_assert }
 };
 
 /* ---- what the VM starts with -------------------------------------------- */
@@ -735,7 +669,7 @@ static const cvm_kind binding_kind = { "binding", offsetof(cvm_binding, name), 3
 static const cvm_kind builtin_kind = { "procedure", 0, 0 };
 static const cvm_kind special_kind = { "special", 0, 0 };
 
-int cvm_define_specials(cvm *vm)
+int cvm_eval_open(cvm *vm)
 {
     size_t i;
 
@@ -743,7 +677,6 @@ int cvm_define_specials(cvm *vm)
     vm->heap.kinds[CVM_BINDING] = &binding_kind;
     vm->heap.kinds[CVM_BUILTIN] = &builtin_kind;
     vm->heap.kinds[CVM_SPECIAL] = &special_kind;
-
     for (i = 0; i < sizeof specials / sizeof *specials; i++) {
         cvm_special *s = (cvm_special *)cvm_object_new(vm, CVM_SPECIAL, sizeof *s);
 
@@ -758,6 +691,22 @@ int cvm_define_specials(cvm *vm)
 
 /* ---- programs ----------------------------------------------------------- */
 
+int cvm_run_next(cvm_reader *r, cvm_value *last)
+{
+    cvm *vm = r->vm;
+    cvm_value form = cvm_read(r);
+
+    if (form == CVM_NONE)
+        return 0;
+    *last = CVM_NIL;                        /* do not keep the last value alive */
+    *last = cvm_eval(vm, form, CVM_NIL);
+    if (*last == CVM_NONE && vm->error_line == 0) {     /* an expression that is just a name */
+        vm->error_file = *r->file;
+        vm->error_line = r->line;
+    }
+    return *last != CVM_NONE;
+}
+
 cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t length)
 {
     size_t scope = cvm_open(vm);
@@ -769,21 +718,8 @@ cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t lengt
     r.end = text + length;
     r.line = 1;
     r.file = cvm_root(vm, cvm_text(vm, name));
-    while (*r.file != CVM_NONE) {
-        cvm_value form = cvm_read(&r);
-
-        if (form == CVM_NONE)
-            break;
-        *last = CVM_NIL;                    /* do not keep the last value alive */
-        *last = cvm_eval(vm, form, CVM_NIL);
-        if (*last == CVM_NONE) {
-            if (vm->error_line == 0) {      /* an expression that is just a name */
-                vm->error_file = *r.file;
-                vm->error_line = r.line;
-            }
-            break;
-        }
-    }
+    while (*r.file != CVM_NONE && cvm_run_next(&r, last))
+        ;
     cvm_close(vm, scope);
     return vm->failed ? CVM_NONE : *last;
 }
@@ -803,6 +739,8 @@ cvm_value cvm_run_file(cvm *vm, const char *path)
         cvm_put(&text, chunk, n);
     broken = ferror(file);
     fclose(file);
+    if (text.length > 1 && text.bytes[0] == '#' && text.bytes[1] == '!')
+        text.bytes[0] = ';';            /* a line for the shell is a comment */
     v = broken ? cvm_fail(vm, "cannot read %s", path)
       : text.full ? cvm_out_of_memory(vm)
       : cvm_run_text(vm, path, text.length > 0 ? text.bytes : "", text.length);

@@ -1,10 +1,9 @@
 /* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
- * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and how far long functions are: `progress`.
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
  *
  * The VM can do without this file. These functions are called when nothing runs, and they only look. */
-#include "insight.h"
+#include "lisp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- edges ---------------------------------------------------------------- */
@@ -41,28 +40,6 @@ static void visit_fields(const cvm *vm, const visitor *to, cvm_object *p)
         visit(to, field[i], NULL, i);
 }
 
-/* The vector in which v, of a kind of the API, has its items for itself, or nil: the two are shown as one. */
-static cvm_value items_of(const cvm *vm, cvm_value v)
-{
-    cvm_value (*items)(cvm_value) = cvm_lisp_of(vm)->foreign.items;
-
-    return items != NULL && cvm_object_of(v)->kind >= CVM_API_KINDS ? items(v) : CVM_NIL;
-}
-
-/* A dict, with its own vectors, is one object. */
-static void visit_dict(const visitor *to, const cvm_dict *dict)
-{
-    const cvm_value *entry = dict->entries == CVM_NIL ? NULL : CVM_VECTOR_OF(dict->entries)->items;
-    size_t i;
-
-    for (i = 0; i < dict->used; i++, entry += 2) {
-        if (*entry == CVM_NONE)
-            continue;
-        visit(to, entry[0], "key", i);
-        visit_named(to, entry[1], ".", entry[0], i);
-    }
-}
-
 /* The variables that a function uses are in a chain of bindings. They are shown as its own, too: that
    is what programs say of them. */
 enum { MOST_VARIABLES = 100 };
@@ -91,15 +68,15 @@ static void visit_roots(const cvm *vm, const visitor *to)
     const cvm_lisp *lisp = cvm_lisp_of(vm);
     size_t i;
 
-    for (i = 0; i < lisp->symbol_capacity; i++) {
+    for (i = 0; i < CVM_SYMBOL_CHAINS; i++) {
         cvm_value symbol = lisp->symbols[i];
 
-        if (symbol == CVM_NONE)
-            continue;
-        if (!is_prebuilt(CVM_SYMBOL_OF(symbol)->value))
-            visit_named(to, CVM_SYMBOL_OF(symbol)->value, "global ", symbol, i);
-        if (cvm_object_of(symbol)->flags & CVM_LINKED)
-            visit(to, symbol, "the table of symbols", i);
+        for (; symbol != CVM_NIL; symbol = CVM_SYMBOL_OF(symbol)->next) {
+            if (!is_prebuilt(CVM_SYMBOL_OF(symbol)->value))
+                visit_named(to, CVM_SYMBOL_OF(symbol)->value, "global ", symbol, i);
+            if (cvm_object_of(symbol)->flags & CVM_LINKED)
+                visit(to, symbol, "the table of symbols", i);
+        }
     }
     for (i = 0; i < vm->sp; i++)
         visit(to, vm->stack[i], "the stack", i);
@@ -126,9 +103,6 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
     case CVM_SYMBOL:
         visit(&to, CVM_SYMBOL_OF(v)->value, ".value", 0);
         break;
-    case CVM_DICT:
-        visit_dict(&to, CVM_DICT_OF(v));
-        break;
     case CVM_CLOSURE:
         visit_closure(&to, CVM_CLOSURE_OF(v), !cvm_lisp_of(vm)->drawing);
         break;
@@ -140,123 +114,20 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
         visit(&to, CVM_FOREIGN_OF(v)->attributes, ".attributes", 0);
         break;
     default:
-        visit_fields(vm, &to, items_of(vm, v) != CVM_NIL ? cvm_object_of(items_of(vm, v)) : p);
-    }
-}
-
-/* ---- ids -------------------------------------------------------------------
- *
- * An id stays with its object while that moves, and is not used again. This table is made by the first
- * snapshot; from then on each collection puts in the new addresses, and leaves out the dead. */
-
-typedef struct entry {
-    cvm_object *p;              /* NULL: free */
-    uint32_t id;
-} entry;
-
-struct cvm_ids {
-    entry *entries;             /* open addressing, power of two */
-    size_t capacity, count;
-    uint32_t last;
-    entry *list;                /* room for all of them in a row */
-};
-
-static entry *place_of(const struct cvm_ids *ids, const cvm_object *p)
-{
-    size_t at = (size_t)((uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (ids->capacity - 1);
-
-    while (ids->entries[at].p != NULL && ids->entries[at].p != p)
-        at = (at + 1) & (ids->capacity - 1);
-    return &ids->entries[at];
-}
-
-static int grow_ids(struct cvm_ids *ids)
-{
-    struct cvm_ids more = *ids;
-    size_t i;
-
-    more.capacity = ids->capacity > 0 ? ids->capacity * 2 : 1024;
-    more.entries = calloc(more.capacity, sizeof *more.entries);
-    more.list = calloc(more.capacity / 2, sizeof *more.list);
-    if (more.entries == NULL || more.list == NULL) {
-        free(more.entries);
-        free(more.list);
-        return 0;
-    }
-    for (i = 0; i < ids->capacity; i++)
-        if (ids->entries[i].p != NULL)
-            *place_of(&more, ids->entries[i].p) = ids->entries[i];
-    free(ids->entries);
-    free(ids->list);
-    *ids = more;
-    return 1;
-}
-
-/* The id of p; 0 if there is no memory for one. */
-static uint32_t id_of(struct cvm_ids *ids, cvm_object *p)
-{
-    entry *e;
-
-    if (ids->count >= ids->capacity / 2 && !grow_ids(ids))
-        return 0;
-    e = place_of(ids, p);
-    if (e->p == NULL) {
-        e->p = p;
-        e->id = ++ids->last;
-        ids->count++;
-    }
-    return e->id;
-}
-
-/* New addresses are known, and nothing has been freed. */
-static void move_ids(cvm *vm)
-{
-    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
-    size_t i, n = 0;
-
-    if (ids == NULL)
-        return;
-    for (i = 0; i < ids->capacity; i++) {
-        cvm_object *p = ids->entries[i].p;
-
-        if (p == NULL)
-            continue;
-        ids->list[n].p = cvm_heap_survivor(&vm->heap, p);
-        ids->list[n].id = ids->entries[i].id;
-        n += ids->list[n].p != NULL;
-        ids->entries[i].p = NULL;
-    }
-    ids->count = n;
-    for (i = 0; i < n; i++)
-        *place_of(ids, ids->list[i].p) = ids->list[i];
-}
-
-void cvm_insight_free(cvm *vm)
-{
-    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
-
-    if (ids != NULL) {
-        free(ids->entries);
-        free(ids->list);
-        free(ids);
-        cvm_lisp_of(vm)->ids = NULL;
+        visit_fields(vm, &to, p);
     }
 }
 
 /* ---- describe --------------------------------------------------------------- */
 
-static size_t size_of(cvm_value v)
-{
-    return cvm_is_object(v) ? cvm_object_of(v)->size : 0;
-}
-
 static void describe(cvm *vm, cvm_object *p, rrc_description *about)
 {
-    struct cvm_ids *ids = cvm_lisp_of(vm)->ids;
     cvm_value v = (cvm_value)p;
 
-    about->size = size_of(v);
-    about->id = ids != NULL ? id_of(ids, p) : 0;
+    about->size = cvm_object_size(p);
+    if (p->id == 0)
+        p->id = ++vm->heap.ids;
+    about->id = p->id;
     if (cvm_is(v, CVM_STRING))
         snprintf(about->text, sizeof about->text, "string \"%.60s\"", cvm_bytes(v));
     else if (cvm_is(v, CVM_SYMBOL))
@@ -271,37 +142,12 @@ static void describe(cvm *vm, cvm_object *p, rrc_description *about)
         snprintf(about->text, sizeof about->text, "proxy of %.60s", RRC_TYPE(CVM_FOREIGN_OF(v)->ob)->tp_name);
     else
         snprintf(about->text, sizeof about->text, "%s", cvm_kind_name(vm, v));
-    if (cvm_is(v, CVM_DICT))
-        about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
-    else
-        about->size += size_of(items_of(vm, v));
-}
-
-/* ---- progress ------------------------------------------------------------- */
-
-/* Show how far a long function is, and nothing when it is done. (The bar does not go back when more is found
-   to do.) */
-static void progress(cvm *vm, const char *function, size_t done, size_t total)
-{
-    static const char marks[] = "########################################";
-    cvm_lisp *lisp = cvm_lisp_of(vm);
-    int percents = (int)(100.0 * (double)done / ((double)total + 1));
-
-    if (done == total && lisp->bar > 0) {
-        fprintf(stderr, "\r%75s\r", "");
-        lisp->bar = 0;
-    } else if (done < total && lisp->shows_bar && percents >= lisp->bar) {
-        fprintf(stderr, "\r%-22s [%-40.*s] %3d%%", function, percents * 2 / 5, marks, percents);
-        lisp->bar = percents + 1;
-    }
 }
 
 void cvm_insight_open(cvm *vm)
 {
-    vm->ops.progress = progress;
     vm->ops.edges = edges;
     vm->ops.describe = describe;
-    vm->ops.moved = move_ids;
 }
 
 /* ---- for programs ------------------------------------------------------------- */
@@ -319,8 +165,6 @@ cvm_value cvm_write_picture(cvm *vm, cvm_value name, cvm_picture picture)
 
     if (file == NULL)
         return cvm_fail(vm, "cannot write %.200s", cvm_bytes(name));
-    if (picture == rrc_dump_heapsnapshot && lisp->ids == NULL)
-        lisp->ids = calloc(1, sizeof *lisp->ids);   /* (without it objects that moved look new) */
     lisp->drawing = picture == rrc_dump_dot;
     code = picture(vm->rrc, write_file, file);
     lisp->drawing = 0;

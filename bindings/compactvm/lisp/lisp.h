@@ -3,7 +3,8 @@
 #define CVM_LISP_H
 
 #include "../core/glue.h"
-#include "../values/dict.h"
+
+#include <signal.h>
 
 /* ---- objects ------------------------------------------------------------ */
 
@@ -27,6 +28,7 @@ typedef struct cvm_symbol {
     cvm_object head;
     cvm_value name;         /* a string */
     cvm_value value;        /* of the global variable, or CVM_UNBOUND */
+    cvm_value next;         /* in its chain of cvm_lisp.symbols, or nil */
 } cvm_symbol;
 
 typedef struct cvm_closure {
@@ -46,8 +48,8 @@ typedef struct cvm_binding {
  *
  *     .  anything         s  a string     l  a list       ?  from here on they can be left out
  *     n  a number         y  a symbol     v  a vector     *  at the end: any number of the letter
- *     w  a whole number   p  a pair       d  a dict          before it, also none
- *     i  one that is not negative         f  a procedure
+ *     w  a whole number   p  a pair       f  a procedure     before it, also none
+ *     i  one that is not negative
  */
 typedef struct cvm_builtin_def {
     const char *name, *signature;
@@ -87,26 +89,34 @@ extern const cvm_layer cvm_lisp_layer;
 
 struct cvm_buffer;
 
-/* What the C API knows of its objects: proxies, and the kinds that it adds. NULL: there is none.
-   Proxies can then not be called or closed, and are printed by their type. */
+/* What the C API knows of its objects: proxies, and the kinds that it adds. */
 typedef struct cvm_foreign_ops {
     int (*is_callable)(cvm_value v);
     cvm_value (*call)(cvm *vm, cvm_value callee, cvm_value *args, size_t n);
-    int (*close)(cvm *vm, cvm_value *slot);     /* 0 after a failure. An error that is set is kept */
-    int (*print)(cvm *vm, cvm_value v, int quoted, struct cvm_buffer *out);     /* likewise */
+    int (*print)(cvm *vm, cvm_value v, int quoted, struct cvm_buffer *out);     /* as cvm_print_nested */
     int (*is_gone)(cvm *vm, rrc_object *ob);    /* a view whose object has died: only its type is left */
-    /* The vector in which v, of a kind of the API, has its items for itself, or nil. */
-    cvm_value (*items)(cvm_value v);
+    /* Of two objects in rooted slots, the first of which is of a kind of the API: as cvm_equal. */
+    int (*equal)(cvm *vm, cvm_value *a, cvm_value *b);
 } cvm_foreign_ops;
 
+enum { CVM_SYMBOL_CHAINS = 256, CVM_MOST_CALLS = 8 };
+
+/* A call that an error has ended. */
+typedef struct cvm_call_place {
+    cvm_value name;             /* of the procedure, or nil */
+    cvm_value file;             /* where it was called, or nil */
+    int line;
+} cvm_call_place;
+
 typedef struct cvm_lisp {
-    cvm_value *symbols;         /* open addressing, power of two */
-    size_t symbol_capacity, symbol_count;
-    cvm_foreign_ops foreign;
-    struct cvm_ids *ids;        /* of objects in heap snapshots: see insight.c */
+    cvm_value symbols[CVM_SYMBOL_CHAINS];       /* by hash */
+    cvm_value quote;            /* the symbol */
+    const cvm_foreign_ops *foreign;             /* NULL: there is no API; proxies are printed by their type */
+    cvm_call_place calls[CVM_MOST_CALLS];       /* that the last error has ended, the innermost first */
+    size_t call_count;          /* all of them; only the first ones are kept */
+    size_t calls_of;            /* vm->failures, when they were noted */
+    volatile sig_atomic_t interrupted;          /* a signal handler ends the program: nothing catches that */
     int drawing;                /* a picture is made, without the code of functions */
-    int shows_bar;              /* while something takes long: on stderr, which is a terminal */
-    int bar;                    /* percents that it shows, plus 1; 0: it is not there */
 } cvm_lisp;
 
 static inline cvm_lisp *cvm_lisp_of(const cvm *vm)
@@ -114,22 +124,44 @@ static inline cvm_lisp *cvm_lisp_of(const cvm *vm)
     return vm->state[CVM_LANGUAGE];
 }
 
+/* ---- how deep C code may call itself: depth.c --------------------------- */
+
+/* Around each recursion of C code. cvm_enter gives 0 after a failure; then
+   cvm_leave must not be called. */
+int cvm_enter(cvm *vm);
+void cvm_leave(cvm *vm);
+
+/* ---- when values are equal: equal.c ------------------------------------- */
+
+/* -1, 0, 1: a is less than b, equal to it, greater; 2: b is no number (nan). Exact. */
+int cvm_compare_whole(intptr_t a, double b);
+int cvm_compare(cvm_value a, cvm_value b);      /* of two numbers: likewise */
+
+/* 1, 0, or -1 after a failure (nested too deep). Numbers are equal by value, strings by content,
+   lists and vectors by their elements. The C API says it of its own kinds: so any code can run. */
+int cvm_equal(cvm *vm, cvm_value a, cvm_value b);
+
 /* ---- pairs and symbols: symbols.c --------------------------------------- */
 
+/* The bytes of the first character, or 0: this is no UTF-8. */
+size_t cvm_utf8_length(const char *at, const char *end);
+uint32_t cvm_hash_bytes(const char *bytes, size_t length);
+
+/* An object whose n fields are all that it has. */
+cvm_value cvm_record(cvm *vm, int kind, const cvm_value *fields, size_t n);
+
 cvm_value cvm_cons(cvm *vm, cvm_value car, cvm_value cdr);
+cvm_value cvm_list_new(cvm *vm, const cvm_value *items, size_t n);      /* of rooted slots */
 cvm_value cvm_symbol_new(cvm *vm, const char *name, size_t length);
 const char *cvm_symbol_text(cvm_value symbol);
 
 /* The number of elements of a proper list, or -1. */
 intptr_t cvm_list_length(cvm_value list);
-int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b);  /* as cvm_equal; the slots change */
 
 /* "pair", "string"; of anything but an object, what it is. */
 const char *cvm_kind_name(const cvm *vm, cvm_value v);
 
 int cvm_symbols_open(cvm *vm);      /* 0: no memory */
-void cvm_symbols_visit(cvm *vm);
-void cvm_symbols_free(cvm *vm);
 
 /* Set a global variable. v CVM_NONE: fails. */
 int cvm_define(cvm *vm, const char *name, cvm_value v);
@@ -142,14 +174,13 @@ typedef struct cvm_reader {
     const char *at, *end;
     int line;
     cvm_value *file;            /* the name, a string in a rooted slot */
+    int inside;                 /* an expression has begun */
+    int ended;                  /* refill has said so */
+    int (*refill)(struct cvm_reader *r);    /* more text is needed: a line, in at and end; 0: there is none. Or NULL */
 } cvm_reader;
 
 /* The next expression. CVM_NONE: the text is at its end, or vm->failed. */
 cvm_value cvm_read(cvm_reader *reader);
-
-/* The number that the text spells, or CVM_NONE when it is no number. When
-   vm->failed is set too, there was no memory for it. */
-cvm_value cvm_parse_number(cvm *vm, const char *text, size_t length);
 
 /* ---- printing ----------------------------------------------------------- */
 
@@ -157,14 +188,11 @@ typedef struct cvm_buffer {     /* all zero: empty, grows */
     char *bytes;
     size_t length, capacity;
     size_t limit;               /* 0: none. What does not fit is dropped */
-    int fixed;                  /* bytes is not malloc'ed and cannot grow */
     int full;                   /* something was dropped */
 } cvm_buffer;
 
 void cvm_put(cvm_buffer *out, const char *bytes, size_t length);
 void cvm_put_text(cvm_buffer *out, const char *zero_terminated);
-void cvm_put_integer(cvm_buffer *out, intptr_t number);
-void cvm_put_real(cvm_buffer *out, double number);
 void cvm_put_quoted(cvm_buffer *out, const char *bytes, size_t length);
 void cvm_buffer_free(cvm_buffer *out);
 
@@ -174,10 +202,6 @@ int cvm_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
 
 /* The same for a part of something: what does not fit is dropped without an error. */
 int cvm_print_nested(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
-
-/* All of them. What is between them and at the end is printed too. */
-int cvm_print_all(cvm *vm, const cvm_value *args, size_t n, int quoted, const char *between,
-                  const char *end, cvm_buffer *out);
 
 /* At most size - 1 bytes of it, with "..." at the end if cut. Cannot fail. */
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size);
@@ -191,12 +215,33 @@ cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n);
 
 int cvm_is_procedure(const cvm *vm, cvm_value v);
 
+/* May a program catch the error? Not if it ends the program. */
+static inline int cvm_can_catch(const cvm *vm)
+{
+    return !vm->exiting && !cvm_lisp_of(vm)->interrupted;
+}
+
 /* Read and evaluate everything in a file or a text. Returns the last value,
    or CVM_NONE: then cvm_error_text says what happened and where. */
 cvm_value cvm_run_file(cvm *vm, const char *path);
 cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t length);
 
-int cvm_define_specials(cvm *vm);
+/* The same for the next expression: *last, a rooted slot. 0: there is none, or vm->failed. */
+int cvm_run_next(cvm_reader *reader, cvm_value *last);
+
+/* A line for each call that the last error has ended. */
+void cvm_print_calls(cvm *vm, FILE *out);
+
+int cvm_eval_open(cvm *vm);         /* 0: no memory */
+
+/* ---- what the VM shows of its objects: insight.c ------------------------- */
+
+void cvm_insight_open(cvm *vm);
+
+/* Write what rrc_dump_dot or rrc_dump_heapsnapshot says into the file of this name, a string. Gives nil, or
+   CVM_NONE after a failure. */
+typedef int (*cvm_picture)(rrc_heap *heap, rrc_writeproc write, void *arg);
+cvm_value cvm_write_picture(cvm *vm, cvm_value name, cvm_picture picture);
 
 /* ---- arguments of builtins ---------------------------------------------- */
 
@@ -217,6 +262,6 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter);
     static cvm_value name(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
 
 extern const cvm_builtin_def cvm_number_builtins[], cvm_list_builtins[], cvm_text_builtins[],
-    cvm_container_builtins[], cvm_control_builtins[], cvm_watch_builtins[];
+    cvm_vector_builtins[], cvm_control_builtins[], cvm_watch_builtins[];
 
 #endif

@@ -5,12 +5,9 @@
 
 CVM_BUILTIN_BODY(b_null_p) { return cvm_boolean(args[0] == CVM_NIL); }
 CVM_BUILTIN_BODY(b_pair_p) { return cvm_boolean(cvm_is(args[0], CVM_PAIR)); }
-CVM_BUILTIN_BODY(b_list_p) { return cvm_boolean(cvm_list_length(args[0]) >= 0); }
 CVM_BUILTIN_BODY(b_number_p) { return cvm_boolean(cvm_is_number(args[0])); }
 CVM_BUILTIN_BODY(b_string_p) { return cvm_boolean(cvm_is(args[0], CVM_STRING)); }
 CVM_BUILTIN_BODY(b_symbol_p) { return cvm_boolean(cvm_is(args[0], CVM_SYMBOL)); }
-CVM_BUILTIN_BODY(b_vector_p) { return cvm_boolean(cvm_is(args[0], CVM_VECTOR)); }
-CVM_BUILTIN_BODY(b_dict_p) { return cvm_boolean(cvm_is(args[0], CVM_DICT)); }
 CVM_BUILTIN_BODY(b_procedure_p) { return cvm_boolean(cvm_is_procedure(vm, args[0])); }
 CVM_BUILTIN_BODY(b_not) { return cvm_boolean(!cvm_truthy(args[0])); }
 
@@ -54,15 +51,7 @@ CVM_BUILTIN_BODY(b_set_cdr)
     return args[1];
 }
 
-CVM_BUILTIN_BODY(b_list)
-{
-    cvm_value *list = cvm_root(vm, CVM_NIL);
-
-    while (n > 0 && *list != CVM_NONE)
-        *list = cvm_cons(vm, args[--n], *list);
-    return *list;
-}
-
+CVM_BUILTIN_BODY(b_list) { return cvm_list_new(vm, args, n); }
 CVM_BUILTIN_BODY(b_length) { return cvm_size(vm, (size_t)cvm_list_length(args[0])); }
 
 /* Builds a list from the front. `first` and `last` are rooted slots. */
@@ -131,69 +120,29 @@ CVM_BUILTIN_BODY(b_range)
     return *list;
 }
 
-/* (member x list): the rest of the list from the first element equal to x */
-CVM_BUILTIN_BODY(b_member)
-{
-    for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
-        int same = cvm_equal(vm, args[0], CVM_PAIR_OF(args[1])->car);
-
-        if (same != 0)
-            return same < 0 ? CVM_NONE : args[1];
-    }
-    return CVM_FALSE;
-}
-
-/* (assoc key list): the first pair of the list whose car is equal to key */
-CVM_BUILTIN_BODY(b_assoc)
-{
-    cvm_value *pair = cvm_root(vm, CVM_NIL);
-
-    for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
-        int same;
-
-        *pair = CVM_PAIR_OF(args[1])->car;
-        if (!cvm_is(*pair, CVM_PAIR))
-            return cvm_expected(vm, "assoc", "a list of pairs", *pair);
-        same = cvm_equal(vm, args[0], CVM_PAIR_OF(*pair)->car);
-        if (same != 0)
-            return same < 0 ? CVM_NONE : *pair;
-    }
-    return CVM_FALSE;
-}
-
 /* ---- procedures that call procedures ------------------------------------ */
 
 /* args: procedure, list. The loop takes the list apart in its own slot, and is
    safe should the procedure change the list. */
-enum { MAP, FILTER, FOR_EACH };
-
-static cvm_value each(cvm *vm, int what, cvm_value *args)
+static cvm_value each(cvm *vm, int keep, cvm_value *args)
 {
     cvm_value *first = cvm_root(vm, CVM_NIL);
     cvm_value *last = cvm_root(vm, CVM_NIL);
     cvm_value *item = cvm_root(vm, CVM_NIL);
-    cvm_value *passed = cvm_root(vm, CVM_NIL);
 
     for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
         cvm_value v;
 
-        *item = *passed = CVM_PAIR_OF(args[1])->car;
-        v = cvm_call(vm, args[0], passed, 1);
-        if (v == CVM_NONE)
-            return CVM_NONE;
-        if (what == FILTER && cvm_truthy(v))
-            v = *item;
-        else if (what != MAP)
-            continue;
-        if (!add_last(vm, first, last, v))
+        *item = CVM_PAIR_OF(args[1])->car;
+        v = cvm_call(vm, args[0], item, 1);
+        if (v == CVM_NONE || (keep && !add_last(vm, first, last, v)))
             return CVM_NONE;
     }
     return *first;
 }
 
-CVM_BUILTIN_BODY(b_map) { return each(vm, MAP, args); }
-CVM_BUILTIN_BODY(b_filter) { return each(vm, FILTER, args); }
-CVM_BUILTIN_BODY(b_for_each) { return each(vm, FOR_EACH, args); }
+CVM_BUILTIN_BODY(b_map) { return each(vm, 1, args); }
+CVM_BUILTIN_BODY(b_for_each) { return each(vm, 0, args); }
 
 /* (fold procedure start list): (procedure (procedure start a) b) and so on */
 CVM_BUILTIN_BODY(b_fold)
@@ -227,20 +176,17 @@ CVM_BUILTIN_BODY(b_apply)
 
 const cvm_builtin_def cvm_list_builtins[] = {
     { "null?", ".", b_null_p },             { "pair?", ".", b_pair_p },
-    { "list?", ".", b_list_p },             { "number?", ".", b_number_p },
-    { "string?", ".", b_string_p },         { "symbol?", ".", b_symbol_p },
-    { "vector?", ".", b_vector_p },         { "dict?", ".", b_dict_p },
-    { "procedure?", ".", b_procedure_p },   { "type-of", ".", b_type_of },
-    { "eq?", "..", b_eq_p },                { "equal?", "..", b_equal_p },
-    { "not", ".", b_not },
+    { "number?", ".", b_number_p },         { "string?", ".", b_string_p },
+    { "symbol?", ".", b_symbol_p },         { "procedure?", ".", b_procedure_p },
+    { "type-of", ".", b_type_of },          { "eq?", "..", b_eq_p },
+    { "equal?", "..", b_equal_p },          { "not", ".", b_not },
     { "cons", "..", b_cons },               { "car", "p", b_car },
     { "cdr", "p", b_cdr },                  { "set-car!", "p.", b_set_car },
     { "set-cdr!", "p.", b_set_cdr },        { "list", ".*", b_list },
     { "length", "l", b_length },            { "append", "l*", b_append },
     { "reverse", "l", b_reverse },          { "nth", "li", b_nth },
-    { "range", "w?w", b_range },            { "member", ".l", b_member },
-    { "assoc", ".l", b_assoc },             { "map", "fl", b_map },
-    { "filter", "fl", b_filter },           { "for-each", "fl", b_for_each },
-    { "fold", "f.l", b_fold },              { "apply", "fl", b_apply },
+    { "range", "w?w", b_range },            { "map", "fl", b_map },
+    { "for-each", "fl", b_for_each },       { "fold", "f.l", b_fold },
+    { "apply", "fl", b_apply },
     { NULL, NULL, NULL }
 };

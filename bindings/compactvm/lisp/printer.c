@@ -13,11 +13,9 @@ static int grow(cvm_buffer *out, size_t length)
     size_t capacity = out->capacity < 64 ? 64 : out->capacity;
     char *bytes;
 
-    if (out->fixed || length > SIZE_MAX / 4)
-        return 0;
-    while (capacity < length)
+    while (capacity < length && capacity <= SIZE_MAX / 4)
         capacity *= 2;
-    bytes = realloc(out->bytes, capacity);
+    bytes = capacity >= length ? realloc(out->bytes, capacity) : NULL;
     if (bytes == NULL)
         return 0;
     out->bytes = bytes;
@@ -55,28 +53,12 @@ void cvm_buffer_free(cvm_buffer *out)
 
 /* ---- values ------------------------------------------------------------- */
 
-void cvm_put_integer(cvm_buffer *out, intptr_t number)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    cvm_put_text(out, text);
-}
-
 /* The shortest of a few spellings that reads back as the same number. */
-void cvm_put_real(cvm_buffer *out, double number)
+static void put_real(cvm_buffer *out, double number)
 {
     char text[40];
     int digits;
 
-    if (isnan(number)) {
-        cvm_put_text(out, "nan");
-        return;
-    }
-    if (isinf(number)) {
-        cvm_put_text(out, number > 0 ? "inf" : "-inf");
-        return;
-    }
     for (digits = 15; digits <= 17; digits++) {
         double back;
 
@@ -85,35 +67,34 @@ void cvm_put_real(cvm_buffer *out, double number)
         if (back >= number && back <= number)
             break;
     }
+    if (isnan(number))
+        strcpy(text, "nan");            /* without a sign */
     cvm_put_text(out, text);
-    if (strpbrk(text, ".e") == NULL)
+    if (isfinite(number) && strpbrk(text, ".e") == NULL)
         cvm_put_text(out, ".0");
 }
 
 void cvm_put_quoted(cvm_buffer *out, const char *bytes, size_t length)
 {
-    size_t i;
+    static const char special[] = "\n\t\r\"\\", letters[] = "ntr\"\\";
+    const char *end = bytes + length;
 
     cvm_put(out, "\"", 1);
-    for (i = 0; i < length; i++) {
-        char c = bytes[i];
-        char hex[8];
+    while (bytes < end) {
+        size_t size = cvm_utf8_length(bytes, end);
+        const char *known = memchr(special, *bytes, sizeof special - 1);
+        char escape[8] = { '\\' };
 
-        if (c == '"' || c == '\\') {
-            cvm_put(out, "\\", 1);
-            cvm_put(out, &c, 1);
-        } else if (c == '\n') {
-            cvm_put(out, "\\n", 2);
-        } else if (c == '\t') {
-            cvm_put(out, "\\t", 2);
-        } else if (c == '\r') {
-            cvm_put(out, "\\r", 2);
-        } else if ((unsigned char)c < 32 || c == 127) {
-            snprintf(hex, sizeof hex, "\\x%02x", (unsigned)(unsigned char)c);
-            cvm_put_text(out, hex);
+        if (known != NULL) {
+            escape[1] = letters[known - special];
+            cvm_put(out, escape, 2);
+        } else if (size == 0 || *bytes == 127 || (size == 1 && *bytes < ' ')) {
+            snprintf(escape, sizeof escape, "\\x%02x", (unsigned)(unsigned char)*bytes);
+            cvm_put_text(out, escape);
         } else {
-            cvm_put(out, &c, 1);
+            cvm_put(out, bytes, size);
         }
+        bytes += size == 0 ? 1 : size;
     }
     cvm_put(out, "\"", 1);
 }
@@ -168,108 +149,64 @@ static int print_vector(cvm *vm, cvm_vector *vector, int quoted, cvm_buffer *out
     return ok;
 }
 
-static int print_dict(cvm *vm, cvm_dict *dict, int quoted, cvm_buffer *out)
+static void put_named(cvm_buffer *out, const char *what, const char *name)
 {
-    size_t i;
-    int ok = 1;
-    const char *between = "";
-
-    dict->head.flags |= CVM_PRINTING;
-    cvm_put(out, "{", 1);
-    for (i = 0; ok && i < dict->used && !out->full; i++) {
-        cvm_value *entry = &CVM_VECTOR_OF(dict->entries)->items[2 * i];
-
-        if (entry[0] == CVM_NONE)
-            continue;
-        cvm_put_text(out, between);
-        between = ", ";
-        ok = cvm_print_nested(vm, entry[0], quoted, out);
-        cvm_put(out, " ", 1);
-        ok = ok && cvm_print_nested(vm, entry[1], quoted, out);
-    }
-    cvm_put(out, "}", 1);
-    dict->head.flags &= (unsigned char)~CVM_PRINTING;
-    return ok;
-}
-
-static void print_named(const char *what, const char *name, cvm_buffer *out)
-{
-    cvm_put(out, "#<", 2);
-    cvm_put_text(out, what);
-    cvm_put(out, " ", 1);
-    cvm_put_text(out, name);
-    cvm_put(out, ">", 1);
-}
-
-/* A proxy, or an object of the API's kinds. */
-static int print_foreign(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
-{
-    rrc_object *ob = cvm_named_ob(v);
-
-    if (cvm_lisp_of(vm)->foreign.print != NULL)
-        return cvm_lisp_of(vm)->foreign.print(vm, v, quoted, out);
     cvm_put_text(out, "#<");
-    cvm_put_text(out, ob != NULL ? RRC_TYPE(ob)->tp_name : "disposed");
+    cvm_put_text(out, what);
+    cvm_put_text(out, name);
     cvm_put_text(out, ">");
-    return 1;
 }
 
 static int print_object(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 {
+    const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
+
     switch (cvm_object_of(v)->kind) {
     case CVM_PAIR:
         return print_list(vm, v, quoted, out);
     case CVM_VECTOR:
         return print_vector(vm, CVM_VECTOR_OF(v), quoted, out);
-    case CVM_DICT:
-        return print_dict(vm, CVM_DICT_OF(v), quoted, out);
     case CVM_STRING:
-        if (quoted)
-            cvm_put_quoted(out, cvm_bytes(v), CVM_STRING_OF(v)->length);
-        else
-            cvm_put(out, cvm_bytes(v), CVM_STRING_OF(v)->length);
+        (quoted ? cvm_put_quoted : cvm_put)(out, cvm_bytes(v), CVM_STRING_OF(v)->length);
         break;
     case CVM_SYMBOL:
         cvm_put_text(out, cvm_symbol_text(v));
         break;
     case CVM_REAL:
-        cvm_put_real(out, CVM_REAL_OF(v)->number);
+        put_real(out, CVM_REAL_OF(v)->number);
         break;
     case CVM_CLOSURE:
-        print_named("procedure", cvm_is(CVM_CLOSURE_OF(v)->name, CVM_SYMBOL)
-                    ? cvm_symbol_text(CVM_CLOSURE_OF(v)->name) : "lambda", out);
+        put_named(out, "procedure ", cvm_is(CVM_CLOSURE_OF(v)->name, CVM_SYMBOL)
+                  ? cvm_symbol_text(CVM_CLOSURE_OF(v)->name) : "lambda");
         break;
     case CVM_BUILTIN:
-        print_named("builtin", CVM_BUILTIN_OF(v)->def->name, out);
+        put_named(out, "builtin ", CVM_BUILTIN_OF(v)->def->name);
         break;
     case CVM_SPECIAL:
-        print_named("special", CVM_SPECIAL_OF(v)->def->name, out);
-        break;
-    case CVM_BINDING:
-        print_named("binding", "of a variable", out);
-        break;
-    case CVM_INTEGER:
-        cvm_put_integer(out, CVM_INTEGER_OF(v)->number);
+        put_named(out, "special ", CVM_SPECIAL_OF(v)->def->name);
         break;
     default:
-        return print_foreign(vm, v, quoted, out);
+        if (foreign != NULL)
+            return foreign->print(vm, v, quoted, out);
+        put_named(out, "", cvm_named_ob(v) != NULL ? RRC_TYPE(cvm_named_ob(v))->tp_name : "disposed");
     }
     return 1;
 }
 
 int cvm_print_nested(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 {
+    char number[32];
     int ok;
 
     if (out->full)
         return 1;
-    if (cvm_is_fixnum(v)) {
-        cvm_put_integer(out, cvm_fixnum_of(v));
+    if (cvm_is_whole(v)) {
+        snprintf(number, sizeof number, "%lld", (long long)cvm_whole_of(v));
+        cvm_put_text(out, number);
         return 1;
     }
     if (!cvm_is_object(v)) {
-        cvm_put_text(out, v == CVM_NIL ? "nil" : v == CVM_TRUE ? "true"
-                        : v == CVM_FALSE ? "false" : "#<unbound>");
+        cvm_put_text(out, v == CVM_NIL ? "nil" : v == CVM_TRUE ? "true" : "false");
         return 1;
     }
     if (cvm_object_of(v)->flags & CVM_PRINTING) {
@@ -287,40 +224,20 @@ int cvm_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
 {
     if (!cvm_print_nested(vm, v, quoted, out))
         return 0;
-    if (out->full && !out->fixed) {
+    if (out->full)
         cvm_out_of_memory(vm);
-        return 0;
-    }
-    return 1;
-}
-
-int cvm_print_all(cvm *vm, const cvm_value *args, size_t n, int quoted, const char *between,
-                  const char *end, cvm_buffer *out)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        if (i > 0)
-            cvm_put_text(out, between);
-        if (!cvm_print(vm, args[i], quoted, out))
-            return 0;
-    }
-    cvm_put_text(out, end);
-    return 1;
+    return !out->full;
 }
 
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size)
 {
     cvm_buffer out = { 0 };
 
-    out.bytes = text;
-    out.capacity = size - 4;        /* room for "..." and the final zero */
-    out.fixed = 1;
-    if (!cvm_print(vm, v, 1, &out)) {
+    out.limit = size - 4;           /* room for "..." and the final zero */
+    if (!cvm_print_nested(vm, v, 1, &out)) {
         cvm_error_clear(vm);        /* nested too deep: what there is will do */
         out.full = 1;
     }
-    memcpy(text + out.length, "...", 4);
-    if (!out.full)
-        text[out.length] = '\0';
+    snprintf(text, size, "%.*s%s", (int)out.length, out.length > 0 ? out.bytes : "", out.full ? "..." : "");
+    cvm_buffer_free(&out);
 }

@@ -2,33 +2,40 @@
  *
  *     ; a comment          12  -3.5  1e9         "text\n"
  *     symbol               (a b . c)             'x is (quote x)
- *     nil true false       [1 2 3] is a vector
+ *     nil true false
  */
 #include "lisp.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static cvm_value read_form(cvm_reader *r);
 
-static cvm_value reader_fail(cvm_reader *r, int line, const char *message)
-{
-    cvm_fail(r->vm, "%s", message);
-    r->vm->error_file = *r->file;
-    r->vm->error_line = line;
-    return CVM_NONE;
-}
-
 /* Whatever went wrong while reading an expression happened at this line. */
 static cvm_value failed_at(cvm_reader *r, int line)
 {
-    if (r->vm->failed && r->vm->error_line == 0) {
+    if (r->vm->error_line == 0) {
         r->vm->error_file = *r->file;
         r->vm->error_line = line;
     }
     return CVM_NONE;
+}
+
+static cvm_value reader_fail(cvm_reader *r, int line, const char *message)
+{
+    cvm_fail(r->vm, "%s", message);
+    return failed_at(r, line);
+}
+
+/* ---- characters ---------------------------------------------------------- */
+
+/* Is there one more? */
+static int more(cvm_reader *r)
+{
+    if (r->at == r->end && r->refill != NULL && !r->ended)
+        r->ended = !r->refill(r);       /* it is asked only once */
+    return r->at < r->end;
 }
 
 static void next(cvm_reader *r)
@@ -38,24 +45,26 @@ static void next(cvm_reader *r)
     r->at++;
 }
 
-static void skip_blanks(cvm_reader *r)
+static int is_blank(char c)
 {
-    while (r->at < r->end) {
-        if (*r->at == ';') {
-            while (r->at < r->end && *r->at != '\n')
-                next(r);
-        } else if (*r->at == ' ' || (*r->at >= '\t' && *r->at <= '\r')) {
-            next(r);
-        } else {
-            return;
-        }
-    }
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static int is_delimiter(char c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r')
-        || c == '(' || c == ')' || c == '[' || c == ']' || c == '"' || c == ';' || c == '\'';
+    return is_blank(c) || c == '(' || c == ')' || c == '[' || c == ']' || c == '"' || c == ';' || c == '\'';
+}
+
+/* 0: the text ends. */
+static int skip_blanks(cvm_reader *r)
+{
+    int comment = 0;
+
+    while (more(r) && (comment || *r->at == ';' || is_blank(*r->at))) {
+        comment = *r->at == ';' || (comment && *r->at != '\n');
+        next(r);
+    }
+    return more(r);
 }
 
 /* ---- atoms -------------------------------------------------------------- */
@@ -79,155 +88,137 @@ static int parse_whole(const char *text, intptr_t *number)
     return 1;
 }
 
-cvm_value cvm_parse_number(cvm *vm, const char *text, size_t length)
+/* The number that the text spells; CVM_NONE: it is none, or the VM has failed. */
+static cvm_value parse_number(cvm *vm, const char *text)
 {
-    char few[64];
-    char *copy, *end;
-    size_t i, digits = 0;
-    double number;
+    char *end;
+    double number = strtod(text, &end);
     intptr_t n;
-    int is_number, is_whole;
 
-    for (i = 0; i < length; i++) {          /* no hex, no "infinity": those are symbols */
-        if (text[i] >= '0' && text[i] <= '9')
-            digits++;
-        else if (strchr("+-.eE", text[i]) == NULL || text[i] == '\0')
-            return CVM_NONE;
-    }
-    if (digits == 0 || text[0] == 'e' || text[0] == 'E')
+    /* No hex, and no "infinity": these are symbols. */
+    if (*end != '\0' || end == text || text[strspn(text, "0123456789+-.eE")] != '\0')
         return CVM_NONE;
-    copy = length < sizeof few ? few : malloc(length + 1);
-    if (copy == NULL)
-        return cvm_out_of_memory(vm);
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    number = strtod(copy, &end);
-    is_number = *end == '\0';
-    is_whole = is_number && strpbrk(copy, ".eE") == NULL && parse_whole(copy, &n);
-    if (copy != few)
-        free(copy);
-    return !is_number ? CVM_NONE : is_whole ? cvm_integer(vm, n) : cvm_real_new(vm, number);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    if (strpbrk(text, ".eE") == NULL && parse_whole(text, &n))
+        return cvm_integer(vm, n);
+    return cvm_real_new(vm, number);
 }
 
 /* The byte that an escape stands for, or -1. */
 static int read_escape(cvm_reader *r)
 {
-    int high, low;
+    static const char letters[] = "ntr\"\\", bytes[] = "\n\t\r\"\\", digits[] = "0123456789abcdef";
     char c = *r->at;
+    const char *known = c != '\0' ? strchr(letters, c) : NULL, *high, *low;
 
     next(r);
-    switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '"': case '\\': return c;
-    case 'x':
-        if (r->end - r->at < 2)
-            return -1;
-        high = hex_digit(r->at[0]);
-        low = hex_digit(r->at[1]);
-        if (high < 0 || low < 0)
-            return -1;
-        r->at += 2;
-        return high * 16 + low;
-    default:
+    if (known != NULL)
+        return bytes[known - letters];
+    if (c != 'x' || r->end - r->at < 2)
         return -1;
-    }
+    high = memchr(digits, r->at[0], 16);
+    low = memchr(digits, r->at[1], 16);
+    r->at += 2;
+    return high != NULL && low != NULL ? (int)(high - digits) * 16 + (int)(low - digits) : -1;
 }
 
 static cvm_value read_string(cvm_reader *r)
 {
-    int line = r->line;
+    int line = r->line, closed = 0;
     cvm_buffer text = { 0 };
-    cvm_value v;
+    cvm_value v = CVM_NONE;
 
     next(r);
-    while (r->at < r->end && *r->at != '"') {
+    while (!r->vm->failed && !closed && more(r)) {
         char c = *r->at;
 
         next(r);
-        if (c == '\\' && r->at < r->end) {
+        closed = c == '"';
+        if (c == '\\' && more(r)) {
             int byte = read_escape(r);
 
-            if (byte < 0) {
-                cvm_buffer_free(&text);
-                return reader_fail(r, r->line, "unknown escape in a string");
-            }
+            if (byte < 0)
+                reader_fail(r, r->line, "unknown escape in a string");
             c = (char)byte;
         }
-        cvm_put(&text, &c, 1);
+        if (!closed)
+            cvm_put(&text, &c, 1);
     }
-    if (r->at >= r->end) {
-        cvm_buffer_free(&text);
-        return reader_fail(r, line, "this string has no end");
-    }
-    next(r);
-    v = text.full ? cvm_out_of_memory(r->vm) : cvm_string_new(r->vm, text.bytes, text.length);
+    if (!r->vm->failed)
+        v = !closed ? reader_fail(r, line, "this string has no end")
+          : text.full ? cvm_out_of_memory(r->vm) : cvm_string_new(r->vm, text.bytes, text.length);
     cvm_buffer_free(&text);
     return v != CVM_NONE ? v : failed_at(r, line);
 }
 
+static cvm_value atom(cvm *vm, const char *text, size_t length)
+{
+    static const struct { const char *name; cvm_value v; } words[] = {
+        { "nil", CVM_NIL }, { "true", CVM_TRUE }, { "false", CVM_FALSE }
+    };
+    size_t i;
+    cvm_value v;
+
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].name, text) == 0)
+            return words[i].v;
+    v = parse_number(vm, text);
+    return v != CVM_NONE || vm->failed ? v : cvm_symbol_new(vm, text, length);
+}
+
+/* An atom does not go on in the next line: it is in one piece. */
 static cvm_value read_atom(cvm_reader *r)
 {
     const char *start = r->at;
-    int line = r->line;
-    size_t length;
+    cvm_buffer text = { 0 };
     char message[64];
     cvm_value v;
 
     while (r->at < r->end && !is_delimiter(*r->at)) {
-        if (*r->at < '!' || *r->at > '~') {
+        size_t length = cvm_utf8_length(r->at, r->end);
+
+        if (length == 0 || *r->at == 127 || (length == 1 && *r->at < ' ')) {
             snprintf(message, sizeof message, "unexpected byte 0x%02x in a program",
                      (unsigned)(unsigned char)*r->at);
             return reader_fail(r, r->line, message);
         }
-        r->at++;
+        r->at += length;
     }
-    length = (size_t)(r->at - start);
-    if (length == 3 && memcmp(start, "nil", 3) == 0)
-        return CVM_NIL;
-    if (length == 4 && memcmp(start, "true", 4) == 0)
-        return CVM_TRUE;
-    if (length == 5 && memcmp(start, "false", 5) == 0)
-        return CVM_FALSE;
-    v = cvm_parse_number(r->vm, start, length);
-    if (v == CVM_NONE && !r->vm->failed)
-        v = cvm_symbol_new(r->vm, start, length);
+    cvm_put(&text, start, (size_t)(r->at - start));
+    cvm_put(&text, "", 1);
+    v = text.full ? cvm_out_of_memory(r->vm) : atom(r->vm, text.bytes, text.length - 1);
+    cvm_buffer_free(&text);
+    return v != CVM_NONE ? v : failed_at(r, r->line);
+}
+
+/* ---- lists -------------------------------------------------------------- */
+
+/* A pair that knows where it was read. */
+static cvm_value source_pair(cvm_reader *r, cvm_value car, cvm_value cdr, int line)
+{
+    const cvm_value fields[] = { car, cdr, *r->file, cvm_fixnum(line) };
+    cvm_value v = cvm_record(r->vm, CVM_PAIR, fields, 4);
+
     return v != CVM_NONE ? v : failed_at(r, line);
 }
 
-/* ---- lists and vectors -------------------------------------------------- */
-
-/* A pair that knows where it was read. */
-static cvm_value source_pair(cvm_reader *r, cvm_value car, int line)
+/* What follows the dot in a list, up to its end. */
+static cvm_value read_tail(cvm_reader *r, int open_line)
 {
-    size_t scope = cvm_open(r->vm);
-    cvm_value *a = cvm_root(r->vm, car);
-    cvm_source_pair *p = (cvm_source_pair *)cvm_object_new(r->vm, CVM_PAIR, sizeof *p);
+    int line = r->line;
+    cvm_value *v = cvm_root(r->vm, CVM_NONE);
 
-    cvm_close(r->vm, scope);
-    if (p == NULL)
-        return failed_at(r, line);
-    cvm_heap_init(&p->pair.car, *a);
-    cvm_heap_init(&p->pair.cdr, CVM_NIL);
-    cvm_heap_init(&p->file, *r->file);
-    cvm_heap_init(&p->line, cvm_fixnum(line));
-    return (cvm_value)p;
+    next(r);
+    if (skip_blanks(r) && *r->at != ')' && (*v = read_form(r)) == CVM_NONE)
+        return CVM_NONE;
+    if (!skip_blanks(r))
+        return reader_fail(r, open_line, "this ( has no matching )");
+    if (*r->at != ')')
+        return reader_fail(r, line, "more than one item follows the dot");
+    return *v != CVM_NONE ? *v : reader_fail(r, line, "nothing follows the dot");
 }
 
-/* "(a b)", "(a . b)", or what stands between other brackets as a list. */
-static cvm_value read_list(cvm_reader *r, char close)
+/* "(a b)" or "(a . b)". */
+static cvm_value read_list(cvm_reader *r)
 {
     cvm *vm = r->vm;
     int line = r->line;
@@ -235,38 +226,16 @@ static cvm_value read_list(cvm_reader *r, char close)
     cvm_value *last = cvm_root(vm, CVM_NIL);
 
     next(r);
-    for (;;) {
-        int at_line;
+    while (skip_blanks(r) && *r->at != ')') {
+        int at_line = r->line, dot = *r->at == '.' && r->end - r->at > 1 && is_delimiter(r->at[1]);
         cvm_value v;
 
-        skip_blanks(r);
-        if (r->at >= r->end)
-            return reader_fail(r, line, close == ')' ? "this ( has no matching )"
-                                                     : "this [ has no matching ]");
-        if (*r->at == close) {
-            next(r);
-            return *first;
-        }
-        if (*r->at == ')' || *r->at == ']')
-            return reader_fail(r, r->line, close == ')' ? "found ], expected )"
-                                                        : "found ), expected ]");
-        at_line = r->line;
-        if (*r->at == '.' && r->end - r->at > 1 && is_delimiter(r->at[1])) {
-            if (*last == CVM_NIL || close != ')')
-                return reader_fail(r, at_line, "a dot must stand before the last item of a list");
-            next(r);
-            skip_blanks(r);
-            v = r->at < r->end && *r->at != ')' ? read_form(r) : CVM_NONE;
-            if (v == CVM_NONE)
-                return vm->failed ? CVM_NONE : reader_fail(r, at_line, "nothing follows the dot");
-            cvm_store(vm, *last, &CVM_PAIR_OF(*last)->cdr, v);
-            skip_blanks(r);
-            if (r->at < r->end && *r->at != ')')
-                return reader_fail(r, at_line, "more than one item follows the dot");
-            continue;
-        }
-        v = read_form(r);
-        if (v == CVM_NONE || (v = source_pair(r, v, at_line)) == CVM_NONE)
+        if (dot && *last == CVM_NIL)
+            return reader_fail(r, at_line, "a dot must stand before the last item of a list");
+        v = dot ? read_tail(r, line) : read_form(r);
+        if (v != CVM_NONE && !dot)
+            v = source_pair(r, v, CVM_NIL, at_line);
+        if (v == CVM_NONE)
             return CVM_NONE;
         if (*last == CVM_NIL)
             *first = v;
@@ -274,80 +243,55 @@ static cvm_value read_list(cvm_reader *r, char close)
             cvm_store(vm, *last, &CVM_PAIR_OF(*last)->cdr, v);
         *last = v;
     }
-}
-
-static cvm_value read_vector(cvm_reader *r)
-{
-    cvm *vm = r->vm;
-    int line = r->line;
-    cvm_value *list = cvm_root(vm, read_list(r, ']'));
-    cvm_value v, item;
-    size_t i = 0;
-
-    if (*list == CVM_NONE)
-        return CVM_NONE;
-    v = cvm_vector_new(vm, (size_t)cvm_list_length(*list), CVM_NIL);
-    if (v == CVM_NONE)
-        return failed_at(r, line);
-    for (item = *list; item != CVM_NIL; item = CVM_PAIR_OF(item)->cdr)
-        cvm_heap_init(&CVM_VECTOR_OF(v)->items[i++], CVM_PAIR_OF(item)->car);
-    return v;
+    if (!more(r))
+        return reader_fail(r, line, "this ( has no matching )");
+    next(r);
+    return *first;
 }
 
 /* 'x is (quote x). */
 static cvm_value read_quote(cvm_reader *r)
 {
-    cvm *vm = r->vm;
     int line = r->line;
-    cvm_value *quoted = cvm_root(vm, CVM_NIL);
-    cvm_value *form = cvm_root(vm, CVM_NIL);
+    cvm_value *quoted;
 
     next(r);
-    skip_blanks(r);
-    if (r->at >= r->end)
+    if (!skip_blanks(r))
         return reader_fail(r, line, "nothing follows the quote");
-    *quoted = read_form(r);
-    if (*quoted == CVM_NONE || (*quoted = source_pair(r, *quoted, line)) == CVM_NONE)
+    quoted = cvm_root(r->vm, read_form(r));
+    if (*quoted == CVM_NONE || (*quoted = source_pair(r, *quoted, CVM_NIL, line)) == CVM_NONE)
         return CVM_NONE;
-    *form = cvm_symbol_new(vm, "quote", 5);
-    if (*form == CVM_NONE || (*form = source_pair(r, *form, line)) == CVM_NONE)
-        return failed_at(r, line);
-    cvm_store(vm, *form, &CVM_PAIR_OF(*form)->cdr, *quoted);
-    return *form;
-}
-
-static cvm_value read_nested(cvm_reader *r)
-{
-    size_t scope = cvm_open(r->vm);
-    cvm_value v;
-
-    if (!cvm_enter(r->vm))
-        return failed_at(r, r->line);
-    v = *r->at == '(' ? read_list(r, ')') : *r->at == '[' ? read_vector(r) : read_quote(r);
-    cvm_leave(r->vm);
-    cvm_close(r->vm, scope);
-    return v;
+    return source_pair(r, cvm_lisp_of(r->vm)->quote, *quoted, line);
 }
 
 /* There is at least one character, not a blank. */
 static cvm_value read_form(cvm_reader *r)
 {
-    switch (*r->at) {
-    case '(': case '[': case '\'':
-        return read_nested(r);
-    case ')':
-        return reader_fail(r, r->line, "unexpected )");
-    case ']':
-        return reader_fail(r, r->line, "unexpected ]");
-    case '"':
-        return read_string(r);
-    default:
-        return read_atom(r);
+    size_t scope = cvm_open(r->vm);
+    char message[16];
+    cvm_value v;
+
+    if (*r->at == ')' || *r->at == '[' || *r->at == ']') {
+        snprintf(message, sizeof message, "unexpected %c", *r->at);
+        return reader_fail(r, r->line, message);
     }
+    if (*r->at == '"')
+        return read_string(r);
+    if (*r->at != '(' && *r->at != '\'')
+        return read_atom(r);
+    if (!cvm_enter(r->vm))
+        return failed_at(r, r->line);
+    v = *r->at == '(' ? read_list(r) : read_quote(r);
+    cvm_leave(r->vm);
+    cvm_close(r->vm, scope);
+    return v;
 }
 
 cvm_value cvm_read(cvm_reader *r)
 {
-    skip_blanks(r);
-    return r->at < r->end ? read_form(r) : CVM_NONE;
+    r->inside = r->ended = 0;
+    if (!skip_blanks(r))
+        return CVM_NONE;
+    r->inside = 1;
+    return read_form(r);
 }

@@ -1,70 +1,70 @@
 /* symbols.c - symbols, which hold the global variables, and pairs. */
 #include "lisp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SYMBOLS = 256 };
-
 static const cvm_kind pair_kind = { "pair", offsetof(cvm_pair, car), CVM_REST };
-static const cvm_kind symbol_kind = { "symbol", offsetof(cvm_symbol, name), 2 };
+static const cvm_kind symbol_kind = { "symbol", offsetof(cvm_symbol, name), 3 };
+
+cvm_value cvm_record(cvm *vm, int kind, const cvm_value *fields, size_t n)
+{
+    size_t scope = cvm_open(vm), i;
+    const cvm_value *rooted = vm->stack + scope;
+    cvm_object *p;
+
+    for (i = 0; i < n; i++)
+        cvm_root(vm, fields[i]);
+    p = cvm_object_new(vm, kind, sizeof *p + n * sizeof *fields);
+    for (i = 0; p != NULL && i < n; i++)
+        cvm_heap_init((cvm_value *)(void *)(p + 1) + i, rooted[i]);
+    cvm_close(vm, scope);
+    return (cvm_value)p;
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+size_t cvm_utf8_length(const char *at, const char *end)
+{
+    unsigned char c = (unsigned char)*at;
+    size_t length = c < 0x80 ? 1 : c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 0;
+    size_t i;
+
+    if (length > (size_t)(end - at))
+        return 0;
+    for (i = 1; i < length; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+uint32_t cvm_hash_bytes(const char *bytes, size_t length)
+{
+    uint32_t hash = 2166136261u;        /* FNV-1a */
+
+    for (; length > 0; length--)
+        hash = (hash ^ (unsigned char)*bytes++) * 16777619u;
+    return hash;
+}
 
 /* ---- symbols ------------------------------------------------------------ */
 
-static int grow(cvm_lisp *lisp)
-{
-    size_t capacity = lisp->symbol_capacity * 2;
-    cvm_value *symbols = calloc(capacity, sizeof *symbols);
-    size_t i, at;
-
-    if (symbols == NULL)
-        return 0;
-    for (i = 0; i < lisp->symbol_capacity; i++) {
-        if (lisp->symbols[i] == CVM_NONE)
-            continue;
-        at = CVM_SYMBOL_OF(lisp->symbols[i])->head.hash & (capacity - 1);
-        while (symbols[at] != CVM_NONE)
-            at = (at + 1) & (capacity - 1);
-        symbols[at] = lisp->symbols[i];
-    }
-    free(lisp->symbols);
-    lisp->symbols = symbols;
-    lisp->symbol_capacity = capacity;
-    return 1;
-}
-
 cvm_value cvm_symbol_new(cvm *vm, const char *name, size_t length)
 {
-    cvm_lisp *lisp = cvm_lisp_of(vm);
-    uint32_t hash = cvm_hash_bytes(name, length);
-    size_t at = hash & (lisp->symbol_capacity - 1);
-    size_t scope = cvm_open(vm);
-    cvm_value *text;
-    cvm_symbol *symbol;
+    cvm_value *chain = &cvm_lisp_of(vm)->symbols[cvm_hash_bytes(name, length) % CVM_SYMBOL_CHAINS], v;
+    cvm_value fields[] = { CVM_NIL, CVM_UNBOUND, CVM_NIL };
 
-    for (; lisp->symbols[at] != CVM_NONE; at = (at + 1) & (lisp->symbol_capacity - 1)) {
-        const cvm_string *s = CVM_STRING_OF(CVM_SYMBOL_OF(lisp->symbols[at])->name);
+    for (v = *chain; v != CVM_NIL; v = CVM_SYMBOL_OF(v)->next) {
+        const cvm_string *s = CVM_STRING_OF(CVM_SYMBOL_OF(v)->name);
 
         if (s->length == length && memcmp(s->bytes, name, length) == 0)
-            return lisp->symbols[at];
+            return v;
     }
-    if (lisp->symbol_count >= lisp->symbol_capacity / 2) {
-        if (!grow(lisp))
-            return cvm_out_of_memory(vm);
-        return cvm_symbol_new(vm, name, length);
-    }
-    text = cvm_root(vm, cvm_string_new(vm, name, length));
-    symbol = *text == CVM_NONE ? NULL
-           : (cvm_symbol *)cvm_object_new(vm, CVM_SYMBOL, sizeof *symbol);
-    if (symbol != NULL) {
-        symbol->head.hash = hash;
-        cvm_heap_init(&symbol->name, *text);
-        cvm_heap_init(&symbol->value, CVM_UNBOUND);
-        lisp->symbols[at] = (cvm_value)symbol;
-        lisp->symbol_count++;
-    }
-    cvm_close(vm, scope);
-    return (cvm_value)symbol;
+    fields[0] = cvm_string_new(vm, name, length);
+    fields[2] = *chain;
+    v = fields[0] != CVM_NONE ? cvm_record(vm, CVM_SYMBOL, fields, 3) : CVM_NONE;
+    if (v != CVM_NONE)
+        *chain = v;
+    return v;
 }
 
 const char *cvm_symbol_text(cvm_value symbol)
@@ -120,30 +120,15 @@ int cvm_define_all(cvm *vm, const cvm_builtin_def *defs)
 int cvm_symbols_open(cvm *vm)
 {
     cvm_lisp *lisp = cvm_lisp_of(vm);
+    size_t i;
 
     vm->heap.kinds[CVM_PAIR] = &pair_kind;
     vm->heap.kinds[CVM_SYMBOL] = &symbol_kind;
-    lisp->symbol_capacity = FIRST_SYMBOLS;
-    lisp->symbols = calloc(FIRST_SYMBOLS, sizeof *lisp->symbols);
-    return lisp->symbols != NULL;
+    for (i = 0; i < CVM_SYMBOL_CHAINS; i++)
+        lisp->symbols[i] = CVM_NIL;
+    lisp->quote = cvm_symbol_new(vm, "quote", 5);
+    return lisp->quote != CVM_NONE;
 }
-
-void cvm_symbols_visit(cvm *vm)
-{
-    cvm_lisp *lisp = cvm_lisp_of(vm);
-    size_t i;
-
-    for (i = 0; lisp->symbols != NULL && i < lisp->symbol_capacity; i++)
-        cvm_heap_visit(&vm->heap, &lisp->symbols[i]);
-}
-
-void cvm_symbols_free(cvm *vm)
-{
-    free(cvm_lisp_of(vm)->symbols);
-    cvm_lisp_of(vm)->symbols = NULL;
-}
-
-/* ---- names of kinds ------------------------------------------------------- */
 
 const char *cvm_kind_name(const cvm *vm, cvm_value v)
 {
@@ -154,21 +139,24 @@ const char *cvm_kind_name(const cvm *vm, cvm_value v)
     return vm->heap.kinds[cvm_object_of(v)->kind]->name;
 }
 
-/* ---- pairs -------------------------------------------------------------- */
+/* ---- lists -------------------------------------------------------------- */
 
 cvm_value cvm_cons(cvm *vm, cvm_value car, cvm_value cdr)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *a = cvm_root(vm, car);
-    cvm_value *d = cvm_root(vm, cdr);
-    cvm_pair *p = (cvm_pair *)cvm_object_new(vm, CVM_PAIR, sizeof *p);
+    const cvm_value fields[] = { car, cdr };
 
-    if (p != NULL) {
-        cvm_heap_init(&p->car, *a);
-        cvm_heap_init(&p->cdr, *d);
-    }
+    return cvm_record(vm, CVM_PAIR, fields, 2);
+}
+
+cvm_value cvm_list_new(cvm *vm, const cvm_value *items, size_t n)
+{
+    size_t scope = cvm_open(vm);
+    cvm_value *list = cvm_root(vm, CVM_NIL);
+
+    while (n > 0 && *list != CVM_NONE)
+        *list = cvm_cons(vm, items[--n], *list);
     cvm_close(vm, scope);
-    return (cvm_value)p;
+    return *list;
 }
 
 intptr_t cvm_list_length(cvm_value list)
@@ -185,29 +173,4 @@ intptr_t cvm_list_length(cvm_value list)
         }
     }
     return list == CVM_NIL ? n : -1;
-}
-
-int cvm_equal_lists(cvm *vm, cvm_value *a, cvm_value *b)
-{
-    cvm_value *seen_a = cvm_root(vm, *a), *seen_b = cvm_root(vm, *b);
-    size_t steps = 0, next_note = 1;
-
-    if (!cvm_is(*a, CVM_PAIR) || !cvm_is(*b, CVM_PAIR))
-        return 0;
-    while (cvm_is(*a, CVM_PAIR) && cvm_is(*b, CVM_PAIR)) {
-        int same = cvm_equal(vm, CVM_PAIR_OF(*a)->car, CVM_PAIR_OF(*b)->car);
-
-        if (same != 1)
-            return same;
-        *a = CVM_PAIR_OF(*a)->cdr;
-        *b = CVM_PAIR_OF(*b)->cdr;
-        if (*a == *seen_a && *b == *seen_b && cvm_is(*a, CVM_PAIR))
-            return 1;           /* both go in circles, and no difference was met */
-        if (++steps == next_note) {
-            next_note *= 2;
-            *seen_a = *a;
-            *seen_b = *b;
-        }
-    }
-    return cvm_equal(vm, *a, *b);
 }

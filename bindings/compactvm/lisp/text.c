@@ -58,14 +58,6 @@ CVM_BUILTIN_BODY(b_string_repeat)
     return v;
 }
 
-CVM_BUILTIN_BODY(b_string_less)
-{
-    size_t a = CVM_STRING_OF(args[0])->length, b = CVM_STRING_OF(args[1])->length;
-    int order = memcmp(cvm_bytes(args[0]), cvm_bytes(args[1]), a < b ? a : b);
-
-    return cvm_boolean(order < 0 || (order == 0 && a < b));
-}
-
 /* (string-search s part): where part first occurs in s, or false */
 CVM_BUILTIN_BODY(b_string_search)
 {
@@ -89,57 +81,69 @@ CVM_BUILTIN_BODY(b_string_to_symbol)
     return v;
 }
 
-CVM_BUILTIN_BODY(b_symbol_to_string) { return CVM_SYMBOL_OF(args[0])->name; }
-
-CVM_BUILTIN_BODY(b_string_to_number)
-{
-    cvm_value v = cvm_parse_number(vm, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
-
-    return v != CVM_NONE || vm->failed ? v : CVM_FALSE;
-}
-
 /* ---- printing ------------------------------------------------------------ */
+
+/* All arguments, with `between` between them; 0 after a failure. */
+static int put_all(cvm *vm, cvm_value *args, size_t n, int quoted, const char *between, cvm_buffer *out)
+{
+    size_t i;
+    int ok = 1;
+
+    out->limit = vm->heap.limit;
+    for (i = 0; ok && i < n; i++) {
+        if (i > 0)
+            cvm_put_text(out, between);
+        ok = cvm_print(vm, args[i], quoted, out);
+    }
+    return ok;
+}
 
 static cvm_value as_text(cvm *vm, cvm_value *args, size_t n, int quoted)
 {
     cvm_buffer out = { 0 };
-    cvm_value v = CVM_NONE;
+    cvm_value v = put_all(vm, args, n, quoted, "", &out) ? cvm_string_new(vm, out.bytes, out.length) : CVM_NONE;
 
-    out.limit = vm->heap.limit;
-    if (cvm_print_all(vm, args, n, quoted, "", "", &out))
-        v = cvm_string_new(vm, out.bytes, out.length);
     cvm_buffer_free(&out);
     return v;
+}
+
+static cvm_value show(cvm *vm, cvm_value *args, size_t n, const char *between, const char *end)
+{
+    cvm_buffer out = { 0 };
+    int ok = put_all(vm, args, n, 0, between, &out);
+
+    if (ok && out.length > 0)
+        fwrite(out.bytes, 1, out.length, vm->out);
+    if (ok)
+        fputs(end, vm->out);
+    cvm_buffer_free(&out);
+    return ok ? CVM_NIL : CVM_NONE;
 }
 
 /* (to-string x ...): as print shows them, in one string; (repr x): as the reader would take it */
 CVM_BUILTIN_BODY(b_to_string) { return as_text(vm, args, n, 0); }
 CVM_BUILTIN_BODY(b_repr) { return as_text(vm, args, n, 1); }
+CVM_BUILTIN_BODY(b_print) { return show(vm, args, n, " ", "\n"); }
+CVM_BUILTIN_BODY(b_display) { return show(vm, args, n, "", ""); }
 
-static cvm_value write_all(cvm *vm, cvm_value *args, size_t n, int quoted, const char *between, const char *end)
+/* (error x ...): fail; the message is made of the arguments as print shows them */
+CVM_BUILTIN_BODY(b_error)
 {
     cvm_buffer out = { 0 };
-    int ok;
 
-    out.limit = vm->heap.limit;
-    ok = cvm_print_all(vm, args, n, quoted, between, end, &out);
-    if (ok && out.length > 0)
-        fwrite(out.bytes, 1, out.length, vm->out);
+    if (put_all(vm, args, n, 0, " ", &out))
+        cvm_fail(vm, "%.*s", (int)(out.length < sizeof vm->message ? out.length : sizeof vm->message),
+                 out.length > 0 ? out.bytes : "");
     cvm_buffer_free(&out);
-    return ok ? CVM_NIL : CVM_NONE;
+    return CVM_NONE;
 }
-
-CVM_BUILTIN_BODY(b_print) { return write_all(vm, args, n, 0, " ", "\n"); }
-CVM_BUILTIN_BODY(b_display) { return write_all(vm, args, n, 0, "", ""); }
-CVM_BUILTIN_BODY(b_write) { return write_all(vm, args, n, 1, " ", ""); }
 
 const cvm_builtin_def cvm_text_builtins[] = {
     { "string-length", "s", b_string_length },      { "string-append", "s*", b_string_append },
     { "substring", "si?i", b_substring },           { "string-repeat", "si", b_string_repeat },
-    { "string<?", "ss", b_string_less },            { "string-search", "ss", b_string_search },
-    { "string->symbol", "s", b_string_to_symbol },  { "symbol->string", "y", b_symbol_to_string },
-    { "string->number", "s", b_string_to_number },  { "to-string", ".*", b_to_string },
-    { "repr", ".", b_repr },                        { "print", ".*", b_print },
-    { "display", ".*", b_display },                 { "write", ".*", b_write },
+    { "string-search", "ss", b_string_search },     { "string->symbol", "s", b_string_to_symbol },
+    { "to-string", ".*", b_to_string },             { "repr", ".", b_repr },
+    { "print", ".*", b_print },                     { "display", ".*", b_display },
+    { "error", ".*", b_error },
     { NULL, NULL, NULL }
 };

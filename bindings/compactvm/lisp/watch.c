@@ -1,6 +1,6 @@
 /* watch.c - seeing the collector and the links: where objects are, why a C object is alive, and
  * what waits to be deallocated. */
-#include "insight.h"
+#include "lisp.h"
 
 #include <string.h>
 
@@ -36,47 +36,32 @@ CVM_BUILTIN_BODY(b_where)
                       : flags & CVM_YOUNG ? "nursery" : "old");
 }
 
-static int put_stat(cvm *vm, cvm_value *dict, const char *name, size_t n)
+/* (stat 'name): a number about the heap, the links, or C's memory */
+CVM_BUILTIN_BODY(b_stat)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *key = cvm_root(vm, cvm_symbol_new(vm, name, strlen(name)));
-    cvm_value *v = cvm_root(vm, *key != CVM_NONE ? cvm_size(vm, n) : CVM_NONE);
-    int ok = *v != CVM_NONE && cvm_dict_set(vm, *dict, *key, *v);
-
-    cvm_close(vm, scope);
-    return ok;
-}
-
-CVM_BUILTIN_BODY(b_stats)
-{
-    const cvm_heap h = vm->heap;        /* as it is before we allocate */
+    const cvm_heap *h = &vm->heap;
     rrc_stats links;
-    cvm_value *d = cvm_root(vm, CVM_NIL);
+    size_t i;
 
     rrc_get_stats(vm->rrc, &links);
-    *d = cvm_dict_new(vm);
-    if (*d == CVM_NONE
-        || !put_stat(vm, d, "minor-collections", h.minors)
-        || !put_stat(vm, d, "major-collections", h.majors)
-        || !put_stat(vm, d, "moved", h.moved)
-        || !put_stat(vm, d, "nursery-used", (size_t)(h.nursery_top - h.nursery))
-        || !put_stat(vm, d, "old-used", (size_t)(h.old_top - h.old))
-        || !put_stat(vm, d, "old-size", (size_t)(h.old_end - h.old))
-        || !put_stat(vm, d, "large-used", h.large_bytes)
-        || !put_stat(vm, d, "heap-limit", h.limit)
-        || !put_stat(vm, d, "p-young", links.p_young)
-        || !put_stat(vm, d, "p-old", links.p_old)
-        || !put_stat(vm, d, "o-young", links.o_young)
-        || !put_stat(vm, d, "o-old", links.o_old)
-        || !put_stat(vm, d, "pending", links.pending)
-        || !put_stat(vm, d, "tracked", links.tracked)
-        || !put_stat(vm, d, "garbage", links.garbage)
-        || !put_stat(vm, d, "uncollectable", links.uncollectable)
-        || !put_stat(vm, d, "c-objects", links.objects)
-        || !put_stat(vm, d, "c-bytes", links.object_bytes + links.native_bytes)
-        || !put_stat(vm, d, "c-pending-bytes", links.pending_bytes))
-        return CVM_NONE;
-    return *d;
+    {
+        const struct { const char *name; size_t number; } all[] = {
+            { "minor-collections", h->minors }, { "major-collections", h->majors }, { "moved", h->moved },
+            { "nursery-used", (size_t)(h->nursery_top - h->nursery) },
+            { "old-used", (size_t)(h->old_top - h->old) }, { "old-size", (size_t)(h->old_end - h->old) },
+            { "large-used", h->large_bytes }, { "heap-limit", h->limit },
+            { "p-young", links.p_young }, { "p-old", links.p_old }, { "o-young", links.o_young },
+            { "o-old", links.o_old }, { "pending", links.pending }, { "tracked", links.tracked },
+            { "garbage", links.garbage }, { "uncollectable", links.uncollectable },
+            { "c-objects", links.objects }, { "c-bytes", links.object_bytes + links.native_bytes },
+            { "c-pending-bytes", links.pending_bytes }
+        };
+
+        for (i = 0; i < sizeof all / sizeof *all; i++)
+            if (strcmp(all[i].name, cvm_symbol_text(args[0])) == 0)
+                return cvm_size(vm, all[i].number);
+    }
+    return cvm_expected(vm, "stat", "the name of a number", args[0]);
 }
 
 /* ---- seeing links ------------------------------------------------------- */
@@ -119,44 +104,23 @@ static void put_text(void *out, const char *bytes, size_t length)
     cvm_put(out, bytes, length);
 }
 
-/* Why is the C object of args[0] alive? 0: no memory. */
-static int put_explanation(cvm *vm, cvm_value *args, cvm_buffer *out)
+/* (explanation x): why the C object of x is alive, in words */
+CVM_BUILTIN_BODY(b_explanation)
 {
     rrc_object *ob = linked(vm, args[0]);
+    cvm_buffer out = { 0 };
     cvm_value v = args[0];
     int code = RRC_OK;
 
     args[0] = CVM_NIL;          /* this slot of the stack is no answer */
     if (ob == NULL)
-        cvm_put_text(out, "no C object\n");
+        cvm_put_text(&out, "no C object\n");
     else
-        code = rrc_explain(vm->rrc, ob, put_text, out);
+        code = rrc_explain(vm->rrc, ob, put_text, &out);
     args[0] = v;
-    return code == RRC_OK && !out->full;
-}
-
-/* (explanation x): why the C object of x is alive, in words */
-CVM_BUILTIN_BODY(b_explanation)
-{
-    cvm_buffer out = { 0 };
-    cvm_value v;
-
-    v = put_explanation(vm, args, &out) ? cvm_string_new(vm, out.bytes, out.length)
-                                        : cvm_out_of_memory(vm);
+    v = code == RRC_OK && !out.full ? cvm_string_new(vm, out.bytes, out.length) : cvm_out_of_memory(vm);
     cvm_buffer_free(&out);
     return v;
-}
-
-/* (explain x): prints that */
-CVM_BUILTIN_BODY(b_explain)
-{
-    cvm_buffer out = { 0 };
-    int ok = put_explanation(vm, args, &out);
-
-    if (ok)
-        fwrite(out.bytes, 1, out.length, vm->out);
-    cvm_buffer_free(&out);
-    return ok ? CVM_NIL : cvm_out_of_memory(vm);
 }
 
 /* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
@@ -198,7 +162,7 @@ CVM_BUILTIN_BODY(b_auto_pending)
 
 static int is_gone(cvm *vm, rrc_object *ob)
 {
-    return cvm_lisp_of(vm)->foreign.is_gone != NULL && cvm_lisp_of(vm)->foreign.is_gone(vm, ob);
+    return cvm_lisp_of(vm)->foreign != NULL && cvm_lisp_of(vm)->foreign->is_gone(vm, ob);
 }
 
 /* (next-dead): take a C object off the queue; it lives on with a new proxy. A view whose host
@@ -238,11 +202,10 @@ CVM_BUILTIN_BODY(b_check_links)
 const cvm_builtin_def cvm_watch_builtins[] = {
     { "gc", "", b_gc },                     { "gc-minor", "", b_gc_minor },
     { "address", ".", b_address },          { "where", ".", b_where },
-    { "stats", "", b_stats },
+    { "stat", "y", b_stat },
     { "c-address", ".", b_c_address },      { "c-sees", ".", b_c_sees },
-    { "c-refs", ".", b_c_refs },            { "explain", ".", b_explain },
-    { "explanation", ".", b_explanation },  { "dump-dot", "s", b_dump_dot },
-    { "heap-snapshot", "s", b_heap_snapshot },
+    { "c-refs", ".", b_c_refs },            { "explanation", ".", b_explanation },
+    { "dump-dot", "s", b_dump_dot },        { "heap-snapshot", "s", b_heap_snapshot },
     { "pending", "", b_pending },           { "run-pending", "?i", b_run_pending },
     { "auto-pending", ".", b_auto_pending }, { "next-dead", "", b_next_dead },
     { "gc-collect", "", b_gc_collect },     { "check-links", "", b_check_links },

@@ -1,7 +1,7 @@
 ; pace.lisp - C's memory decides, too, when to collect: here Lisp objects are
 ; small, and the buffers of C that they stand for are large.
 
-(define (count what) (dict-get (stats) what))
+(define (count what) (stat what))
 (define stress?                 ; is there a collection at each allocation?
   (let ((before (count 'major-collections)))
     (< (+ before 1) (count 'major-collections))))
@@ -18,7 +18,7 @@
     (let ((w (new 'window "w")))
       (call w 'add (new 'buffer 50000))
       (vector-set! ring (modulo i 20) w))
-    (set! most (max most (- (count 'c-bytes) before)))
+    (let ((now (- (count 'c-bytes) before))) (when (> now most) (set! most now)))
     (fill (+ i 1))))
 (fill 0)
 (assert (> most 1000000))

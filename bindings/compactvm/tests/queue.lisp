@@ -1,7 +1,7 @@
 ; queue.lisp - young C objects that are taken from the queue. Not under stress: old garbage that is tracked
 ; is not in the queue, but waits for run-pending.
 
-(define (count what) (dict-get (stats) what))
+(define (count what) (stat what))
 (define (objects) (count 'c-objects))
 (define (settle) (gc) (run-pending 0) (gc) (assert (check-links)))
 (auto-pending false)

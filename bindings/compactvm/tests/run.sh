@@ -70,7 +70,7 @@ for script in "$here"/errors/*.lisp; do
     text=$(sed -n '1s/^; expect: //p' "$script")
     for mode in '' --stress; do
         check "$(basename "$script") $mode" 1 "$cvm" $mode "$script" || continue
-        if [ "$(cat "$temp/err")" = "$script:$text" ]; then pass
+        if [ "$(head -n 1 "$temp/err")" = "$script:$text" ]; then pass
         else fail "$(basename "$script") $mode: expected $text"; fi
     done
 done
@@ -89,11 +89,34 @@ says "a missing script" 1 "error: cannot open $temp/missing" "$cvm" "$temp/missi
 check "a folder as a script" 1 "$cvm" "$here" && pass
 printf '(define (f) (car 1))\n' >"$temp/lib.lisp"
 printf '(load "%s")\n(f)\n' "$temp/lib.lisp" >"$temp/user.lisp"
-says "an error in another file" 1 "$temp/lib.lisp:1: error: car: expected a pair, got 1" \
-    "$cvm" "$temp/user.lisp"
+says "an error in another file" 1 "$temp/lib.lisp:1: error: car: expected a pair, got 1
+    in f, called at $temp/user.lisp:2" "$cvm" "$temp/user.lisp"
 printf '(load "%s")\n' "$temp/loop.lisp" >"$temp/loop.lisp"
 says "a file that loads itself" 1 "$temp/loop.lisp:1: error: recursion too deep" \
     "$cvm" "$temp/loop.lisp"
+
+# ---- the calls that an error ends, the innermost first
+cat >"$temp/calls.lisp" <<'END'
+#!/usr/bin/env cvm
+(define (inner x)
+  (car x))
+(define (outer x)
+  (+ 1
+     (inner x)))
+(define (last x) (outer x))
+(map (lambda (x)
+       (last x))
+     (list 5))
+END
+says "a call stack, and a line for the shell" 1 "$temp/calls.lisp:3: error: car: expected a pair, got 5
+    in inner, called at $temp/calls.lisp:6
+    in outer, called at $temp/calls.lisp:7" "$cvm" "$temp/calls.lisp"
+printf '(define (f n) (if (= n 0) (error "end") (+ 1 (f (- n 1)))))\n(f 20)\n' >"$temp/calls.lisp"
+says "a deep call stack" 1 "$temp/calls.lisp:1: error: end
+$(for i in 1 2 3 4 5 6 7 8; do echo "    in f, called at $temp/calls.lisp:1"; done)
+    and 13 more calls" "$cvm" "$temp/calls.lisp"
+says "the calls of an error that was caught are forgotten" 1 "-e:1: error: unbound variable: x" \
+    "$cvm" -e '(begin (define (f) (error "inner")) (try f (lambda (m) nil)) x)'
 
 # ---- the command line
 says "-e" 0 '(1 "two")' "$cvm" -e "(list 1 \"two\")"
@@ -101,9 +124,9 @@ says "-e with an error" 1 "-e:1: error: car: expected a pair, got 1" "$cvm" -e '
 says "exit" 3 "" "$cvm" -e '(begin (exit 3) (print "no"))'
 says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
 says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
-says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(dict-get (stats) 'heap-limit)"
-says "a program that takes all the memory" 1 "-e:1: error: out of memory" \
-    "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
+says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
+says "a program that takes all the memory" 1 "-e:1: error: out of memory
+    in f, called at -e:1" "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
 check "--help" 0 "$cvm" --help && pass
 check "--version" 0 "$cvm" --version && pass
 check "an unknown option" 2 "$cvm" --what && pass
@@ -153,12 +176,12 @@ cat >"$temp/session" <<'END'
 '
 ; a comment: ( " [
   (a "b\") \\" ; another one )
-    [c ")" ; "
-    ] 'd)
+    (c ")" ; "
+    ) 'd)
 END
-loop "an expression over many lines" 0 "" '(a "b\") \\" [c ")"] (quote d))'
+loop "an expression over many lines" 0 "" '(a "b\") \\" (c ")") (quote d))'
 printf '(list 1 ]\n9\n' >"$temp/session"
-loop "brackets that do not match" 0 "repl:1: error: found ], expected )" 9
+loop "brackets that do not match" 0 "repl:1: error: unexpected ]" 9
 awk 'BEGIN { print "(length (list"; for (i = 0; i < 30000; i++) print "(quote x)"; print "))" }' >"$temp/session"
 if command -v timeout >/dev/null; then
     timeout 60 "$cvm" --max-depth 100000 <"$temp/session" >"$temp/out" 2>"$temp/err"

@@ -34,24 +34,6 @@
         (merge (sort (car halves)) (sort (cdr halves))))))
 (assert (equal? (sort (scramble 101)) (range 101)))
 
-; ---- dicts: keys of all kinds come and go
-(define d (dict))
-(define keys (map (lambda (i) (cond ((= 0 (modulo i 4)) i)
-                                    ((= 1 (modulo i 4)) (to-string "key" i))
-                                    ((= 2 (modulo i 4)) (string->symbol (to-string "sym" i)))
-                                    (else (list i))))
-                  (range 100)))
-(define (each-key f) (let ((i 0)) (for-each (lambda (k) (f k i) (set! i (+ i 1))) keys)))
-(define round 0)
-(while (< round 3)
-  (each-key (lambda (k i) (dict-set! d k (list i round))))
-  (assert (= (dict-count d) 100))
-  (each-key (lambda (k i) (assert (equal? (dict-get d k) (list i round)))))
-  (each-key (lambda (k i) (when (= 0 (modulo (+ i round) 3)) (assert (dict-remove! d k)))))
-  (each-key (lambda (k i) (assert (= (if (dict-has? d k) 1 0)
-                                     (if (= 0 (modulo (+ i round) 3)) 0 1)))))
-  (set! round (+ round 1)))
-
 ; ---- closures that share and change their variables
 (define (account)
   (let ((balance 0))
@@ -80,7 +62,7 @@
 (assert (equal? (nth results 4) '(4)))
 
 ; ---- reading
-(define text (repr (list 'a "b" [1 2.5 (3)] '(x . y))))
+(define text (repr (list 'a "b" '(1 2.5 (3)) '(x . y))))
 (define (read-again n) (while (> n 0) (assert (equal? (repr (read text)) text)) (set! n (- n 1))))
 (read-again 10)
 

@@ -272,7 +272,7 @@ PyObject *PyDict_Copy(PyObject *op)
 
 /* ---- keys that are objects of C ------------------------------------------- */
 
-/* For the host's dicts: see values/dict.c. */
+/* For the host's dicts: see hostdict.c. */
 uint32_t py_dict_hash(cvm *vm, cvm_value key, int *failed)
 {
     cvm *saved = py_vm;

@@ -67,6 +67,8 @@ int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
     cvm *saved = py_vm;
     int ok = 1;
 
+    if (cvm_is(v, CVM_DICT))
+        return cvm_dict_print(vm, v, quoted, out);
     if (!cvm_is(v, CVM_FOREIGN))
         return py_print_sequence(vm, v, quoted, out);
     py_vm = vm;
@@ -270,10 +272,48 @@ static int fill_builtins(void)
         && PyModule_AddObjectRef(builtins, "Ellipsis", Py_Ellipsis) == 0;
 }
 
+/* ---- kinds of the API ------------------------------------------------------------ */
+
+static int equal(cvm *vm, cvm_value *a, cvm_value *b)
+{
+    return cvm_is(*a, CVM_DICT) ? 0 : py_equal_sequences(vm, a, b);     /* a dict is equal to itself only */
+}
+
+/* A dict or an array is shown with the vectors that it has for itself as one object. All other objects are
+   shown as the language does. */
+static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
+{
+    cvm_value v = (cvm_value)p, items = p != NULL ? cvm_array_items(v) : CVM_NIL;
+    size_t i;
+
+    if (p != NULL && cvm_is(v, CVM_DICT))
+        cvm_dict_edges(v, visit_one, arg);
+    else if (items == CVM_NIL)
+        py_state_of(vm)->language_edges(vm, p, visit_one, arg);
+    for (i = 0; items != CVM_NIL && i < CVM_ARRAY_OF(v)->length; i++)
+        if (cvm_is_object(CVM_VECTOR_OF(items)->items[i]))
+            visit_one(arg, cvm_object_of(CVM_VECTOR_OF(items)->items[i]), NULL, i);
+}
+
+static size_t size_of(cvm_value v)
+{
+    return cvm_is_object(v) ? cvm_object_size(cvm_object_of(v)) : 0;
+}
+
+static void describe(cvm *vm, cvm_object *p, rrc_description *about)
+{
+    cvm_value v = (cvm_value)p;
+
+    py_state_of(vm)->language_describe(vm, p, about);
+    about->size += size_of(cvm_array_items(v));
+    if (cvm_is(v, CVM_DICT))
+        about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
+}
+
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, py_close, py_print, py_is_gone, cvm_array_items
+        is_callable, call_foreign, py_print, py_is_gone, equal
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -282,11 +322,13 @@ static int open_api(cvm *vm)
     if (rrc_check_config(vm->rrc) != RRC_OK)
         return 0;
     py_vm = vm;
-    cvm_lisp_of(vm)->foreign = foreign;
-    vm->ops.equal_in_api = py_equal_sequences;
-    vm->ops.hash = py_dict_hash;
-    vm->ops.same_key = py_dict_same;
+    cvm_lisp_of(vm)->foreign = &foreign;
+    py->language_edges = vm->ops.edges;
+    py->language_describe = vm->ops.describe;
+    vm->ops.edges = edges;
+    vm->ops.describe = describe;
     cvm_sequences_define(vm);
+    cvm_dict_define(vm);
     py_open_crossing(vm);
     ok = ready_types();
 #ifdef RRC_DEBUG
@@ -298,7 +340,8 @@ static int open_api(cvm *vm)
     py->modules = py->defs != NULL ? PyDict_New() : NULL;
     ok = py->modules != NULL && fill_builtins();
     vm->heap.booting = 1;
-    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_procedures);
+    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_dict_procedures)
+        && cvm_define_all(vm, py_procedures);
     py_vm = saved != NULL ? saved : vm;
     return ok;
 }

@@ -7,7 +7,7 @@
 
 #include "../../compactvm/lisp/command.h"
 #include "../../compactvm/lisp/lisp.h"
-#include "sequences.h"
+#include "hostdict.h"
 
 /* ---- the VM of a call: state.c ------------------------------------------
  *
@@ -37,6 +37,8 @@ typedef struct py_state {
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
+    void (*language_edges)(cvm *vm, cvm_object *p, rrc_edgeproc visit, void *arg);     /* see host.c */
+    void (*language_describe)(cvm *vm, cvm_object *p, rrc_description *about);
     int ended;                      /* the VM ends: no program runs any more */
     struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;
@@ -121,6 +123,6 @@ int py_load(cvm *vm, const char *path);
 cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */
 int py_close(cvm *vm, cvm_value *slot);
 PyTypeObject *py_exception_types(size_t *n);
-extern const cvm_builtin_def py_procedures[], py_sequence_procedures[];
+extern const cvm_builtin_def py_procedures[], py_sequence_procedures[], py_dict_procedures[];
 
 #endif

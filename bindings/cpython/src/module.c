@@ -301,7 +301,7 @@ int py_load(cvm *vm, const char *argument)
     py_state *py = py_state_of(vm);
     py_file *files = PyMem_Realloc(py->files, (py->file_count + 1) * sizeof *files);
     const char *path;
-    char *name = files != NULL ? name_of_file(argument, &path) : NULL, *copy = name != NULL ? PyMem_Malloc(strlen(path) + 1) : NULL;
+    char *name = files != NULL ? name_of_file(argument, &path) : NULL, *copy = name != NULL ? PyMem_Malloc(strlen(path) + 3) : NULL;
 
     if (files != NULL)
         py->files = files;
@@ -310,7 +310,8 @@ int py_load(cvm *vm, const char *argument)
         cvm_out_of_memory(vm);
         return 0;
     }
-    strcpy(copy, path);
+    /* A file of this folder. Without a slash, it would be looked for among the libraries. */
+    snprintf(copy, strlen(path) + 3, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
     py->files[py->file_count].name = name;
     py->files[py->file_count++].path = copy;
     return 1;

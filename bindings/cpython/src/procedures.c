@@ -181,7 +181,7 @@ static cvm_value b_catch(cvm *vm, cvm_value *args, size_t n)
     (void)n;
     if (v != CVM_NONE)
         return CVM_FALSE;
-    if (vm->exiting)
+    if (!cvm_can_catch(vm))
         return CVM_NONE;
     py_vm = vm;
     py_fetch_failure();
@@ -311,6 +311,18 @@ static cvm_value b_close(cvm *vm, cvm_value *args, size_t n)
     return py_close(vm, &args[0]) ? CVM_NIL : CVM_NONE;
 }
 
+/* (with x procedure): calls it with x, and closes x in the end, also if it fails */
+static cvm_value b_with(cvm *vm, cvm_value *args, size_t n)
+{
+    cvm_value *passed = cvm_root(vm, args[0]), *v;
+
+    (void)n;
+    if (!cvm_is(args[0], CVM_FOREIGN))
+        return cvm_expected(vm, "with", "an object that can be closed", args[0]);
+    v = cvm_root(vm, cvm_call(vm, args[1], passed, 1));
+    return py_close(vm, &args[0]) ? *v : CVM_NONE;
+}
+
 static cvm_value b_closed_p(cvm *vm, cvm_value *args, size_t n)
 {
     (void)vm, (void)n;
@@ -335,5 +347,6 @@ const cvm_builtin_def py_procedures[] = {
     { "slice", ".?..", b_slice },           { "bytes", "s", b_bytes },
     { "bytes->string", ".", b_bytes_to_string }, { "py", "s.?..", b_operator },
     { "close", ".", b_close },              { "closed?", ".", b_closed_p },
+    { "with", ".f", b_with },
     { NULL, NULL, NULL }
 };

@@ -4,7 +4,8 @@
 
 #include "../../compactvm/lisp/lisp.h"
 
-enum { CVM_TUPLE = CVM_API_KINDS, CVM_RANGE, CVM_ARRAY };
+/* CVM_DICT: see hostdict.h */
+enum { CVM_TUPLE = CVM_API_KINDS, CVM_RANGE, CVM_ARRAY, CVM_DICT };
 
 /* Like a vector, but never changed. */
 typedef struct cvm_tuple {

@@ -86,7 +86,7 @@
     ((type (weakref a)) a tell)))
 (plain-ring Plain)
 (settle)
-(define objects (dict-get (stats) 'c-objects))
+(define objects (stat 'c-objects))
 (define refs (append (map (lambda (i) (plain-ring Plain)) (range 10)) (map (lambda (i) (plain-ring Node)) (range 10))))
 (settle)
 (for-each (lambda (r) (assert (null? (r)))) refs)
@@ -95,14 +95,14 @@
 (set! refs nil)
 (set! told (array))
 (settle)
-(assert (<= (dict-get (stats) 'c-objects) (+ objects 2)) (list objects (dict-get (stats) 'c-objects)))
+(assert (<= (stat 'c-objects) (+ objects 2)) (list objects (stat 'c-objects)))
 
 ; what is closed is gone for the language
 (define File (class "File" (list) (dict "close" (lambda (self) (array-push! log "closed")) "read" (lambda (self) "text"))))
 (define log (array))
-(assert (equal? (with (f (File)) (call f 'read)) "text"))
+(assert (equal? (with (File) (lambda (f) (call f 'read))) "text"))
 (assert (equal? log (array "closed")))
-(assert (equal? (try (lambda () (with (f (File)) (error "inside"))) (lambda (message) message)) "inside"))
+(assert (equal? (try (lambda () (with (File) (lambda (f) (error "inside")))) (lambda (message) message)) "inside"))
 (assert (= (array-length log) 2))
 
 ; keys of dicts that are objects of C

@@ -45,7 +45,7 @@ static const char program[] =
     "(define text (string-append \"some \" \"text\")) (item text 2) (hash text) (py \"+\" text \"more\") (len text)"
     "(define ref (weakref c)) (ref) (bytes->string (bytes text)) (next (iter (array text 1))) (py \"*\" (py \"**\" 7 50) 2.5)"
     "(define D (class \"D\" (list C) (dict \"f\" (lambda (self x) (call (super D self) 'f x))))) (call (D) 'f text)"
-    "(with (x (D)) (set-attr! x 'me x)) (call-kw (builtin \"dict\") nil (dict \"a\" text)) (module \"m\") (import \"m\")"
+    "(with (D) (lambda (x) (set-attr! x 'me x))) (call-kw (builtin \"dict\") nil (dict \"a\" text)) (module \"m\") (import \"m\")"
     "(equal? (as-list (attr c 'a)) (attr c 'a)) (gc) (run-pending 0) (check-links)";
 
 static const char check[] = "(begin (gc) (run-pending 0) (check-links) (len \"ok\"))";

@@ -1,12 +1,12 @@
 #!/bin/sh
-# install.sh - `make install-pvm` installs what an extension needs: from an empty folder, one compiles
-# with what pkg-config says, and runs in the installed command. `make uninstall-pvm` leaves no file.
+# install.sh - `make install-cvm` installs what an extension needs: from an empty folder, one compiles
+# with what pkg-config says, and runs in the installed command. `make uninstall-cvm` leaves no file.
 . tests/lib.sh
 rm -rf "$BUILD/cpython/install"
 mkdir -p "$BUILD/cpython/install/empty" || exit 1
 out=$(cd "$BUILD/cpython/install" && pwd)
 prefix=$out/prefix
-expect "make install-pvm" $MAKE -s --no-print-directory install-pvm PREFIX="$prefix"
+expect "make install-cvm" $MAKE -s --no-print-directory install-cvm PREFIX="$prefix"
 cat >"$out/empty/double.c" <<'END'
 #include <Python.h>
 
@@ -26,20 +26,21 @@ PyMODINIT_FUNC PyInit_double(void)
 END
 cd "$out/empty" || exit 1
 if have "${PKG_CONFIG:-pkg-config}"; then
-    flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${PKG_CONFIG:-pkg-config} --cflags pvm)
+    flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${PKG_CONFIG:-pkg-config} --cflags cvm)
 else
     skip "there is no pkg-config"
-    flags=-I$prefix/include/pvm
+    flags=-I$prefix/include/cvm
 fi
 # shellcheck disable=SC2086
 expect "an extension compiles" $CC -Wall -Wextra -Werror -shared -fPIC $flags double.c -o double.so
-result=$("$prefix/bin/pvm" --extension ./double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
+expect "cvm is installed" "$prefix/bin/cvm" -e 1
+result=$("$prefix/bin/pvm" --extension double.so -e "(list (call (import 'double) 'twice 21) (call (import 'double) 'twice \"ab\"))")
 expect "it runs" test "$result" = '(42 "abab")'
 if have "$CXX"; then
     sed 's/double/triple/; s/NULL/nullptr/g; s/PyInit_double/PyInit_triple/' double.c >triple.cpp
     # shellcheck disable=SC2086
     expect "an extension in C++ compiles" $CXX -std=c++11 -Wall -Wextra -Werror -shared -fPIC $flags triple.cpp -o triple.so
-    result=$("$prefix/bin/pvm" --extension ./triple.so -e "(call (import 'triple) 'twice 4)")
+    result=$("$prefix/bin/pvm" --extension more=triple.so -e "(call (import \"more.triple\") 'twice 4)")
     expect "it runs, too" test "$result" = 8
 else
     skip "there is no C++ compiler"
@@ -56,11 +57,11 @@ $CC -E $flags all.c | tr '\n' ' ' | sed 's/static inline[^{]*//g; s/__attribute_
   grep -o 'extern PyTypeObject [^;]*' all.txt | grep -o '_\{0,1\}Py[A-Za-z_]*Type\b' | grep -v '^PyTypeObject$'
 } | sort -u | grep -v '_$' | grep -v -e '^Py_ssize_t$' -e '^Py_hash_t$' >declared
 nm -D --defined-only "$prefix/bin/pvm" | awk '{ print $3 }' | sort >defined
-{ cat defined; grep -rho 'static inline[^(]*(' "$prefix/include/pvm" | grep -o '_\{0,1\}Py[A-Za-z0-9_]*($' | tr -d '('; } | sort -u >known
+{ cat defined; grep -rho 'static inline[^(]*(' "$prefix/include/cvm" | grep -o '_\{0,1\}Py[A-Za-z0-9_]*($' | tr -d '('; } | sort -u >known
 comm -23 declared known >undefined
 expect "all that is declared is defined: $(tr '\n' ' ' <undefined)" test ! -s undefined
 expect "there is much" test "$(wc -l <declared)" -gt 300
 cd - >/dev/null || exit 1
-$MAKE -s --no-print-directory uninstall-pvm PREFIX="$prefix"
-expect "uninstall-pvm leaves no file" test "$(find "$prefix" -type f | wc -l)" -eq 0
+$MAKE -s --no-print-directory uninstall-cvm PREFIX="$prefix"
+expect "uninstall-cvm leaves no file" test "$(find "$prefix" -type f | wc -l)" -eq 0
 finish

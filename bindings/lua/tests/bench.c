@@ -1,5 +1,5 @@
 /* bench.c - what the binding costs, beside what a plain binding would pay: nanoseconds,
- * the best of some rounds. bench LUA [LINKED_OBJECTS] */
+ * the best of some rounds; and bytes. bench LUA [LINKED_OBJECTS] */
 #define _POSIX_C_SOURCE 200809L
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
@@ -9,6 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* Can be asked how much is allocated? */
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+#define HAS_MALLINFO 1
+#include <malloc.h>
+#else
+#define HAS_MALLINFO 0
+#endif
 
 enum { OPERATIONS = 200000, ROUNDS = 25 };
 
@@ -125,6 +133,140 @@ static void proxy(void)                         /* new, as the one before was cl
     lua_pop(L, 1);
 }
 
+static int traceback(lua_State *state)
+{
+    lua_getglobal(state, "debug");
+    lua_getfield(state, -1, "traceback");
+    lua_pushvalue(state, 1);
+    lua_call(state, 1, 1);
+    return 1;
+}
+
+static int callback_ref;                        /* of the function at 2 */
+static rrc_object *callback_ob;
+
+static void call_plain(void)
+{
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        lua_pushcfunction(L, traceback);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, callback_ref);
+        lua_pushlightuserdata(L, node_ob);
+        lua_rawget(L, 1);
+        if (lua_pcall(L, 1, 0, -3) != 0)
+            exit(1);
+        lua_pop(L, 1);
+    }
+}
+
+static void call(void)
+{
+    int i;
+    for (i = 0; i < OPERATIONS; i++)
+        if (rrc_lua_call(heap, callback_ob, 1, &node_ob) != 0)
+            exit(1);
+}
+
+/* A script's loops: objects of a plain binding, whose __index is a function that looks for a method, and
+   then for a getter. */
+static int plain_id(lua_State *state)
+{
+    lua_pushinteger(state, **(int **)luaL_checkudata(state, 1, "plain"));
+    return 1;
+}
+
+static int plain_index(lua_State *state)
+{
+    lua_pushvalue(state, 2);
+    lua_rawget(state, lua_upvalueindex(1));
+    if (!lua_isnil(state, -1))
+        return 1;
+    lua_pushvalue(state, 2);
+    lua_rawget(state, lua_upvalueindex(2));
+    if (lua_isnil(state, -1))
+        return 1;
+    lua_pushvalue(state, 1);
+    lua_call(state, 1, 1);
+    return 1;
+}
+
+/* Objects whose type has nothing of the tests in it. */
+static const rrc_member small_members[] = { { "1", offsetof(node, field[0]) }, { NULL, 0 } };
+static const rrc_type small_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Small", .tp_basicsize = sizeof(node),
+                                     .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_members = small_members };
+
+static int small_id(lua_State *state)
+{
+    lua_pushinteger(state, ((const node *)rrc_lua_check(state, 1, NULL))->id);
+    return 1;
+}
+
+static int small_set(lua_State *state)
+{
+    node *n = (node *)rrc_lua_check(state, 1, NULL);
+    n->field[0] = rrc_lua_ref(state, rrc_lua_heap(state), 2);
+    return 0;
+}
+
+static int small_new(lua_State *state)
+{
+    node *n = (node *)rrc_gc_new(heap, &small_type);
+    n->id = (int)luaL_checkinteger(state, 1);
+    rrc_gc_track(heap, &n->head);
+    return rrc_lua_give(state, heap, &n->head);
+}
+
+static const luaL_Reg small_methods[] = { { "set", small_set }, { NULL, NULL } };
+static const rrc_lua_property small_properties[] = { { "id", small_id, NULL }, { NULL, NULL, NULL } };
+static const rrc_lua_class Small = { .type = &small_type, .methods = small_methods, .properties = small_properties };
+
+/* The library's objects without a binding's head: memory and a pointer in a userdata. */
+static int plain_gc(lua_State *state)
+{
+    free(*(void **)lua_touserdata(state, 1));
+    return 0;
+}
+
+static int plain_new(lua_State *state)
+{
+    int **place = (int **)lua_newuserdata(state, sizeof(int *));
+    *place = (int *)calloc(1, sizeof(node) - sizeof(rrc_object) + sizeof(int));
+    **place = (int)luaL_checkinteger(state, 1);
+    luaL_getmetatable(state, "plain");
+    lua_setmetatable(state, -2);
+    return 1;
+}
+
+/* The callback goes to the registry, as it mostly does. */
+static int plain_set(lua_State *state)
+{
+    luaL_checkudata(state, 1, "plain");
+    lua_pushinteger(state, luaL_ref(state, LUA_REGISTRYINDEX));
+    return 1;
+}
+
+static void open_plain(void)
+{
+    luaL_getmetatable(L, "plain");
+    lua_newtable(L);
+    lua_pushcfunction(L, plain_set);
+    lua_setfield(L, -2, "set");
+    lua_newtable(L);
+    lua_pushcfunction(L, plain_id);
+    lua_setfield(L, -2, "id");
+    lua_pushcclosure(L, plain_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, plain_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, plain_new);
+    lua_setglobal(L, "plain_new");
+    rrc_lua_register(L, &Small);
+    lua_pop(L, 1);
+    lua_pushcfunction(L, small_new);
+    lua_setglobal(L, "small_new");
+}
+
 static void row(const char *lua, const char *what, double ours, double plain, const char *goal)
 {
     if (plain > 0)
@@ -163,6 +305,58 @@ static void run(const char *text)
         exit(1);
     }
 }
+
+static char script[300];
+
+static void run_script(void) { run(script); }
+
+/* The loop of a script, where NEW makes an object. */
+static void compare_scripts(const char *lua, const char *what, const char *text, int operations, const char *goal)
+{
+    static const char *const makers[] = { "small_new", "plain_new" };
+    double least[2] = { 1e18, 1e18 };
+    int round, i;
+    for (round = 0; round < ROUNDS; round++)
+        for (i = 0; i < 2; i++) {
+            sprintf(script, "local new, n, collect = %s, %d, collectgarbage %s", makers[i], operations, text);
+            run("collectgarbage()");
+            time_once(run_script, operations, &least[i]);
+        }
+    row(lua, what, least[0], least[1], goal);
+}
+
+#if HAS_MALLINFO
+/* Bytes that are allocated, with and without Lua. */
+static double bytes(void)
+{
+    int has_own;
+    run("collectgarbage() collectgarbage()");
+    lua_getglobal(L, "jit");                    /* which has an allocator of its own */
+    has_own = !lua_isnil(L, -1);
+    lua_pop(L, 1);
+    return (double)mallinfo2().uordblks + (has_own ? lua_gc(L, LUA_GCCOUNT, 0) * 1024.0 : 0);
+}
+
+/* What is there for each object of a list, with what it has. */
+static void compare_memory(const char *lua, const char *what, const char *text, const char *goal)
+{
+    static const char *const makers[] = { "small_new", "plain_new" };
+    double used[2], before;
+    int i;
+    for (i = 0; i < 2; i++) {
+        run("list = {} for i = 1, 50000 do list[i] = true end");
+        before = bytes();
+        sprintf(script, "local new = %s for i = 1, 50000 do %s list[i] = w end", makers[i], text);
+        run(script);
+        if (i == 0 && rrc_lua_step(L, heap) != RRC_OK)
+            exit(1);
+        used[i] = (bytes() - before) / 50000;
+        run("list = nil");
+        rrc_lua_collect(L, heap);
+    }
+    row(lua, what, used[0], used[1], goal);
+}
+#endif
 
 /* Widgets with a callback each that mentions them: two links for each. */
 static void bench_steps(const char *lua, long links)
@@ -221,6 +415,20 @@ int main(int argc, char **argv)
     compare(lua, "callback reference", reference, reference_plain, OPERATIONS, "goal: x 1.5");
     compare(lua, "check of an argument", check, check_plain, OPERATIONS, "");
     compare(lua, "new proxy, and close", proxy, proxy_plain, OPERATIONS / 10, "");
+    lua_pushvalue(L, 2);
+    callback_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    callback_ob = rrc_lua_ref(L, heap, 2);
+    compare(lua, "call of a callback with an object", call, call_plain, OPERATIONS, "goal: x 1.3");
+    open_plain();
+    compare_scripts(lua, "get a property, in a script", "local w, x = new(1) for i = 1, n do x = w.id end", OPERATIONS,
+                    "goal: x 1.1; LuaJIT 1.3");
+    compare_scripts(lua, "look a method up, in a script", "local w, x = new(1) for i = 1, n do x = w.set end", OPERATIONS, "");
+    compare_scripts(lua, "make an object and drop it, in a script", "for i = 1, n do new(i) end collect()", OPERATIONS / 4,
+                    "goal: x 2");
+#if HAS_MALLINFO
+    compare_memory(lua, "bytes of an object", "local w = new(i)", "goal: x 2");
+    compare_memory(lua, "bytes of an object with a callback", "local w = new(i) w:set(function() return i end)", "goal: x 2");
+#endif
     bench_steps(lua, links);
     return 0;
 }

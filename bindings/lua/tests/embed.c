@@ -61,6 +61,8 @@ static void *counted_realloc(void *ptr, size_t size)
 #define RRC_LUA_IMPLEMENTATION
 #include "nodes.h"
 
+int luaopen_classes(lua_State *L);
+
 #include <lualib.h>
 #include <string.h>
 
@@ -586,12 +588,37 @@ static const char busy[] =
     "for i = 1, 40 do if kept[i] then pcall(kept[i].move, kept[i], 1, kept[i], 3) end end "
     "rawrefcount_collect() ";
 
+/* The same for what classes.c has. */
+static const char busy_classes[] =
+    "local x "
+    "for i = 1, 10 do "
+    "  local o = classes.Open('text') "
+    "  o.field = i "
+    "  for name, value in classes.pairs(o) do x = value end "
+    "  pcall(function() return classes.Strict().x end) "
+    "  local b = classes.Bag() "
+    "  b.x_1 = 5 "
+    "  x = classes.send(function(...) return ... end, o) "
+    "  x = classes.result(function() return 'text' .. i end, 'o') "
+    "  x = classes.results(function() return 'a' .. i, 'b' .. i, {}, o, 5, 6 end) "
+    "  x = classes.text_of('text' .. i) "
+    "  classes.hold_key('key' .. i) "
+    "  x = classes.is_same_key('key' .. i, 'other') "
+    "  classes.call(coroutine.create(function(y) coroutine.yield(y) end), o, 'x') "
+    "  pcall(classes.call, coroutine.create(function() error('in a coroutine') end)) "
+    "  pcall(classes.raise_with, function() error('in a script') end, o, 'x' .. i) "
+    "  classes.raise_with(function() end, o) "
+    "end ";
+
 /* The n-th allocation fails: once, or with all that follow. 1: the program came through. */
-static int run_with_limit(long n, int all)
+static int run_with_limit(const char *program, long n, int all)
 {
     lua_State *L = open_state();
     int status;
-    check_int(luaL_loadstring(L, busy), 0);
+    lua_pushcfunction(L, luaopen_classes);
+    lua_call(L, 0, 1);
+    lua_setglobal(L, "classes");
+    check_int(luaL_loadstring(L, program), 0);
     lua_setallocf(L, limited_alloc, NULL);
     allocations_left = n;
     fail_on = all;
@@ -600,7 +627,7 @@ static int run_with_limit(long n, int all)
     allocations_left = -1;
     fail_on = 0;
     lua_settop(L, 0);
-    run(L, "while pcall(nodes.release, 1) do end");
+    run(L, "while pcall(nodes.release, 1) do end classes.hold_key(nil)");
     run(L, make_garbage);
     collect_all(L);
     check_int(live(), 0);
@@ -609,19 +636,22 @@ static int run_with_limit(long n, int all)
     return status == 0;
 }
 
-static void fail_each_allocation(int all)
+static void fail_each_allocation(const char *program, int all)
 {
     long n, by = unit_is_quick() ? 41 : 1;
     for (n = 0;; n += n < 300 * by ? by : 7 * by) {
         unit_context("allocation %ld", n);
-        if (run_with_limit(n, all))
+        if (run_with_limit(program, n, all))
             break;
+        check(n < 100000);
     }
     check(n > 300);
 }
 
-static void an_allocation_fails(void) { fail_each_allocation(0); }
-static void all_allocations_fail_from_one_on(void) { fail_each_allocation(1); }
+static void an_allocation_fails(void) { fail_each_allocation(busy, 0); }
+static void all_allocations_fail_from_one_on(void) { fail_each_allocation(busy, 1); }
+static void an_allocation_fails_for_values(void) { fail_each_allocation(busy_classes, 0); }
+static void all_allocations_fail_for_values(void) { fail_each_allocation(busy_classes, 1); }
 
 /* To open the heap itself. */
 static void opening_fails(void)
@@ -651,7 +681,8 @@ static void opening_fails(void)
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
            UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
-           UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(opening_fails));
+           UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
+           UNIT(all_allocations_fail_for_values), UNIT(opening_fails));
 
 #ifdef EMBED_SCRIPTS
 #include "rawrefcount.c"                    /* the module */
@@ -660,7 +691,7 @@ int luaopen_widgets(lua_State *L);
 static int run_script(int argc, char **argv)
 {
     static const luaL_Reg modules[] = { { "rawrefcount", luaopen_rawrefcount }, { "nodes", luaopen_nodes },
-                                        { "widgets", luaopen_widgets } };
+                                        { "widgets", luaopen_widgets }, { "classes", luaopen_classes } };
     lua_State *L = luaL_newstate();
     int i, status;
     luaL_openlibs(L);

@@ -1,33 +1,45 @@
 #!/bin/sh
-# readme.sh LUA - the README's complete example, compiled by the line that it gives (with the flags of
-# LUA), prints what stands below it.
+# readme.sh LUA - the README's complete example, compiled by the lines that it gives (with the flags of
+# LUA) in a folder with nothing but the two vendored files, as C and as C++, prints what stands below it.
 . tests/lib.sh
 lua=$1
 out=$BUILD/lua/$lua/readme
 readme=bindings/lua/README.md
+rm -rf "$out"
 mkdir -p "$out" || exit 1
 
-# The first block fenced with ```LANGUAGE after the name of the module.
+# The block fenced with ```LANGUAGE after the name of the module: the first one, or the NUMBERth.
 block() {
-    awk -v fence="\`\`\`$1" '/^A complete module, `counter.c`:/ { found = 1 }
-                             found && $0 == fence && !done { inside = 1; next }
-                             inside && $0 == "```" { inside = 0; done = 1 }
-                             inside { print }' "$readme"
+    awk -v fence="\`\`\`$1" -v number="${2:-1}" '
+        /^A complete module, `counter.c`:/ { found = 1 }
+        found && $0 == fence && ++count == number { inside = 1; next }
+        inside && $0 == "```" { inside = 0 }
+        inside { print }' "$readme"
 }
-block c >"$out/counter.c"
-block lua >"$out/script.lua"
-block text >"$out/expected.txt"
-line=$(block sh)
-expect "there is a line to compile it" test "${line#cc }" != "$line"
 flags=$(${PKG_CONFIG:-pkg-config} --cflags "$lua")
-command=$(echo "$CC $STRICT ${line#cc }" | sed "s|\$(pkg-config --cflags lua5.4)|$flags|; s|counter\.|$out/counter.|g")
-expect "it compiles: $command" sh -c "$command"
-if (cd "$out" && LUA_CPATH='./?.so' "$lua" script.lua) >"$out/output.txt" 2>&1; then
-    same_text "what it prints with $lua" "$out/expected.txt" "$out/output.txt"
-else
-    fail "what it prints with $lua: it fails"
-    cat "$out/output.txt"
-fi
+
+# use NAME NUMBER COMPILER WARNINGS: the example in a folder of its own, by the NUMBERth line.
+use() {
+    folder=$out/$1
+    mkdir -p "$folder"
+    cp rawrefcount.h bindings/lua/rrc_lua.h "$folder"
+    block c >"$folder/counter.c"
+    block lua >"$folder/script.lua"
+    block text >"$folder/expected.txt"
+    line=$(block sh "$2")
+    expect "$1: there is a line to compile it" test "${line#c* -std}" != "$line"
+    command=$(echo "$3 $4 ${line#c* }" | sed "s|\$(pkg-config --cflags lua5.4)|$flags|")
+    expect "$1: it compiles: $command" sh -c "cd '$folder' && $command"
+    if (cd "$folder" && LUA_CPATH='./?.so' "$lua" script.lua) >"$folder/output.txt" 2>&1; then
+        same_text "$1: what it prints with $lua" "$folder/expected.txt" "$folder/output.txt"
+    else
+        fail "$1: what it prints with $lua: it fails"
+        cat "$folder/output.txt"
+    fi
+}
+# (g++ warns of designated initializers that leave fields out; in C it does not.)
+use c++ 2 "$CXX" "$STRICT -Wno-missing-field-initializers"
+use c 1 "$CC" "$STRICT"
 
 # The functions of rawrefcount.h must be compiled for Lua.
 printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n#include "rrc_lua.h"\n' >"$out/order.c"
@@ -36,16 +48,17 @@ $CC -std=c99 -I. -Ibindings/lua $flags -fsyntax-only "$out/order.c" >"$out/order
 expect "the wrong order of includes is refused" grep -q 'error.*rrc_lua.h: include it before rawrefcount.h' "$out/order.txt"
 
 # Finalizers that use the same counter. What can run finalizers runs all of them here.
-mkdir -p "$out/collecting"
+folder=$out/collecting
+mkdir -p "$folder"
+cp rawrefcount.h bindings/lua/rrc_lua.h "$folder"
 awk '{ print }
      /^#include "rrc_lua.h"/ { print "#define rrc_lua_ref(L, heap, index) (lua_gc(L, LUA_GCCOLLECT, 0), rrc_lua_ref(L, heap, index))"
-                               print "#define rrc_lua_call(heap, callback, n, args) \\\n" \
-                                     "    (lua_gc(rrc_lua_state(heap), LUA_GCCOLLECT, 0), rrc_lua_call(heap, callback, n, args))" }' \
-    "$out/counter.c" >"$out/collecting/counter.c"
-command=$(echo "$command" | sed "s|$out/|$out/collecting/|g")
-expect "it compiles with collections" sh -c "$command -DRRC_DEBUG"
+                               print "#define rrc_lua_callf(heap, ...) \\\n" \
+                                     "    (lua_gc(rrc_lua_state(heap), LUA_GCCOLLECT, 0), rrc_lua_callf(heap, __VA_ARGS__))" }' \
+    "$out/c/counter.c" >"$folder/counter.c"
+expect "it compiles with collections" sh -c "cd '$folder' && $command -DRRC_DEBUG"
 cat >"$out/finalizers.lua" <<'END'
-local new, runs = require("counter").new, 0
+local new, runs = require("counter").Counter, 0
 local called = 0
 local function finalizer(f)
   if newproxy then getmetatable(newproxy(true)).__gc = f else setmetatable({}, { __gc = f }) end

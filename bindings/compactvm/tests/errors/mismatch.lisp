@@ -1,3 +1,3 @@
-; expect: 3: error: found ], expected )
+; expect: 3: error: unexpected ]
 (define v
   (list 1 2])

@@ -8,7 +8,7 @@
 (define at-first (count 'tracked))
 
 ; ---- growing, beside a string that grows alike
-(define (text b) (with (v (call b 'view)) (call v 'text)))
+(define (text b) (with (call b 'view) (lambda (v) (call v 'text))))
 (define b (byte-buffer))
 (define model "")
 (assert (= (attr b 'size) 0))
@@ -73,8 +73,8 @@
 (close w)
 (call b 'append "!")
 (assert (equal? (text b) "helAo!"))
-(assert (equal? (with (v (call b 'view 0 1)) (message (lambda () (call b 'append "x")))) locked))
-(fails "in the body" (lambda () (with (v (call b 'view 0 1)) (error "in the body"))))
+(assert (equal? (with (call b 'view 0 1) (lambda (v) (message (lambda () (call b 'append "x"))))) locked))
+(fails "in the body" (lambda () (with (call b 'view 0 1) (lambda (v) (error "in the body")))))
 (call b 'append "?")                            ; neither of them is open any more
 
 ; a view that is dropped is one when its proxy has died and its deallocator has run

@@ -33,20 +33,20 @@
 
 ; ---- with: closes in the end, whatever happens
 (define b nil)
-(assert (= (with (x (box 5)) (set! b x) (attr x 'content)) 5))
+(assert (= (with (box 5) (lambda (x) (set! b x) (attr x 'content))) 5))
 (assert (closed? b))
 (assert (equal? (repr b) "#<disposed>"))
-(assert (equal? (message (lambda () (with (x (box 5)) (set! b x) (error "inside")))) "inside"))
+(assert (equal? (message (lambda () (with (box 5) (lambda (x) (set! b x) (error "inside"))))) "inside"))
 (assert (closed? b))
-(assert (null? (with (x (box 5)))))
-(assert (= (with (x (box 1)) (with (y (box 2)) (+ (attr x 'content) (attr y 'content)))) 3))
-(with (x (box 5)) (close x))                    ; twice is harmless
+(assert (null? (with (box 5) (lambda (x)))))
+(assert (= (with (box 1) (lambda (x) (with (box 2) (lambda (y) (+ (attr x 'content) (attr y 'content)))))) 3))
+(with (box 5) (lambda (x) (close x)))                    ; twice is harmless
 (define x 'outer)
-(with (x (box 5)) (define inner x))
+(with (box 5) (lambda (x) (define inner x)))
 (assert (eq? x 'outer))
-(fails "with: expected an object that can be closed, got 5" (lambda () (with (x 5) (error "not reached"))))
-(fails "with: bad form: (with x x)" (lambda () (eval '(with x x))))
-(fails "oops" (lambda () (with (x (error "oops")) x)))
+(fails "with: expected an object that can be closed, got 5" (lambda () (with 5 (lambda (x) (error "not reached")))))
+(fails "with: expected a procedure, got 5" (lambda () (with (box 5) 5)))
+(fails "oops" (lambda () (with (error "oops") (lambda (x) x))))
 
 ; ---- use afterwards is an error that says so
 (close b)
@@ -83,6 +83,6 @@
 (fails "RuntimeError: the handle is stuck" (lambda () (close h)))
 (assert (closed? h))
 (close h)
-(fails "RuntimeError: the handle is stuck" (lambda () (with (x (Handle)) 5)))
-(fails "inside" (lambda () (with (x (Handle)) (error "inside"))))       ; of two errors the first
+(fails "RuntimeError: the handle is stuck" (lambda () (with (Handle) (lambda (x) 5))))
+(fails "inside" (lambda () (with (Handle) (lambda (x) (error "inside")))))       ; of two errors the first
 (settle)

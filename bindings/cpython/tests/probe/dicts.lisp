@@ -71,7 +71,7 @@
 (settle)
 (define before (boxes))
 (assert (equal? (lend-and (box 1) (closing close)) "<box of None>"))
-(assert (equal? (lend-and (box 1) (closing (lambda (x) (with (y x) nil)))) "<box of None>"))
+(assert (equal? (lend-and (box 1) (closing (lambda (x) (with x (lambda (y) nil))))) "<box of None>"))
 (settle)
 (assert (= (boxes) before))
 

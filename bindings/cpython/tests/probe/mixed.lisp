@@ -69,7 +69,7 @@
   (gc)
   (if (compound? m) (make-compound (car m) (map make (cdr m)))
       (cond ((string? m) (one-of (lambda () (string-append m "")) (lambda () (str-copy m))))
-            ((and (number? m) (= m (floor m))) (one-of (lambda () (+ m 0)) (lambda () (as-long m))))
+            ((and (number? m) (try (lambda () (= (quotient m 1) m)) (lambda (e) false))) (one-of (lambda () (+ m 0)) (lambda () (as-long m))))
             ((number? m) (one-of (lambda () (* m 1)) (lambda () (as-double m))))
             ((symbol? m) (one-of (lambda () m) (lambda () (call-it (lambda (x) x) m))))
             (else m))))

@@ -12,7 +12,7 @@
 (assert (equal? (range-tuple 3) (tuple 0 1 2)))
 (assert (= (tuple-length (range-tuple 5 2)) 0))
 (fails "tuple-ref: index 3 is out of range, the length is 3" (lambda () (tuple-ref t 3)))
-(fails "tuple-ref: expected a tuple, got [1]" (lambda () (tuple-ref [1] 0)))
+(fails "tuple-ref: expected a tuple, got [1]" (lambda () (tuple-ref (vector 1) 0)))
 (fails "range-tuple: expected a smaller whole number, got 4611686018427387904" (lambda () (range-tuple 0 4611686018427387904)))
 (define (fresh) (array 10 "twenty" 'thirty))
 (define a (fresh))
@@ -52,7 +52,7 @@
 (assert (= (tuple-get t 10) 123456789012))
 (fails "IndexError" (lambda () (tuple-get t 11)))
 (fails "SystemError" (lambda () (tuple-set (tuple 1) 0)))
-(fails "TypeError" (lambda () (tuple-items [1])))
+(fails "TypeError" (lambda () (tuple-items (vector 1))))
 (hold-it t)
 (define c (c-address t))
 (set! t nil)
@@ -194,7 +194,7 @@
 (assert (= (array-length (held-it)) 4))
 (drop-it)
 (settle)
-(assert (= (count 'tracked) (dict-get (stats) 'tracked)))
+(assert (= (count 'tracked) (stat 'tracked)))
 
 ; ---- arrays that contain themselves, when C has looked at them or made them: comparing ends
 (define (circle n) (let ((a (array))) (for-each (lambda (i) (array-push! a a)) (range n)) a))
@@ -223,7 +223,7 @@
     (assert (not (equal? (make (made 1) (list (made 2)) (made 3)) (make (made 1) (list (made 2)) (made 4))))))
   (list vector list array tuple tuple-make list-make))
 (assert (member (made 2) (list (made 1) (made 2))))
-(assert (equal? (cdr (assoc (made 2) (list (cons (made 1) 1) (cons (made 2) 2)))) 2))
+(assert (not (member (made 3) (list (made 1) (made 2)))))
 (assert (not (equal? (seen (circle 2)) (seen (circle 3)))))
 
 ; containers of what was closed: C sees an object, of which nothing is left

@@ -1,101 +1,8 @@
-/* dict.c - when values are equal, and dicts, whose keys are found by it. */
-#include "dict.h"
-
-#include <string.h>
-
-/* ---- equality ------------------------------------------------------------ */
-
-static int are_numbers(cvm_value a, cvm_value b)
-{
-    return cvm_is_number(a) && cvm_is_number(b);
-}
-
-/* The numbers that are no reals end just below this one. */
-#define WHOLE_LIMIT (-(double)INTPTR_MIN)
-
-int cvm_compare_whole(intptr_t a, double b)
-{
-    intptr_t whole;
-    double rest;
-
-    if (b >= WHOLE_LIMIT || b < -WHOLE_LIMIT)
-        return b > 0 ? -1 : 1;
-    if (!(b <= 0 || b >= 0))
-        return 2;
-    whole = (intptr_t)b;                /* towards zero */
-    rest = b - (double)whole;
-    return a != whole ? (a > whole) - (a < whole) : (rest < 0) - (rest > 0);
-}
-
-int cvm_compare(cvm_value a, cvm_value b)
-{
-    int order;
-
-    if (cvm_is_whole(a) && cvm_is_whole(b))
-        return (cvm_whole_of(a) > cvm_whole_of(b)) - (cvm_whole_of(a) < cvm_whole_of(b));
-    if (cvm_is_whole(a))
-        return cvm_compare_whole(cvm_whole_of(a), cvm_number_of(b));
-    if (cvm_is_whole(b)) {
-        order = cvm_compare_whole(cvm_whole_of(b), cvm_number_of(a));
-        return order == 2 ? 2 : -order;
-    }
-    if (cvm_number_of(a) < cvm_number_of(b))
-        return -1;
-    return cvm_number_of(a) > cvm_number_of(b) ? 1 : cvm_number_of(a) >= cvm_number_of(b) ? 0 : 2;
-}
-
-static int equal_strings(cvm_value a, cvm_value b)
-{
-    return CVM_STRING_OF(a)->length == CVM_STRING_OF(b)->length
-        && memcmp(cvm_bytes(a), cvm_bytes(b), CVM_STRING_OF(a)->length) == 0;
-}
-
-static int equal_vectors(cvm *vm, const cvm_value *a, const cvm_value *b)
-{
-    size_t i, n = CVM_VECTOR_OF(*a)->length;
-    int same = n == CVM_VECTOR_OF(*b)->length;
-
-    for (i = 0; same == 1 && i < n; i++)
-        same = cvm_equal(vm, CVM_VECTOR_OF(*a)->items[i], CVM_VECTOR_OF(*b)->items[i]);
-    return same;
-}
-
-static int equal_otherwise(cvm *vm, cvm_value *a, cvm_value *b)
-{
-    int (*equal)(cvm *, cvm_value *, cvm_value *) = cvm_object_of(*a)->kind < CVM_LANGUAGE_KINDS ? NULL
-        : cvm_object_of(*a)->kind < CVM_API_KINDS ? vm->ops.equal_in_language : vm->ops.equal_in_api;
-
-    return equal != NULL ? equal(vm, a, b) : 0;
-}
-
-int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
-{
-    size_t scope = cvm_open(vm);
-    cvm_value *r_a, *r_b;
-    int same;
-
-    if (are_numbers(a, b))
-        return cvm_compare(a, b) == 0;
-    if (a == b)
-        return 1;
-    if (!cvm_is_object(a) || !cvm_is_object(b))
-        return 0;
-    if (cvm_is(a, CVM_STRING) && cvm_is(b, CVM_STRING))
-        return equal_strings(a, b);
-    if (!cvm_enter(vm))
-        return -1;
-    r_a = cvm_root(vm, a);
-    r_b = cvm_root(vm, b);
-    same = cvm_is(a, CVM_VECTOR) && cvm_is(b, CVM_VECTOR) ? equal_vectors(vm, r_a, r_b) : equal_otherwise(vm, r_a, r_b);
-    cvm_close(vm, scope);
-    cvm_leave(vm);
-    return same;
-}
-
-/* ---- dicts --------------------------------------------------------------
+/* hostdict.c - dicts of the host, which C sees as Python's: see dict.c.
  *
- * Keys are compared as by cvm_equal, but what has items by identity: these can change.
- */
+ * Keys are compared as by cvm_equal, but what has items by identity: these can change. Those that are
+ * objects of C, and tuples, are compared as C compares them. */
+#include "internal.h"
 
 static const cvm_kind dict_kind = { "dict", offsetof(cvm_dict, entries), 2 };
 
@@ -113,22 +20,13 @@ cvm_value cvm_dict_new(cvm *vm)
     return (cvm_value)d;
 }
 
-static int same_key(cvm_value a, cvm_value b)
+static int same_key(cvm *vm, cvm_value a, cvm_value b)
 {
-    if (are_numbers(a, b))
-        return cvm_compare(a, b) == 0;
-    if (cvm_is(a, CVM_STRING) && cvm_is(b, CVM_STRING))
-        return equal_strings(a, b);
-    return a == b;
-}
-
-uint32_t cvm_hash_bytes(const char *bytes, size_t length)
-{
-    uint32_t hash = 2166136261u;        /* FNV-1a */
-
-    for (; length > 0; length--)
-        hash = (hash ^ (unsigned char)*bytes++) * 16777619u;
-    return hash;
+    if (a == b)
+        return 1;
+    if ((cvm_is_number(a) && cvm_is_number(b)) || (cvm_is(a, CVM_STRING) && cvm_is(b, CVM_STRING)))
+        return cvm_equal(vm, a, b);      /* which calls nothing for these */
+    return 0;
 }
 
 static uint32_t hash_number(double number)
@@ -141,10 +39,10 @@ static uint32_t hash_number(double number)
     return cvm_hash_bytes((const char *)bytes, sizeof bytes);
 }
 
-/* A key whose hash and equality the API knows. */
-static int is_api_key(const cvm *vm, cvm_value key)
+/* A key whose hash and equality C knows. */
+static int is_api_key(cvm_value key)
 {
-    return vm->ops.hash != NULL && cvm_is_object(key)
+    return cvm_is_object(key)
         && (cvm_is(key, CVM_FOREIGN) || cvm_object_of(key)->kind >= CVM_API_KINDS);
 }
 
@@ -170,9 +68,9 @@ static int prepare(cvm *vm, cvm_value *key)
     int failed = 0;
     uint32_t hash;
 
-    if (!is_api_key(vm, *key) || cvm_object_of(*key)->hash != 0)
+    if (!is_api_key(*key) || cvm_object_of(*key)->hash != 0)
         return 1;
-    hash = vm->ops.hash(vm, *key, &failed);
+    hash = py_dict_hash(vm, *key, &failed);
     if (!failed)
         cvm_object_of(*key)->hash = hash;
     return !failed;
@@ -198,14 +96,14 @@ static cvm_value *find_place(cvm *vm, const cvm_value *dict, const cvm_value *ke
         k = CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(*place)];
         if (k == CVM_NONE)
             continue;
-        if (k == *key || (!is_api_key(vm, k) && !is_api_key(vm, *key))) {
-            if (same_key(k, *key))
+        if (k == *key || (!is_api_key(k) && !is_api_key(*key))) {
+            if (same_key(vm, k, *key))
                 return place;
             continue;
         }
         if (hash_key(vm, k) != hash)
             continue;
-        same = vm->ops.same_key(vm, k, *key);
+        same = py_dict_same(vm, k, *key);
         d = CVM_DICT_OF(*dict);
         if (same < 0)
             return NULL;
@@ -348,3 +246,136 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key)
     d->count--;
     return 1;
 }
+
+/* ---- for the rest of the VM ---------------------------------------------- */
+
+int cvm_dict_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+{
+    cvm_dict *dict = CVM_DICT_OF(v);
+    size_t i;
+    int ok = 1;
+    const char *between = "";
+
+    dict->head.flags |= CVM_PRINTING;
+    cvm_put(out, "{", 1);
+    for (i = 0; ok && i < dict->used && !out->full; i++) {
+        cvm_value *entry = &CVM_VECTOR_OF(dict->entries)->items[2 * i];
+
+        if (entry[0] == CVM_NONE)
+            continue;
+        cvm_put_text(out, between);
+        between = ", ";
+        ok = cvm_print_nested(vm, entry[0], quoted, out);
+        cvm_put(out, " ", 1);
+        ok = ok && cvm_print_nested(vm, entry[1], quoted, out);
+    }
+    cvm_put(out, "}", 1);
+    dict->head.flags &= (unsigned char)~CVM_PRINTING;
+    return ok;
+}
+
+/* A dict, with its own vectors, is one object. */
+void cvm_dict_edges(cvm_value v, rrc_edgeproc visit, void *arg)
+{
+    const cvm_dict *dict = CVM_DICT_OF(v);
+    const cvm_value *entry = dict->entries == CVM_NIL ? NULL : CVM_VECTOR_OF(dict->entries)->items;
+    size_t i;
+
+    for (i = 0; i < dict->used; i++, entry += 2) {
+        char name[80];
+        cvm_value key = cvm_is(entry[0], CVM_SYMBOL) ? CVM_SYMBOL_OF(entry[0])->name : entry[0];
+
+        if (key == CVM_NONE)
+            continue;
+        if (cvm_is_object(entry[0]))
+            visit(arg, cvm_object_of(entry[0]), "key", i);
+        if (cvm_is(key, CVM_STRING))
+            snprintf(name, sizeof name, ".%.60s", cvm_bytes(key));
+        if (cvm_is_object(entry[1]))
+            visit(arg, cvm_object_of(entry[1]), cvm_is(key, CVM_STRING) ? name : NULL, i);
+    }
+}
+
+/* ---- seen from the language ------------------------------------------------ */
+
+/* The first argument must be a dict. */
+#define DICT_PROCEDURE(name, who) \
+    static cvm_value name##_body(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n); \
+    static cvm_value name(cvm *vm, cvm_value *args, size_t n) \
+    { \
+        return cvm_is(args[0], CVM_DICT) ? name##_body(vm, args, n) : cvm_expected(vm, who, "a dict", args[0]); \
+    } \
+    static cvm_value name##_body(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
+
+CVM_BUILTIN_BODY(b_dict_p) { return cvm_boolean(cvm_is(args[0], CVM_DICT)); }
+
+/* (dict key value ...) */
+CVM_BUILTIN_BODY(b_dict)
+{
+    cvm_value *d = cvm_root(vm, CVM_NIL);
+    size_t i;
+
+    if (n % 2 != 0)
+        return cvm_fail(vm, "dict: the last key has no value");
+    *d = cvm_dict_new(vm);
+    for (i = 0; i < n && *d != CVM_NONE; i += 2)
+        if (!cvm_dict_set(vm, *d, args[i], args[i + 1]))
+            return CVM_NONE;
+    return *d;
+}
+
+/* (dict-get d key) or (dict-get d key default) */
+DICT_PROCEDURE(b_dict_get, "dict-get")
+{
+    cvm_value v = cvm_dict_get(vm, args[0], args[1]);
+
+    return v != CVM_NONE || vm->failed ? v : n > 2 ? args[2] : CVM_NIL;
+}
+
+DICT_PROCEDURE(b_dict_set, "dict-set!")
+{
+    return cvm_dict_set(vm, args[0], args[1], args[2]) ? args[2] : CVM_NONE;
+}
+
+DICT_PROCEDURE(b_dict_has_p, "dict-has?")
+{
+    int found = cvm_dict_place(vm, args[0], args[1]) != NULL;
+
+    return vm->failed ? CVM_NONE : cvm_boolean(found);
+}
+
+DICT_PROCEDURE(b_dict_remove, "dict-remove!")
+{
+    int found = cvm_dict_remove(vm, args[0], args[1]);
+
+    return vm->failed ? CVM_NONE : cvm_boolean(found);
+}
+
+DICT_PROCEDURE(b_dict_count, "dict-count") { return cvm_size(vm, CVM_DICT_OF(args[0])->count); }
+
+/* Every other item of the entries: the keys (0) or the values (1), in order. */
+static cvm_value dict_column(cvm *vm, cvm_value *args, size_t column)
+{
+    cvm_value *list = cvm_root(vm, CVM_NIL);
+    size_t i;
+
+    for (i = CVM_DICT_OF(args[0])->used; i > 0 && *list != CVM_NONE; i--) {
+        const cvm_value *items = CVM_VECTOR_OF(CVM_DICT_OF(args[0])->entries)->items;
+
+        if (items[2 * (i - 1)] != CVM_NONE)
+            *list = cvm_cons(vm, cvm_plain(items[2 * (i - 1) + column]), *list);
+    }
+    return *list;
+}
+
+DICT_PROCEDURE(b_dict_keys, "dict-keys") { return dict_column(vm, args, 0); }
+DICT_PROCEDURE(b_dict_values, "dict-values") { return dict_column(vm, args, 1); }
+
+const cvm_builtin_def py_dict_procedures[] = {
+    { "dict", ".*", b_dict },               { "dict?", ".", b_dict_p },
+    { "dict-get", "..?.", b_dict_get },     { "dict-set!", "...", b_dict_set },
+    { "dict-has?", "..", b_dict_has_p },    { "dict-remove!", "..", b_dict_remove },
+    { "dict-count", ".", b_dict_count },    { "dict-keys", ".", b_dict_keys },
+    { "dict-values", ".", b_dict_values },
+    { NULL, NULL, NULL }
+};
