@@ -4933,8 +4933,11 @@ static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
             if (i < near_count && rrci_is_held(near_link[i].ob))
                 RRCI_PREFETCH_TO_WRITE(near_link[i].p);
             if (rrci_is_held(link[i].ob)) {
-                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob)))
+                if (RRCI_UNLIKELY(RRCI_COUNT(link[i].ob) < RRC_REFCNT_FROM_PYPY || rrci_is_freed(link[i].ob))) {
+                    if (!is_p)
+                        continue;       /* the free function reports it */
                     rrci_refcount_error(heap, function, link[i].ob, link[i].p);
+                }
                 if (is_p || RRC_HOST_HAS_STATE(heap, link[i].p))
                     RRC_HOST_TRACE(heap, link[i].p);
             }
@@ -5579,7 +5582,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 /* Does C's reference to ob, which is linked and has a GC head, keep the p of its link? */
 RRCI_ALWAYS_INLINE int rrci_keeps_p(rrc_heap *heap, rrc_object *ob)
 {
-    return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0 || RRC_HOST_HAS_STATE(heap, RRC_LINK(ob));
+    return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
+        || (RRC_LINK(ob) != NULL && RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)));
 }
 
 /* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
@@ -7663,8 +7667,7 @@ static void rrci_find_dead_nodes(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
         if (heap->cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
-        if (!rrci_is_hole(ob))
-            rrci_forget_dead(heap, ob);
+        rrci_forget_dead(heap, ob);
     }
 }
 
@@ -8006,7 +8009,7 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     if (heap->cursor > list->count)
         heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search) && heap->step.code == RRC_OK; search->units++) {
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
         rrc_object *ob = *rrci_ob_at(list, --heap->cursor);
         rrci_mirror_head *head;
         if (heap->cursor >= RRCI_SEGMENT)
@@ -8097,7 +8100,7 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
         outside = rrci_unexplained(search, ob);
         rrci_gc_head_of(ob)->is.refs = 0;
     }
-    if (outside < 0 && RRCI_IS_WEAK(ob) && heap->step.code == RRC_OK && !heap->step.is_given_up)
+    if (outside < 0 && RRCI_IS_WEAK(ob) && !heap->step.is_given_up)
         rrci_too_many_visits(search, ob);
     if (outside == 0 && rrc_refcnt(ob) == 0 && !RRCI_IS_WEAK(ob))
         rrci_weaken(heap, ob);
@@ -8341,7 +8344,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
         heap->step.looks_for_deaths = 0;
         if (weighing.search.is_wrong) {
             weighing.search.is_wrong = 0;
-            rrci_stop_weighing(heap, weighing.is_moved ? RRC_ETOUCH : RRC_ETRAVERSE);
+            rrci_stop_weighing(heap, RRC_ETRAVERSE);
         }
     }
     heap->state = heap->rest;

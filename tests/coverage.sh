@@ -42,7 +42,8 @@ for program in "$@"; do
     mirror-*)
         run "$program" cases
         run "$program" graphs $graphs
-        run "$program" random 1 60 400
+        run "$program" random 1 300 600
+        run "$program" slices 9973 7
         run "$program" control moves
         ;;
     slices-*)

@@ -9,7 +9,7 @@
    next owner will be young. */
 struct cell {
     size_t id;
-    unsigned char kind, young, age, marked, next_young, movable, linked, demoted;
+    unsigned char kind, young, age, marked, next_young, movable, linked, demoted, has_state;
     cell *forward;
     rrc_object *slot;
     cell *edge[HOST_EDGES];
@@ -481,6 +481,16 @@ size_t host_rooted(host *h, host_kind kind)
 rrc_gcref host_at(const host *h, size_t id)
 {
     return h->objects[id].at;
+}
+
+void host_give_state(host *h, size_t id)
+{
+    h->objects[id].at->has_state = 1;
+}
+
+int host_has_state(const void *p)
+{
+    return ((const cell *)p)->has_state;
 }
 
 int host_is_alive(const host *h, size_t id)

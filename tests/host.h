@@ -197,6 +197,8 @@ size_t host_rooted(host *h, host_kind kind);
 
 /* Where an object is now; NULL if it died. */
 rrc_gcref host_at(const host *h, size_t id);
+void host_give_state(host *h, size_t id);       /* see RRC_HOST_HAS_STATE */
+int host_has_state(const void *p);
 int host_is_alive(const host *h, size_t id);
 int host_in_nursery(const host *h, size_t id);
 int host_is_marked(const host *h, size_t id);       /* in on_weak */

@@ -12,6 +12,7 @@
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(rrc_userdata(heap), p)
 #define RRC_HOST_DEALLOC_TRIGGER(heap) host_dealloc_trigger(rrc_userdata(heap))
 #define RRC_HOST_GUARD(heap, slot, ob) host_guard(heap, slot, ob)
+#define RRC_HOST_HAS_STATE(heap, p) ((void)(heap), host_has_state(p))
 #if HOST_SLOT
 #define RRC_HOST_SLOT(heap, p) host_slot(rrc_userdata(heap), p)
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 200, REFS = 4 };
+enum { PLACES = 600, REFS = 4 };
 
 /* A p, or an edge node. */
 typedef struct place {
@@ -2856,6 +2856,137 @@ static void uncollectable_till_it_is_linked(void)
     close_hand(h);
 }
 
+/* ---- steps in slices ---- */
+
+static void slices(hand *h, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        rrc_mirror_work(h->heap, 1);
+}
+
+static void the_rest(hand *h)
+{
+    while (rrc_mirror_work(h->heap, 3) == 3)
+        ;
+    check_int(rrc_check(h->heap), RRC_OK);
+}
+
+/* An object that only an edge node kept: the host finds that dead after the step has looked for dead nodes, and
+   then C takes a reference. The same step forgets the node, and what the object owns is strong. */
+static void a_node_that_dies_in_a_slice(void)
+{
+    int n;
+
+    for (n = 0; n < 40; n++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *ob = new_thing(h, &Tracked), *view = new_thing(h, &Tracked);
+        place *p;
+
+        unit_context("after slice %d", n);
+        link_to(h, owner, 0);
+        p = link_to(h, view, 1);
+        own(h, owner, 0, ob);
+        own(h, ob, 0, view);
+        rrc_decref(h->heap, view);
+        rrc_decref(h->heap, ob);
+        step(h);
+        check_int(p->anchored, 0);
+        check_int(node(h, ob)->anchored, 0);
+        slices(h, n);
+        node(h, ob)->is_dead = 1;
+        rrc_incref(h->heap, ob);
+        the_rest(h);
+        step(h);
+        check(RRC_REFCNT(ob) > 0);
+        check(node(h, ob) == NULL || node(h, ob)->anchored);
+        check(p->anchored || node(h, ob) != NULL);
+        RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+        rrc_decref(h->heap, ob);
+        check_int(h->deallocs, 1);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+/* Garbage whose tp_clear has run is not given up as uncollectable while objects are weighed. */
+static void clearing_waits_for_the_weighing(void)
+{
+    int n;
+
+    for (n = 0; n < 20; n++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &Stubborn);
+
+        give(ob, 0, ob);
+        step(h);
+        rrc_run_pending(h->heap, 1);
+        slices(h, n);
+        rrc_run_pending(h->heap, 0);
+        the_rest(h);
+        rrc_run_pending(h->heap, 0);
+        expect_log(h, RRC_EUNCOLLECTABLE);
+        RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+        check_int(h->deallocs, 1);
+        close_hand(h);
+    }
+}
+
+/* The lists of links change between the slices that go through them. */
+static void links_change_between_slices(void)
+{
+    enum { LINKS = 200 };
+    int n;
+
+    for (n = 0; n < 60; n++) {
+        hand *h = open_hand();
+        rrc_object *ob[LINKS + 1];
+        int i;
+
+        unit_context("after slice %d", n);
+        for (i = 0; i < LINKS; i++) {
+            ob[i] = new_thing(h, &Bare);
+            link_to(h, ob[i], 1);
+        }
+        for (i = 0; i < n; i++)
+            rrc_mirror_work(h->heap, 20);
+        ob[LINKS] = new_thing(h, &Bare);
+        link_to(h, ob[LINKS], 1);
+        if (n % 3 == 0)
+            step(h);
+        rrc_mirror_work(h->heap, 1);
+        for (i = 0; i < LINKS; i += 2)
+            check_int(rrc_unlink(h->heap, ob[i]), RRC_OK);
+        the_rest(h);
+        for (i = 0; i <= LINKS; i++)
+            rrc_decref(h->heap, ob[i]);
+        close_hand(h);
+    }
+}
+
+/* A linked object without its bias is not let go: nothing else tells that its p needs it. */
+static void an_owner_without_bias(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *ob = new_thing(h, &Tracked);
+    place *p = new_place(h, 0);
+
+    check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);        /* and no bias */
+    own(h, ob, 0, ob);
+    give(owner, 0, ob);
+    link_to(h, owner, 0);
+    check_int(rrc_mirror_step(h->heap), RRC_OK);
+    expect_log(h, RRC_EREFCNT);
+    check(RRC_REFCNT(ob) > 0);
+    check_int(p->anchored, 1);
+    RRC_REFCNT(ob) += BIAS;
+    RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
 /* What the host keeps in the node of garbage is there until the garbage is cleared. */
 static void garbage_keeps_its_node(void)
 {
@@ -3127,5 +3258,6 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
     UNIT(uncollectable_till_it_is_linked),
-    UNIT(garbage_keeps_its_node), UNIT(few_objects_without_links),
+    UNIT(garbage_keeps_its_node), UNIT(a_node_that_dies_in_a_slice), UNIT(clearing_waits_for_the_weighing),
+    UNIT(links_change_between_slices), UNIT(an_owner_without_bias), UNIT(few_objects_without_links),
     UNIT(many_objects_without_links) DEBUG_TESTS);

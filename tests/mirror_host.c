@@ -413,6 +413,8 @@ static vm_object *node_of(vm *v, rrc_object *ob)
         return s->weak;
     o = vm_new(v, -1);
     s = (vm_slot *)rrc_mirror_node(v->heap, ob);
+    if (s != NULL && s->weak != NULL)
+        return s->weak;                 /* a finalizer, which ran just now, got it back */
     if (s != NULL) {
         s->weak = s->owner = o;
         o->slot = s;

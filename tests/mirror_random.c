@@ -291,7 +291,7 @@ static void operate(m_world *w)
         if (((driver *)w->user)->steps_rarely && choose(w, 25) != 0)
             grow(w);
         else if (((driver *)w->user)->slices)
-            m_work(w, 1 + choose(w, 30));
+            m_work(w, choose(w, 30));
         else if (!w->v->options.only_collects && (choose(w, 4) != 0 || rrc_mirror_is_due(w->v->heap)))
             m_step(w);
         else if (choose(w, 4) == 0)
@@ -374,7 +374,7 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
-    d.slices = seed / 72 % 3 != 0 && !options.only_collects;
+    d.slices = seed / 2 % 5 < 3 && !options.only_collects;
     w->careless = careless;
     w->soft = soft;
     w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;

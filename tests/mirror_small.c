@@ -171,11 +171,12 @@ static void live(const family *f, uint64_t number, uint64_t member)
 
 /* ---- a change between two slices ---- */
 
-enum { HOLD, DROP, BLINK, REFER, CLEAR, MOVE, MOVE_OUT, UNLINK, LINK_P, LINK_O, ROOT, POINT, TRACK, COLLECT, RUN, CHANGES };
+enum { HOLD, DROP, BLINK, REFER, CLEAR, MOVE, MOVE_OUT, UNLINK, LINK_P, LINK_O, ROOT, POINT, TRACK, COLLECT, RUN,
+       STEP, GC, DISABLE, CHANGES };
 
 static const char *const change_names[CHANGES] = {
     "hold", "drop", "hold and drop", "refer", "clear", "move", "move out", "unlink", "link P", "link O", "root", "point", "track",
-    "collect", "run pending"
+    "collect", "run pending", "step", "rrc_gc_collect", "rrc_gc_disable"
 };
 
 static int is_there(const scene *s, int ob) { return ob != NOBODY && s->w->ob[ob].ob != NULL && s->w->ob[ob].reached; }
@@ -252,6 +253,17 @@ static int change(scene *s, int what, int a, int b)
         return 1;
     case COLLECT:
         vm_collect(w->v);
+        return a == 0 && b == 0;
+    case STEP:
+        m_step(w);
+        return a == 0 && b == 0;
+    case GC:
+        m_collect(w);
+        return a == 0 && b == 0;
+    case DISABLE:
+        rrc_gc_disable(w->v->heap);
+        m_work(w, 1);
+        rrc_gc_enable(w->v->heap);
         return a == 0 && b == 0;
     default:
         m_run(w, 1);

@@ -375,7 +375,7 @@ int m_step(m_world *w)
 /* Returns whether the step has ended. */
 int m_work(m_world *w, size_t max)
 {
-    return rrc_mirror_work(w->v->heap, max) < max;
+    return rrc_mirror_work(w->v->heap, max) < max || max == 0;
 }
 
 size_t m_collect(m_world *w)

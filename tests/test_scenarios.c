@@ -456,7 +456,73 @@ static void a_story_under_stress(void)
     }
 }
 
+static const rrc_member owned[] = { { "ref[0]", offsetof(node, ref) }, { NULL, 0 } };
+static const rrc_type Owner = { .tp_name = "Owner", .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                .tp_members = owned };
+
+static void ignore(void *arg, const char *text, size_t size) { (void)arg, (void)text, (void)size; }
+
+static size_t proxy_of(host *h, rrc_object *ob, int has_state)
+{
+    size_t id = host_rooted(h, HOST_YOUNG);
+
+    check_int(rrc_link(h->heap, host_at(h, id), ob, RRC_O), RRC_OK);
+    if (has_state)
+        host_give_state(h, id);
+    host_unroot(h, id);
+    return id;
+}
+
+/* A proxy with state of its own lives while C holds its ob: itself, by a tracked object, or as one that is. (Only a
+   macro can say that it has state.) */
+static void proxies_with_state(void)
+{
+    int has_state, searches;
+
+    for (has_state = 0; has_state < 1 + HOST_MACROS; has_state++)
+        for (searches = 0; searches < 2; searches++) {
+            host *h = host_open(NULL);
+            static STATIC_OB(fixed, &Node);
+            rrc_object *held = ob_new(h, &Node), *owner = rrc_gc_new(h->heap, &Owner);
+            rrc_object *child = rrc_gc_new(h->heap, &Owner), *leaf = ob_new(h, &Plain);
+            size_t id[5];
+            int i;
+
+            unit_context("has state %d, searches %d", has_state, searches);
+            id[0] = proxy_of(h, held, has_state);
+            id[1] = proxy_of(h, owner, has_state);
+            id[2] = proxy_of(h, child, has_state);
+            id[3] = proxy_of(h, leaf, has_state);
+            id[4] = proxy_of(h, STATIC_PTR(fixed), has_state);
+            NODE(owner)->ref[0] = child;
+            NODE(child)->ref[0] = leaf;
+            check_int(rrc_gc_track(h->heap, owner), RRC_OK);
+            check_int(rrc_gc_track(h->heap, child), RRC_OK);
+            if (!searches)
+                rrc_gc_disable(h->heap);
+            check_int(rrc_dump_dot(h->heap, ignore, NULL), RRC_OK);
+            host_minor(h);
+            host_major(h);
+            host_major(h);
+            for (i = 0; i < 5; i++)
+                check_int(host_is_alive(h, id[i]), has_state);
+            rrc_gc_enable(h->heap);
+            rrc_decref(h->heap, held);
+            rrc_decref(h->heap, owner);
+            host_major(h);
+            rrc_run_pending(h->heap, 0);
+            host_major(h);
+            rrc_run_pending(h->heap, 0);
+            for (i = 0; i < 4; i++)
+                check_int(host_is_alive(h, id[i]), 0);
+            if (RRC_LINK(STATIC_PTR(fixed)) != NULL)
+                check_int(rrc_unlink(h->heap, STATIC_PTR(fixed)), RRC_OK);
+            host_close(h);
+        }
+}
+
 UNIT_GROUP(scenarios,
+    UNIT(proxies_with_state),
     UNIT(all_of_a_young_p),
     UNIT(all_of_an_old_p),
     UNIT(all_of_a_large_p),
