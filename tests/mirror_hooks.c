@@ -2917,7 +2917,7 @@ static void clearing_waits_for_the_weighing(void)
 
     for (n = 0; n < 20; n++) {
         hand *h = open_hand();
-        rrc_object *ob = new_thing(h, &Stubborn);
+        rrc_object *ob = new_thing(h, &Stubborn), *other = new_thing(h, &Tracked);
 
         give(ob, 0, ob);
         step(h);
@@ -2929,6 +2929,7 @@ static void clearing_waits_for_the_weighing(void)
         expect_log(h, RRC_EUNCOLLECTABLE);
         RRC_CLEAR(h->heap, THING(ob)->ref[0]);
         check_int(h->deallocs, 1);
+        rrc_decref(h->heap, other);
         close_hand(h);
     }
 }
