@@ -8077,10 +8077,12 @@ static void rrci_release_tracked(rrci_search *search)
             heap->holes--;
             continue;
         }
-        rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (heap->step.is_given_up || rrci_is_colored(heap, rrci_gc_head_of(ob)))
+            rrci_whiten(heap, rrci_gc_head_of(ob));
         if (heap->step.found_lost)
             rrci_forget_dead(heap, ob);
-        rrci_release(heap, ob);
+        if (heap->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
+            rrci_release(heap, ob);
         heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
     }
 }
@@ -8091,11 +8093,12 @@ static void rrci_release_linked(rrci_search *search, const rrci_link *link)
 {
     rrc_heap *heap = search->heap;
     rrc_object *ob = link->ob;
-    intptr_t outside = rrc_refcnt(ob);
+    intptr_t outside;
     if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
         rrci_refcount_error(heap, search->function, ob, link->p);
     if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
+    outside = rrc_refcnt(ob);
     if (rrci_has_gc_head(ob)) {
         outside = rrci_unexplained(search, ob);
         rrci_gc_head_of(ob)->is.refs = 0;
