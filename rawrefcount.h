@@ -1144,8 +1144,8 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 #if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
-   garbage over both heaps. An open step of rrc_mirror_work is given up. In a mirrored heap every reference must, from the start, be
-   taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
+   garbage over both heaps. An open step of rrc_mirror_work is given up. In a mirrored heap every reference
+   must, from the start, be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
    RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
    for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
    walk or another step is running, and nothing was done.
@@ -3947,10 +3947,10 @@ static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
 }
 
 #ifdef RRC_MIRROR
-/* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
+/* Garbage stays whole until it is cleared: make all that it owns strong. (So it becomes strong itself, as other
+   garbage owns it.) */
 static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_touch(heap, ob);
     rrci_touch_owned(heap, ob);
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
 }

@@ -2910,6 +2910,78 @@ static void a_node_that_dies_in_a_slice(void)
     }
 }
 
+static int lists(const place *node, const place *p)
+{
+    size_t i;
+
+    for (i = 0; i < node->list_count; i++)
+        if (node->list[i] == p)
+            return 1;
+    return 0;
+}
+
+/* The step after one that was given up does what that left. */
+static void a_step_after_one_that_was_given_up(void)
+{
+    int n;
+
+    for (n = 0; n < 30; n++) {
+        hand *h = open_hand();
+        rrc_object *before = new_thing(h, &Tracked), *before_that = new_thing(h, &Tracked);
+        rrc_object *owner = new_thing(h, &Tracked), *bare = new_thing(h, &Bare);
+        place *p;
+
+        unit_context("after slice %d", n);
+        give(before, 0, before_that);
+        link_to(h, owner, 0);
+        own(h, owner, 0, bare);
+        own(h, owner, 1, owner);
+        link_to(h, bare, 1);
+        step(h);
+        check_int(rrc_unlink(h->heap, bare), RRC_OK);
+        p = link_to(h, bare, 1);
+        slices(h, n);
+        step(h);
+        rrc_decref(h->heap, bare);
+        step(h);
+        check(p->anchored || lists(node(h, owner), p));
+        rrc_decref(h->heap, before);
+        RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+        RRC_CLEAR(h->heap, THING(owner)->ref[1]);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+/* The update of an edge node fails: what its object owns is strong when the call returns. */
+static void a_node_that_fails_in_a_slice(void)
+{
+    hand *h = open_hand();
+    rrc_object *owner = new_thing(h, &Tracked), *view = new_thing(h, &Tracked), *more = new_thing(h, &Tracked);
+    place *p;
+    int calls;
+
+    link_to(h, owner, 0);
+    p = link_to(h, view, 1);
+    give(owner, 0, view);
+    step(h);
+    check_int(p->anchored, 0);
+    give(owner, 1, more);
+    link_to(h, more, 1);
+    calls = h->mirrors;
+    h->fail_mirror = 1;
+    while (h->mirrors == calls && h->fail_mirror > 0)
+        rrc_mirror_work(h->heap, 1);
+    check_int(p->anchored, 1);
+    the_rest(h);
+    step(h);
+    check_int(p->anchored, 0);
+    RRC_CLEAR(h->heap, THING(owner)->ref[0]);
+    RRC_CLEAR(h->heap, THING(owner)->ref[1]);
+    rrc_decref(h->heap, owner);
+    close_hand(h);
+}
+
 /* Garbage whose tp_clear has run is not given up as uncollectable while objects are weighed. */
 static void clearing_waits_for_the_weighing(void)
 {
@@ -3259,6 +3331,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
     UNIT(uncollectable_till_it_is_linked),
-    UNIT(garbage_keeps_its_node), UNIT(a_node_that_dies_in_a_slice), UNIT(clearing_waits_for_the_weighing),
+    UNIT(garbage_keeps_its_node), UNIT(a_step_after_one_that_was_given_up), UNIT(a_node_that_fails_in_a_slice),
+    UNIT(a_node_that_dies_in_a_slice), UNIT(clearing_waits_for_the_weighing),
     UNIT(links_change_between_slices), UNIT(an_owner_without_bias), UNIT(few_objects_without_links),
     UNIT(many_objects_without_links) DEBUG_TESTS);

@@ -306,6 +306,8 @@ static int live_in_slices(const family *f, uint64_t number, uint64_t member, int
     if (number % 2 == 0)
         m_step(s.w);
     let_go_of_others(&s);
+    if (what == TRACK && number % 8 < 4 && s.ob[a] != NOBODY && s.w->ob[s.ob[a]].ob != NULL && s.w->ob[s.ob[a]].tracked)
+        m_track(s.w, s.ob[a], 0);       /* it is tracked between the slices */
     for (i = 0; i < slices && is_open; i++)
         is_open = !m_work(s.w, 1);
     changed = is_open && change(&s, what, a, b);
@@ -319,12 +321,12 @@ static int live_in_slices(const family *f, uint64_t number, uint64_t member, int
         m_compare(s.w);
         if (number % 4 < 2)
             hold_instead(&s);
-        for (i = 0; i < f->nodes; i++)
-            if (s.ob[i] != NOBODY && s.w->ob[s.ob[i]].ob != NULL && (f->node[i]->kind & M_GC) != 0
-                && !s.w->ob[s.ob[i]].tracked)
-                m_track(s.w, s.ob[i], 1);
-        live_on(s.w, 12);
     }
+    for (i = 0; i < f->nodes; i++)
+        if (s.ob[i] != NOBODY && s.w->ob[s.ob[i]].ob != NULL && (f->node[i]->kind & M_GC) != 0
+            && !s.w->ob[s.ob[i]].tracked)
+            m_track(s.w, s.ob[i], 1);
+    live_on(s.w, 12);
     let_go_of_all(&s);
     live_on(s.w, 12);
     m_close(s.w);
