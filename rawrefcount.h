@@ -4831,7 +4831,7 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
         rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead > 0 && heap->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
-        rrci_become_strong(heap, ob);
+        rrci_strengthen(heap, ob);
         if (RRCI_IS_WEAK(ob))
             return NULL;
     }
