@@ -288,7 +288,8 @@
  *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
  *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
  *        With `incremental` a major collection is divided into slices of about max units:
- *        rrc_major_collection_start, _work, _sweep. The hook progress is told how far a long function is.
+ *        rrc_major_collection_start, _work, _sweep. rrc_mirror_work divides a step of a mirrored heap.
+ *        The hook progress is told how far a long function is.
  * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
@@ -1109,8 +1110,7 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
-   comes before `collect`, and a search for dead objects after it. Without `collect` only garbage of
-   C is found there. Returns how many tracked objects were found unreachable and freed, or are
+   comes before `collect`, and another one after it. Without `collect` only garbage of C is found there. Returns how many tracked objects were found unreachable and freed, or are
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
    pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
    as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
