@@ -220,14 +220,19 @@ $(call run,replay_random-$(1),$(BUILD)/tests/random-$(1),$(BUILD)/tests/random-$
 $(call run,replay_cycles-$(1),$(BUILD)/tests/cycles-$(1),\
     $(BUILD)/tests/cycles-$(1) random replay $(wildcard tests/corpus/cycles/*))
 endef
+define run_slices_replay
+$(call run,replay_slices-$(1),$(BUILD)/tests/slices-$(1),\
+    $(BUILD)/tests/slices-$(1) random replay $(wildcard tests/corpus/slices/*))
+endef
 define run_mirror_replay
 $(call run,replay_mirror-$(1),$(BUILD)/tests/mirror-$(1),\
     $(BUILD)/tests/mirror-$(1) random replay $(wildcard tests/corpus/mirror/*))
 endef
 $(foreach variant,$(CHECK_VARIANTS),$(eval $(call run_replays,$(variant))))
 $(foreach variant,$(MIRROR_CHECK),$(eval $(call run_mirror_replay,$(variant))))
+$(foreach variant,$(SLICES_CHECK),$(eval $(call run_slices_replay,$(variant))))
 CHECK_RUNS += $(foreach variant,$(CHECK_VARIANTS),replay_random-$(variant) replay_cycles-$(variant)) \
-              $(addprefix replay_mirror-,$(MIRROR_CHECK))
+              $(addprefix replay_mirror-,$(MIRROR_CHECK)) $(addprefix replay_slices-,$(SLICES_CHECK))
 
 # Random runs for a long time, in which memory must stay flat.
 SOAK_SECONDS  ?= 3600
@@ -246,10 +251,11 @@ $(foreach program,$(SOAK_PROGRAMS),\
 # A kind of random test, the setting that is fuzzed, and what is kept in tests/corpus/KIND.
 
 FUZZ_SECONDS ?= 60
-FUZZ_KINDS   := random cycles mirror
+FUZZ_KINDS   := random cycles mirror slices
 FUZZ_random  := $(BUILD)/tests/fuzz_random-dict-desc-moves-small-debug
 FUZZ_cycles  := $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug
 FUZZ_mirror  := $(BUILD)/tests/fuzz_mirror-small-debug
+FUZZ_slices  := $(BUILD)/tests/fuzz_slices-dict-debug
 FUZZERS      := $(foreach kind,$(FUZZ_KINDS),$(FUZZ_$(kind)))
 FUZZ_MIRROR_SRCS := tests/mirror_random.c tests/mirror_world.c tests/mirror_host.c tests/unit.c tests/impl.c
 
@@ -261,6 +267,9 @@ $(BUILD)/tests/fuzz_cycles-%: $(WORLD_SRCS) $(TEST_HEADERS)
 
 $(BUILD)/tests/fuzz_mirror-%: $(FUZZ_MIRROR_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ clang-fuzz-mirror-$* $(FUZZ_MIRROR_SRCS)
+
+$(BUILD)/tests/fuzz_slices-%: tests/slices.c tests/unit.c $(TEST_HEADERS)
+	$(BUILD_VARIANT) $@ clang-fuzz-$* tests/slices.c tests/unit.c
 
 fuzz: $(FUZZERS) ## random bytes drive the operations of tests/*random*.c (needs clang); FUZZ_SECONDS=60
 	@$(foreach kind,$(FUZZ_KINDS),sh tests/fuzz.sh $(kind) $(FUZZ_$(kind)) $(FUZZ_SECONDS) &&) :

@@ -231,6 +231,7 @@ void rows_slot_macro(bench *b);
 void rows_cycles(bench *b);
 void rows_crossing(bench *b);
 void rows_mirror(bench *b);
+void rows_mirror_pauses(bench *b);
 void rows_pauses_dict(bench *b);
 void rows_pauses_slot(bench *b);
 

@@ -45,6 +45,17 @@ static const struct {
     { "pause, dying, whole",                "",      0, 0,   0 },
     { "pause, dying, the host marks",       "",      0, 0,   0 },
     { "pause, dying, slices in all",        "",      0, 1.3, 0 },
+    { "pause, first step, ",                "",   0.25, 0,   0 },
+    { "pause, first step, whole",           "",      0, 0,   0 },
+    { "pause, first step, slices in all",   "",      0, 1.3, 0 },
+    { "pause, idle step, ",                 "",   0.25, 0,   0 },
+    { "pause, idle step, whole",            "",      0, 0,   0 },
+    { "pause, idle step, slices in all",    "",      0, 1.3, 0 },
+    { "pause, touched step, ",              "",   0.25, 0,   0 },
+    { "pause, touched step, whole",         "",      0, 0,   0 },
+    { "pause, touched step, slices in all", "",      0, 1.3, 0 },
+    { "pause, meanwhile step, ",            "",   0.25, 0,   0 },
+    { "pause, meanwhile step, incref + decref", "", 0.1, 0,  0 },
     { "pause, building, ",                  "",    0.1, 0,   0 },
     { "pause, meanwhile, ",                 "",    0.1, 0,   0 }
 };

@@ -32,7 +32,8 @@ static const struct {
     { "compactvm",   rows_crossing },
     { "closed host", rows_mirror },
     { "dict, slices", rows_pauses_dict },
-    { "slot, slices", rows_pauses_slot }
+    { "slot, slices", rows_pauses_slot },
+    { "closed, slices", rows_mirror_pauses }
 };
 
 /* One line of a file without its end; "" if there is none. */

@@ -1,10 +1,12 @@
 /* mirror.c - hosts whose collector is closed (RRC_MIRROR): what the test in rrc_incref
- * and rrc_decref costs, and what a step costs for each linked object: widgets with a
- * proxy (an O link), each of which owns the view (a P link) of a callback. The host does
- * nothing: it has a byte and a pointer for what stands for an object. */
+ * and rrc_decref costs, what a step costs for each linked object, and how long the calls of
+ * a step in slices take. There are widgets with a proxy (an O link), each of which owns the
+ * view (a P link) of a callback. The host does nothing: it has a byte and a pointer for what
+ * stands for an object. */
 #define RAWREFCOUNT_STATIC
 #define RRC_MIRROR
 #include <stdlib.h>
+#include <string.h>
 #include "bench.h"
 
 typedef struct slot {           /* what stands for an object in the host */
@@ -142,6 +144,17 @@ static double step(rrc_heap *heap)
     return bench_now() - start;
 }
 
+static rrc_heap *open_heap(rrc_heap **heap)
+{
+    rrc_desc desc = { 0 };
+
+    desc.userdata = heap;
+    desc.survivor = survivor;
+    desc.anchor = anchor;
+    desc.mirror = mirror;
+    return *heap = rrc_heap_new(&desc);
+}
+
 void rows_mirror(bench *b)
 {
     samples first = { 0 }, steady = { 0 };
@@ -151,15 +164,9 @@ void rows_mirror(bench *b)
     rrc_object **widgets = malloc(n * sizeof *widgets);
 
     while (bench_wants(b, "mirror") && slots != NULL && widgets != NULL && first.count <= b->repeats) {
-        rrc_heap *heap = NULL;
-        rrc_desc desc = { 0 };
+        rrc_heap *heap;
 
-        desc.userdata = &heap;
-        desc.survivor = survivor;
-        desc.anchor = anchor;
-        desc.mirror = mirror;
-        heap = rrc_heap_new(&desc);
-        if (heap == NULL || !fill(heap, slots, widgets, n))
+        if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
             break;
         sample(&first, step(heap) / links, 0);
         sample(&steady, step(heap) / links, 0);
@@ -171,6 +178,145 @@ void rows_mirror(bench *b)
         bench_row(b, "mirror, first step", "ns", &first);
     if (bench_wants(b, "mirror, step, nothing changed"))
         bench_row(b, "mirror, step, nothing changed", "ns", &steady);
+    free(slots);
+    free(widgets);
+}
+
+/* ---- pauses --------------------------------------------------------------- */
+
+/* The steps: all objects are new; nothing has changed; C has held each tenth widget since the last one; the mutator
+   holds and drops widgets between two slices. */
+enum { FIRST, IDLE, TOUCHED, MEANWHILE, STEPS };
+enum { MAX = 1000, BETWEEN = 4, TENTH = 10 };
+
+static const char *const steps[] = { "first", "idle", "touched", "meanwhile" };
+
+typedef struct pauses {
+    samples     whole, ratio;
+    calls       slices;                 /* of the turn whose longest one was the shortest */
+    least_times least;
+} pauses;
+
+static void hold_and_drop(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_incref(heap, ob);
+    rrc_decref(heap, ob);
+}
+
+static void touch_some(rrc_heap *heap, rrc_object **widgets, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i += TENTH)
+        hold_and_drop(heap, widgets[i]);
+}
+
+/* Returns the time of all slices. */
+static double step_in_slices(const data *d, rrc_heap *heap, rrc_object **widgets, size_t n, size_t held, watch *work,
+                             watch *hold)
+{
+    size_t done, next = 0, i;
+
+    do {
+        watch_begin(work);
+        done = rrc_mirror_work(heap, MAX);
+        watch_end(work);
+        for (i = 0; i < held; i++) {
+            watch_begin(hold);
+            hold_and_drop(heap, widgets[d->order[next++ % d->n] % n]);
+            watch_end(hold);
+        }
+        watch_flush(hold);
+    } while (done >= MAX);
+    return work->calls.sum;
+}
+
+/* One turn: the steps in one heap whole, in another one in slices. */
+static int pause_turn(bench *b, slot *slots, rrc_object **widgets, size_t n, pauses *of, least_times *counts, int is_kept)
+{
+    double whole[STEPS], unit = (double)(2 * n) * 1e-9;
+    rrc_heap *heap;
+    watch hold;
+    int which;
+
+    if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
+        return 0;
+    for (which = FIRST; which < MEANWHILE; which++) {
+        double start;
+
+        if (which == TOUCHED)
+            touch_some(heap, widgets, n);
+        start = bench_cpu_now();
+        rrc_mirror_step(heap);
+        whole[which] = bench_cpu_now() - start;
+        sample(&of[which].whole, whole[which] * 1e3, 0);
+    }
+    rrc_heap_free(heap);
+
+    if (open_heap(&heap) == NULL || !fill(heap, slots, widgets, n))
+        return 0;
+    watch_turn(&hold, is_kept ? counts : NULL, BENCH_BATCH);
+    for (which = FIRST; which < STEPS; which++) {
+        watch work;
+        double all;
+
+        if (which >= TOUCHED)
+            touch_some(heap, widgets, n);
+        watch_turn(&work, is_kept ? &of[which].least : NULL, 1);
+        all = step_in_slices(b->d, heap, widgets, n, which == MEANWHILE ? BETWEEN : 0, &work, &hold);
+        if (which < MEANWHILE)
+            sample(&of[which].ratio, all / unit, whole[which] / unit);
+        if (is_kept)
+            calls_keep_best(&of[which].slices, &work.calls);
+    }
+    rrc_heap_free(heap);
+    return 1;
+}
+
+static void pause_row(bench *b, const char *step_name, const char *name, double ms)
+{
+    samples s = { 2, { 0 }, { 0 } };
+    char row[64];
+
+    snprintf(row, sizeof row, "pause, %s step, %s", step_name, name);
+    s.value[0] = ms;
+    if (bench_wants(b, row))
+        bench_pause(b, row, &s);
+}
+
+void rows_mirror_pauses(bench *b)
+{
+    pauses of[STEPS];
+    least_times counts = { 0 };
+    size_t n = b->d->n / 2 > FEW ? b->d->n / 2 : FEW;
+    slot *slots = malloc(2 * n * sizeof *slots);
+    rrc_object **widgets = malloc(n * sizeof *widgets);
+    int turns, which, good = slots != NULL && widgets != NULL;
+
+    memset(of, 0, sizeof of);
+    for (turns = 0; good && turns <= b->repeats && bench_wants(b, "pause"); turns++)
+        good = pause_turn(b, slots, widgets, n, of, &counts, turns > 0);
+    if (!good) {
+        printf("FAILED: mirror pauses, %lu: there is not enough memory\n", (unsigned long)b->d->n);
+        b->failed = 1;
+    }
+    for (which = FIRST; which < STEPS && of[which].least.count > 0; which++) {
+        char text[64];
+
+        if (which < MEANWHILE)
+            pause_row(b, steps[which], "whole", median(of[which].whole.value, b->repeats));
+        pause_row(b, steps[which], "longest slice", of[which].slices.longest * 1e3);
+        pause_row(b, steps[which], "rrc_mirror_work", least_longest(&of[which].least) * 1e3);
+        if (which == MEANWHILE)
+            pause_row(b, steps[which], "incref + decref", least_longest(&counts) * 1e3);
+        snprintf(text, sizeof text, "pause, %s step, slices in all", steps[which]);
+        if (which < MEANWHILE && bench_wants(b, text))
+            bench_row(b, text, "ns", &of[which].ratio);
+        snprintf(text, sizeof text, "%s step, slices", steps[which]);
+        bench_calls(b, text, &of[which].slices);
+        free(of[which].least.time);
+    }
+    free(counts.time);
     free(slots);
     free(widgets);
 }
