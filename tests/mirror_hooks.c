@@ -1411,9 +1411,11 @@ static void targets_that_are_untracked(void)
 
     for (at = 0; at < 2; at++) {
         hand *h = open_hand();
-        rrc_object *owner = new_thing(h, &Tracked), *other = new_thing(h, &Tracked);
+        rrc_object *owner, *other;
 
         victim = new_thing(h, &Tracked);
+        other = new_thing(h, &Tracked);
+        owner = new_thing(h, &Tracked);         /* the youngest is mirrored first */
         own(h, other, 0, other);
         own(h, victim, 0, victim);
         give(owner, at, victim);
@@ -1442,9 +1444,10 @@ static void untrack_and_lose_all(hand *h)
 static void untracked_objects_are_not_traversed(void)
 {
     hand *h = open_hand();
-    rrc_object *owner = new_thing(h, &Tracked);
+    rrc_object *owner;
 
     victim = new_thing(h, &Tracked);
+    owner = new_thing(h, &Tracked);
     link_to(h, victim, 1);
     give(owner, 0, victim);
     h->in_mirror = untrack_and_lose_all;

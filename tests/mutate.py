@@ -2,7 +2,7 @@
 """mutate.py - controls that must fail: the implementation in rawrefcount.h with one mistake put in.
 
     python3 tests/mutate.py [--by-hand | --small] [--share N] [--part K] [--lines FROM-TO] [--quick]
-                            [--again LOG] [--least PERCENT] [--list] [--jobs N]
+                            [--again LOG] [--least PERCENT] [--minutes N] [--list] [--jobs N]
 
 Each mutant is the header with a change, and the tests should notice it. Most changes are small
 ones that this program makes itself (--small: only these): an operator, a constant, a condition or
@@ -16,24 +16,27 @@ to go (unless another line of that function reads the same). --share N takes eac
 the Kth on. --quick runs only the tests that notice most in the least time: what survives them may
 not survive all. --again tries only those that a log of such a run names as survivors that nobody
 has looked at. With --least PERCENT, survivors are a failure only if fewer than that are noticed or
-accepted. If it is stopped by ^C, it prints the score of what was done.
+accepted. With --minutes N no mutant is begun after so many minutes, and they come in an order that
+has nothing to do with their places. If it is stopped by ^C, it prints the score of what was done.
 """
 
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HEADER = "rawrefcount.h"
 ACCEPTED = "tests/mutate.accepted"
 BY_HAND = "tests/mutate.by_hand"
 KINDS = ["mirror", "dict", "slot", "watched"]        # the quickest first
-KILLED, SURVIVED, NOT_COMPILED, UNCHANGED = "killed", "survived", "not compiled", "unchanged"
+KILLED, SURVIVED, NOT_COMPILED, UNCHANGED, NOT_TRIED = "killed", "survived", "not compiled", "unchanged", "not tried"
 
 # What is found in a line of code -> what is put there instead.
 OPERATORS = [
@@ -208,6 +211,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--again", metavar="LOG")
     parser.add_argument("--least", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -243,8 +247,13 @@ def main():
     base = tempfile.mkdtemp(prefix="mutate", dir=build)
     counts, unknown, lost = dict.fromkeys([KILLED, SURVIVED, NOT_COMPILED, UNCHANGED], 0), 0, 0
     idle = [Worker(base, build + "attempt", text.split("\n")) for _ in range(options.jobs)]
+    end = time.monotonic() + 60 * options.minutes
+    if end < float("inf"):
+        random.Random(1).shuffle(chosen)        # however many are tried, they come from all of the header
 
     def judge(mutant):
+        if time.monotonic() > end:
+            return mutant, NOT_TRIED
         worker = idle.pop()
         try:
             return mutant, worker.judge(mutant, options.quick or is_known(mutant))
@@ -256,6 +265,8 @@ def main():
     pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
     try:
         for mutant, result in pool.map(judge, chosen):
+            if result == NOT_TRIED:
+                continue
             done += 1
             counts[result] += 1
             if result == SURVIVED:
@@ -270,6 +281,8 @@ def main():
                 print("(%d of %d)" % (done, len(chosen)))
             sys.stdout.flush()
     except KeyboardInterrupt:
+        pass
+    if done < len(chosen):
         print("stopped after %d of %d" % (done, len(chosen)))
     pool.shutdown(cancel_futures=True)
     alive, total = counts[SURVIVED], counts[KILLED] + counts[SURVIVED]

@@ -187,13 +187,14 @@ $(BUILD)/tests/attempt/%.passed: tests/attempt.sh tests/states.sh $(wildcard tes
 	@touch $@
 
 # Controls that must fail: mistakes in the header. All that were made by hand must be noticed, and of a
-# sample of all small changes most; `make mutate` tries more of these, for minutes or hours.
+# sample of all small changes most, as many as six minutes allow; `make mutate` tries more of these, for
+# minutes or hours.
 ATTEMPTS := $(patsubst %,$(BUILD)/tests/attempt/%.passed,dict slot mirror watched)
 define run_mutants
 $(call run,mutants_$(1)-$(2),$(ATTEMPTS),python3 tests/mutate.py --$(1) --part $(2) --share $(3) --jobs 1)
 endef
 $(foreach part,0 1,$(eval $(call run_mutants,by-hand,$(part),2)))
-$(foreach part,0 50,$(eval $(call run_mutants,small,$(part),100 --least 80)))
+$(foreach part,0 50,$(eval $(call run_mutants,small,$(part),100 --least 80 --minutes 6)))
 
 MUTATE ?= --share 50
 .PHONY: mutate
