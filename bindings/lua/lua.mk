@@ -87,7 +87,7 @@ endif
 #   lua-checked-TEST-LUA   some of them, with a Lua that collects everywhere and checks all it can; sanitized
 
 LUA_TESTS  := $(LUA_DIR)/tests
-LUA_MODES  := incremental stepped stressed rare
+LUA_MODES  := incremental stepped stressed rare sliced
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
 LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests

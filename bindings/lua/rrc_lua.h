@@ -258,10 +258,17 @@ RRC_LUA_API int rrc_lua_scope(lua_State *L, rrc_heap *heap, rrc_lua_scoped funct
 
 /* ---- collection ---- */
 
-/* Tell Lua's collector which objects C refers to. The binding does so at the end of a cycle of Lua's
-   when enough has changed, and every so many cycles otherwise. After a call of this function,
+/* Tell Lua's collector which objects C refers to. The binding begins such a step at the end of a cycle of
+   Lua's when enough has changed, and every so many cycles otherwise. It does the step in slices, in the
+   calls that make objects and at the end of each cycle. After a call of this function,
    garbage goes with the next cycle. RRC_OK or a code. [O(tracked objects)] */
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
+
+/* Do a slice of a step, for a program that must not stop for long, such as a loop of frames. A step is begun
+   if none is open. max is the number of units, each some 10 to 100 ns; 0 means all that is left. Returns 1 if
+   the step has ended, and 0 if it is still open, or if none can be made now. Deallocs that wait are run, at
+   most max. [O(max)] */
+RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
 
 /* Collect all garbage of both heaps now. Returns how many objects of C were freed.
    Raises what finalizers of scripts raise, when all is done. */
@@ -419,6 +426,21 @@ enum {
 #define RRCL_LEAST_PATIENCE 8
 #define RRCL_MOST_PATIENCE 64
 
+/* Units of a step (see rrc_mirror_work) that the first sentinel of a cycle does, and each other one; and the least
+   and the most that a call does which makes an object. Each of them runs so many deallocs. */
+#define RRCL_UNITS_OF_A_CYCLE 8192
+#define RRCL_UNITS_OF_A_SENTINEL 512
+#define RRCL_LEAST_UNITS 512
+#define RRCL_MOST_UNITS 4096
+#define RRCL_DEALLOCS 1024
+
+/* A step takes about so many units for each slot. */
+#define RRCL_UNITS_OF_A_SLOT 10
+
+/* The first sentinel of a cycle makes at most so many, and is not alone for so many cycles after a step. */
+#define RRCL_SENTINELS 64
+#define RRCL_BUSY_CYCLES 4
+
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
@@ -477,10 +499,21 @@ typedef struct rrcl_state {
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
     int         quiet, patience;    /* cycles without a step, and how many there may be */
+    int         wants_step;         /* there is to be one */
+    int         is_open;            /* a step is: see rrcl_slice */
+    int         was_quiet;          /* ... which was begun as there had been none for long */
+    int         has_missed;         /* ... and since then a cycle has ended */
+    size_t      weak_before, pending_before;
+    uint32_t    cycle;              /* of Lua's: their number */
+    size_t      sentinels;          /* that were made in it, beside that of the sentinel's slot */
+    size_t      owed;               /* units: see rrcl_pay */
+    size_t      units_of_kbyte;
+    int         paid_kbytes;        /* Lua's memory then; -1: unknown */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
     int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
     int         is_started;         /* ... and the first of them is under way */
+    int         is_full;            /* ... and they are full collections */
     size_t      extra_found, extra_made;
     int         extra_wait, extra_patience;
     int         next_kbytes;        /* of Lua's memory, when the next are to begin; 0: when it has
@@ -964,8 +997,8 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
 static int rrcl_take_error(lua_State *L, rrcl_state *state, int place);
 static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
-static void rrcl_run_pending(rrcl_state *state);
-static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, int steps);
+static void rrcl_run_pending(rrcl_state *state, size_t max);
+static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
 /* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
@@ -1853,7 +1886,7 @@ static int rrcl_close(lua_State *L)
         rrcl_take_table(L, proxy);
     }
     rrc_decref(heap, ob);
-    rrcl_run_pending(state);
+    rrcl_run_pending(state, RRCL_DEALLOCS);
     rrcl_raise_kept(L, state, RRCL_CALL_ERROR);
     return 0;
 }
@@ -2604,9 +2637,9 @@ static void rrcl_end_heap(rrcl_state *state)
         state->must_end = 1;
 }
 
-static void rrcl_run_pending(rrcl_state *state)
+static void rrcl_run_pending(rrcl_state *state, size_t max)
 {
-    rrc_run_pending(state->heap, 0);
+    rrc_run_pending(state->heap, max);
     if (state->must_end)
         rrcl_end_heap(state);
 }
@@ -2622,16 +2655,30 @@ static int rrcl_wants_step(rrcl_state *state)
     return is_due || state->quiet >= state->patience;
 }
 
-/* A step is done. If it was for that reason: is it worth the while? */
-static void rrcl_note_step(rrcl_state *state, const rrc_stats *before)
+/* A step begins. */
+static void rrcl_begin_step(rrcl_state *state)
 {
-    rrc_stats after;
-    int was_quiet = state->quiet >= state->patience;
-    rrc_get_stats(state->heap, &after);
+    rrc_stats stats;
+    rrc_get_stats(state->heap, &stats);
+    state->wants_step = 0;
+    state->weak_before = stats.weak;
+    state->pending_before = stats.pending;
+    state->was_quiet = state->quiet >= state->patience;
+    state->has_missed = 0;
+    state->owed = 0;
+    state->paid_kbytes = -1;
+}
+
+/* A step is done. If it was begun as there had been none for long: is that worth the while? */
+static void rrcl_end_step(rrcl_state *state)
+{
+    rrc_stats stats;
+    rrc_get_stats(state->heap, &stats);
+    state->is_open = 0;
     state->quiet = 0;
-    if (!was_quiet || after.weak > before->weak || after.pending > before->pending) {
+    if (!state->was_quiet || stats.weak > state->weak_before || stats.pending > state->pending_before) {
         state->patience = RRCL_LEAST_PATIENCE;
-        if (was_quiet)
+        if (state->was_quiet)
             state->deaths = RRCL_CYCLES_OF_A_DEATH;     /* Lua can find it dead now */
     } else if (state->patience < RRCL_MOST_PATIENCE) {
         state->patience *= 2;
@@ -2640,37 +2687,81 @@ static void rrcl_note_step(rrcl_state *state, const rrc_stats *before)
 
 static int rrcl_step(rrcl_state *state)
 {
-    rrc_stats before;
     int code;
-    rrc_get_stats(state->heap, &before);
+    rrcl_begin_step(state);
     state->in_step++;
     state->was_revived = 0;
     code = rrc_mirror_step(state->heap);
     state->in_step--;
     state->was_revived = 0;
     if (code != RRC_EPHASE)
-        rrcl_note_step(state, &before);
-    rrcl_run_pending(state);
+        rrcl_end_step(state);
+    rrcl_run_pending(state, 0);
     return code;
 }
 
-/* For a __gc: pending work, and a step before it. What finalizers of C objects raise in it is
-   raised here, so that it is treated as any error in a __gc (5.4 makes a warning of it). An
-   error that is kept already stays for the method that runs. */
-static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, int steps)
+/* Do a slice of a step, of at most max units; 0: all that is left. Returns whether the step has ended. If not, it
+   may not be possible now. */
+static int rrcl_slice(rrcl_state *state, size_t max)
+{
+    rrc_stats before, after;
+    size_t units;
+    if (state->in_step)
+        return 0;
+    if (!state->is_open)
+        rrcl_begin_step(state);
+    rrc_get_stats(state->heap, &before);
+    state->in_step++;
+    state->was_revived = 0;
+    units = rrc_mirror_work(state->heap, max);
+    state->in_step--;
+    state->was_revived = 0;
+    rrc_get_stats(state->heap, &after);
+    if (after.mirror_steps == before.mirror_steps) {
+        state->is_open |= units > 0;
+        return 0;
+    }
+    rrcl_end_step(state);
+    return 1;
+}
+
+/* A slice of at most max units (0: none), and pending work. Returns whether a finalizer of C has raised an error,
+   which is on top then. An error that was kept before stays for the method that runs. */
+static int rrcl_work(lua_State *L, rrcl_state *state, size_t max)
 {
     int had_error = rrcl_take_error(L, state, RRCL_CALL_ERROR), has_error;
-    if (steps)
-        rrcl_step(state);
-    else
-        rrcl_run_pending(state);
+    if (max > 0 && rrcl_slice(state, max) && state->has_missed)
+        state->has_missed = 0, state->wants_step = rrcl_wants_step(state);
+    rrcl_run_pending(state, RRCL_DEALLOCS);
     has_error = rrcl_take_error(L, state, RRCL_CALL_ERROR);
     if (had_error) {
         lua_pushvalue(L, has_error ? -2 : -1);
         rrcl_keep_error(L, state, RRCL_CALL_ERROR, LUA_ERRRUN);
+        lua_remove(L, has_error ? -2 : -1);
     }
-    if (has_error)
+    return has_error;
+}
+
+/* For a __gc: an error of a finalizer of C is treated as any error in a __gc (5.4 makes a warning of it). */
+static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max)
+{
+    if (rrcl_work(L, state, max))
         lua_error(L);
+}
+
+/* The same where Lua is not in a __gc: what Lua does with such an error, if it runs finalizers as it allocates. */
+static void rrcl_work_in_call(lua_State *L, rrcl_state *state, size_t max)
+{
+    if (!rrcl_work(L, state, max))
+        return;
+#if LUA_VERSION_NUM >= 504
+    lua_warning(L, "error in a finalizer (", 1);
+    lua_warning(L, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1), 1);
+    lua_warning(L, ")", 0);
+    lua_pop(L, 1);
+#else
+    lua_error(L);
+#endif
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -2680,6 +2771,18 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
         return RRC_ECLOSED;
     rrcl_use(state, L);
     return rrcl_step(state);
+}
+
+RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    int has_ended;
+    if (state->hidden == NULL)
+        return 0;
+    rrcl_use(state, L);
+    has_ended = rrcl_slice(state, max);
+    rrcl_run_pending(state, max);
+    return has_ended;
 }
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
@@ -2738,6 +2841,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     was_running = rrcl_is_running(L);
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     result = rrc_gc_collect(heap);
+    state->is_open = state->wants_step = 0;
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
     if (state->must_end)
@@ -2797,6 +2901,7 @@ static void rrcl_count_cycle(rrcl_state *state)
     if (is_extra) {
         state->extra_found += state->died;
         if (--state->extra == 0) {
+            state->is_full = 0;
             int was_useful = state->extra_found >= state->extra_made / 4;
             state->extra_patience = was_useful ? 0 : state->extra_patience < 32 ? state->extra_patience * 2 + 1 : 63;
             state->extra_wait = state->extra_patience;
@@ -2812,20 +2917,23 @@ static void rrcl_count_cycle(rrcl_state *state)
     state->made = state->died = 0;
 }
 
-/* A portion of such a cycle: all of it takes some 200. A cycle that ends at once is a small one,
-   or a generational one: the others are to be full ones then. */
+/* A portion of such a cycle: all of it takes some 200. The step that the last cycle began is finished before. A
+   cycle that ends at once is a small one, or a generational one: the others are to be full ones then, one in each
+   call. */
 static void rrcl_do_portion(lua_State *L, rrcl_state *state)
 {
     int extra = state->extra;
     if (state->is_started) {
         rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
-        return;
+    } else if (state->is_open || state->wants_step) {
+        rrcl_work_in_call(L, state, RRCL_MOST_UNITS);
+    } else if (state->is_full) {
+        lua_gc(L, LUA_GCCOLLECT, 0);
+    } else {
+        state->is_started = 1;
+        rrcl_gc_step(L, 0);                     /* Lua pauses: this starts it */
+        state->is_full = state->extra < extra && state->extra > 0;
     }
-    state->is_started = 1;
-    rrcl_gc_step(L, 0);                         /* Lua pauses: this starts it */
-    if (state->extra < extra)
-        for (extra = state->extra; extra > 0 && state->hidden != NULL; extra--)
-            lua_gc(L, LUA_GCCOLLECT, 0);
 }
 
 static void rrcl_pace(lua_State *L, rrcl_state *state)
@@ -2845,24 +2953,73 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
         rrcl_do_portion(L, state);
 }
 
-/* A sentinel is garbage from the start: its __gc runs once in each of Lua's cycles (of
-   the generational mode of 5.4: in each young collection), after the marking, and
-   makes the next one. */
+/* A step that was begun at the end of a cycle is paid for by the calls that make objects, in proportion to what is
+   allocated meanwhile. It takes about ten units for each slot, and is to be done when Lua's memory has grown by an
+   eighth. Lua begins the next cycle later, when its memory has doubled (in the generational mode of 5.4, when it has
+   grown by a fifth). So that cycle finds what the step let go, as it would if all of the step were done at once. */
+#define RRCL_UNITS_OF_A_CALL 16
+
+static void rrcl_pay(lua_State *L, rrcl_state *state)
+{
+    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);             /* -1 in finalizers of 5.4 */
+    size_t units;
+    if (kbytes >= 0 && state->paid_kbytes < 0)
+        state->units_of_kbyte = state->used * RRCL_UNITS_OF_A_SLOT / ((size_t)kbytes / 8 + 1);
+    else if (kbytes > state->paid_kbytes)
+        state->owed += (size_t)(kbytes - state->paid_kbytes) * state->units_of_kbyte;
+    if (kbytes >= 0)
+        state->paid_kbytes = kbytes;
+    state->owed += RRCL_UNITS_OF_A_CALL;
+    if (state->owed < RRCL_LEAST_UNITS)
+        return;
+    units = state->owed < RRCL_MOST_UNITS ? state->owed : RRCL_MOST_UNITS;
+    state->owed -= units;
+    rrcl_work_in_call(L, state, units);
+}
+
+/* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
+   the generational mode of 5.4: of a young collection), after the marking. There is one in each
+   cycle at least, which is in the sentinel's slot, and the first to run makes the next one. While there are steps, it
+   also makes others, and so does each of these: all together do a step at the end of the cycle, in short calls. They
+   are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
+   made in the cycle. */
 static int rrcl_sentinel_gc(lua_State *L);
 
-/* Its argument is the state. */
+/* Push a sentinel. The payload is the cycle in which it is made. */
+static void rrcl_push_sentinel(lua_State *L, const rrcl_state *state)
+{
+    *(uint32_t *)rrcl_new_userdata(L, sizeof(uint32_t)) = state->cycle;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    lua_setmetatable(L, -2);
+}
+
+/* Their argument is the state. */
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_new_userdata(L, 1);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    lua_setmetatable(L, -2);
+    rrcl_push_sentinel(L, state);
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
     lua_pushnil(L);                             /* over the copies: these places can be registers */
     lua_replace(L, 2);                          /* of the Lua function that runs, which would hold it */
+    return 0;
+}
+
+static int rrcl_more_sentinels(lua_State *L)
+{
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    size_t wanted = state->used * RRCL_UNITS_OF_A_SLOT / RRCL_UNITS_OF_A_SENTINEL, most = state->sentinels + 2;
+    if (state->sentinels == 0)
+        most = RRCL_SENTINELS;
+    while (state->sentinels < wanted && state->sentinels < most) {
+        state->sentinels++;
+        rrcl_push_sentinel(L, state);
+        lua_pushnil(L);
+        lua_replace(L, 2);
+        lua_settop(L, 1);
+    }
     return 0;
 }
 
@@ -2882,23 +3039,40 @@ static rrcl_state *rrcl_open_state(lua_State *L)
     return closer != NULL ? closer->state : NULL;
 }
 
-static int rrcl_sentinel_gc(lua_State *L)
+/* One of Lua's cycles has ended. */
+static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
-    rrcl_state *state = rrcl_open_state(L);
     rrc_stats stats;
-    int steps;
-    if (state == NULL)
-        return 0;
+    state->cycle++;
     rrcl_count_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
-    rrcl_use(state, L);
+    state->sentinels = 0;
+    state->has_missed = state->is_open;
     rrcl_need_sentinel(L, state);
-    if (state->hidden == NULL)
+    if (state->hidden != NULL && !state->is_open)
+        state->wants_step = rrcl_wants_step(state);
+}
+
+static int rrcl_sentinel_gc(lua_State *L)
+{
+    rrcl_state *state = rrcl_open_state(L);
+    size_t units = RRCL_UNITS_OF_A_SENTINEL;
+    if (state == NULL)
         return 0;
-    steps = rrcl_wants_step(state);
-    rrcl_work_in_gc(L, state, steps);
+    rrcl_use(state, L);
+    if (*(const uint32_t *)lua_touserdata(L, 1) == state->cycle) {
+        rrcl_end_cycle(L, state);
+        units = RRCL_UNITS_OF_A_CYCLE;
+    }
+    if (state->hidden == NULL || state->in_step)
+        return 0;
+    if (!state->is_open && !state->wants_step)
+        units = 0;
+    rrcl_work_in_gc(L, state, units);
+    if (state->hidden != NULL && (state->is_open || state->quiet < RRCL_BUSY_CYCLES))
+        rrcl_try(L, rrcl_more_sentinels, state);
     return 0;
 }
 
@@ -2906,10 +3080,12 @@ static int rrcl_sentinel_gc(lua_State *L)
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
     rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
-    if (state->native_new > RRC_LUA_NATIVE_BYTES)
+    if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && (state->extra > 0 || state->next_kbytes < INT_MAX))
         rrcl_pace(L, state);
+    if (state->hidden != NULL && (state->is_open || state->wants_step) && !state->in_step)
+        rrcl_pay(L, state);
 }
 
 /* ---- states ---- */
