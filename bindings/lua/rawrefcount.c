@@ -458,7 +458,7 @@ static void view_links(view *v)
     uint32_t slot;
     v->visit = NULL;
     for (slot = 1; slot < state->slot_count; slot++) {
-        rrc_object *ob = state->slots[slot].ob;
+        rrc_object *ob = rrcl_slot_at(state, slot)->ob;
         if (ob == NULL || rrc_mirror_node(state->heap, ob) == rrcl_ref_of(slot))
             continue;
         rrcl_get_live(state, slot);
@@ -491,7 +491,7 @@ static void view_open(lua_State *L, view *v, int with_ids)
         lua_getfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
-            rrcl_push_weak(L, "k");
+            rrcl_push_weak(L, "k", 0, 0);
             lua_pushvalue(L, -1);
             lua_setfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
         }
