@@ -412,9 +412,9 @@ enum {
     RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_PLACES = RRCL_HANDLER
 };
 
-/* The tables of a shard, behind these places. */
+/* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
-#define RRCL_SHARD 4096u
+#define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
@@ -438,8 +438,8 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_UNITS_OF_A_CYCLE 4096
 #define RRCL_UNITS_OF_A_SENTINEL 512
 #define RRCL_LEAST_UNITS 512
-#define RRCL_MOST_UNITS 2048
-#define RRCL_DEALLOCS 512
+#define RRCL_MOST_UNITS 1024
+#define RRCL_DEALLOCS 256
 
 /* A slice may search one shard of OWNERS, and one more for so many units. */
 #define RRCL_UNITS_OF_A_SEARCH 8192
@@ -3175,8 +3175,9 @@ static void rrcl_count_cycle(rrcl_state *state)
 }
 
 /* A portion of such a cycle: all of it takes some 200. The step that the last cycle began is finished before. A
-   cycle that ends at once is a small one, or a generational one: the others are to be full ones then, one in each
-   call. */
+   cycle that ends at once is a tiny one, or a young collection of the generational mode. That mode has no portions: a
+   young collection does not look at what is old, and all else is a full collection. So there is one in each call
+   then. (Without them, a loop of 200000 cycles over both heaps has a peak of 18 MB in 5.4, and of 0.4 MB with them.) */
 static void rrcl_do_portion(lua_State *L, rrcl_state *state)
 {
     int extra = state->extra;

@@ -128,14 +128,15 @@ case("T1 with a step in slices before: the first collection finds it", function(
     end
   end
   make()
-  rawrefcount.step()            -- gives an open step up
-  rawrefcount.collect()
+  rawrefcount.collect()         -- gives an open step up
   for _, n in ipairs { 1, 10, 1000 } do
     make()
     local before = rawrefcount.stats().steps
     local slices = slices_of_a_step(n)
-    equal(rawrefcount.stats().steps, before + 1)
-    assert(slices > (n == 1000 and 1 or 600 / n), slices)
+    if not everywhere then                      -- else others have done a part of it
+      equal(rawrefcount.stats().steps, before + 1)
+      assert(slices > (n == 1000 and 1 or 600 / n), slices)
+    end
     assert(full_collections(1), n)
   end
 end)

@@ -191,6 +191,8 @@ static int nothing(lua_State *L) { (void)L; return 0; }
 
 /* ---- Lua's pace ---- */
 
+#define STEP_KBYTES 16
+
 static int next_kbytes, is_in_cycle;
 
 static int tick(lua_State *L)
@@ -198,15 +200,15 @@ static int tick(lua_State *L)
     int kbytes = lua_gc(L, LUA_GCCOUNT, 0);
     if (!is_in_cycle && kbytes < next_kbytes)
         return 0;
-    if (is_in_cycle && kbytes < next_kbytes + 64)
+    if (is_in_cycle && kbytes < next_kbytes + STEP_KBYTES)
         return 0;
     is_in_cycle = 1;
     next_kbytes = kbytes;
     enter(LUA);
 #if LUA_VERSION_NUM >= 505
-    if (lua_gc(L, LUA_GCSTEP, (size_t)256 << 10))
+    if (lua_gc(L, LUA_GCSTEP, (size_t)STEP_KBYTES << 10))
 #else
-    if (lua_gc(L, LUA_GCSTEP, 256))
+    if (lua_gc(L, LUA_GCSTEP, STEP_KBYTES))
 #endif
         is_in_cycle = 0;
     lua_gc(L, LUA_GCSTOP, 0);
