@@ -1096,7 +1096,7 @@ static int rrcl_is_revived(rrcl_state *state, uint32_t shard)
 static int rrcl_may_revive(rrcl_state *state, uint32_t slot, uint32_t *shard)
 {
     uint32_t hash = rrcl_slot_at(state, slot)->next;
-    if (hash == RRCL_NOT_NOTED)
+    if (hash == RRCL_NOT_NOTED || rrcl_is_boxed(state, slot))
         return 0;
     *shard = rrcl_owners_shard(hash, state->shard_count);
     return !rrcl_is_revived(state, *shard);
@@ -2963,6 +2963,7 @@ static int rrcl_slice(rrcl_state *state, size_t max)
 {
     rrc_stats before, after;
     size_t units;
+    int wants_step = state->wants_step;
     if (state->in_step)
         return 0;
     if (!state->is_open)
@@ -2976,10 +2977,11 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     rrc_get_stats(state->heap, &after);
     if (after.mirror_steps == before.mirror_steps) {
         state->is_open |= units > 0;
+        state->wants_step = !state->is_open && wants_step;
         return 0;
     }
     rrcl_end_step(state);
-    state->wants_step |= state->has_left;
+    state->wants_step = state->has_left || (state->has_missed && rrcl_wants_step(state));
     return 1;
 }
 
@@ -2988,8 +2990,8 @@ static int rrcl_slice(rrcl_state *state, size_t max)
 static int rrcl_work(lua_State *L, rrcl_state *state, size_t max)
 {
     int had_error = rrcl_take_error(L, state, RRCL_CALL_ERROR), has_error;
-    if (max > 0 && rrcl_slice(state, max) && state->has_missed)
-        state->has_missed = 0, state->wants_step |= rrcl_wants_step(state);
+    if (max > 0)
+        rrcl_slice(state, max);
     rrcl_run_pending(state, RRCL_DEALLOCS);
     has_error = rrcl_take_error(L, state, RRCL_CALL_ERROR);
     if (had_error) {
