@@ -759,10 +759,15 @@ static uint32_t rrcl_owners_shard(uint32_t hash, uint32_t count)
     return shard < count ? shard : shard & (mask / 2 - 1);
 }
 
+static int rrcl_owners_of_hash(const rrcl_state *state, uint32_t hash)
+{
+    return rrcl_place(RRCL_OWNERS, rrcl_owners_shard(hash, state->shard_count) * RRCL_SHARD);
+}
+
 /* The place of the OWNERS for the value at index of L. */
 static int rrcl_owners(lua_State *L, const rrcl_state *state, int index)
 {
-    return rrcl_place(RRCL_OWNERS, rrcl_owners_shard(rrcl_hash(L, index), state->shard_count) * RRCL_SHARD);
+    return state->shard_count == 1 ? rrcl_place(RRCL_OWNERS, 0) : rrcl_owners_of_hash(state, rrcl_hash(L, index));
 }
 
 /* Whatever allocates in Lua can end the state, while it is closed: see rrcl_closer_gc. */
@@ -1123,8 +1128,11 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     rrcl_value *value = (rrcl_value *)(void *)ob;
     if (state->hidden != NULL && value->slot != 0) {
-        if (rrcl_get_live(state, value->slot)) {
-            int owners = rrcl_owners(state->hidden, state, -1);
+        uint32_t hash = rrcl_slot_at(state, value->slot)->next;
+        if (hash == RRCL_NOT_NOTED) {
+            lua_pushnil(state->hidden);
+        } else if (rrcl_get_live(state, value->slot)) {
+            int owners = rrcl_owners_of_hash(state, hash);
             lua_pushvalue(state->hidden, -1);
             lua_rawget(state->hidden, owners);
             if (rrcl_owner_slot(state, state->hidden) == value->slot) {
@@ -1200,8 +1208,9 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 {
     rrcl_value *value;
     int code = RRC_OK;
+    uint32_t hash = is_noted ? rrcl_hash(L, index) : RRCL_NOT_NOTED;
     if (is_noted) {                                 /* the only step that allocates in Lua */
-        lua_pushvalue(state->hidden, rrcl_owners(L, state, index));
+        lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
         lua_xmove(state->hidden, L, 1);
         lua_pushvalue(L, index);
         lua_pushnumber(L, rrcl_owner_number(state, state->free_slot));
@@ -1213,8 +1222,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
-        if (is_noted)
-            rrcl_slot_at(state, value->slot)->next = rrcl_hash(L, index);
+        rrcl_slot_at(state, value->slot)->next = hash;
         if (rrcl_has_identity(lua_type(L, index)))
             code = rrc_link(state->heap, rrcl_ref_of(value->slot), &value->head, RRC_P);
         if (code == RRC_OK) {
@@ -1226,7 +1234,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
         lua_pushvalue(L, index);
         lua_xmove(L, state->hidden, 1);
         lua_pushnil(state->hidden);
-        lua_rawset(state->hidden, rrcl_owners(L, state, index));
+        lua_rawset(state->hidden, rrcl_owners_of_hash(state, hash));
     }
     luaL_error(L, "not enough memory");
     return NULL;
