@@ -145,7 +145,8 @@ typedef struct thing {
 } thing;
 
 static const rrc_member members[] = { { "callback", offsetof(thing, callback) }, { NULL, 0 } };
-static const rrc_type thing_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Thing", .tp_basicsize = sizeof(thing),
+static const rrc_type thing_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Thing",
+                                     .tp_basicsize = sizeof(thing),
                                      .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_members = members };
 static const rrc_lua_class Thing = { .type = &thing_type };
 static rrc_heap *heap;
