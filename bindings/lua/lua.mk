@@ -45,7 +45,7 @@ endef
 $(foreach lua,$(LUAS_BUILT),$(eval $(call lua_host_rule,$(lua))))
 
 define lua_rules
-$(lua_libs) $(addprefix $(call lua_out,$(1))/,raw/nodes.so embed random bench): $(lua_host)
+$(lua_libs) $(addprefix $(call lua_out,$(1))/,raw/nodes.so embed random bench pauses): $(lua_host)
 $(call lua_out,$(1))/rawrefcount.so: $(LUA_DIR)/rawrefcount.c $(LUA_HEADERS)
 	$$(call LUA_COMPILE,$(1)) $$(LUA_SHARED) $$< $$(LDFLAGS) -o $$@
 $(call lua_out,$(1))/widgets.so: $(WIDGETS_DIR)/lua/widgets.c $(WIDGETS_OBJECT) $(LUA_HEADERS)
@@ -81,13 +81,14 @@ endif
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
 #   lua-loop-LUA           the peak of a long loop of cyclic garbage
+#   lua-pauses-LUA         no call does more work if more objects live
 #   lua-control-LUA        what must fail, does
 #   lua-readme-LUA         the README's example
 #   lua-rock               the LuaRocks package
 #   lua-checked-TEST-LUA   some of them, with a Lua that collects everywhere and checks all it can; sanitized
 
 LUA_TESTS  := $(LUA_DIR)/tests
-LUA_MODES  := incremental stepped stressed rare
+LUA_MODES  := incremental stepped stressed rare sliced
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
 LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests
@@ -113,6 +114,9 @@ $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TES
 $(call run,lua-classes-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/classes.lua)
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
 $(call run,lua-readme-$(1),$(lua_host),$(lua_env) PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
+$(call lua_out,$(1))/pauses: $(LUA_TESTS)/pauses.c $(LUA_HEADERS)
+	$$(call LUA_COMPILE,$(1)) $$(BENCH_CFLAGS) $$< $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
+$(call run,lua-pauses-$(1),$(call lua_out,$(1))/pauses,$(call lua_out,$(1))/pauses test 10000 100000)
 $(call run,lua-loop-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/loop.lua)
 $(call run,lua-unload-$(1),$(call lua_libs,$(1)),$(lua_env) sh $(LUA_TESTS)/unload.sh $(1) $(call lua_out,$(1)))
 $(call run,lua-control-$(1),$(call lua_libs,$(1)) $(call lua_out,$(1))/raw/nodes.so,\
@@ -198,6 +202,7 @@ HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped wid
 # ---- benchmarks --------------------------------------------------------------
 
 LUA_BENCH_LINKS ?= 1000000
+LUA_PAUSES_OBJECTS ?= 100000 1000000
 
 define lua_bench_rules
 $(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TESTS)/nodes.h $(LUA_HEADERS)
@@ -206,9 +211,10 @@ $(call lua_out,$(1))/bench: $(LUA_TESTS)/bench.c $(LUA_TESTS)/nodes.c $(LUA_TEST
 endef
 $(foreach lua,$(LUAS),$(eval $(call lua_bench_rules,$(lua))))
 
-LUA_BENCHES := $(foreach lua,$(LUAS),$(call lua_out,$(lua))/bench)
+LUA_BENCHES := $(foreach lua,$(LUAS),$(call lua_out,$(lua))/bench $(call lua_out,$(lua))/pauses)
 .PHONY: bench-lua
 bench: bench-lua
 bench-lua: $(LUA_BENCHES) ## measure the binding, for each Lua that is installed
-	@for lua in $(LUAS); do $(call lua_out,$$lua)/bench $$lua $(LUA_BENCH_LINKS) || exit 1; done
+	@for lua in $(LUAS); do $(call lua_out,$$lua)/bench $$lua $(LUA_BENCH_LINKS) && \
+	    $(call lua_out,$$lua)/pauses $$lua $(LUA_PAUSES_OBJECTS) || exit 1; done
 $(if $(LUA),$(eval $(call run,lua-bench-smoke,$(call lua_out,$(LUA))/bench,$(call lua_out,$(LUA))/bench $(LUA) 2000)))

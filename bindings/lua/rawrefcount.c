@@ -3,6 +3,7 @@
  *     local rawrefcount = require "rawrefcount"
  *     rawrefcount.collect()       -- collect garbage of Lua and C now; how many objects of C went
  *     rawrefcount.step()          -- tell Lua's collector what C refers to (it is told anyway, at times)
+ *     rawrefcount.step(n)         -- a slice of that, of n units; true: the step has ended
  *     rawrefcount.stats()         -- a table of numbers
  *     rawrefcount.explain(x)      -- in words: why C's part of x is alive, with the whole path from a global, a
  *                                    local or C through both heaps; nil if x has no part in C
@@ -87,7 +88,15 @@ static int module_collect(lua_State *L)
 
 static int module_step(lua_State *L)
 {
-    int code = rrc_lua_step(L, rrc_lua_heap(L));
+    rrc_heap *heap = rrc_lua_heap(L);
+    int code;
+    if (!lua_isnoneornil(L, 1)) {
+        lua_Number n = luaL_checknumber(L, 1);
+        luaL_argcheck(L, n >= 1 && n < 1e15, 1, "1 or more expected");
+        lua_pushboolean(L, rrc_lua_work(L, heap, n < (lua_Number)(SIZE_MAX / 2) ? (size_t)n : SIZE_MAX / 2));
+        return 1;
+    }
+    code = rrc_lua_step(L, heap);
     if (code != RRC_OK && code != RRC_EPHASE)
         return luaL_error(L, "%s", rrc_error_message(code));
     lua_pushboolean(L, code == RRC_OK);
@@ -449,7 +458,7 @@ static void view_links(view *v)
     uint32_t slot;
     v->visit = NULL;
     for (slot = 1; slot < state->slot_count; slot++) {
-        rrc_object *ob = state->slots[slot].ob;
+        rrc_object *ob = rrcl_slot_at(state, slot)->ob;
         if (ob == NULL || rrc_mirror_node(state->heap, ob) == rrcl_ref_of(slot))
             continue;
         rrcl_get_live(state, slot);
@@ -482,7 +491,7 @@ static void view_open(lua_State *L, view *v, int with_ids)
         lua_getfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
-            rrcl_push_weak(L, "k");
+            rrcl_push_weak(L, "k", 0, 0);
             lua_pushvalue(L, -1);
             lua_setfield(L, LUA_REGISTRYINDEX, VIEW_IDS);
         }

@@ -113,6 +113,81 @@ case("T1 by one collect()", function()
   equal(nodes.live(), 0)
 end)
 
+-- How many slices of n units a step takes.
+local function slices_of_a_step(n)
+  local slices = 1
+  while not rawrefcount.step(n) do slices = slices + 1 end
+  return slices
+end
+
+case("T1 with a step in slices before: the first collection finds it", function()
+  local function make()
+    for i = 1, 100 do
+      local w = new(i)
+      w:set(1, mention(w))
+    end
+  end
+  make()
+  rawrefcount.collect()         -- gives an open step up
+  for _, n in ipairs { 1, 10, 1000 } do
+    make()
+    local before = rawrefcount.stats().steps
+    local slices = slices_of_a_step(n)
+    if not everywhere then                      -- else others have done a part of it
+      equal(rawrefcount.stats().steps, before + 1)
+      assert(slices > (n == 1000 and 1 or 600 / n), slices)
+    end
+    assert(full_collections(1), n)
+  end
+end)
+
+case("a slice has a size", function()
+  fails("1 or more expected", rawrefcount.step, 0)
+  fails("1 or more expected", rawrefcount.step, -1)
+  fails("1 or more expected", rawrefcount.step, 0 / 0)
+  fails("number expected", rawrefcount.step, {})
+  equal(rawrefcount.step(1e9), true)
+  equal(rawrefcount.step(nil), true)
+  equal(rawrefcount.step(), true)
+end)
+
+case("a step gives an open one up", function()
+  local w = new(1)
+  w:set(1, {})
+  for i = 1, 40 do
+    for _ = 1, i do rawrefcount.step(1) end
+    local before = rawrefcount.stats().steps
+    rawrefcount.step()
+    assert(rawrefcount.stats().steps > before)
+    w:set(1, {})
+    for _ = 1, i do rawrefcount.step(1) end
+    rawrefcount.collect()
+    nodes.check()
+  end
+end)
+
+case("references are taken, moved and dropped between two slices", function()
+  for i = 1, 60 do
+    local a, b = new(1), new(2)
+    a:set(1, { "moved" })
+    a:set(2, { "held" })
+    a:set(3, new(3))
+    a:get(3):set(1, { "new" })
+    for _ = 1, i do rawrefcount.step(1) end
+    a:move(1, b, 1)
+    nodes.hold(a:get(2))
+    b:set(2, a:get(3))
+    a = nil
+    collectgarbage()
+    for _ = 1, 70 do rawrefcount.step(1) end
+    collectgarbage() collectgarbage()
+    equal(b:get(1)[1], "moved")
+    equal(nodes.held(1)[1], "held")
+    equal(b:get(2):get(1)[1], "new")
+    nodes.release(1)
+  end
+end)
+
 case("T2 through two objects of C without proxies", function()
   local function make()
     local w, x, y = new(1), new(2), new(3)

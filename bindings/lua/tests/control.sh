@@ -28,7 +28,7 @@ mutant() {
 mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_all(L, state);/        ;/'
 mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
-mutant 'weak tables give what is deallocated' 's/ || state->slots\[proxy->slot\].proxy != proxy)/)/
+mutant 'weak tables give what is deallocated' 's/ || rrcl_slot_at(state, proxy->slot)->proxy != proxy)/)/
 /^static void rrcl_detach/,/^}/s/^    proxy->ob = NULL;/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 finish

@@ -117,7 +117,7 @@ static void run(unsigned long seed, unsigned long steps, const char *mode)
 
 static void run_to_soak(unsigned long seed, unsigned steps)
 {
-    static const char *const modes[] = { "rare", "rare", "stepped", "incremental", "stressed" };
+    static const char *const modes[] = { "rare", "rare", "sliced", "stepped", "incremental", "stressed" };
     run(seed, steps, modes[seed % (sizeof modes / sizeof *modes)]);
 }
 

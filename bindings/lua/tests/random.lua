@@ -1,7 +1,7 @@
 -- Random programs over both heaps, against an oracle: random.lua FIRST COUNT STEPS MODE
 --
 -- MODE: incremental, generational, stepped, stressed; rare, in which Lua collects often and
--- steps are rare, so that each has much to do; or everywhere, for a Lua that collects
+-- steps are rare, so that each has much to do; sliced, in which a step is nearly always open; or everywhere, for a Lua that collects
 -- wherever it can (see checked.sh; 5.1 and LuaJIT can be told to); "control" moves references
 -- without touch, and must find a loss.
 --
@@ -61,6 +61,13 @@ local function run(seed)
   local reachable
 
   local kinds = { "node", "node", "node", "table", "closure", "thread" }
+
+  -- A step, or a slice of one.
+  local is_open = false
+  local function some_step()
+    local is_whole = random(4) == 1
+    is_open = not rawrefcount.step(not is_whole and random(100) or nil) and not is_whole
+  end
 
   -- Objects of Lua: fields are read and written through functions of their own.
   local function make(id, kind)
@@ -198,7 +205,7 @@ local function run(seed)
     local function finalize(what)
       if what == "look" then return x end
       if reachable(nil, true)[keeper_id] and not fragile[keeper_id] then error("a keeper is finalized that can be reached: " .. keeper_id) end
-      if random(3) == 1 then rawrefcount.step() end
+      if random(3) == 1 then some_step() end
       if not has_keepers or is_gone(x) or held_count > 2 * HELD then return end
       kept_ones = kept_ones + 1
       unsettled = true
@@ -369,15 +376,17 @@ local function run(seed)
 
   for step = 1, steps do
     operations[random(#operations)]()
-    if mode == "stepped" and random(5) == 1 then rawrefcount.step() end
+    if mode == "stepped" and random(5) == 1 then some_step() end
+    if mode == "sliced" or is_open then is_open = not rawrefcount.step(random(40)) end
+    if mode == "sliced" and random(20) == 1 then collectgarbage() end
     if mode == "stressed" then
       local what = random(12)
       if what <= 2 then collectgarbage() elseif what <= 6 then collectgarbage("step", random(0, 3)) end
-      if what == 7 then rawrefcount.step() end
+      if what == 7 then some_step() end
       if what == 8 then rawrefcount.collect() end
     end
     if mode == "generational" and random(10) == 1 then collectgarbage("step", 0) end
-    if mode == "rare" and step % step_every == 0 then rawrefcount.step() end
+    if mode == "rare" and step % step_every == 0 then some_step() end
     if step % collect_every == 0 then check_all() end
   end
   check_all()
