@@ -221,8 +221,9 @@ int cvm_glue_open(cvm *vm)
  *   a slice is marked    -> rrc_major_collection_work:  the search for cycles, about so many units of it
  *
  * From the start on it may call trace at any time, also when C code takes a reference: what we had
- * not marked is then gray. When nothing is left, the collection goes on as above, and little is left to do
- * for rrc_major_collection_trace. Objects move in it, so links follow them in rrc_major_collection_free, not in slices.
+ * not marked is then gray. When nothing is left, little is left to do for rrc_major_collection_trace. More slices
+ * follow, in which rrc_major_collection_work does what else rrc_major_collection_keep would do. Then the
+ * collection goes on as above: as objects move now, links follow them in rrc_major_collection_free, not in slices.
  *
  * The header can only do so if all C code takes references by rrc_incref and moves them after rrc_touch. Other
  * layers (counts_freely) have its search in one go, in rrc_major_collection_trace: then only our marking is divided.
@@ -256,9 +257,10 @@ static int major_work(void *vm, size_t bytes)
     return rrc_major_collection_work(((cvm *)vm)->rrc, units) >= units;
 }
 
-static void major_trace(void *vm)
+static int major_trace(void *vm)
 {
     rrc_major_collection_trace(((cvm *)vm)->rrc);
+    return ((cvm *)vm)->searches_in_slices;
 }
 
 /* (This VM has no weak references. One that has some clears them just before this.) */
@@ -308,13 +310,18 @@ const cvm_phases cvm_glue_phases = {
  * that collection has been deallocated, and not earlier: else garbage counts as live, and
  * the wait is the longer, the more garbage there was.
  */
-static int is_c_too_large(cvm *vm)
+static int is_c_too_large(cvm *vm)      /* 2: and twice so */
 {
     rrc_stats stats;
 
     rrc_get_stats(vm->rrc, &stats);
-    if (vm->c_measured == vm->heap.majors)
-        return (int)((stats.object_bytes + stats.native_bytes) / vm->c_trigger);
+    if (vm->c_measured == vm->heap.majors) {
+        size_t excess = (stats.object_bytes + stats.native_bytes) / vm->c_trigger;
+
+        vm->c_asks |= excess > 0;
+        return excess > 1 ? 2 : vm->c_asks;
+    }
+    vm->c_asks = 0;
     if (stats.pending == 0) {
         vm->c_trigger = 2 * (stats.object_bytes + stats.native_bytes) + LEAST_C_TRIGGER;
         vm->c_measured = vm->heap.majors;
@@ -328,7 +335,7 @@ void cvm_glue_attend(cvm *vm)
     int excess = is_c_too_large(vm);
 
     vm->attention = 0;
-    if (excess > 0 && vm->auto_pending) {       /* if it is twice too large, the slices were too slow */
+    if (excess > 0 && vm->auto_pending) {
         cvm_heap_slice(&vm->heap, excess == 1 ? CVM_SLICE : SIZE_MAX);
         since = cvm_heap_time(&vm->heap);
     }
@@ -340,8 +347,11 @@ void cvm_glue_attend(cvm *vm)
    dissolved, and the deallocators that are still due run. */
 size_t cvm_glue_close(cvm *vm)
 {
-    size_t held = rrc_heap_free(vm->rrc);
+    size_t held;
 
+    while (vm->heap.marking)    /* slices have begun a collection: end it */
+        cvm_heap_slice(&vm->heap, SIZE_MAX);
+    held = rrc_heap_free(vm->rrc);
     if (held == 0)              /* else those objects still need it */
         vm->rrc = NULL;
     return held;

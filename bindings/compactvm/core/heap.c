@@ -138,11 +138,11 @@ void cvm_heap_propagate(cvm_heap *h)
 
 cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p)
 {
-    if (h->phase == CVM_MINOR && !cvm_heap_is_young(p))
-        return p;
+    if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
+        return p;                               /* as in reach */
     if (!(p->flags & CVM_REACHED))
         return NULL;
-    return h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+    return h->phase == CVM_MUTATOR || h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
 }
 
 /* ---- objects that do not move ------------------------------------------- */
@@ -260,14 +260,22 @@ static void begin(cvm_heap *h)
         reach(h, object_behind(f));
 }
 
-/* Mark what is left: all, or what slices have not found, or what has changed behind them on the stack. */
+/* What slices have not found is marked now: what has changed on the stack. After this we know what is alive. */
+static int decide(cvm_heap *h)
+{
+    h->phases->roots(h->arg);
+    h->marking = 2;
+    return h->phases->major_trace(h->arg);
+}
+
+/* Mark all that is left. */
 static void mark(cvm_heap *h)
 {
     h->phase = CVM_MARKING;
-    if (!h->marking)
+    if (h->marking == 0)
         begin(h);
-    h->phases->roots(h->arg);
-    h->phases->major_trace(h->arg);
+    if (h->marking == 1)
+        decide(h);
     cvm_heap_propagate(h);
     h->phases->major_keep(h->arg);
     cvm_heap_propagate(h);
@@ -393,6 +401,11 @@ void cvm_heap_major(cvm_heap *h)
     major(h, 0);
 }
 
+static int has_more(const cvm_heap *h)
+{
+    return h->gray != NULL || h->unscanned < h->old_top;
+}
+
 int cvm_heap_slice(cvm_heap *h, size_t bytes)
 {
     double since = cvm_heap_time(h);
@@ -406,14 +419,20 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
             h->phases->roots(h->arg);
         }
         propagate(h, bytes);
-        more = h->phases->major_work(h->arg, bytes) || h->gray != NULL || h->unscanned < h->old_top;
+        more = (h->marking == 2 && has_more(h)) || h->phases->major_work(h->arg, bytes) || has_more(h);
         h->phase = CVM_MUTATOR;
         h->slices++;
         cvm_heap_note(h, CVM_PAUSE_SLICE, since);
     }
     if (!more) {
         cvm_heap_minor(h);
-        major(h, 0);
+        since = cvm_heap_time(h);
+        h->phase = CVM_MARKING;
+        more = h->marking == 1 && decide(h) && (h->phases->major_work(h->arg, bytes) || has_more(h));
+        h->phase = CVM_MUTATOR;
+        cvm_heap_note(h, CVM_PAUSE_FINISH, since);
+        if (!more)
+            major(h, 0);
     }
     return more;
 }
@@ -475,16 +494,16 @@ static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
 /* So many bytes do not fit below nursery_end: a minor collection is due, or a slice of a major one. */
 static void collect(cvm_heap *h, size_t size)
 {
-    size_t slice = h->stress ? LEAST_SLICE : CVM_SLICE, left;
-    int is_minor = (h->stress && !h->incremental) || room(h->nursery_top, h->nursery_limit) < size;
+    int stress = h->stress && !h->incremental;
+    int is_minor = stress || room(h->nursery_top, h->nursery_limit) < size;
 
     if (is_minor)
         cvm_heap_minor(h);
-    left = room(h->old_top, h->old_end);
-    if (is_minor && (left < h->nursery_size || (h->stress && !h->incremental)))
-        make_room(h, 0);
-    else if (h->incremental && (!is_minor || (!h->marking && left < room(h->old, h->old_top) / 4 + h->nursery_size)))
-        cvm_heap_slice(h, slice);
+    if (!is_minor || (h->incremental && !h->marking
+                      && room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size))
+        cvm_heap_slice(h, h->stress ? LEAST_SLICE : CVM_SLICE);
+    if (stress || room(h->old_top, h->old_end) < h->nursery_size)
+        make_room(h, 0);            /* a minor collection has taken it just now, so no object is young */
     h->nursery_end = h->nursery_limit;
     if (h->marking && room(h->nursery_top, h->nursery_end) > STEP)
         h->nursery_end = h->nursery_top + STEP;

@@ -53,7 +53,8 @@ enum { CVM_SLICE = 64 * 1024 };     /* bytes that a slice marks, so that it stop
  * In an incremental heap the mutator runs while a major collection marks, and minor collections do:
  *
  *   major_start, roots,  [some is marked]  major_work,  [mutator],  [some is marked]  major_work,  ...
- *   and when nothing is left: a minor collection, and all of the line above
+ *   when nothing is left: a minor collection, roots, major_trace; and if this returns 1, more slices
+ *   when nothing is left again: a minor collection, and the line above from [rest is marked] on
  *
  * `major_work` does its part of a slice that has marked so many bytes. It returns 0 if it has nothing left to do. */
 typedef struct cvm_phases {
@@ -62,7 +63,7 @@ typedef struct cvm_phases {
     void (*minor_free)(void *arg);
     void (*major_start)(void *arg);
     int (*major_work)(void *arg, size_t bytes);
-    void (*major_trace)(void *arg);
+    int (*major_trace)(void *arg);
     void (*major_keep)(void *arg);
     void (*major_free)(void *arg);
     void (*marked)(void *arg, cvm_object *p);
@@ -94,7 +95,7 @@ typedef struct cvm_heap {
     int booting;            /* objects made now are prebuilt */
     int stress;             /* collect at every allocation, and move everything; if incremental: do a slice */
     int incremental;        /* major collections mark in slices */
-    int marking;            /* a major collection has begun to mark */
+    int marking;            /* a major collection marks: 1 at first, 2 after major_trace */
 
     char *nursery, *nursery_top;
     char *nursery_end;      /* here the allocator does something: collect, or mark a slice */

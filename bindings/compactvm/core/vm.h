@@ -120,6 +120,7 @@ struct cvm {
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
     size_t c_trigger;           /* when C's objects take so many bytes, collect: see glue.c */
+    int c_asks;                 /* they did, so slices are done until a collection has ended */
     size_t c_measured;          /* after so many major collections that number was chosen */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more programs */
 
