@@ -124,6 +124,39 @@
   (set! i (+ i 1)))
 (assert (check-links))
 
+; ---- after it is known what is garbage, slices mark what garbage owns, and the program runs on
+(define x (list 'held))
+(hold 'x x)
+(define y nil)
+(hold 'y (list 0))
+(define garbage (map (lambda (i) (looped (to-string i))) (range 400)))
+(gc)
+(set! garbage nil)
+(define late-slices 0)
+(while (and (gc-slice 2000) (< (count 'marking) 2)))
+(define majors (count 'major-collections))
+(while (and (gc-slice 64) (= (count 'major-collections) majors))
+  (set! late-slices (+ late-slices 1))
+  (set! x (cons 'new (list x)))         ; the old list is still held by C
+  (gc-minor)
+  (assert (eq? (held 'x) (car (cdr x))))
+  (set! x (held 'x))
+  (assert (= (c-sees x) (address x)))
+  (release 'y)
+  (hold 'y (list late-slices))          ; promoted since marking began
+  (gc-minor)
+  (assert (equal? (held 'y) (list late-slices)))
+  (set! y (held 'y))
+  (assert (= (c-sees y) (address y))))
+(when incremental? (assert (> late-slices 0)))
+(release 'x)
+(release 'y)
+(set! x nil)
+(set! y nil)
+(run-pending 0)
+(settle)
+(assert (= (count 'c-objects) (+ before 102)))
+
 ; ---- (gc) collects what became garbage while slices marked
 (define (old-widget) (let ((w (looped "late"))) (gc) w))
 (define late (old-widget))
@@ -160,7 +193,10 @@
 (assert (= (count 'c-objects) before))
 (c-log)
 
-; ---- the end of the program comes while slices mark
+; ---- the end of the program comes while slices mark what garbage owns
 (define ring (map (lambda (i) (looped (to-string i))) (range 20)))
+(define garbage (map (lambda (i) (looped (to-string i))) (range 50)))
 (gc)
-(gc-slice 300)
+(set! garbage nil)
+(define tries (if incremental? 10000 0))
+(while (and (> tries 0) (not (= (count 'marking) 2))) (gc-slice 64) (set! tries (- tries 1)))
