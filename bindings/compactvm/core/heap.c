@@ -419,6 +419,7 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
             h->phases->roots(h->arg);
         }
         propagate(h, bytes);
+        /* (After `decide` the other side may propagate all that we have left. So our own part comes first.) */
         more = (h->marking == 2 && has_more(h)) || h->phases->major_work(h->arg, bytes) || has_more(h);
         h->phase = CVM_MUTATOR;
         h->slices++;

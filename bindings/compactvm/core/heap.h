@@ -2,8 +2,9 @@
  *
  *   nursery     New objects are made here by moving a pointer. A minor
  *               collection moves the survivors to the old space.
- *   old space   One block without holes. A major collection marks, then slides
- *               the survivors together: each of them may move each time.
+ *   old space   One block without holes. A major collection marks (in slices, if
+ *               the heap is incremental), then slides the survivors together:
+ *               each of them may move each time.
  *   large       Big objects, malloc'ed one by one. They never move, but they
  *               too start young and may die in a minor collection.
  *   prebuilt    Objects made while the VM starts. They never move or die, and

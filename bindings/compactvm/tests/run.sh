@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh CVM [quick] - run all tests with a cvm, normally and under stress.
+# run.sh CVM [quick] - run all tests with a cvm: normally, marking in slices, and under stress, with a whole
+# collection or with a slice of one at each allocation.
 #
 #   tests/*.lisp         must end with status 0
 #   tests/errors/*.lisp  must end with status 1 and the error of their first line
