@@ -77,7 +77,7 @@ $(BUILD)/examples/debug/tensor.so: examples/tensor/tensor.c $(PY_DEPS)
 	$(PY_EXTENSION) $(CVM_SANITIZE) $< $(LDFLAGS) -o $@
 
 demo: $(CVM) ## run the demo: a script in a small VM shows what links do
-	@$(CVM) examples/toolkit/demo.lisp
+	@$(CVM) --incremental examples/toolkit/demo.lisp
 	@if ! command -v dot >/dev/null; then echo "(There is no Graphviz to draw it: see $(BUILD)/demo.dot.)"; \
 	elif dot -Tsvg $(BUILD)/demo.dot -o $(BUILD)/demo.svg; then echo "It is drawn in $(BUILD)/demo.svg."; \
 	else echo "(Graphviz could not draw it.)"; fi
@@ -96,7 +96,7 @@ $(eval $(call run,lint,$(BUILD)/lint.c,env LINT_SETTINGS='NDEBUG RRC_DEBUG' sh t
 $(eval $(call run,freestanding,,sh tests/freestanding.sh))
 $(eval $(call run,abis,,sh tests/abis.sh))
 $(eval $(call run,install,,env MAKE=$(MAKE) sh tests/install.sh))
-$(eval $(call run,demo,$(CVM),$(CVM) examples/toolkit/demo.lisp))
+$(eval $(call run,demo,$(CVM),$(CVM) --incremental examples/toolkit/demo.lisp))
 CHECK_RUNS += runner text readme examples tensor languages install demo
 
 # `make deps test` must look for tools only when deps has installed them: a new

@@ -907,5 +907,5 @@ static void close_toolkit(cvm *vm)
 }
 
 const cvm_layer cvm_toolkit_layer = {
-    sizeof(toolkit), CVM_LIBRARY, open_toolkit, NULL, close_toolkit, NULL
+    sizeof(toolkit), CVM_LIBRARY, open_toolkit, NULL, close_toolkit, NULL, 0
 };

@@ -160,12 +160,17 @@ enum { LEAST_C_TRIGGER = 1 << 20 };     /* see part 3 */
 int cvm_glue_open(cvm *vm)
 {
     rrc_desc desc = { 0 };      /* zero is the default of everything */
+    const cvm_layer *const *layer;
 
+    vm->searches_in_slices = vm->heap.incremental;
+    for (layer = vm->layers; layer != NULL && *layer != NULL; layer++)
+        vm->searches_in_slices &= !(*layer)->counts_freely;
     desc.userdata = vm;
     desc.log = log_mistake;
     desc.collect = collect;
     desc.parted = parted;
     desc.reports_marks = 1;     /* we call rrc_marked: see part 2 */
+    desc.incremental = vm->searches_in_slices;
     desc.realloc = reallocate;
     desc.edges = edges;
     desc.describe = describe;
@@ -209,6 +214,20 @@ int cvm_glue_open(cvm *vm)
  *
  *   marked               -> rrc_marked: its C object is alive too
  *
+ * In an incremental heap the marking is divided into slices, and the mutator runs
+ * between them. The header then does its part of each:
+ *
+ *   marking begins       -> rrc_major_collection_start
+ *   a slice is marked    -> rrc_major_collection_work:  the search for cycles, about so many units of it
+ *
+ * From the start on it may call trace at any time, also when C code takes a reference: what we had
+ * not marked is then gray. When nothing is left, little is left to do for rrc_major_collection_trace. More slices
+ * follow, in which rrc_major_collection_work does what else rrc_major_collection_keep would do. Then the
+ * collection goes on as above: as objects move now, links follow them in rrc_major_collection_free, not in slices.
+ *
+ * The header can only do so if all C code takes references by rrc_incref and moves them after rrc_touch. Other
+ * layers (counts_freely) have its search in one go, in rrc_major_collection_trace: then only our marking is divided.
+ *
  * We know a linked object by a bit in its header, set when the link is made (part
  * 4). The bit may stay when the link is gone: p is then looked up in vain. A host
  * that cannot do this leaves reports_marks 0, and is asked by survivor instead.
@@ -224,9 +243,24 @@ static void minor_free(void *vm)
     ((cvm *)vm)->attention = 1;
 }
 
-static void major_trace(void *vm)
+static void major_start(void *vm)
+{
+    if (((cvm *)vm)->searches_in_slices)
+        rrc_major_collection_start(((cvm *)vm)->rrc);
+}
+
+/* (A unit is an object, a link or a reference: some 16 bytes of our marking take as long.) */
+static int major_work(void *vm, size_t bytes)
+{
+    size_t units = bytes / 16 + 1;
+
+    return rrc_major_collection_work(((cvm *)vm)->rrc, units) >= units;
+}
+
+static int major_trace(void *vm)
 {
     rrc_major_collection_trace(((cvm *)vm)->rrc);
+    return ((cvm *)vm)->searches_in_slices;
 }
 
 /* (This VM has no weak references. One that has some clears them just before this.) */
@@ -262,7 +296,7 @@ static void roots(void *arg)
 }
 
 const cvm_phases cvm_glue_phases = {
-    roots, minor_trace, minor_free, major_trace, major_keep, major_free, marked
+    roots, minor_trace, minor_free, major_start, major_work, major_trace, major_keep, major_free, marked
 };
 
 /* ---- 3. After a collection, at a safe point of the mutator --------------
@@ -276,13 +310,18 @@ const cvm_phases cvm_glue_phases = {
  * that collection has been deallocated, and not earlier: else garbage counts as live, and
  * the wait is the longer, the more garbage there was.
  */
-static int is_c_too_large(cvm *vm)
+static int is_c_too_large(cvm *vm)      /* 2: and twice so */
 {
     rrc_stats stats;
 
     rrc_get_stats(vm->rrc, &stats);
-    if (vm->c_measured == vm->heap.majors)
-        return stats.object_bytes + stats.native_bytes > vm->c_trigger;
+    if (vm->c_measured == vm->heap.majors) {
+        size_t excess = (stats.object_bytes + stats.native_bytes) / vm->c_trigger;
+
+        vm->c_asks |= excess > 0;
+        return excess > 1 ? 2 : vm->c_asks;
+    }
+    vm->c_asks = 0;
     if (stats.pending == 0) {
         vm->c_trigger = 2 * (stats.object_bytes + stats.native_bytes) + LEAST_C_TRIGGER;
         vm->c_measured = vm->heap.majors;
@@ -292,18 +331,27 @@ static int is_c_too_large(cvm *vm)
 
 void cvm_glue_attend(cvm *vm)
 {
+    double since = cvm_heap_time(&vm->heap);
+    int excess = is_c_too_large(vm);
+
     vm->attention = 0;
-    if (is_c_too_large(vm) && vm->auto_pending)
-        cvm_heap_major(&vm->heap);
+    if (excess > 0 && vm->auto_pending) {
+        cvm_heap_slice(&vm->heap, excess == 1 ? CVM_SLICE : SIZE_MAX);
+        since = cvm_heap_time(&vm->heap);
+    }
     rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
+    cvm_heap_note(&vm->heap, CVM_PAUSE_PENDING, since);
 }
 
 /* The heap must still be whole: every p counts as dead now, all links are
    dissolved, and the deallocators that are still due run. */
 size_t cvm_glue_close(cvm *vm)
 {
-    size_t held = rrc_heap_free(vm->rrc);
+    size_t held;
 
+    while (vm->heap.marking)    /* slices have begun a collection: end it */
+        cvm_heap_slice(&vm->heap, SIZE_MAX);
+    held = rrc_heap_free(vm->rrc);
     if (held == 0)              /* else those objects still need it */
         vm->rrc = NULL;
     return held;
@@ -325,6 +373,8 @@ static int make_link(cvm *vm, cvm_value p, rrc_object *ob, int kind)
         return 0;
     }
     cvm_object_of(p)->flags |= CVM_LINKED;
+    if (vm->heap.marking && (cvm_object_of(p)->flags & CVM_REACHED))
+        marked(vm, cvm_object_of(p));   /* it was marked when it had no link */
     if (is_c_too_large(vm))
         vm->attention = 1;
     return 1;

@@ -5,12 +5,30 @@
 
 enum {
     LARGE_SIZE = 4096,              /* unless the nursery is very small */
-    LEAST_LARGE_TRIGGER = 1 << 20
+    LEAST_LARGE_TRIGGER = 1 << 20,
+    PACE = 8,                       /* for each byte that is allocated while slices mark, so many are marked */
+    STEP = CVM_SLICE / PACE,        /* so a slice follows so many bytes of allocation */
+    LEAST_SLICE = 64                /* two small objects */
 };
 
 static size_t room(const char *top, const char *end)
 {
     return (size_t)(end - top);
+}
+
+/* ---- pauses ------------------------------------------------------------- */
+
+double cvm_heap_time(const cvm_heap *h)
+{
+    return h->clock != NULL ? h->clock() : 0;
+}
+
+void cvm_heap_note(cvm_heap *h, cvm_pause kind, double since)
+{
+    double pause = cvm_heap_time(h) - since;
+
+    if (pause > h->longest[kind])
+        h->longest[kind] = pause;
 }
 
 /* ---- the references inside an object ------------------------------------ */
@@ -37,11 +55,12 @@ static void visit_fields(cvm_heap *h, cvm_object *p)
 
 static void push_gray(cvm_heap *h, cvm_object *p)
 {
-    p->forward = h->gray;
+    p->gray = h->gray;
     h->gray = p;
 }
 
-/* Copy a young object to the old space. There is room: see set_nursery_end. */
+/* Copy a young object to the old space. There is room: see set_nursery_end. While a major collection marks, the
+   copy counts as reached, and is not scanned yet: see cvm_heap.unscanned. */
 static cvm_object *promote(cvm_heap *h, cvm_object *p)
 {
     cvm_object *copy = (cvm_object *)h->old_top;
@@ -49,7 +68,10 @@ static cvm_object *promote(cvm_heap *h, cvm_object *p)
     h->old_top += cvm_object_size(p);
     memcpy(copy, p, cvm_object_size(p));
     copy->flags &= (unsigned char)~CVM_YOUNG;
-    copy->forward = NULL;
+    if (h->marking) {
+        copy->flags |= CVM_REACHED;
+        h->live += cvm_object_size(p);
+    }
     p->flags |= CVM_REACHED;
     p->forward = copy;
     h->moved++;
@@ -61,19 +83,17 @@ static cvm_object *reach(cvm_heap *h, cvm_object *p)
 {
     if (h->phase == CVM_MOVING)
         return p->flags & CVM_FIXED ? p : p->forward;
-    if (h->phase == CVM_MINOR && !(p->flags & CVM_YOUNG))
-        return p;
-    if (p->flags & CVM_REACHED)
-        return h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+    if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
+        return p;                               /* a minor collection is about the young ones, marking about the rest */
     if (h->phase == CVM_MINOR && !(p->flags & CVM_FIXED))
-        return promote(h, p);
+        return p->flags & CVM_REACHED ? p->forward : promote(h, p);
+    if (p->flags & CVM_REACHED)
+        return p;
     p->flags |= CVM_REACHED;
     p->flags &= (unsigned char)~CVM_YOUNG;      /* a large object has now grown old */
     if (!(p->flags & CVM_FIXED))
         h->live += cvm_object_size(p);
     push_gray(h, p);
-    if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
-        h->phases->marked(h->arg, p);
     return p;
 }
 
@@ -88,32 +108,41 @@ void cvm_heap_trace(cvm_heap *h, cvm_object *p)
     reach(h, p);
 }
 
-void cvm_heap_propagate(cvm_heap *h)
+/* Scan about so many bytes. */
+static void propagate(cvm_heap *h, size_t bytes)
 {
-    for (;;) {
-        cvm_object *p;
+    char **scan = h->phase == CVM_MINOR ? &h->scan : &h->unscanned;
+    size_t done;
+    cvm_object *p;
 
+    for (done = 0; done < bytes; done += cvm_object_size(p)) {
         if (h->gray != NULL) {
             p = h->gray;
-            h->gray = p->forward;
-            p->forward = p;
-        } else if (h->phase == CVM_MINOR && h->scan < h->old_top) {
-            p = (cvm_object *)h->scan;
-            h->scan += cvm_object_size(p);
+            h->gray = p->gray;
+        } else if (*scan < h->old_top) {
+            p = (cvm_object *)*scan;
+            *scan += cvm_object_size(p);
         } else {
             return;
         }
         visit_fields(h, p);
+        if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
+            h->phases->marked(h->arg, p);
     }
+}
+
+void cvm_heap_propagate(cvm_heap *h)
+{
+    propagate(h, SIZE_MAX);
 }
 
 cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p)
 {
-    if (h->phase == CVM_MINOR && !(p->flags & CVM_YOUNG))
-        return p;
+    if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
+        return p;                               /* as in reach */
     if (!(p->flags & CVM_REACHED))
         return NULL;
-    return h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+    return h->phase == CVM_MUTATOR || h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
 }
 
 /* ---- objects that do not move ------------------------------------------- */
@@ -134,8 +163,10 @@ static void sweep_fixed(cvm_heap *h, cvm_fixed **list, cvm_fixed **survivors)
         cvm_object *p = object_behind(f);
 
         if (p->flags & CVM_REACHED) {
-            p->flags &= (unsigned char)~CVM_REACHED;
-            p->forward = NULL;
+            if (h->marking)                     /* as what was promoted */
+                push_gray(h, p);
+            else
+                p->flags &= (unsigned char)~CVM_REACHED;
             f->next = *survivors;
             *survivors = f;
         } else {
@@ -168,7 +199,7 @@ static void set_nursery_end(cvm_heap *h)
         size = h->nursery_size;
     if (size < h->nursery_size / 4)
         size = 0;
-    h->nursery_end = h->nursery + size;
+    h->nursery_end = h->nursery_limit = h->nursery + size;
 }
 
 /* In stress mode the next objects get other addresses than those that just
@@ -186,16 +217,18 @@ static void renew_nursery(cvm_heap *h)
 
 void cvm_heap_minor(cvm_heap *h)
 {
+    double since = cvm_heap_time(h);
+    cvm_object *gray = h->gray;         /* of a major collection that marks */
     cvm_object *p;
 
     h->phase = CVM_MINOR;
+    h->gray = NULL;
     h->scan = h->old_top;
     h->phases->roots(h->arg);
     for (p = h->remembered; p != NULL; ) {
         cvm_object *next = p->forward;
 
         p->flags &= (unsigned char)~CVM_REMEMBERED;
-        p->forward = NULL;
         visit_fields(h, p);
         p = next;
     }
@@ -205,28 +238,48 @@ void cvm_heap_minor(cvm_heap *h)
     cvm_heap_propagate(h);
     h->phases->minor_free(h->arg);
 
+    h->gray = gray;
     sweep_fixed(h, &h->young_large, &h->old_large);
     renew_nursery(h);
     set_nursery_end(h);
     h->phase = CVM_MUTATOR;
     h->minors++;
+    cvm_heap_note(h, CVM_PAUSE_MINOR, since);
 }
 
 /* ---- the major collection ----------------------------------------------- */
 
-static void mark(cvm_heap *h)
+static void begin(cvm_heap *h)
 {
     cvm_fixed *f;
 
-    h->phase = CVM_MARKING;
+    h->marking = 1;
     h->live = 0;
+    h->unscanned = h->old_top;
     for (f = h->prebuilt; f != NULL; f = f->next)
         reach(h, object_behind(f));
+}
+
+/* What slices have not found is marked now: what has changed on the stack. After this we know what is alive. */
+static int decide(cvm_heap *h)
+{
     h->phases->roots(h->arg);
-    h->phases->major_trace(h->arg);
+    h->marking = 2;
+    return h->phases->major_trace(h->arg);
+}
+
+/* Mark all that is left. */
+static void mark(cvm_heap *h)
+{
+    h->phase = CVM_MARKING;
+    if (h->marking == 0)
+        begin(h);
+    if (h->marking == 1)
+        decide(h);
     cvm_heap_propagate(h);
     h->phases->major_keep(h->arg);
     cvm_heap_propagate(h);
+    h->marking = 0;
 }
 
 /* The block to slide into: a fresh one when the old space should get another
@@ -299,7 +352,6 @@ static void move(cvm_heap *h)
             h->moved++;
         }
         to->flags &= (unsigned char)~CVM_REACHED;
-        to->forward = NULL;
     }
 }
 
@@ -310,8 +362,11 @@ static void major(cvm_heap *h, size_t request)
     char *block, *top;
     cvm_fixed *live_large = NULL;
     cvm_fixed *f;
+    double since = cvm_heap_time(h);
 
     mark(h);
+    cvm_heap_note(h, CVM_PAUSE_FINISH, since);
+    since = cvm_heap_time(h);
     block = fresh_block(h, request, &size);
     top = plan(h, block != NULL ? block : h->old);
     h->phases->major_free(h->arg);
@@ -321,10 +376,8 @@ static void major(cvm_heap *h, size_t request)
     h->phases->roots(h->arg);
     visit_all_fields(h);
     move(h);
-    for (f = h->prebuilt; f != NULL; f = f->next) {
+    for (f = h->prebuilt; f != NULL; f = f->next)
         object_behind(f)->flags &= (unsigned char)~CVM_REACHED;
-        object_behind(f)->forward = NULL;
-    }
 
     if (block != NULL) {
         free(h->old);
@@ -336,12 +389,53 @@ static void major(cvm_heap *h, size_t request)
     set_nursery_end(h);
     h->phase = CVM_MUTATOR;
     h->majors++;
+    cvm_heap_note(h, CVM_PAUSE_COMPACTION, since);
 }
 
+/* What became garbage while slices marked is still there when they have ended. Then all is collected once more. */
 void cvm_heap_major(cvm_heap *h)
 {
     cvm_heap_minor(h);
+    if (h->marking)
+        major(h, 0);
     major(h, 0);
+}
+
+static int has_more(const cvm_heap *h)
+{
+    return h->gray != NULL || h->unscanned < h->old_top;
+}
+
+int cvm_heap_slice(cvm_heap *h, size_t bytes)
+{
+    double since = cvm_heap_time(h);
+    int more = 0;
+
+    if (h->incremental) {
+        h->phase = CVM_MARKING;
+        if (!h->marking) {
+            h->phases->major_start(h->arg);
+            begin(h);
+            h->phases->roots(h->arg);
+        }
+        propagate(h, bytes);
+        /* (After `decide` the other side may propagate all that we have left. So our own part comes first.) */
+        more = (h->marking == 2 && has_more(h)) || h->phases->major_work(h->arg, bytes) || has_more(h);
+        h->phase = CVM_MUTATOR;
+        h->slices++;
+        cvm_heap_note(h, CVM_PAUSE_SLICE, since);
+    }
+    if (!more) {
+        cvm_heap_minor(h);
+        since = cvm_heap_time(h);
+        h->phase = CVM_MARKING;
+        more = h->marking == 1 && decide(h) && (h->phases->major_work(h->arg, bytes) || has_more(h));
+        h->phase = CVM_MUTATOR;
+        cvm_heap_note(h, CVM_PAUSE_FINISH, since);
+        if (!more)
+            major(h, 0);
+    }
+    return more;
 }
 
 /* ---- allocation --------------------------------------------------------- */
@@ -368,15 +462,27 @@ static int large_fits(const cvm_heap *h, size_t size)
     return taken <= h->limit && size <= h->limit - taken;
 }
 
+/* Just after a minor collection. What became garbage while slices marked is still there after the first one. */
+static void make_room(cvm_heap *h, size_t request)
+{
+    int marked = h->marking;
+
+    major(h, request);
+    if (marked && (room(h->old_top, h->old_end) < h->nursery_size || !large_fits(h, request)))
+        major(h, request);
+}
+
 static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
 {
     cvm_object *p;
 
     if (size > h->limit)
         return NULL;
-    if (h->stress || h->large_bytes + size > h->large_trigger || !large_fits(h, size)) {
+    if (h->incremental && (h->stress || h->large_bytes + size > h->large_trigger / 4 * 3))
+        cvm_heap_slice(h, h->stress ? LEAST_SLICE : PACE * size);
+    if ((h->stress && !h->incremental) || h->large_bytes + size > h->large_trigger || !large_fits(h, size)) {
         cvm_heap_minor(h);
-        major(h, size);
+        make_room(h, size);
     }
     if (!large_fits(h, size))
         return NULL;
@@ -384,6 +490,24 @@ static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
     if (p != NULL)
         h->large_bytes += size;
     return p;
+}
+
+/* So many bytes do not fit below nursery_end: a minor collection is due, or a slice of a major one. */
+static void collect(cvm_heap *h, size_t size)
+{
+    int stress = h->stress && !h->incremental;
+    int is_minor = stress || room(h->nursery_top, h->nursery_limit) < size;
+
+    if (is_minor)
+        cvm_heap_minor(h);
+    if (!is_minor || (h->incremental && !h->marking
+                      && room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size))
+        cvm_heap_slice(h, h->stress ? LEAST_SLICE : CVM_SLICE);
+    if (stress || room(h->old_top, h->old_end) < h->nursery_size)
+        make_room(h, 0);            /* a minor collection has taken it just now, so no object is young */
+    h->nursery_end = h->nursery_limit;
+    if (h->marking && room(h->nursery_top, h->nursery_end) > STEP)
+        h->nursery_end = h->nursery_top + STEP;
 }
 
 cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
@@ -399,9 +523,7 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
         return alloc_large(h, kind, size);
 
     if (h->stress || room(h->nursery_top, h->nursery_end) < size) {
-        cvm_heap_minor(h);
-        if (h->stress || room(h->old_top, h->old_end) < h->nursery_size)
-            major(h, 0);
+        collect(h, size);
         if (room(h->nursery_top, h->nursery_end) < size)
             return NULL;
     }
@@ -417,8 +539,12 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
 void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v)
 {
     *slot = v;
-    if (!(owner->flags & (CVM_YOUNG | CVM_REMEMBERED))
-        && cvm_is_object(v) && cvm_heap_is_young(cvm_object_of(v))) {
+    if (!cvm_is_object(v) || cvm_heap_is_young(owner))
+        return;
+    if (!cvm_heap_is_young(cvm_object_of(v))) {
+        if (h->marking && (owner->flags & CVM_REACHED))
+            reach(h, cvm_object_of(v));
+    } else if (!(owner->flags & CVM_REMEMBERED)) {
         owner->flags |= CVM_REMEMBERED;
         owner->forward = h->remembered;
         h->remembered = owner;
@@ -428,12 +554,13 @@ void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v
 /* ---- opening and closing ------------------------------------------------ */
 
 int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
-                  size_t limit, size_t nursery_size, int stress)
+                  size_t limit, size_t nursery_size, int stress, int incremental)
 {
     memset(h, 0, sizeof *h);
     h->phases = phases;
     h->arg = arg;
     h->stress = stress;
+    h->incremental = incremental;
     h->limit = limit;
     if (nursery_size > limit / 8)
         nursery_size = limit / 8;

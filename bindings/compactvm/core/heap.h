@@ -2,8 +2,9 @@
  *
  *   nursery     New objects are made here by moving a pointer. A minor
  *               collection moves the survivors to the old space.
- *   old space   One block without holes. A major collection marks, then slides
- *               the survivors together: each of them may move each time.
+ *   old space   One block without holes. A major collection marks (in slices, if
+ *               the heap is incremental), then slides the survivors together:
+ *               each of them may move each time.
  *   large       Big objects, malloc'ed one by one. They never move, but they
  *               too start young and may die in a minor collection.
  *   prebuilt    Objects made while the VM starts. They never move or die, and
@@ -37,6 +38,8 @@ typedef struct cvm_kind {
 
 #define CVM_REST SIZE_MAX
 
+enum { CVM_SLICE = 64 * 1024 };     /* bytes that a slice marks, so that it stops the mutator for a short time only */
+
 /* The points of a collection at which others take part. Their order:
  *
  *   minor:  roots, minor_trace,  [rest is copied]                  minor_free
@@ -45,13 +48,23 @@ typedef struct cvm_kind {
  * A major collection is always preceded by a minor one, so it finds no young
  * objects. `roots` must call cvm_heap_visit for every slot that holds a value;
  * it runs twice in a major collection: to mark, and to store new addresses.
- * `marked` is called for each object with the flag CVM_LINKED, at the moment when
- * a major collection finds that it is alive. */
+ * `marked` is called for each object with the flag CVM_LINKED, when
+ * a major collection has found that it is alive.
+ *
+ * In an incremental heap the mutator runs while a major collection marks, and minor collections do:
+ *
+ *   major_start, roots,  [some is marked]  major_work,  [mutator],  [some is marked]  major_work,  ...
+ *   when nothing is left: a minor collection, roots, major_trace; and if this returns 1, more slices
+ *   when nothing is left again: a minor collection, and the line above from [rest is marked] on
+ *
+ * `major_work` does its part of a slice that has marked so many bytes. It returns 0 if it has nothing left to do. */
 typedef struct cvm_phases {
     void (*roots)(void *arg);
     void (*minor_trace)(void *arg);
     void (*minor_free)(void *arg);
-    void (*major_trace)(void *arg);
+    void (*major_start)(void *arg);
+    int (*major_work)(void *arg, size_t bytes);
+    int (*major_trace)(void *arg);
     void (*major_keep)(void *arg);
     void (*major_free)(void *arg);
     void (*marked)(void *arg, cvm_object *p);
@@ -63,6 +76,11 @@ typedef enum cvm_phase {
     CVM_MARKING,            /* finding what is alive */
     CVM_MOVING              /* new addresses are known */
 } cvm_phase;
+
+/* What stops the mutator. FINISH and COMPACTION come together, after a MINOR. PENDING is not ours. */
+typedef enum cvm_pause {
+    CVM_PAUSE_MINOR, CVM_PAUSE_SLICE, CVM_PAUSE_FINISH, CVM_PAUSE_COMPACTION, CVM_PAUSE_PENDING, CVM_PAUSES
+} cvm_pause;
 
 /* In front of each large or prebuilt object. As wide as CVM_ALIGN. */
 typedef union cvm_fixed {
@@ -76,15 +94,20 @@ typedef struct cvm_heap {
     void *arg;              /* first argument of each of them */
     cvm_phase phase;
     int booting;            /* objects made now are prebuilt */
-    int stress;             /* collect at every allocation, and move everything */
+    int stress;             /* collect at every allocation, and move everything; if incremental: do a slice */
+    int incremental;        /* major collections mark in slices */
+    int marking;            /* a major collection marks: 1 at first, 2 after major_trace */
 
-    char *nursery, *nursery_top, *nursery_end;
-    size_t nursery_size;    /* nursery_end may lie below it, see above */
+    char *nursery, *nursery_top;
+    char *nursery_end;      /* here the allocator does something: collect, or mark a slice */
+    char *nursery_limit;    /* here it must collect. It may lie below the nursery's size, see above */
+    size_t nursery_size;
     size_t large_size;      /* from here on an object is large */
     char *old, *old_top, *old_end;
     char *scan;             /* minor: objects from here to old_top are not yet scanned */
-    cvm_object *gray;       /* reached but not scanned; chained by forward */
-    cvm_object *remembered; /* old objects that may refer to young ones; likewise */
+    char *unscanned;        /* major: likewise. They were promoted since marking began */
+    cvm_object *gray;       /* reached but not scanned; chained by gray */
+    cvm_object *remembered; /* old objects that may refer to young ones; chained by forward */
     cvm_fixed *young_large, *old_large, *prebuilt;
 
     size_t limit;           /* for the old space and the large objects together */
@@ -92,7 +115,9 @@ typedef struct cvm_heap {
     size_t large_trigger;   /* when large_bytes gets here, collect */
     size_t live;            /* major: bytes reached in the old space */
 
-    size_t minors, majors;  /* collections so far */
+    size_t minors, majors, slices;  /* so far */
+    double (*clock)(void);  /* seconds; NULL: pauses are not measured */
+    double longest[CVM_PAUSES];     /* pause of each kind */
     size_t moved;           /* objects that changed their address, ever */
     uint32_t hashes, ids;   /* identity hashes, and ids, given out */
     size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
@@ -100,7 +125,7 @@ typedef struct cvm_heap {
 
 /* Start an empty heap. 0 when there is no memory for it. */
 int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
-                  size_t limit, size_t nursery_size, int stress);
+                  size_t limit, size_t nursery_size, int stress, int incremental);
 void cvm_heap_close(cvm_heap *h);
 
 /* A new object, all zero behind its header; NULL when there is no room for it.
@@ -108,7 +133,8 @@ void cvm_heap_close(cvm_heap *h);
 cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size);
 
 /* Every store into an object of the heap is one of these three. The first: *slot = v, for a slot inside
-   `owner`, which can be old: minor collections find references from old objects to young ones by it. */
+   `owner`, which can be old: minor collections find references from old objects to young ones by it. And
+   while a major collection marks in slices, v is marked if owner is: what was scanned is not scanned again. */
 void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v);
 
 /* The first store into the slot of an object that was just made: nothing was allocated since. */
@@ -125,6 +151,14 @@ static inline void cvm_heap_shift(cvm_value *to, const cvm_value *from, size_t n
 
 void cvm_heap_minor(cvm_heap *h);
 void cvm_heap_major(cvm_heap *h);
+
+/* Begin a major collection, or go on with it: mark about so many bytes. If nothing is left to mark, or if the heap is
+   not incremental, the collection ends, and the result is 0. */
+int cvm_heap_slice(cvm_heap *h, size_t bytes);
+
+/* A pause that began when cvm_heap_time was `since` ends. */
+double cvm_heap_time(const cvm_heap *h);
+void cvm_heap_note(cvm_heap *h, cvm_pause kind, double since);
 
 /* The first of the n references inside p. */
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n);

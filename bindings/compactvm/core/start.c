@@ -88,7 +88,8 @@ cvm *cvm_new(const cvm_config *config)
     vm->auto_pending = 1;
     vm->tombstone = vm->error_file = CVM_NIL;
     vm->stack = malloc(CVM_STACK_SIZE * sizeof *vm->stack);
-    if (vm->stack != NULL && cvm_heap_open(&vm->heap, &cvm_glue_phases, vm, limit, nursery, config->stress)) {
+    if (vm->stack != NULL && cvm_heap_open(&vm->heap, &cvm_glue_phases, vm, limit, nursery, config->stress,
+                                               config->incremental)) {
         define_kinds(&vm->heap);
         if (cvm_glue_open(vm) && open_layers(vm))
             return vm;

@@ -63,10 +63,11 @@ typedef struct cvm_object {
     uint32_t id;            /* which object it is, in heap snapshots; likewise */
     uint32_t units;         /* its size: see cvm_object_size */
     struct cvm_object *forward;
-        /* The collector's own word. While the mutator runs it chains the
-           remembered set; in a collection it chains the objects still to be
-           scanned, and then says where the object goes. These uses never
-           overlap, and because of them a collection needs no memory. */
+        /* While the mutator runs it chains the remembered set; in a collection it says where the
+           object goes. */
+    struct cvm_object *gray;
+        /* It chains the objects that are still to be scanned. Because of these two words a collection
+           needs no memory. */
 #if CVM_SLOT
     struct rrc_object *ob;  /* the C object this one has a P link to, or NULL */
 #endif

@@ -53,6 +53,8 @@ typedef struct cvm_layer {
     void (*roots)(cvm *vm);     /* cvm_heap_visit each slot of its own */
     void (*let_go)(cvm *vm);    /* the VM ends: drop what is held of C objects */
     void (*free)(cvm *vm);      /* the links are gone, and the heap is about to go */
+    int counts_freely;          /* C code in it changes counts without rrc_incref, or moves references without
+                                   rrc_touch: the search for cycles is not divided into slices */
 } cvm_layer;
 
 struct rrc_description;
@@ -78,7 +80,9 @@ typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
     size_t nursery;             /* bytes */
     size_t max_depth;           /* nested evaluations; fewer if the C stack is small */
-    int stress;                 /* collect at every allocation */
+    int stress;                 /* collect at every allocation; if incremental: do a slice */
+    int incremental;            /* major collections mark in slices. C code then follows the rules of `incremental`
+                                   in rrc_desc, but for layers that count freely */
     FILE *out;                  /* where programs write; stdout */
     const cvm_layer *const *layers;     /* the lowest first; NULL ends the list */
 } cvm_config;
@@ -112,9 +116,11 @@ struct cvm {
     cvm_ops ops;
     const cvm_layer *const *layers;
     void *state[CVM_LAYERS];
+    int searches_in_slices;     /* the header, too, does its work in slices */
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */
     size_t c_trigger;           /* when C's objects take so many bytes, collect: see glue.c */
+    int c_asks;                 /* they did, so slices are done until a collection has ended */
     size_t c_measured;          /* after so many major collections that number was chosen */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more programs */
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #if CVM_LIBEDIT
@@ -22,6 +23,8 @@ static const char usage[] =
     "       cvm [options]                 read, evaluate and print, line by line\n"
     "\n"
     "  --stress           collect at every allocation, and move everything\n"
+    "  --incremental      mark in slices; with --stress: a slice at every allocation\n"
+    "  --max-pause        show the longest pauses at the end\n"
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
     "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
@@ -193,6 +196,28 @@ static size_t parse_size(const char *text)
     return (size_t)n << shift;
 }
 
+/* ---- pauses ------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void show_pauses(const cvm *vm)
+{
+    static const char *const names[CVM_PAUSES] = { "minor", "slice", "finish", "compaction", "pending" };
+    int i;
+
+    fflush(stdout);
+    fputs("longest pauses:", stderr);
+    for (i = 0; i < CVM_PAUSES; i++)
+        fprintf(stderr, "%s %s %.3f ms", i > 0 ? "," : "", names[i], vm->heap.longest[i] * 1e3);
+    fputs("\n", stderr);
+}
+
 static int bad_usage(const char *what, const char *argument)
 {
     fprintf(stderr, "cvm: %s: %s\n%s", what, argument, usage);
@@ -205,7 +230,7 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup
     const char *expression = NULL, *script = NULL;
     cvm *vm;
     cvm_value v;
-    int i, status;
+    int i, status, shows_pauses = 0;
 
     for (i = 1; i < argc; i++) {
         const char *arg = argv[i];
@@ -223,6 +248,10 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup
         }
         if (strcmp(arg, "--stress") == 0) {
             config.stress = 1;
+        } else if (strcmp(arg, "--incremental") == 0) {
+            config.incremental = 1;
+        } else if (strcmp(arg, "--max-pause") == 0) {
+            shows_pauses = 1;
         } else if (size != NULL) {
             *size = i + 1 < argc ? parse_size(argv[i + 1]) : 0;
             if (*size == 0)
@@ -249,6 +278,8 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
+    if (shows_pauses)
+        vm->heap.clock = seconds;
     if (setup != NULL && !setup(vm)) {
         status = report(vm);
     } else if (script == NULL && expression == NULL) {
@@ -258,6 +289,8 @@ int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup
                            : cvm_run_text(vm, "-e", expression, strlen(expression));
         status = v == CVM_NONE || (expression != NULL && !print_value(vm, v)) ? report(vm) : 0;
     }
+    if (shows_pauses)
+        show_pauses(vm);
     cvm_free(vm);
     if (fflush(stdout) != 0 && status == 0)
         status = 1;

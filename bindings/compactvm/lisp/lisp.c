@@ -33,4 +33,4 @@ static void roots(cvm *vm)
     }
 }
 
-const cvm_layer cvm_lisp_layer = { sizeof(cvm_lisp), CVM_LANGUAGE, open_lisp, roots, NULL, NULL };
+const cvm_layer cvm_lisp_layer = { sizeof(cvm_lisp), CVM_LANGUAGE, open_lisp, roots, NULL, NULL, 0 };

@@ -18,6 +18,12 @@ CVM_BUILTIN_BODY(b_gc_minor)
     return CVM_NIL;
 }
 
+/* (gc-slice) or (gc-slice bytes): begin a major collection, or mark some more. Is something left? */
+CVM_BUILTIN_BODY(b_gc_slice)
+{
+    return cvm_boolean(cvm_heap_slice(&vm->heap, n > 0 ? cvm_index_of(args[0]) : CVM_SLICE));
+}
+
 /* (address x): where x is now, or nil if it is not on the heap */
 CVM_BUILTIN_BODY(b_address)
 {
@@ -47,6 +53,7 @@ CVM_BUILTIN_BODY(b_stat)
     {
         const struct { const char *name; size_t number; } all[] = {
             { "minor-collections", h->minors }, { "major-collections", h->majors }, { "moved", h->moved },
+            { "slices", h->slices }, { "marking", (size_t)h->marking },
             { "nursery-used", (size_t)(h->nursery_top - h->nursery) },
             { "old-used", (size_t)(h->old_top - h->old) }, { "old-size", (size_t)(h->old_end - h->old) },
             { "large-used", h->large_bytes }, { "heap-limit", h->limit },
@@ -201,6 +208,7 @@ CVM_BUILTIN_BODY(b_check_links)
 
 const cvm_builtin_def cvm_watch_builtins[] = {
     { "gc", "", b_gc },                     { "gc-minor", "", b_gc_minor },
+    { "gc-slice", "?i", b_gc_slice },
     { "address", ".", b_address },          { "where", ".", b_where },
     { "stat", "y", b_stat },
     { "c-address", ".", b_c_address },      { "c-sees", ".", b_c_sees },

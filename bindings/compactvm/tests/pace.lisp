@@ -22,5 +22,6 @@
     (fill (+ i 1))))
 (fill 0)
 (assert (> most 1000000))
-(assert (< most 3300000))
+; If a tiny slice is done at each allocation, marking takes longer.
+(assert (< most (if (> (count 'slices) (* 5 rounds)) 5000000 3300000)))
 (unless stress? (assert (> (count 'major-collections) 50)))

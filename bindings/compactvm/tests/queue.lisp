@@ -9,6 +9,7 @@
 (define (widgets n) (map (lambda (i) (new 'widget (to-string "w" i))) (range n)))
 (define ws nil)
 
+(gc-minor)                              ; so that none comes before they are garbage
 (set! ws (widgets 5))
 (set! ws nil)
 (gc)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh CVM [quick] - run all tests with a cvm, normally and under stress.
+# run.sh CVM [quick] - run all tests with a cvm: normally, marking in slices, and under stress, with a whole
+# collection or with a slice of one at each allocation.
 #
 #   tests/*.lisp         must end with status 0
 #   tests/errors/*.lisp  must end with status 1 and the error of their first line
@@ -59,9 +60,12 @@ for script in "$here"/*.lisp; do
     [ "$test" = limited.lisp ] && options='--heap-limit 512k'
     succeeds "$test" "$cvm" $options "$script"
     succeeds "$test, small nursery" "$cvm" $options --nursery 8k "$script"
+    succeeds "$test, incremental" "$cvm" $options --incremental "$script"
     [ "$quick" = quick ] && continue
     if ! head -n 1 "$script" | grep -q 'Not under stress'; then
-        succeeds "$test, stress" "$cvm" $options --stress --heap-limit 64m --max-depth 500 "$script"
+        for mode in '' --incremental; do
+            succeeds "$test, stress $mode" "$cvm" $mode --stress --heap-limit 64m --max-depth 500 "$script"
+        done
     fi
 done
 
@@ -124,6 +128,11 @@ says "-e with an error" 1 "-e:1: error: car: expected a pair, got 1" "$cvm" -e '
 says "exit" 3 "" "$cvm" -e '(begin (exit 3) (print "no"))'
 says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
 says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
+says "--incremental" 0 true "$cvm" --incremental -e '(gc-slice 1)'
+says "without it a slice is a whole collection" 0 false "$cvm" -e '(gc-slice 1)'
+check "--max-pause" 0 "$cvm" --max-pause -e '(gc)' &&
+    if grep -Eqx 'longest pauses:( (minor|slice|finish|compaction|pending) [0-9]+\.[0-9]{3} ms,?){5}' "$temp/err"
+    then pass; else fail "--max-pause"; fi
 says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
 says "a program that takes all the memory" 1 "-e:1: error: out of memory
     in f, called at -e:1" "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'

@@ -396,4 +396,4 @@ static void free_api(cvm *vm)
     py_state_of(vm)->static_capacity = 0;
 }
 
-const cvm_layer cvm_python_layer = { sizeof(py_state), CVM_API, open_api, visit, close_api, free_api };
+const cvm_layer cvm_python_layer = { sizeof(py_state), CVM_API, open_api, visit, close_api, free_api, 1 };

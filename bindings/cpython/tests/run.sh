@@ -1,7 +1,8 @@
 #!/bin/sh
 # run.sh PVM [debug] - extensions of others, as CPython's users have them, on this VM: each is compiled
-# unmodified, and a script checks what its own tests check; normally, with a small nursery, and with a
-# collection and a compaction at each allocation. debug: PVM was built with RRC_DEBUG and sanitizers.
+# unmodified, and a script checks what its own tests check; normally, with a small nursery, with a
+# collection and a compaction at each allocation, and with a slice of marking at each. debug: PVM was
+# built with RRC_DEBUG and sanitizers.
 #
 # The sources are those of Debian's packages, in build/sources (`make deps-all`). What is missing is skipped.
 . tests/lib.sh
@@ -48,6 +49,7 @@ module() {
         expect "$title" "$pvm" --extension "$extension" "$script"
         expect "$title, small nursery" "$pvm" --nursery 8k --extension "$extension" "$script"
         [ "$QUICK" = 1 ] || expect "$title, stress" "$pvm" --stress --extension "$extension" "$script"
+        expect "$title, slices" "$pvm" --incremental --stress --extension "$extension" "$script"
     done
 }
 
@@ -81,7 +83,7 @@ for file in buffer graph; do
 done
 extensions="--extension $out/extensions/buffer.so --extension $out/extensions/graph.so"
 for script in bindings/cpython/extensions/tests/*.lisp; do
-    for mode in '' '--nursery 8k' --stress; do
+    for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
         [ "$QUICK$mode" = 1--stress ] && continue
         # shellcheck disable=SC2086
         expect "$script $mode" "$pvm" $mode $extensions "$script"
