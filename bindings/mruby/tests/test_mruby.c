@@ -154,12 +154,14 @@ static void moved_references(void)
 }
 
 /* Between two steps C puts two references in front of one that only a node keeps; what the second
-   one leads to needs a node of its own. Each allocation of the step collects. */
+   one leads to needs a node of its own. (It is the oldest object, and would get that node last.) Each
+   allocation of the step collects. */
 static void references_in_front_of_another(const char *how)
 {
     rrc_object *first, *owned;
     node *n, *second;
     open_vm();
+    second = node_make(heap, &node_type, 2);
     run(how);
     run("$n[2] = ['only', 'here']");
     n = (node *)rrc_mruby_unwrap(mrb, mrb_gv_get(mrb, mrb_intern_lit(mrb, "$n")), &NodeClass);
@@ -168,7 +170,6 @@ static void references_in_front_of_another(const char *how)
     mrb_gc_arena_restore(mrb, 0);
     rrc_mruby_collect(heap);
     check(n->field[2]->ob_refcnt < 0);      /* weak */
-    second = node_make(heap, &node_type, 2);
     second->field[0] = owned;
     n->field[0] = first;
     n->field[1] = &second->head;
