@@ -67,7 +67,7 @@ control a_snapshot_is_not_told dict "$(in_function rrc_major_collection_start 's
 control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrci_trace_p(heap, RRC_LINK(ob));/;/')"
 
 # The search.
-control nothing_is_watched dict "$(in_function rrci_see '/INTPTR_MIN/d')"
+control nothing_is_watched dict "$(in_function rrci_see 's/= INTPTR_MIN;/= 0;/')"
 control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/RRC_REFCNT(ob) |= INTPTR_MIN;/;/')"
 control entries_move dict "$(in_function rrci_gc_remove 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
 control gray_entries_are_lost dict "$(in_function rrci_gc_remove 's/may_be_gray ? head->is.refs : 0/0 * may_be_gray/')"
