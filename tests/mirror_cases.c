@@ -777,15 +777,27 @@ typedef struct seen {
     size_t size;
 } seen;
 
-/* Keep the text, without addresses. */
+/* The length of the address that the text begins with, as %p prints it here, or 0. */
+static size_t address_at(const char *text)
+{
+    size_t n = strspn(text, "0123456789abcdefABCDEF");
+
+    if (strncmp(text, "0x", 2) == 0)
+        return 2 + strspn(text + 2, "0123456789abcdef");
+    return n == 2 * sizeof(void *) ? n : 0;
+}
+
+/* Keep the text, without addresses and the letters in front of them. */
 static void see(void *arg, const char *text, size_t size)
 {
     seen *s = (seen *)arg;
 
     check(s->size + size < sizeof s->text);
     while (*text != '\0') {
-        if (strncmp(text, " 0x", 3) == 0 || strncmp(text, "p0x", 3) == 0 || strncmp(text, "n0x", 3) == 0)
-            text += 3 + strspn(text + 3, "0123456789abcdef");
+        size_t length = strchr(" pn", *text) != NULL ? address_at(text + 1) : 0;
+
+        if (length > 0)
+            text += 1 + length;
         else
             s->text[s->size++] = *text++;
     }
