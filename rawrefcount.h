@@ -1110,7 +1110,8 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
-   comes before `collect`, and another one after it. Without `collect` only garbage of C is found there. Returns how many tracked objects were found unreachable and freed, or are
+   comes before `collect`, and another one after it. Without `collect` only garbage of C is found
+   there. Returns how many tracked objects were found unreachable and freed, or are
    uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
    pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
    as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)

@@ -974,6 +974,25 @@ case("errors in finalizers of C objects are treated as those in a __gc", functio
   nodes.on_finalize = nil
 end)
 
+-- The same where a call that makes an object does a slice of a step, and runs what it finds.
+case("errors in finalizers of C objects in a call that makes an object", function()
+  local calls = 0
+  nodes.on_finalize = function() calls = calls + 1; error("in on_finalize") end
+  if warn then warn("@off") end
+  collectgarbage("stop")
+  local w = new(1, "Finalized")
+  w:set(1, w)
+  w:close()                             -- from now on it is garbage of C, which a step finds
+  equal(calls, 0)
+  equal(rawrefcount.step(1), false)
+  local function make() for i = 1, 10000 do new(i) end end
+  if warn then make()
+  else fails("in on_finalize", make) end
+  equal(calls, 1)
+  nodes.on_finalize = nil
+  collectgarbage("restart")
+end)
+
 case("a debug hook that raises, anywhere", function()
   local function body()
     local w = new(1, "Finalized")

@@ -303,14 +303,20 @@ static void set_functions(lua_State *L, int is_ours)
     set_function(L, "set", is_ours ? thing_set : plain_set, TAKE);
 }
 
-/* Userdata of Lua alone, whose user values are tables with the callbacks. */
-static void measure_plain(const char *lua, long n)
+static lua_State *open_state(void)
 {
     lua_State *L = luaL_newstate();
     luaL_openlibs(L);
     lua_gc(L, LUA_GCSTOP, 0);
     next_kbytes = 1000;
     is_in_cycle = 0;
+    return L;
+}
+
+/* Userdata of Lua alone, whose user values are tables with the callbacks. */
+static void measure_plain(const char *lua, long n)
+{
+    lua_State *L = open_state();
     luaL_newmetatable(L, "plain");
     lua_pushcfunction(L, nothing);
     lua_setfield(L, -2, "__gc");
@@ -325,11 +331,7 @@ static void measure_plain(const char *lua, long n)
 
 static void measure(const char *lua, long n)
 {
-    lua_State *L = luaL_newstate();
-    luaL_openlibs(L);
-    lua_gc(L, LUA_GCSTOP, 0);
-    next_kbytes = 1000;
-    is_in_cycle = 0;
+    lua_State *L = open_state();
     heap = rrc_lua_heap(L);
     rrc_lua_register(L, &Thing);
     lua_pop(L, 1);
