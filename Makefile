@@ -50,6 +50,7 @@ include tests/tests.mk
 include tests/matrix.mk
 include examples/widgets/widgets.mk
 include bindings/lua/lua.mk
+include examples/gobject/gobject.mk
 include bindings/mruby/mruby.mk
 include tests/bench/bench.mk
 
@@ -157,9 +158,10 @@ lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends
 deps: ## install what `make test` needs (Debian, Ubuntu; elsewhere say what)
 	@sh tests/deps.sh
 
-deps-all: ## install what `make test-all` needs, and fetch sources of Lua and of CPython extensions
+deps-all: ## install what `make test-all` needs, fetch sources of Lua and of CPython extensions, and other Rubies
 	@sh tests/deps.sh all
 	@sh tests/sources.sh lua5.1 lua5.2 lua5.3 lua5.4 $(PY_SOURCES)
+	@sh tests/rubies.sh $(RUBY_VERSIONS)
 	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.

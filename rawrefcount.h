@@ -1,4 +1,4 @@
-/* rawrefcount.h - version 0.3.0
+/* rawrefcount.h - version 1.0.0
  * This C header joins a tracing garbage collector with reference-counted C objects.
  * Proxies are stable, objects are deallocated at the right time, and nothing leaks,
  * not even garbage cycles that run through both heaps.
@@ -37,8 +37,8 @@
  *     >>config        the configuration macros
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
- *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links,
- *                     collections, >>cycles, >>slices, pending work, >>mirror, heaps, insight
+ *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links, collections,
+ *                     >>outside, >>cycles, >>slices, pending work, >>mirror, heaps, insight
  *     >>license
  */
 
@@ -54,8 +54,8 @@
  * - The link field belongs to the header. It usually holds p or a marker, but the header also
  *   stores words of its own there. Read it with rrc_to_obj.
  * - The search for cycles sees an object of rrc_gc_new only after rrc_gc_track.
- * - In a mirrored heap a count may be negative, and a bare ++ or -- of a count loses objects.
- *   In every heap rrc_refcnt gives the number of references that C has.
+ * - In a mirrored heap, and in one with `incremental`, a count may be negative, and a bare ++ or --
+ *   of a count loses objects. In every heap rrc_refcnt gives the number of references that C has.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
@@ -70,8 +70,8 @@
  *   P link  rrc_link(h, p, ob, RRC_P)    p (ob is its view) p stays alive, with all it reaches
  *   O link  rrc_link(h, p, ob, RRC_O)    ob (p is a proxy)  p may still die; ob can then get a new p
  *
- * A host whose scripts can add state to proxies says which of them have some (RRC_HOST_HAS_STATE).
- * C's references to ob keep such a proxy alive, as if it had a P link.
+ * In some hosts scripts can add state to a proxy. Such a host says which proxies have state
+ * (RRC_HOST_HAS_STATE). C's references to ob keep such a proxy alive, as if it had a P link.
  *
  * rrc_from_obj finds ob by a P link only. The host stores the address of ob in the proxy of an
  * O link. That address is valid as long as the two are linked.
@@ -109,21 +109,27 @@
  * The collection moves garbage to a list that owns a reference to each object, and
  * rrc_run_pending clears it later. If C takes a reference to an object before that, the object
  * and all that it reaches in C are no longer garbage: they are not finalized, and keep their weak
- * references. However, a link that was dissolved stays dissolved. If the finalizer of an object
- * has not run yet, the collection leaves the object, and all that it reaches, to the next one.
+ * references. However, a link that was dissolved stays dissolved. Garbage with a finalizer takes two
+ * collections. After the first one the finalizer runs; until the second one, the object and all that
+ * it reaches are kept.
  *
  * WHAT GARBAGE OWNS can be kept whole for its slots: a widget's tp_dealloc may call a closure of the
  * VM that the widget owns, although both are garbage. For this the host calls
  * rrc_major_collection_keep. The closure's p, and all that p reaches, live until the next collection.
- * All garbage of C goes in this one: if the p of some garbage was kept for other garbage, the two PART
- * before its dealloc. Types with tp_members only have no code that could look, and nothing is
- * kept for them.
+ * The garbage of C does not wait for that. If the p of a garbage object was kept for another one, the
+ * object and its p PART, and then the object is deallocated. Types that have only tp_members have no
+ * code that could look, so nothing is kept for them.
+ *
+ * WRAPPERS. Many C libraries have reference counts of their own (GObject, COM, Qt). An ob that wraps such
+ * an object owns one reference to it, and tp_outside says how many others there are. These count as held
+ * from outside. But tp_traverse visits those that the foreign objects of other wrappers own. So a
+ * cycle is collected even if some of its references are in the foreign library: see >>outside.
  *
  * CLOSED HOSTS have a collector that cannot call this header (Lua, mruby, most JavaScript
- * engines). In their heap, the host mirrors the references between C objects: see RRC_MIRROR
- * and >>mirror.
+ * engines). In the heap of such a host the binding keeps a copy of the references between C
+ * objects, a mirror: see RRC_MIRROR and >>mirror.
  *
- * One comparison each tells FOUR BANDS of counts apart:
+ * Counts are in one of FOUR BANDS. One comparison tells a band from the next:
  *
  *   0 ...                            unlinked
  *   RRC_REFCNT_FROM_PYPY ...         linked
@@ -133,9 +139,10 @@
  *
  * >>invariants
  * ---------------------------------------------------------------------------
- * I1  The count of a linked ob is at least RRC_REFCNT_FROM_PYPY (in a mirrored heap, without its
- *     sign bit), and its ob_pypy_link is the current address of its p. The link of an unlinked
- *     ob is NULL, the marker of rrc_mark_deallocating, or an odd word of the header's own.
+ * I1  The count of a linked ob, without its sign bit, is at least RRC_REFCNT_FROM_PYPY, and its
+ *     ob_pypy_link is the current address of its p. (Only mirrored and incremental heaps set the
+ *     sign bit.) The link of an unlinked ob is NULL, the marker of rrc_mark_deallocating, or an odd
+ *     word of the header's own.
  * I2  An ob has at most one link. A p has at most one P link.
  *     rrc_from_obj(heap, p) == ob exactly for P links.
  * I3  After a collection no link refers to a p that died, and every link refers
@@ -152,7 +159,7 @@
  * I7  No state is global. A process may have any number of heaps, each used by one thread at a
  *     time.
  *
- * rrc_check verifies all that memory can show: I1, I2, and parts of I3, I5 and I6.
+ * rrc_check verifies what can be checked at run time: I1, I2, and parts of I3, I5 and I6.
  *
  * >>protocol
  * ---------------------------------------------------------------------------
@@ -177,8 +184,11 @@
  * collection marks, from the roots on.
  *
  * A host without generations has only major collections, and leaves is_young NULL. A major
- * collection covers young links too, and needs no minor one before it. A host, such as one with
- * ephemerons, may repeat a trace call before its free call. survivor returns p itself for a p that
+ * collection covers young links too, and needs no minor one before it. A host may repeat a trace call
+ * before its free call. A host with ephemerons looks at them in propagate. If it can only do so after
+ * the trace call, it repeats that call. (Then an object that only the value of an ephemeron reaches can be
+ * finalized although it is alive: the first call has marked the value for the finalizer, so that the
+ * host sees nothing to do.) survivor returns p itself for a p that
  * is never collected (a prebuilt one), and for a young p that does not move (a large object).
  * No code of the mutator may run between a trace call and its free call.
  *
@@ -192,6 +202,15 @@
  *             back to the first line, as often as the host likes]
  *           rrc_major_collection_free(h)
  *           the host sweeps, and perhaps moves objects now: rrc_links_moved(h)
+ *
+ * If such a host marks in slices and sets `incremental`, the search is divided as well:
+ *
+ *   major:  rrc_major_collection_start(h)       as its marking begins; from here on the host reports what it marks
+ *           with each slice of its marking: rrc_major_collection_work(h, max)
+ *           the host has marked all that it reaches, and its roots once more
+ *           rrc_major_collection_trace_early(h) -> trace(p) only queues p: what is left of the search
+ *           the host goes on marking, and reports as above
+ *           rrc_major_collection_sweep(h, 0)    p's do not move before this; else rrc_major_collection_free(h)
  *
  * A host whose collector marks and sweeps in slices sets `incremental`, and does this (see >>slices):
  *
@@ -211,13 +230,14 @@
  * The mutator and minor collections may run between any two of these calls, except that nothing runs between
  * the last look at the roots and the trace call. A p that is made meanwhile counts as marked.
  *
- * In an early collection an object whose finalizer has not run yet counts as held, because the
- * header learns too late whether it must keep all that the object reaches. Its cycles are found by
- * collections that rrc_major_collection_trace finishes.
+ * In a collection with rrc_major_collection_trace_early, an object whose finalizer has not run yet
+ * counts as held, because the header learns too late whether it must keep all that the object
+ * reaches. Only a collection with rrc_major_collection_trace finds the cycles of such an object.
  *
  * The host clears its own weak references to p when p dies, as usual. It need not do anything
- * special for a P link that C holds, as p then stays alive. A host that keeps clears them before
- * rrc_major_collection_keep, although p may then be kept: its ob is about to go.
+ * special for a P link that C holds, as p then stays alive. A host that calls
+ * rrc_major_collection_keep clears them before that call. The call may keep p, but the ob of p is
+ * about to go.
  *
  * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards.
  *
@@ -238,8 +258,8 @@
  *   CPython                                    here
  *   Py_INCREF, Py_DECREF, Py_CLEAR, Py_REFCNT  rrc_incref, rrc_decref, RRC_CLEAR, rrc_refcnt
  *   PyObject_New, _NewVar, _Del                rrc_new, rrc_new_var, rrc_del
- *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots; but tp_members
- *                                              are the fields that own references
+ *   PyTypeObject and its tp_ slots             rrc_type and the same tp_ slots, except that
+ *                                              tp_members lists the fields that own references
  *   PyObject_HEAD_INIT                         RRC_OBJECT_HEAD_INIT
  *   PyObject_GC_New, _NewVar, _Del             rrc_gc_new, rrc_gc_new_var, rrc_gc_del
  *   PyUnstable_Object_GC_NewWithExtraData      rrc_gc_new_with_extra_data
@@ -251,11 +271,11 @@
  *
  * >>errors
  * ---------------------------------------------------------------------------
- * A function that can fail returns RRC_OK (0) or a code of RRC_ERRORS below, which lists all codes,
- * names and messages. A call that fails has changed nothing. If the caller made a mistake, the
+ * A function that can fail returns RRC_OK (0), or a code of the list RRC_ERRORS below, which has all
+ * codes, names and messages. A call that fails has changed nothing. If the caller made a mistake, the
  * log hook gets an item with the function, the type's name and the addresses. With RRC_DEBUG and
- * without a log hook, the header writes it to stderr. Lack of memory is not a mistake:
- * RRC_ENOMEM is returned but not logged. (rrc_gc_visit_objects returns nothing, and logs it.)
+ * without a log hook, the header writes the item to stderr. Lack of memory is not a mistake:
+ * RRC_ENOMEM is returned but not logged. (rrc_gc_visit_objects returns nothing, and so logs it.)
  *
  * With RRC_DEBUG a function that is given a freed object returns RRC_EFREED.
  *
@@ -264,33 +284,49 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
- * next   rrc_link adds the bias; rrc_refcnt is new. There is one ABI: RRC_MIRROR concerns the
- *        implementing unit only, and units are compared by RRC_ABI. p and markers must be
- *        even (RRC_ETAGGED). Garbage waits in one list that owns a reference to each object.
- *        An object there to which C takes a reference is neither finalized nor cleared.
- *        rrc_run_pending(heap, max) looks only at connected objects. A P link whose
- *        maker forgot the bias keeps its p in every collection. RRC_DEBUG refuses objects of
- *        another heap (RRC_EHEAP), and those with memory of their own whose tp_basicsize is not 0.
- *        A tp_traverse visits its heap type, as in CPython since 3.9. search_percent lets
- *        collections search less often. rrc_gc_collect replaces rrc_mirror_collect. In a mirrored heap
- *        rrc_incref takes and rrc_decref drops every reference from the start, even before the
- *        first rrc_mirror_step. Even during a step a host can say that it keeps things of
- *        its own in an edge node. Tables grow in steps, so that no call that makes a link takes
- *        long. Hosts for which rrc_unlink must be quick say so (unlinks).
- *        rrc_major_collection_keep keeps what garbage owns for its
- *        deallocs, and the hook parted tells of links that are dissolved for that. rrc_heap_free
- *        is a phase in which all functions work and deallocs see what they own. The slots of p's
- *        are then set to NULL, and a closed host's anchor is called at its beginning.
- *        The hooks edges and describe show the host's objects: then rrc_explain
- *        gives the path from a root through both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot
- *        writes both for Chrome's memory panel. RRC_HOST_HAS_STATE keeps the proxies to which scripts
- *        have added state. rrc_stats knows the bytes of objects, and those that
- *        rrc_native_bytes was told. rrc_gc_set_finalized spares objects their finalizers. Any
- *        thread can drop a reference by rrc_decref_later (RRC_THREADS).
- *        With `incremental` a major collection is divided into slices of about max units:
- *        rrc_major_collection_start, _work, _sweep. rrc_mirror_work divides a step of a mirrored heap.
- *        The hook progress is told how far a long function is.
- * 0.3.0  Hosts may mark on after the trace call (rrc_major_collection_trace_early, _pause,
+ * 1.0.0  A program for 0.3.0 may have to be changed, because
+ *        - p and markers must be even (RRC_ETAGGED);
+ *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
+ *        - all units must have the same RRC_ABI. There is only one ABI now: RRC_MIRROR concerns the
+ *          implementing unit only;
+ *        - in a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref from
+ *          the start, even before the first rrc_mirror_step;
+ *        - rrc_gc_collect replaces rrc_mirror_collect;
+ *        - while rrc_heap_free runs, all functions work, and deallocs see what they own. The call
+ *          sets the slots of p's to NULL, and first calls the hook `anchor` of a closed host;
+ *        - a P link whose maker forgot the bias keeps its p in every collection;
+ *        - RRC_DEBUG refuses objects of another heap (RRC_EHEAP), and objects with memory of their
+ *          own whose tp_basicsize is not 0.
+ *        New: links
+ *        - rrc_link adds the bias, and rrc_refcnt leaves it out.
+ *        - With `unlinks` in rrc_desc no rrc_unlink takes long. Tables grow in steps, so that no
+ *          call that makes a link takes long.
+ *        - RRC_HOST_HAS_STATE keeps a proxy to which scripts have added state.
+ *        - rrc_map, a map from addresses, is for the tables of ports to closed hosts.
+ *        New: garbage
+ *        - Garbage waits in one list, which owns a reference to each object. An object there to
+ *          which C takes a reference is neither finalized nor cleared. rrc_run_pending(heap, max)
+ *          looks only at objects that references connect.
+ *        - rrc_major_collection_keep keeps what garbage owns for its deallocs, unless the type has
+ *          RRC_TPFLAGS_DROPS_ONLY. The header calls the hook `parted` for each link that it
+ *          dissolves for that.
+ *        - rrc_gc_set_finalized says that an object has nothing to finalize.
+ *        - tp_outside is for wrappers of objects that have counts of their own. Mirrored heaps
+ *          have rrc_mirror_confirm, rrc_mirror_confirm_each and RRC_TPFLAGS_TOUCHES for them.
+ *        - Any thread can drop a reference by rrc_decref_later (RRC_THREADS).
+ *        New: pauses
+ *        - With `incremental` a major collection is divided into slices of about max units:
+ *          rrc_major_collection_start, _work, _sweep. A host with a snapshot barrier sets `snapshot`.
+ *          rrc_major_collection_trace_early ends such a collection for a host that goes on marking.
+ *        - rrc_mirror_work divides a step of a mirrored heap. By rrc_mirror_set_node the host can say,
+ *          even during a step, that it keeps things of its own in an edge node.
+ *        - With search_percent fewer collections search for cycles.
+ *        New: insight
+ *        - With the hooks `edges` and `describe`, rrc_explain gives the path from a root through
+ *          both heaps, and rrc_dump_dot draws both. rrc_dump_heapsnapshot writes both for Chrome's
+ *          memory panel. The hook `progress` is called while a long function works.
+ *        - rrc_stats counts the bytes of objects, and those that rrc_native_bytes reports.
+ * 0.3.0  Hosts may go on marking after the trace call (rrc_major_collection_trace_early, _pause,
  *        rrc_marked_ob), move objects outside collections (rrc_links_moved), make old
  *        objects young again (demotes), and have errors that are jumps (RRC_HOST_GUARD).
  *        RRC_MIRROR finds garbage over both heaps where the host's collector is closed.
@@ -308,13 +344,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RRC_VERSION_MAJOR 0
-#define RRC_VERSION_MINOR 3
+#define RRC_VERSION_MAJOR 1
+#define RRC_VERSION_MINOR 0
 #define RRC_VERSION_PATCH 0
-#define RRC_VERSION "0.3.0"
+#define RRC_VERSION "1.0.0"
 
-/* It changes when units built with an older header no longer fit: see rrc_check_config. */
-#define RRC_ABI 4
+/* This number grows when units that were built with an older header no longer fit: see rrc_check_config. */
+#define RRC_ABI 5
 
 /* >>config
  * ---------------------------------------------------------------------------
@@ -323,20 +359,21 @@
  * In the implementing unit only:
  *   RAWREFCOUNT_IMPLEMENTATION  off            this unit holds the functions
  *   RAWREFCOUNT_STATIC          off            the functions are static: this unit has a private copy
- *   RRC_HOST_TRACE(heap, p)     desc.trace     These fix a hook at compile time, so that no pointer
- *   RRC_HOST_SURVIVOR(heap, p)  desc.survivor  is called. rrc_userdata(heap) gives the userdata.
- *   RRC_HOST_PROPAGATE(heap)    desc.propagate The field of rrc_desc is then ignored.
+ *   RRC_HOST_TRACE(heap, p)     desc.trace     These fix a hook at compile time, so that it is not
+ *   RRC_HOST_SURVIVOR(heap, p)  desc.survivor  called through a pointer. The field of rrc_desc is then
+ *   RRC_HOST_PROPAGATE(heap)    desc.propagate ignored. rrc_userdata(heap) gives the userdata.
  *   RRC_HOST_IS_YOUNG(heap, p)  desc.is_young
  *   RRC_HOST_SLOT(heap, p)      desc.slot
  *   RRC_HOST_DEALLOC_TRIGGER(heap)  desc.dealloc_trigger
  *   RRC_HOST_GUARD(heap, slot, ob)  slot(heap, ob)  calls tp_dealloc, tp_finalize, tp_clear and
  *                                              tp_clear_weakrefs. A host whose errors leave functions
- *                                              by longjmp catches them here. It must return, as must
- *                                              every hook and callback, and tp_free.
- *   RRC_HOST_HAS_STATE(heap, p) 0              has p, the proxy of an O link, state that a new one would
- *                                              not have? Then it lives while C holds its ob. Asked while
- *                                              the host marks, by heaps without slices that are not mirrored,
- *                                              and by rrc_explain and its kin
+ *                                              by longjmp catches them here. The macro must return, as
+ *                                              must every hook and callback, and tp_free.
+ *   RRC_HOST_HAS_STATE(heap, p) 0              does p, the proxy of an O link, have state that a new proxy
+ *                                              would not have? Then it lives while C holds its ob. The header
+ *                                              asks while the host marks, unless the heap is mirrored, and in
+ *                                              rrc_explain and the rrc_dump functions. (A host in slices must
+ *                                              then use rrc_major_collection_trace_early)
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -347,8 +384,8 @@
  *   RRC_ASSERT(condition)       assert if RRC_DEBUG, else nothing     internal invariants only
  *   RRC_MIRROR                  off            for hosts whose collector is closed: see >>mirror. Tracked
  *                                              objects take 32 more bytes
- *   RRC_THREADS                 off            rrc_decref_later, for threads that do not have the heap. It needs C11's
- *                                              atomics, gcc's or clang's, or these: the type
+ *   RRC_THREADS                 off            rrc_decref_later, for threads that do not use the heap. It needs C11's
+ *                                              atomics, gcc's or clang's, or these macros: the type
  *   RRC_ATOMIC_WORD                            of an atomic uintptr_t; RRC_ATOMIC_LOAD(address),
  *   RRC_ATOMIC_LOAD, _SWAP, _TRY               RRC_ATOMIC_SWAP(address, value), which returns the old value, and
  *                                              RRC_ATOMIC_TRY(address, &old, value), which sets old and returns 0
@@ -411,7 +448,7 @@
 #define RRC_REFCNT_FROM_PYPY_LIGHT (RRC_REFCNT_FROM_PYPY + (INTPTR_MAX / 2 + 1))
 #define RRC_REFCNT_IMMORTAL        (RRC_REFCNT_FROM_PYPY_LIGHT + (INTPTR_MAX / 8 + 1))
 
-/* The count of ob without its sign, which is the mark of weak objects: see >>mirror. */
+/* The count of ob without its sign, which marks watched objects: see >>mirror and >>slices. */
 #define RRCI_COUNT(ob) (RRC_REFCNT(ob) & INTPTR_MAX)
 
 /* Each code, with a message that names the mistake and its cure. */
@@ -445,7 +482,9 @@
     X(RRC_EUNCOLLECTABLE, "a garbage cycle cannot be broken: give one of its types a tp_clear that drops " \
                           "the references, or tp_members (unless code filled it again meanwhile)") \
     X(RRC_ETOUCH, "a reference left a tracked field without rrc_touch, or was taken without rrc_incref: " \
-                  "call the one before it moves, or the other when it is taken")
+                  "call the one before it moves, or the other when it is taken") \
+    X(RRC_EOUTSIDE, "a tp_outside returned a number below 0: it must subtract only the one reference that the " \
+                    "wrapper owns from the count of the foreign object")
 
 /* >>types
  * --------------------------------------------------------------------------- */
@@ -484,6 +523,8 @@ typedef struct rrc_member {
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 #define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
                                                rrc_major_collection_keep keeps nothing for them */
+#define RRC_TPFLAGS_TOUCHES (1ul << 3)      /* for wrappers in mirrored heaps: code that takes or moves a reference to
+                                               the foreign object calls rrc_touch first. See >>outside */
 
 /* The type of an object, with CPython's slots under their names. Every field but
    tp_basicsize may be zero. A type must outlive its objects. */
@@ -491,17 +532,17 @@ struct rrc_type {
     rrc_object    ob_base;
     const char   *tp_name;
     size_t        tp_basicsize;         /* bytes of an object of rrc_new, with its head. It must be 0 if
-                                           the library has memory of its own for its objects: the
-                                           header writes to two words in front of the others */
+                                           the library allocates its objects in its own way, because the
+                                           header writes to two words in front of those of rrc_new */
     size_t        tp_itemsize;          /* bytes of each item of rrc_new_var */
-    unsigned long tp_flags;             /* RRC_TPFLAGS_..; with an adapted layout no HEAPTYPE, and
-                                           types are not visited, as they have the layout above */
+    unsigned long tp_flags;             /* RRC_TPFLAGS_... With an adapted layout HEAPTYPE is not allowed,
+                                           and types are not visited, as they have the layout above */
     /* The last reference is gone. Drop the references that self owns, release all else that it
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
-       count 0 and no link, and is not tracked. It may call any function of the
-       mutator. If the host calls rrc_major_collection_keep, the p of each P link that self owns is
-       still there, with all that it reaches. Otherwise an object that self owns may have lost its p in
-       the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
+       count 0 and no link, and is not tracked. This slot may call any function of the
+       mutator. If the host calls rrc_major_collection_keep, the objects that self owns still have the p
+       of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p
+       in the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
        lost yet.)
        NULL: the header drops the tp_members and calls tp_free. */
     void (*tp_dealloc)(rrc_heap *heap, rrc_object *self);
@@ -512,19 +553,19 @@ struct rrc_type {
        inside collections, at any time while self is tracked. It must not change
        anything or call anything else, and must visit objects of this heap only.
        A reference that it leaves out counts as held from C: a cycle through it leaks,
-       but nothing is lost. If it visits a reference that self does not own, the header reports
-       RRC_ETRAVERSE, unless C holds a reference to that object: then the
-       object may be cleared while C uses it. An instance of a heap type owns a reference to that
-       type, and its tp_traverse visits it, as in CPython since 3.9.
+       but nothing is lost. To visit a reference that self does not own is an error. The header
+       usually reports it (RRC_ETRAVERSE), but it cannot if C holds a reference to the same object. Then
+       that object may be cleared while C uses it. An instance of a heap type owns a reference to its
+       type, and its tp_traverse visits the type, as in CPython since 3.9.
        NULL: the header visits the tp_members, and the heap type. */
     int  (*tp_traverse)(rrc_object *self, rrc_visitproc visit, void *arg);
-    /* Break the cycles through self: RRC_CLEAR each field. The header holds self meanwhile, and
-       other garbage that it clears in the same batch: only rrc_decref may free an object
-       here. self must stay fit for tp_dealloc. The result is ignored.
+    /* Break the cycles through self: RRC_CLEAR each field. Meanwhile the header holds self, and
+       the other garbage that it clears in the same batch, so only rrc_decref may free an object
+       here. Leave self in a state that tp_dealloc can handle. The result is ignored.
        NULL: the header clears the tp_members. */
     int  (*tp_clear)(rrc_heap *heap, rrc_object *self);
     /* Runs before self is cleared or deallocated. The count is above 0, and self is intact.
-       It may resurrect self by an incref. It runs once per object with HAVE_GC (PEP 442),
+       It may resurrect self by an incref. With HAVE_GC it runs once for each object (PEP 442),
        else each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
@@ -533,6 +574,16 @@ struct rrc_type {
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
     const rrc_member *tp_members;
+    /* For a wrapper: self owns one reference to a foreign object, whose library has reference counts of its own.
+       Return the number of references to the foreign object that are not self's; it is at least 0. They hold self
+       from outside, except for those that are visited. The tp_traverse of a wrapper may visit another wrapper, once
+       for each reference that its own foreign object has to the other's. Its tp_clear must drop those references, as
+       the foreign library cannot break cycles. A foreign object has one wrapper at a time, from the call that gives
+       the wrapper its reference to the beginning of the wrapper's tp_dealloc. See >>outside.
+       The header calls this slot where it calls tp_traverse, and for linked objects even if they are not tracked. It
+       does so several times in a collection, so the slot should be O(1). It must not change anything, or call
+       anything of the header. NULL: self is no wrapper. */
+    intptr_t (*tp_outside)(rrc_heap *heap, rrc_object *self);
 };
 
 /* One message for the log hook. The strings are valid during the call only, except
@@ -542,51 +593,52 @@ typedef struct rrc_log_item {
     const char *name;                   /* its name: "RRC_EREFCNT" */
     const char *message;                /* its message, from RRC_ERRORS */
     const char *function;               /* who noticed: "rrc_minor_collection_free" */
-    const char *detail;                 /* this case: what was found, and how it was treated */
+    const char *detail;                 /* what was found in this case, and what was done about it */
     const char *text;                   /* all of it in one line, for printing */
     rrc_object *ob;                     /* the objects concerned, or NULL; do not change them */
     rrc_gcref   p;
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* Receives what p of the host refers to, for the hook `edges`. name is how p refers to it: ".title" for a
+/* The hook `edges` calls this with each object `to` that p refers to. name says how p refers to it: ".title" for a
    field, else words such as "upvalue w" or "metatable". It is read during the call only. If name is NULL,
-   number is the name, as of an element of an array. NULL and odd addresses are ignored. */
+   number stands for it, such as the index in an array. A `to` that is NULL or odd is ignored. */
 typedef void (*rrc_edgeproc)(void *arg, rrc_gcref to, const char *name, size_t number);
 
-/* What the hook `describe` knows of a host object. All fields are preset. */
+/* The hook `describe` fills this in for a host object. All fields are preset. */
 typedef struct rrc_description {
     char     text[128];         /* one word for its kind, and perhaps more: "function at main.lua:12". Preset: "p" */
     size_t   size;              /* bytes, without those of other objects. Preset: 0 */
     uint32_t id;                /* 1 to 2^30 - 1: a number that this object keeps, and that no other one ever gets,
-                                   not even after its death. A host whose objects move gives one to each.
-                                   Preset: 0, then an address stands for the object */
+                                   not even after its death. A host whose objects move should give one to each.
+                                   Preset: 0, for which the address is taken */
 } rrc_description;
 
 /* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
-   other calls are refused with RRC_EPHASE: inside a collection in every build, elsewhere with
-   RRC_DEBUG. dealloc_trigger and collect are not hooks in this sense: they may call all that the
-   mutator may, except rrc_heap_free. */
+   other calls are refused with RRC_EPHASE, inside a collection by every build, elsewhere by a build with
+   RRC_DEBUG. dealloc_trigger and collect are not hooks in this sense: they may call whatever the
+   mutator may call, except rrc_heap_free. */
 typedef struct rrc_desc {
     void *userdata;
 
-    /* Keep p and all it reaches. p may be kept already. The trace functions call
+    /* Keep p and all that it reaches. p may be kept already. The trace functions call
        this at least once for each P link that C holds (with tracked objects: whose
-       ob is found alive). It may mark at once, or only queue p for propagate. In a
+       ob is found alive). The hook may mark at once, or only queue p for propagate. In a
        minor collection it may move p at once. Required. */
     void (*trace)(void *userdata, rrc_gcref p);
 
     /* Return the address of p after this collection, or NULL if p was not reached (so far).
-       The free functions call this once per link: from the free call on, the answer
+       The free functions call this once for each link: from the free call on, the answer
        is final. With tracked objects rrc_major_collection_trace calls it as well, after
-       propagate, but only tests for NULL: new addresses need not be known
+       propagate, but only tests for NULL, so new addresses need not be known
        yet. Required. */
     rrc_gcref (*survivor)(void *userdata, rrc_gcref p);
 
     /* Finish the marking that trace queued. rrc_major_collection_trace calls this hook
-       after calls of trace; with tracked objects, after each round of them. (After
+       after calls of trace. With tracked objects it calls the hook first, so that the host
+       marks what its own roots reach, and then after each round of trace. (After
        rrc_minor_collection_trace the host finishes its own copying.)
        NULL: trace marks at once. */
     void (*propagate)(void *userdata);
@@ -618,40 +670,43 @@ typedef struct rrc_desc {
     int reports_marks;
 
     /* When does a major collection search for cycles? 0: always. Else it does if the links and tracked objects
-       that were made or have gone since the last search are at least so many percent of those that are
+       that were made or have gone since the last search are at least this percentage of those that are
        there. A program that only drops references changes nothing that the header sees. So a
-       collection searches now and then in any case: after one that found no garbage, twice as many
-       collections go by as before it, at most 64. rrc_gc_collect always searches. 25 is a good value:
-       then a living graph costs little more than links alone. */
+       collection searches now and then in any case. After a search that found no garbage, twice as many
+       collections go by without one as before it, at most 64. rrc_gc_collect always searches. 25 is a good
+       value: then a living graph costs little more than links alone. */
     unsigned search_percent;
 
     /* Not zero: major collections may be divided into slices (rrc_major_collection_start), and the mutator runs
        between them. Then every reference must be taken by rrc_incref and dropped by rrc_decref, and moved after
-       rrc_touch: the header notices that way which objects the mutator gets hold of during a search. While a
-       collection goes on, the functions of the mutator may call trace. The host needs reports_marks, or calls
-       rrc_marked_ob. (Without that the trace function asks it in one long pass.) */
+       rrc_touch: in this way the header notices which objects the mutator gets hold of during a search. While a
+       collection goes on, the functions of the mutator may call trace. The host should report what it marks, by
+       reports_marks or rrc_marked_ob. (Otherwise the trace function asks about all objects in one long pass.) */
     int incremental;
 
     /* Not zero, with `incremental`: the host marks what was reachable when its marking began, and does not look
-       at its stack again (a snapshot barrier). So each p that rrc_to_obj gives while it marks is traced, and
-       nobody may read link fields directly. */
+       at its stack again (a snapshot barrier). So rrc_to_obj traces each p that it returns while the host marks, and
+       no code may read link fields directly. */
     int snapshot;
 
     /* Not zero: the mutator can make an old p young again. The link of p stays
        old until the next major collection, which asks is_young for each old
-       link too, and makes links young again. (If memory for that is
-       lacking, minor collections trace old p's too, and ask is_young for old links.) */
+       link too, and makes links young again. (If there is no memory for that,
+       minor collections trace old p's too, and ask is_young for old links. After
+       rrc_major_collection_trace_early and _sweep in slices, the trace function of the next minor
+       collection asks instead.) */
     int demotes;
 
     /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
        dictionary. Else an rrc_unlink that finds none makes one for all links of its list. A
-       collection that changes many of these drops the dictionary, unless rrc_unlink has used it
+       collection that changes many links drops the dictionary, unless rrc_unlink has used it
        since the collection before. */
     int unlinks;
 
     /* All memory comes from here. new_size 0 frees; old_size 0 (with ptr NULL)
        allocates; NULL reports failure and leaves ptr as it is. Memory is aligned
-       as malloc's. Inside a collection the header may free, but never allocates.
+       as malloc's. The hook must not collect, as objects may not be rooted yet
+       when it is called. Inside a collection the header may free, but never allocates.
        old_size is also 0 when an object of tp_basicsize 0 is freed. NULL: the C
        library's functions. Required with RRC_NO_STDLIB. */
     void *(*realloc)(void *userdata, void *ptr, size_t old_size, size_t new_size);
@@ -660,31 +715,31 @@ typedef struct rrc_desc {
        NULL: nothing is written, or with RRC_DEBUG to stderr. */
     void (*log)(void *userdata, const rrc_log_item *item);
 
-    /* p and ob have no link any more, although p is still there (or its memory is, before a sweep in slices has
-       ended): p must forget ob, which may be deallocated from now on. ob was garbage when rrc_run_pending dealt
-       with it, or the heap ends. Called just before the bias is subtracted. rrc_unlink does not call this. NULL:
-       the host never uses a proxy again whose ob is gone. */
+    /* p and ob have no link any more, although p is still there, or at least its memory is, before a sweep in slices
+       has ended. p must forget ob, which may be deallocated from now on. Either rrc_run_pending is dealing with ob,
+       which is garbage, or the heap ends. Called just before the bias is subtracted. rrc_unlink does not call this.
+       NULL: the host never again uses a proxy whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
        well. They are called by these functions only, and so never in a collection. They must not allocate in the
        host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
-       the p of a link can be dead already: then they visit nothing, and say so. */
+       the p of a link can be dead already. Then `edges` visits nothing, and `describe` says that p is dead. */
 
     /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
        host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
-       what is there for rrc_link, such as a proxy's pointer to ob. What is left out besides may look
-       like garbage. NULL: of the host only the p's of links are known. */
+       fields that serve the link, such as a proxy's pointer to ob. If you leave out any others, objects may look
+       like garbage. NULL: of the host's objects only the p's of links are known. */
     void (*edges)(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
 
-    /* Say a few words about p. NULL: all are called "p". */
+    /* Describe p in a few words. NULL: all host objects are called "p". */
     void (*describe)(void *userdata, rrc_gcref p, rrc_description *about);
 
-    /* A long function, whose name is given, has done so many of its units of work: for a bar that shows progress.
+    /* A long function, whose name is given, has done this many of its units of work. A host can show a bar with it.
        rrc_check, rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot and rrc_heap_free call this about every 4096
-       units, and with done == total at the end, unless they fail. done is never more than total, and never becomes
-       less. total grows while objects of the host are found. This hook must not call the header. NULL: nobody is
-       told. */
+       units, and with done == total at the end, unless they fail. done is never more than total, and never
+       decreases. total grows while objects of the host are found. This hook must not call the header. NULL: no
+       progress is reported. */
     void (*progress)(void *userdata, const char *function, size_t done, size_t total);
 
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
@@ -698,8 +753,8 @@ typedef struct rrc_desc {
        each of the targets (rrc_mirror_target), and to nothing else. If nothing stands for a
        target yet, give the target an empty edge node now. If ob is linked, make
        its p refer to the node. If targets is NULL, forget ob's edge node and its
-       anchor, and make the node, to which something may still refer, refer to nothing. This
-       allocates nothing, and its result is ignored.
+       anchor, and make the node refer to nothing, because other objects may still refer to it. This
+       must allocate nothing, and its result is ignored.
        rrc_mirror_step calls this hook for objects that have changed. It is also called when an
        object with a node is untracked or freed. It may allocate in the host, and so collect and
        run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
@@ -707,29 +762,35 @@ typedef struct rrc_desc {
        reports failure. The node then refers to its former targets, or to some of them. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
 
-    /* If on, root the object that stands for ob (rrc_mirror_target), else unroot it. It may be so
-       already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
-       and the link functions. Allocates nothing and cannot
-       fail. Returns 0 if the object to be rooted has died and cannot be recovered. */
+    /* If on, root the object that stands for ob (rrc_mirror_target), else unroot it. It may be rooted
+       or unrooted already. Called when ob becomes strong or weak, also by rrc_incref, rrc_decref
+       and the link functions. It must allocate nothing, and cannot
+       fail. Return 0 if the object to be rooted has died and cannot be recovered. */
     int (*anchor)(void *userdata, rrc_object *ob, int on);
+
+    /* Not zero, in a mirrored heap: before the host lets go of any p that its collector has found dead, it calls
+       rrc_mirror_confirm, and can bring all of them back. Then wrappers need not stay rooted: see >>outside. In such a
+       heap a NULL of survivor is final only if rrc_mirror_step asks, after the deaths were confirmed. */
+    int confirms_deaths;
 } rrc_desc;
 
 /* Numbers about a heap. */
 typedef struct rrc_stats {
     size_t p_young, p_old, o_young, o_old;      /* links, by kind and generation */
-    size_t pending;                             /* what rrc_run_pending has to do */
+    size_t pending;                             /* objects that wait for rrc_run_pending, and 1 more if references
+                                                   of rrc_decref_later wait */
     size_t tracked;                             /* objects of rrc_gc_track */
     size_t uncollectable;                       /* of these, garbage that could not be cleared */
     size_t objects;                             /* made by rrc_new or rrc_gc_new, not freed yet */
     size_t object_bytes;                        /* the memory of these, with their heads */
-    size_t pending_bytes;                       /* the part of it that rrc_run_pending has to do with */
-    size_t native_bytes;                        /* the sum that rrc_native_bytes was told */
-    size_t finalizable;                         /* tracked objects whose tp_finalize was not called */
+    size_t pending_bytes;                       /* the part of these bytes that waits for rrc_run_pending */
+    size_t native_bytes;                        /* the sum of what rrc_native_bytes reported */
+    size_t finalizable;                         /* tracked objects whose tp_finalize was not called yet */
     size_t garbage;                             /* tracked objects that were found to be unreachable
                                                    over both heaps, and freed, since rrc_heap_new */
     size_t minor_collections, major_collections;    /* finished since rrc_heap_new */
     size_t searches;                            /* of the major ones, those that searched for cycles */
-    size_t memory;                              /* bytes of the heap and its tables, without objects */
+    size_t memory;                              /* bytes of the heap, its tables and its maps, without objects */
     /* Mirrored heaps: */
     size_t weak;                                /* objects that only the host's graph keeps */
     size_t edge_nodes;                          /* edge nodes that the host has made */
@@ -770,18 +831,19 @@ extern "C" {
    [any | allocates | calls no hook but realloc and log | O(1)] */
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
-/* End a heap. This is a phase of the program first: finalizers and deallocs run, and while they do, every p is
-   still there, and all functions of the mutator and of collections work. But a link does not hold its object any
-   more, so that all goes that C does not hold. Pending work is done. Then the obs of O links go, then those of P
-   links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
-   object goes, and the slot of p is set to NULL. A link that is made in this phase parts as soon as C holds no
+/* End a heap. At first the program still runs: finalizers and deallocs are called, and meanwhile every p is
+   still there, and all functions of the mutator and of collections work. But links do not hold their objects any
+   more, so every object that C does not hold goes. Pending work is done first. Then the obs of O links go, then those
+   of P links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
+   object goes, and the slot of p is set to NULL. A link that is made meanwhile parts as soon as C holds no
    reference to its object. Finalizers and deallocs can make more garbage and links. The work goes on until
    nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the links of what C
    holds are dissolved likewise, with a call of `parted` for each.
-   Of the obs that were linked or in the queue, C may still hold some: the call returns their number. They end
-   unlinked with their true count. (Static objects and uncollectable garbage are not counted.)
-   A mirrored heap first roots the p's of its P links, by `anchor`. No other hook for mirroring is called from
-   then on, and an O link keeps no p.
+   The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
+   true count. (These are not counted: static objects, uncollectable garbage, and objects without a
+   link whose dealloc a limit of rrc_run_pending put off.)
+   A mirrored heap first gives up an open step, and roots the p's of its P links, by `anchor`. It calls no other hook
+   for mirroring, not even for an edge node that has died, and an O link keeps no p.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
    rrc_incref and rrc_decref stay legal, and so do the functions that a late tp_dealloc ends
    with: rrc_gc_untrack, rrc_del, rrc_gc_del. All others do nothing, and are
@@ -814,8 +876,8 @@ enum {
 /* Link p and ob. From now on ob lives as long as p. The bias is added to ob's count, unless ob is
    immortal. With RRC_GIVE the caller's reference goes to p, so that p alone holds an object that
    rrc_new has just made. If the call fails, nothing has changed, and the reference is still the caller's.
-   p must be even: a host with tagged pointers passes them without their tags, as the header
-   stores words of its own in link fields and knows them by bit 0.
+   p must be even, because the header stores words of its own in link fields and knows them by bit 0.
+   A host with tagged pointers passes them without their tags.
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
    only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
@@ -837,13 +899,14 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p);
 /* Return the p of ob's link, P or O; or the marker of rrc_mark_deallocating; or NULL.
    Like any reference that is not rooted, p is valid until the next collection.
    In a mirrored heap p can be dead before the header learns of it. If anchor has reported any p as
-   dead since the last step, this calls anchor for a weak ob: then ob becomes strong, or
+   dead since the last step, this calls anchor for a weak ob. Then ob becomes strong, or
    the result is NULL because its p is dead.
-   [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor | O(1)] */
+   [mutator and its hooks, unchecked | no | nothing; in a mirrored heap perhaps anchor; in a collection in slices
+   perhaps survivor, or with `snapshot` trace | O(1)] */
 RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 
-/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can test
-   for it. The marker is a p of your own that is never linked. NULL takes the marker back. The
+/* For a tp_dealloc: make rrc_to_obj(ob) return marker, so that code which still finds ob can recognize
+   it. The marker is a p of your own that is never linked. NULL takes the marker back. The
    call is logged and ignored if ob is linked, if ob waits for its dealloc, or if marker is odd
    (RRC_ETAGGED). After rrc_heap_free the call is ignored. Use the same
    marker for all objects: if ob has an older one, the call searches all links.
@@ -852,17 +915,16 @@ RRC_INLINE rrc_gcref rrc_to_obj(rrc_heap *heap, rrc_object *ob);
 RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object *ob);
 
 /* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
-   ob, ob joins the queue (a light one is freed at once). To deallocate it at once:
-   incref, unlink, decref. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE,
-   RRC_ECLOSED.
+   ob, ob joins the queue (a light one is freed at once). To deallocate ob at once, incref it, unlink
+   it, and decref it. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED.
    [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1); O(links)
    for the first O link (with slot: for the first P link, too), unless the descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
 
-/* Take a reference. [any | no | nothing; for a weak object of a mirrored heap anchor, and
-   tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
+/* Take a reference. [any | no | nothing; in a collection in slices perhaps trace; for a weak object of a
+   mirrored heap anchor, and tp_traverse if its edge node has died | O(1); in that case O(what it reaches in C)] */
 RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
 
 /* Drop a reference. After the last one, tp_finalize is called with the count held at 1, and then
@@ -872,12 +934,12 @@ RRC_INLINE void rrc_incref(rrc_heap *heap, rrc_object *ob);
    [any | no | calls dealloc | O(1) + dealloc] */
 RRC_INLINE void rrc_decref(rrc_heap *heap, rrc_object *ob);
 
-/* Return the number of references that C has to ob: its count without the bias and the mark of a
-   weak object. For a static object it is some large number. [any | no | nothing | O(1)] */
+/* Return the number of references that C has to ob: its count without the bias and the sign bit.
+   For a static object it is some large number. [any | no | nothing | O(1)] */
 RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 
-/* Set a field that owns a reference to NULL, and then drop the reference, so that code
-   which the dealloc calls does not find it. `field` is evaluated twice. */
+/* Set a field that owns a reference to NULL, and then drop the reference. So code that runs in the
+   dealloc does not find the object in the field. `field` is evaluated twice. */
 #define RRC_CLEAR(heap, field) \
     do { \
         rrc_object *rrci_old = (rrc_object *)(field); \
@@ -891,8 +953,8 @@ RRC_INLINE intptr_t rrc_refcnt(rrc_object *ob);
 
 /* Make an object of tp_basicsize (+ n * tp_itemsize) bytes. All bytes after its head are 0. It has
    no link, and one reference, which is the caller's. (The object does not record n.)
-   NULL: memory is lacking, or an argument is wrong, which is logged. rrc_del frees the memory:
-   every tp_dealloc and tp_free of such a type must end with it.
+   Returns NULL if memory is lacking, or if an argument is wrong, which is logged. rrc_del frees the
+   memory: every tp_dealloc and tp_free of such a type must end with it.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_new(rrc_heap *heap, const rrc_type *type);
 RRC_API rrc_object *rrc_new_var(rrc_heap *heap, const rrc_type *type, size_t n);
@@ -920,14 +982,14 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
    O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
-/* Keep what garbage owns, so that its slots can use it: optional, between the two calls above. First the host
-   finishes its marking, and clears its own weak references to all that is not marked. Then this marks each p
-   that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
+/* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. First
+   the host finishes its marking, and clears its own weak references to all that is not marked. Then this marks each
+   p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
    tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
    rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
    owns is cleared. A p that was kept dies in the next collection. Until then
-   rrc_from_obj does not give its ob if that is garbage, and the hook `parted` tells when the two have no link
-   any more. The call has no effect if the collection does not search for cycles. After
+   rrc_from_obj does not return its ob if ob is garbage, and the hook `parted` is called when their link is
+   dissolved. The call has no effect if the collection does not search for cycles. After
    rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
    [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
    as rrc_major_collection_trace] */
@@ -937,18 +999,19 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
    For heaps with `incremental` in rrc_desc. The order of calls is: start, work, trace, work, keep, sweep. Minor
    collections may come between them, and the mutator runs between them. */
 
-/* Begin a major collection, as the host begins its marking. From now on the header calls trace for what the
-   host has to mark, and the host reports what it marks (rrc_marked). Calling this is optional:
-   rrc_major_collection_trace without it does all at once. While rrc_heap_free runs, it has no effect. Fails with
+/* Begin a major collection, as the host begins its marking. From now on, until rrc_major_collection_keep or _sweep,
+   the header calls trace for each p that the host has to mark. It does so between slices, too, when the mutator gets
+   hold of an object, or untracks it. The host reports what it marks (rrc_marked). This call is optional: without it,
+   rrc_major_collection_trace does everything at once. While rrc_heap_free runs, it has no effect. Fails with
    RRC_EDESC if `incremental` is not set.
    [host's major collection begins | no | nothing | O(1)] */
 RRC_API int rrc_major_collection_start(rrc_heap *heap);
 
 /* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
    reference or a link. (The tp_traverse of one object is not divided.) Returns the units done: less than max
-   means that nothing is left for now. Before rrc_major_collection_trace this is the search for garbage, and then
-   what the host reports. After it, this is what rrc_major_collection_keep would do. Outside these phases it
-   returns 0.
+   means that nothing is left for now. Before rrc_major_collection_trace the work is the search for garbage, and then
+   to follow what the host reports. After that call, it is the work of rrc_major_collection_keep. Outside these phases
+   this returns 0.
    [mutator, in a major collection in slices, else 0 | no | calls trace, tp_traverse; after the trace call also
    propagate, when all that finalizers need has been traced, and when all that garbage owns has been | O(max)] */
 RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
@@ -958,6 +1021,9 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    that died must not be used for another one, and survivor must answer for all p's. p's must not move in this
    collection: a host that moves them calls rrc_major_collection_free instead. (If the marking was not begun by
    rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
+   After rrc_major_collection_trace_early it does everything in one call, and returns 0. If proxies can have state, the
+   trace call has noted the links whose p was not marked then, and only about these survivor is asked again. `demotes`
+   is left to the next minor collection.
    [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_free of light obs | O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 
@@ -967,7 +1033,7 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
    [mutator, ignored in rrc_heap_free | no | calls dealloc_trigger | O(1)] */
 RRC_API void rrc_invoke_callback(rrc_heap *heap);
 
-/* Take one ob off the queue, for a host that drops it at a moment of its own. It has count 1
+/* Take one ob off the queue, for a host that chooses the moment to drop it. The ob has count 1
    and link NULL, unless code used it while it waited. The caller owns the reference, and must
    rrc_decref it. NULL: the queue is empty. (Cyclic garbage is not in the queue. It needs
    rrc_run_pending.) [mutator | no | nothing | O(1)] */
@@ -979,10 +1045,10 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
    again: an object to which C has taken a reference is left alone, with all that it reaches in C. (If the finalizer
    or tp_clear of one object takes a reference to a later one of the same batch, the later one is still finalized or
    cleared.)
-   About max objects are dealt with; 0 means all. An object that another one frees counts, as does each reference
-   of rrc_decref_later, and an object with weak references or a finalizer counts once more for each. While a
+   About max objects are dealt with; 0 means all. An object that another one frees counts, too, as does each reference
+   of rrc_decref_later. An object with weak references or a finalizer counts once more for each. While a
    collection in slices sweeps, garbage is left alone. Garbage that C references connect is
-   checked as a whole, and at least an eighth of it is dealt with then, even if that is more than
+   checked as a whole, and then at least an eighth of it is dealt with, even if that is more than
    max. Returns how many objects were dealt with.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
@@ -997,9 +1063,9 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 /* Drop a reference, from any thread, at any time: for the destructors of libraries that have threads of their
    own. The heap's thread drops it in its next rrc_run_pending, or in rrc_heap_free; rrc_invoke_callback knows that
    something is pending. No thread waits for another one. The order is not that of the calls.
-   RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done): the reference is still the caller's, and
-   ob was not touched. Nothing is logged. (The heap must still be there. It is, until the last object
-   of rrc_new is freed.)
+   Fails with RRC_ENOMEM, RRC_ENULL, RRC_ECLOSED (rrc_heap_free is done). Then the reference is still the caller's,
+   ob was not touched, and nothing is logged. (The heap must still exist. It does until the last object of
+   rrc_new is freed.)
    [any thread, else RRC_ECLOSED | RRC_THREAD_MALLOC | nothing | O(1)] */
 RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
 
@@ -1008,8 +1074,8 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob);
 /* ==== generations, and hosts that move objects ==== */
 
 /* Keep the p of each young P link that C holds.
-   [host's minor collection, roots scanned; may be repeated | no | calls trace |
-   O(young P links)] */
+   [host's minor collection, roots scanned; may be repeated | no | calls trace, with demotes is_young |
+   O(young P links); see demotes] */
 RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 
 /* Let each young link follow its p, or dissolve it.
@@ -1018,7 +1084,7 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap);
 RRC_API int rrc_minor_collection_free(rrc_heap *heap);
 
 /* Let every link follow its p, for a host that moves objects outside a collection, or after its free
-   call. survivor gives the current address of p. (In a mirrored heap the call is refused with
+   call. survivor returns the current address of p. (In a mirrored heap the call is refused with
    RRC_EPHASE, like all functions of collections.)
    [mutator is stopped, old addresses can still be told | frees only | calls
    survivor, is_young; tp_free of light obs where survivor says NULL | O(links)] */
@@ -1026,11 +1092,12 @@ RRC_API int rrc_links_moved(rrc_heap *heap);
 
 /* ==== cycles ==== */
 
-/* ---- hosts that report what they mark, or mark on after the trace function ---- */
+/* ---- hosts that report what they mark, or go on marking after the trace function ---- */
 
-/* For a host with reports_marks: a major collection has just marked p. It is going on, or the host
-   is about to call rrc_major_collection_trace. Call this once for every linked p, also from inside
-   trace and propagate. A p without a link is ignored.
+/* For a host with reports_marks: report that a major collection has just marked p. The collection is going on, or
+   the host is about to call rrc_major_collection_trace. Call this once for every linked p, also from inside trace and
+   propagate. If the collection moves objects, p is still the old address. A p without a link is ignored. If a
+   collection does not search (search_percent), it ignores all reports.
    [host's major collection and its hooks, else ignored | no | nothing; after _trace_early also trace,
    tp_traverse | O(1); then also O(what becomes alive by it)] */
 RRC_API void rrc_marked(rrc_heap *heap, rrc_gcref p);
@@ -1043,7 +1110,12 @@ RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob);
    queue p, and propagate does nothing. Until the free call, the host must report each linked p of a
    tracked object once when it marks it. The header then traces all that the ob of p reaches. (If the
    free call finds a p that was marked but not reported, it logs RRC_EHOOK, and collects no cycle.) An
-   object whose finalizer has not run yet counts as held.
+   object whose finalizer has not run yet counts as held. This call asks tp_outside for its numbers, and so no foreign
+   code may take a reference from now until the free call.
+   After rrc_major_collection_start this finishes what slices have left of the search. In that case the host must have
+   reported what it marked since, and only debug builds look for a missing report. If proxies can have state
+   (RRC_HOST_HAS_STATE), each p that is to be kept and is not marked is traced again. So a host may ignore trace while
+   the mutator runs. The free call follows, or rrc_major_collection_sweep.
    [host's major collection; may be repeated | no | calls trace, propagate,
    survivor, tp_traverse | as rrc_major_collection_trace] */
 RRC_API int rrc_major_collection_trace_early(rrc_heap *heap);
@@ -1074,9 +1146,9 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
 
 /* Give an object of rrc_gc_new_var room for n items. New items are 0. The
    caller must hold the only reference, as the address may change. Returns the
-   object. On failure it returns NULL, and ob is intact: memory is lacking; or, which is logged, ob is
-   tracked or linked, others refer to it, its type has no tp_itemsize, its tp_finalize is running, or
-   rrc_mirror_step is going on.
+   object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
+   and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
+   tp_finalize is running, or if rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -1100,9 +1172,9 @@ RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob);
 
-/* Say that the tp_finalize of this object of rrc_gc_new has nothing to do (finalized 1), or has again (0). As after
-   it was called, it is not called then, and garbage need not stay whole for it: it goes in one collection,
-   where it takes two with a finalizer. For types with a tp_finalize that few of their objects need.
+/* Say that the tp_finalize of this object of rrc_gc_new has nothing to do (finalized 1), or has something to do
+   again (0). With 1 the object is treated as if its tp_finalize had been called: it is not called, and garbage with
+   the object goes in one collection instead of two. For types with a tp_finalize that few of their objects need.
    Fails with RRC_ENULL, RRC_ETYPE, RRC_EPHASE, RRC_ECLOSED.
    [mutator | no | nothing | O(1)] */
 RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
@@ -1110,17 +1182,18 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
-   comes before `collect`, and another one after it. Without `collect` only garbage of C is found
-   there. Returns how many tracked objects were found unreachable and freed, or are
-   uncollectable. Returns 0 at once if disabled, or if a collection, a dealloc, a walk, a step,
-   pending work or rrc_heap_free is going on. (Without `collect` it pauses the marking of a collection in slices,
-   as rrc_major_collection_pause does. If such a collection sweeps, it only does pending work.)
+   comes before `collect`, and another one after it. Returns how many tracked objects were found
+   unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
+   dealloc, a walk, a step, pending work or rrc_heap_free is going on. (Without `collect` this pauses the marking of a
+   collection in slices, as rrc_major_collection_pause does. While such a collection sweeps, it only does pending
+   work.)
    [mutator, ignored in a step and in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
-   heap. Links are treated alike in both cases. enable and disable return the former is_enabled.
+   heap. Links are treated alike in both cases. If it is off in one of the trace calls of a collection, that collection
+   finds no garbage. enable and disable return 1 if it was on before, else 0.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_enable(rrc_heap *heap);
 RRC_API int rrc_gc_disable(rrc_heap *heap);
@@ -1136,26 +1209,26 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 /* ==== closed hosts: see >>mirror ==== */
 
 /* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
-   variable, without an rrc_incref. (A reference that is dropped does not need it.) Without this call
-   the host may free the object that stands for ob. It does nothing in a heap that is not mirrored.
+   variable, without an rrc_incref. (A reference that is dropped does not need it.) Mirrored heaps, and heaps
+   with `incremental`, can lose an object without this call. In other heaps it does nothing.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
-/* The functions from here to rrc_mirror_set_node exist if the implementing unit has RRC_MIRROR. */
+/* The functions from here to rrc_map_free exist if the implementing unit has RRC_MIRROR. */
 #if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
    garbage over both heaps. An open step of rrc_mirror_work is given up. In a mirrored heap every reference
    must, from the start, be taken by rrc_incref and dropped by rrc_decref (and moved after rrc_touch).
-   RRC_ENOMEM, RRC_ETRAVERSE, RRC_ETOUCH: all objects that C refers to are strong
-   for now, and nothing is lost. RRC_EPHASE, not logged: a dealloc, rrc_run_pending, a
+   After RRC_ENOMEM, RRC_ETRAVERSE or RRC_ETOUCH all objects that C refers to are strong
+   for now, and nothing is lost. RRC_EPHASE, which is not logged, means that a dealloc, rrc_run_pending, a
    walk or another step is running, and nothing was done.
    [mutator until rrc_heap_free | allocates | calls survivor, mirror, anchor, tp_traverse |
    O(links + tracked objects + references)] */
 RRC_API int rrc_mirror_step(rrc_heap *heap);
 
 /* Do a slice of a step. Begin one if none is open. `max` is the number of units, each some 10 to 100 ns: a link, an
-   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Return the units done: less than
+   object or a reference; a call of the mirror hook is 16. 0 means all that is left. Returns the units done: less than
    max means that the step has ended. The mutator and the host's collector run between slices; rrc_mirror_step and
    rrc_gc_collect give an open step up. While the objects of C are weighed, rrc_run_pending leaves garbage alone.
    A single object's tp_traverse and a single call of the mirror hook are not divided. Errors are those of
@@ -1163,9 +1236,26 @@ RRC_API int rrc_mirror_step(rrc_heap *heap);
    [mutator until rrc_heap_free | allocates | as rrc_mirror_step | O(max)] */
 RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max);
 
+/* For a host with confirms_deaths. When its collector has found p's dead, and before it lets any of them go, it asks:
+   may all p's go for which survivor returns NULL now? The answer can be no, as foreign code may have taken references
+   to the foreign objects of wrappers without a call of the header. 1: they may go. 0: none may go. Then bring back all
+   of them, so that survivor knows them again, and call rrc_touch for the ob of each, before you call anything else of
+   the header. The next step weighs them again. If a step in slices is weighing objects, this gives it up. Call this
+   from finalizers of the host: in a tp_traverse its result means nothing. See >>outside.
+   [any | no | calls survivor, tp_traverse, perhaps anchor | O(links + tracked objects + references of the dead)] */
+RRC_API int rrc_mirror_confirm(rrc_heap *heap);
+
+/* The same, but held (or NULL) is called for each of these wrappers that others hold. It may call what the hooks mirror
+   and anchor may call. Where foreign code is busy, each collection finds some such wrappers. If all that is dead came
+   back as live for them, no garbage would ever go. So bring everything back, but call rrc_touch for these wrappers
+   only. What the next collection finds dead again is not reached from them: it may go if rrc_mirror_confirm, called
+   when all else is back, returns 1. (If 0 is returned, and held was not called, the heap is busy.)
+   [any | no | calls survivor, tp_traverse, held, perhaps anchor | as rrc_mirror_confirm] */
+RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_object *ob), void *arg);
+
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
-   changed, or when something has changed and this was called often. (The header does not see it if a
-   reference is dropped and others are left: call rrc_mirror_step now and then in any case.) If only the
+   changed, or when something has changed and this was called often. (If a reference is dropped and others
+   are left, the header does not notice. So call rrc_mirror_step now and then in any case.) If only the
    host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
    changes, the answer is yes now and then, and half as often after each step that detects no death.
    Otherwise it is no.
@@ -1180,13 +1270,35 @@ RRC_API rrc_gcref rrc_mirror_target(rrc_heap *heap, rrc_object *ob);
    [any | no | nothing | O(1)] */
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob);
 
-/* Give ob a new edge node: this is for the mirror hook. Outside rrc_mirror_step, or with the present node
-   of ob, the call says that the host keeps things of its own in the node of this tracked object. A step
-   then does not forget the node, even if ob owns nothing. (The mirror hook can make the host run a
-   finalizer, which is then inside the step. To give ob a new node of its own there, the finalizer calls
-   this function twice with it.) The call is refused, and logged, for other objects, and in other heaps.
+/* Give ob a new edge node. This is for the mirror hook. Outside rrc_mirror_step, or with the present node
+   of ob, the call says that the host keeps things of its own in the node of this tracked object. Steps
+   then keep the node, even if ob owns nothing. (The mirror hook can make the host run a
+   finalizer, which is then inside the step. To give ob a new node that the host itself uses, the finalizer
+   calls this function twice with that node.) The call is refused, and logged, for other objects, and in other heaps.
    [mutator until rrc_heap_free, and the mirror hook | no | calls anchor | O(1)] */
 RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node);
+
+/* For the tables of a port: a map from addresses, such as those of the host's objects, to values. It is empty if all
+   its bytes are 0. */
+typedef struct rrc_map {
+    size_t count, size;         /* of keys, and of entries: 0, or a power of two */
+    struct rrci_entry *entries;
+} rrc_map;
+
+/* Return the value of key, or NULL if the map does not have key. [any | no | nothing | O(1)] */
+RRC_API void *rrc_map_get(const rrc_map *map, const void *key);
+
+/* Make room for so many new keys. Fails with RRC_ENULL, RRC_EPHASE, RRC_ECLOSED, RRC_ENOMEM. Then the map is as before.
+   [any but a collection | allocates | calls realloc | O(1) amortized] */
+RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more);
+
+/* Give key, which is not NULL, this value. There must be room for a new key. The value NULL takes key out of the map,
+   and makes room for another one. [any | no | nothing | O(1)] */
+RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
+
+/* Free the memory of the map, which is empty then. Call this before rrc_heap_free.
+   [any | frees only | calls realloc | O(1)] */
+RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
 #endif
 
@@ -1198,9 +1310,9 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
    objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
-/* The memory that objects hold elsewhere, such as pixels or what a library allocates, has grown by `change`
-   bytes, or has shrunk if change is negative. The header only adds this up, for rrc_stats: a host
-   can then collect when C has grown, too (see the page on pacing in bindings/PORTING.md).
+/* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has
+   shrunk if change is negative. The header only adds this up, for rrc_stats. So a host
+   can collect when the memory of C has grown (see "Pacing" in bindings/PORTING.md).
    [any | no | nothing | O(1)] */
 RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
 
@@ -1213,8 +1325,8 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
 
 /* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
-   outside, or with the hook `edges` from a root of the host, through both heaps. If there is none, the path
-   begins at a p. Or write that ob is garbage. RRC_ENOMEM: nothing was written.
+   outside, or with the hook `edges` from a root of the host, through both heaps. If there is no such path, write one
+   that begins at a p, or write that ob is garbage. RRC_ENOMEM: nothing was written.
    [mutator | allocates, and frees it | calls tp_traverse, edges, describe, progress, write |
    O(links + tracked objects + references; with `edges` those of the host, too)] */
 RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
@@ -1229,13 +1341,13 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
 /* Write both heaps in the format of V8's heap snapshots. A file with it, whose name ends in .heapsnapshot,
    can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
    what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
-   has the name of the field, or what the hook `edges` says. The size of an object of rrc_new is that of its
-   memory, and of others the tp_basicsize; of a host object it is what `describe` says. Garbage
+   has the name of the field, or the name that the hook `edges` gives. The size of an object of rrc_new is that of its
+   memory, and that of other C objects is the tp_basicsize. `describe` gives the size of a host object. Garbage
    that no collection has found yet is in the snapshot, if it was tracked or linked.
    An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
    rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
-   for the one that was at its address.) For this the heap remembers the addresses of the last snapshot, some 20
-   bytes for each object, from the first one on. RRC_ENOMEM, RRC_EHOOK: what was written is of no use.
+   for the one that was at its address.) To this end the heap remembers the addresses of the last snapshot, 10 to 20
+   bytes for each object, from the first one on. After RRC_ENOMEM or RRC_EHOOK the text is of no use.
    [mutator | allocates | calls tp_traverse, edges, describe, progress, write |
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
@@ -1252,7 +1364,7 @@ RRC_API const char *rrc_error_message(int code);
 
 RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config);
 RRC_API int rrci_check_config(rrc_heap *heap, const char *config);
-/* What rrc_to_obj sees of a heap. */
+/* The part of a heap that rrc_to_obj reads. */
 typedef struct rrci_heap_head {
     size_t sweeping;            /* p's of links may have died, and their memory is still there */
 } rrci_heap_head;
@@ -1525,12 +1637,12 @@ int strcmp(const char *a, const char *b);
 #define RRCI_COLD
 #endif
 
-/* Prefetch the head of an object, which can straddle two cache lines. */
+/* Prefetch the head of an object and the two words in front of it, which can straddle two cache lines. */
 #define RRCI_PREFETCH_HEAD(ob) \
     do { \
-        const char *rrci_head = (const char *)(ob); \
-        RRCI_PREFETCH_TO_WRITE(rrci_head); \
-        RRCI_PREFETCH_TO_WRITE(rrci_head + sizeof(rrc_object) - 1); \
+        uintptr_t rrci_head = (uintptr_t)(ob); \
+        RRCI_PREFETCH_TO_WRITE((const char *)(rrci_head - 2 * sizeof(void *))); \
+        RRCI_PREFETCH_TO_WRITE((const char *)(rrci_head + sizeof(rrc_object) - 1)); \
     } while (0)
 
 /* A pass walks a list by segments, so that its inner loop has plain pointers: to the current
@@ -1544,8 +1656,13 @@ int strcmp(const char *a, const char *b);
 /* The number of queues for gray objects: see rrci_push_gray. */
 #define RRCI_STRIPES ((size_t)64)
 
-/* ---- data ---- */
+/* ---- data ----
+   The comment of each structure says which memory the operations on it touch. The unit is a cache line of 64 bytes;
+   pointers have 8 bytes. Loads are dependent if each needs the result of the one before. */
 
+/* Four records are in a line. A pass over a list reads them in order. For each it reads the line of ob or p; these
+   addresses come from the record, so that one pass has many such loads at a time (see RRCI_SEGMENT). From ob to p
+   is one load, of ob's head. From p to ob is one load with a slot, of p's line. */
 typedef struct rrci_link {
     rrc_gcref   p;
     rrc_object *ob;
@@ -1553,6 +1670,10 @@ typedef struct rrci_link {
 
 #define RRCI_CHUNK_OBS ((size_t)2 * RRC_CHUNK_LINKS)
 #define RRCI_CHUNK_QUEUED (RRCI_CHUNK_OBS - 1)
+
+/* 64 lines, if chunks have the usual size. A line has 4 records or 8 objects. A record is two dependent loads away
+   from its index: that of the chunk in the list's directory (8 bytes for 256 records, so mostly in the cache), and
+   its own. */
 
 typedef union rrci_chunk {
     union rrci_chunk *next;                     /* in the pool */
@@ -1566,7 +1687,12 @@ typedef union rrci_chunk {
 
 /* A table of entries of four bytes. The low `bits` bits of an entry hold index + 2, the others bits of the
    key's hash, so that a probe rarely has to look at a record. The entries are in pages, so that no call has
-   to allocate, clear or free a block whose size depends on the number of links. */
+   to allocate, clear or free a block whose size depends on the number of links.
+
+   A group of 16 entries is one line. To find a key takes four dependent loads: its page (16 bytes for 64 KB of
+   entries), the line of its group, the chunk of the record, the line of the record. The second and the fourth are not
+   in the cache if there are many links. Seldom a full group sends the probe on to the next line. To insert touches
+   the line of the group and no record; to remove or renumber, too. */
 typedef struct rrci_page {
     void     *memory;           /* holds the entries, aligned to cache lines */
     uint32_t *entry;
@@ -1589,7 +1715,10 @@ enum {
     RRCI_RETIRING               /* its pages are freed; it has been replaced */
 };
 
-/* Maps a key of a record (p, or ob) to the record's index in its list. */
+/* Maps a key of a record (p, or ob) to the record's index in its list. A new link is looked for (one line if its key is
+   not there) and inserted (the same line). While the other table grows, each new link also clears up to RRCI_STEP lines
+   of it, or reads as many records in order and writes a line at random for each, prefetched: that is 1 to 3 lines for
+   each link of all. */
 typedef struct rrci_dict {
     rrci_table table;
     rrci_table other;           /* replaces the table when it is complete */
@@ -1632,7 +1761,9 @@ typedef struct rrci_directory {
     size_t       capacity;      /* of each list, in chunks */
 } rrci_directory;
 
-/* First in, first out: objects are deallocated in the order in which they died. */
+/* First in, first out: objects are deallocated in the order in which they died. A line has 8 objects. Adding
+   one writes its head, taking one out reads its head and the two words in front: one line or two, prefetched
+   RRCI_AHEAD objects before. */
 typedef struct rrci_queue {
     rrci_chunk *head, *tail;
     size_t      head_index, tail_index;     /* next to take, next to fill */
@@ -1685,7 +1816,8 @@ typedef struct rrci_letter {
    RRCI_MARKING    The trace call of a major collection has traced all that C holds, and colored what the
                    search found alive.
    RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. The
-                   links of tracked objects are noted in RRCI_ASKED.
+                   links of tracked objects are noted in RRCI_ASKED. If heap->rest is RRCI_STARTED, what slices
+                   have found is complete, but for reports; RRCI_ASKED has what rrci_look_at_unmarked notes.
    RRCI_KEPT       rrc_major_collection_keep has also traced what garbage owns, and colored what that reaches.
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
@@ -1736,6 +1868,9 @@ typedef enum rrci_stage {
     RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING,
     RRCI_UNLINKING, RRCI_FORGETTING, RRCI_MIRRORING, RRCI_RELEASING, RRCI_RELEASING_P, RRCI_TRIMMING
 } rrci_stage;
+
+/* Does a major collection search for cycles? */
+enum { RRCI_UNDECIDED, RRCI_SEARCH, RRCI_NO_SEARCH };
 
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
@@ -1801,6 +1936,7 @@ struct rrc_heap {
     size_t        tracked_first;    /* number of entries of RRCI_TRACKED when a search in slices began */
     size_t        waiting_first;    /* in RRCI_ASIDE and RRCI_ORDERING: index of the first new garbage */
     size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
+    size_t        waiting_holes;    /* the same in RRCI_WAITING and RRCI_CLEARED, which only a walk leaves */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
     uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
                                        heap->white. Then garbage has it, and heap->white is the other color */
@@ -1810,12 +1946,15 @@ struct rrc_heap {
     size_t        scan;             /* number of tracked objects passed by the scan of this search */
     rrci_gray     gray;
     char          host_reports;     /* ... has done so since the last major collection */
+    char          plan;             /* RRCI_SEARCH or RRCI_NO_SEARCH, from the first report or the trace call of a
+                                       major collection to its end; else RRCI_UNDECIDED */
     char          searched;         /* this major collection has searched for cycles; 2: the result is not used, as
                                        the host did not report all it marked */
     size_t        changed;          /* links and tracked objects made or gone since the last search */
     unsigned      not_searched;     /* major collections since then */
     unsigned      search_every;     /* so many of them make a search due */
     char          gc_disabled;
+    char          to_demote;        /* the next minor collection begins with rrci_demote */
 
     /* Work that waits, and the functions that do it. */
     rrci_queue    queue;
@@ -1823,6 +1962,7 @@ struct rrc_heap {
                                        queue; threaded through their link fields: see rrci_defer */
     size_t        later_count;
     size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
+    char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
     size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
     size_t        quota;            /* while running: the number of objects that may still be handled */
     size_t        quota_added;      /* ... and how much was added to the caller's limit */
@@ -1842,6 +1982,7 @@ struct rrc_heap {
     ptrdiff_t     objects;          /* made by rrc_new or rrc_gc_new, less those freed */
     size_t        object_bytes, pending_bytes, native_bytes;    /* see rrc_stats */
     size_t        finalizable;      /* tracked objects whose tp_finalize was not called */
+    size_t        wrappers;         /* objects with tp_outside that rrc_new made, and links of others that were made */
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
@@ -2100,7 +2241,7 @@ static int rrci_gate(const rrc_heap *heap, unsigned group, const char *function)
         /* RRCI_MARKING */   { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_KEEP
                              | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
-        /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE,
+        /* RRCI_OPEN */      { RRCI_MAJOR_TRACE | RRCI_MAJOR_FREE | RRCI_MAJOR_PAUSE | RRCI_MAJOR_SWEEP,
                              "a major collection is going on" },
         /* RRCI_KEPT */      { RRCI_MAJOR_FREE | RRCI_MAJOR_WORK | RRCI_MAJOR_SWEEP,
                              "only rrc_major_collection_free can follow rrc_major_collection_keep" },
@@ -2336,7 +2477,9 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 /* ---- GC heads ----
    In front of each object of rrc_new are two words of the header's own: a scratch word for the search,
    and a word with flags and the object's place in its list. Mostly the head of the object is in the same
-   cache line. Objects of rrc_gc_new have more words in front of these if the implementing unit has
+   cache line. A search touches these for each object and for each that it refers to, and the fields of each. To leave
+   a list touches its end, the place in it, and the heads of the object that was there and of the last one.
+   Objects of rrc_gc_new have more words in front of these if the implementing unit has
    RRC_MIRROR. An object with memory of its own (tp_basicsize is 0) and a static one have none of
    this. */
 
@@ -2359,6 +2502,9 @@ typedef struct rrci_mirror_words {
     size_t    listed_count;
 #endif
 } rrci_mirror_words;
+
+/* In state: the header holds this wrapper, see rrci_is_held_for_others. (The other bits are below.) */
+#define RRCI_NODE_HELD ((uintptr_t)32)
 
 typedef union rrci_mirror_head {
     rrci_mirror_words is;
@@ -2515,10 +2661,34 @@ static int rrci_is_waiting(const rrci_gc_head *head)
     return rrci_gc_list(head) == RRCI_WAITING;
 }
 
+/* Does the header hold this unlinked wrapper, because others refer to its foreign object? (In a mirrored heap only.
+   The head is that of a tracked object.) */
+static int rrci_is_held_for_others(const rrci_gc_head *head)
+{
+#ifdef RRC_MIRROR
+    return rrci_gc_list(head) == RRCI_TRACKED
+        && (((const rrci_mirror_head *)(const void *)head - 1)->is.state & RRCI_NODE_HELD) != 0;
+#else
+    (void)head;
+    return 0;
+#endif
+}
+
+static void rrci_hold_for_others(rrci_gc_head *head, int on)
+{
+#ifdef RRC_MIRROR
+    rrci_mirror_head *mirror_head = (rrci_mirror_head *)(void *)head - 1;
+    mirror_head->is.state = on ? mirror_head->is.state | RRCI_NODE_HELD : mirror_head->is.state & ~RRCI_NODE_HELD;
+#else
+    (void)head, (void)on;
+#endif
+}
+
 /* ... or does it have the reference of that list already? */
 static int rrci_has_list_reference(const rrci_gc_head *head)
 {
-    return rrci_is_waiting(head) || (rrci_gc_list(head) == RRCI_TRACKED && (head->is.word & RRCI_GC_SOON) != 0);
+    return rrci_is_waiting(head) || (rrci_gc_list(head) == RRCI_TRACKED && (head->is.word & RRCI_GC_SOON) != 0)
+        || rrci_is_held_for_others(head);
 }
 
 /* Has the current search found the object alive? */
@@ -2591,10 +2761,16 @@ static void rrci_empty(rrc_heap *heap, rrci_list *list)
 }
 
 /* Add an untracked object to one of the lists, which has room for it. */
-static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+static void rrci_gc_append(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_place(rrci_gc_head_of(ob), list, heap->gc[list].count);
     rrci_append_ob(heap, &heap->gc[list], ob);
+}
+
+/* The same, counting its bytes if it waits there. */
+static void rrci_gc_add(rrc_heap *heap, uintptr_t list, rrc_object *ob)
+{
+    rrci_gc_append(heap, list, ob);
     if (list > RRCI_TRACKED)
         heap->pending_bytes += rrci_bytes_of(ob);
 }
@@ -2620,24 +2796,22 @@ static int rrci_is_marking(const rrc_heap *heap)
     return heap->rest == RRCI_STARTED || (heap->rest == RRCI_WEIGHING && heap->stage <= RRCI_DRAINING);
 }
 
-/* Take an object out of its list. The batch remains at the end of RRCI_WAITING. */
-static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
+/* Take an object out of its list. The batch remains at the end of RRCI_WAITING. The caller sets its place. */
+static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     uintptr_t kind = rrci_gc_list(head);
     rrci_list *list = &heap->gc[kind];
     size_t index = (size_t)(head->is.word >> RRCI_GC_SHIFT);
     RRC_ASSERT(*rrci_ob_at(list, index) == ob);
-    if (kind > RRCI_TRACKED)
-        heap->pending_bytes -= rrci_bytes_of(ob);
     if (kind == RRCI_TRACKED && rrci_is_searching(heap)) {
-        int may_be_gray = rrci_is_alive(heap, head) && index < heap->scan;
-        *rrci_ob_at(list, index) = rrci_hole(may_be_gray ? head->is.refs : 0);
+        *rrci_ob_at(list, index) = rrci_hole(head->is.refs);    /* (read only if ob is gray) */
         head->is.refs = 0;
         heap->holes++;
     } else if (heap->gc_walking > 0) {
         *rrci_ob_at(list, index) = rrci_hole(0);
         heap->holes += kind == RRCI_TRACKED;
+        heap->waiting_holes += kind != RRCI_TRACKED;
     } else {
         if (kind == RRCI_WAITING && heap->batch > 0) {
             size_t first = list->count - heap->batch;
@@ -2648,13 +2822,20 @@ static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
                 index = first - 1;
             }
         }
-        for (; rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
+        for (; heap->holes > 0 && rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
             rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search in slices has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
     }
-    rrci_gc_place(head, RRCI_UNTRACKED, 0);
+}
+
+static void rrci_gc_remove(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED)
+        heap->pending_bytes -= rrci_bytes_of(ob);
+    rrci_gc_take_out(heap, ob);
+    rrci_gc_place(rrci_gc_head_of(ob), RRCI_UNTRACKED, 0);
 }
 
 /* Close the holes. */
@@ -2672,12 +2853,21 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         rrci_drop_last_ob(heap, list);
     if (kind == RRCI_TRACKED)
         heap->holes = 0;
+    else
+        heap->waiting_holes = 0;
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_remove(heap, ob);
     rrci_gc_add(heap, list, ob);
+}
+
+/* From RRCI_WAITING to RRCI_CLEARED: it waits in both. */
+static void rrci_gc_move_to_cleared(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_take_out(heap, ob);
+    rrci_gc_append(heap, RRCI_CLEARED, ob);
 }
 
 static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
@@ -2763,11 +2953,13 @@ static unsigned rrci_lowest_bit(unsigned bits)
 #endif
 }
 
+#define RRCI_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
+
 /* Fibonacci hashing (Knuth). The high half is mixed into the low one, because the low bits of a
    product depend only on the low bits of the address. */
 static uint64_t rrci_hash_word(uintptr_t word)
 {
-    uint64_t x = (uint64_t)word * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t x = (uint64_t)word * RRCI_GOLDEN;
     return x ^ (x >> 32);
 }
 
@@ -3437,6 +3629,93 @@ static int rrci_is_p_linked(rrc_heap *heap, rrc_object *ob)
     return RRC_LINK(ob) != NULL && rrci_from_obj(heap, RRC_LINK(ob)) == ob;     /* (also inside rrci_collect_c) */
 }
 
+/* ---- wrappers: see >>outside ---- */
+
+/* (The type is read only in heaps that have wrappers.) */
+RRCI_ALWAYS_INLINE int rrci_is_wrapper(const rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->wrappers > 0) && RRC_TYPE(ob) != NULL && RRC_TYPE(ob)->tp_outside != NULL;
+}
+
+/* A wrapper whose memory is the library's own is counted when it gets its first link, and each later one. */
+RRCI_ALWAYS_INLINE int rrci_is_counted_by_link(rrc_object *ob)
+{
+    const rrc_type *type = RRC_TYPE(ob);
+    return RRCI_UNLIKELY(type != NULL && type->tp_outside != NULL) && type->tp_basicsize == 0;
+}
+
+/* Call tp_outside. It may return a wrong number. */
+static intptr_t rrci_call_outside(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count;
+    RRCI_BEGIN_HOOK(heap);
+    count = RRC_TYPE(ob)->tp_outside(heap, ob);
+    RRCI_END_HOOK(heap);
+    return count;
+}
+
+static int rrci_outside_error(rrc_heap *heap, const char *function, rrc_object *ob, intptr_t count)
+{
+#ifndef RRC_NO_STDIO
+    char detail[100];
+    snprintf(detail, sizeof detail, "it returned %lld; the object counts as held", (long long)count);
+#else
+    const char *detail = "the object counts as held";
+    (void)count;
+#endif
+    return rrci_error(heap, RRC_EOUTSIDE, function, ob, NULL, detail);
+}
+
+/* The number of references to a wrapper's foreign object that are not the wrapper's own; 0 if ob is no wrapper. */
+static RRCI_NOINLINE intptr_t rrci_ask_outside(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t count = rrci_is_wrapper(heap, ob) ? rrci_call_outside(heap, ob) : 0;
+    if (count >= 0)
+        return count;
+    rrci_outside_error(heap, "tp_outside", ob, count);
+    return INTPTR_MAX / 16;
+}
+
+/* The same, quick in heaps without wrappers. */
+RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->wrappers > 0) ? rrci_ask_outside(heap, ob) : 0;
+}
+
+/* In a mirrored heap: must a wrapper stay rooted, as nobody tells when foreign code takes a reference? (If the header
+   holds it, and no foreign reference is left, nobody can take one.) */
+static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
+{
+#ifdef RRC_MIRROR
+    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->desc.confirms_deaths
+        && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
+        && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob)) && rrci_outside(heap, ob) == 0);
+#else
+    (void)heap, (void)ob;
+    return 0;
+#endif
+}
+
+/* All references to ob, but for that of its link: C's, and those to its foreign object. */
+RRCI_ALWAYS_INLINE intptr_t rrci_references(rrc_heap *heap, rrc_object *ob)
+{
+    return rrc_refcnt(ob) + rrci_outside(heap, ob);
+}
+
+static RRCI_NOINLINE intptr_t rrci_weight_among_wrappers(rrc_heap *heap, rrc_object *ob)
+{
+    intptr_t weight = rrci_references(heap, ob) + rrci_must_stay(heap, ob);
+    if (RRCI_IS_CLOSED(heap) && rrci_is_in_tracked(ob))
+        weight -= rrci_is_held_for_others(rrci_gc_head_of(ob));
+    return weight;
+}
+
+/* The number of these that visits must explain, for a search. */
+RRCI_ALWAYS_INLINE intptr_t rrci_weight(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->wrappers > 0) ? rrci_weight_among_wrappers(heap, ob) : rrc_refcnt(ob);
+}
+
 /* ---- traverses, and objects that wait for theirs ---- */
 
 #define RRCI_RING 64
@@ -3450,6 +3729,7 @@ typedef struct rrci_search {
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
     char        watches;        /* in slices: objects are watched from the time when they are first seen */
+    char        has_noted;      /* RRCI_ASKED has the links about which the host must still be asked */
     size_t      max;            /* end the slice after so many units */
     size_t      units;          /* done so far, without visits, which `at` counts */
 #ifdef RRC_DEBUG
@@ -3729,7 +4009,7 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
         rrci_clear_weak(heap, ob);
         head->is.number = 0;
     }
-    head->is.state &= RRCI_NODE_PENDING;
+    head->is.state &= RRCI_NODE_PENDING | RRCI_NODE_HELD;
     head->is.edges = 0;
     rrci_forget_listed(heap, head);
     if (head->is.node == NULL)
@@ -3795,7 +4075,7 @@ static void rrci_weaken(rrc_heap *heap, rrc_object *ob)
 static void rrci_leave_to_host(rrc_heap *heap, rrc_object *ob)
 {
     heap->changes++;                    /* only a step can tell whether p is garbage now */
-    if (!RRCI_IS_WEAK(ob))
+    if (!RRCI_IS_WEAK(ob) && (heap->wrappers == 0 || (rrci_outside(heap, ob) == 0 && !rrci_must_stay(heap, ob))))
         rrci_weaken(heap, ob);
 }
 
@@ -3911,6 +4191,16 @@ RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
         rrci_push_gray(heap, &heap->gray, ob);
 }
 
+static void rrci_visit_found(rrc_heap *heap);      /* see >>cycles */
+
+/* Something outside the search has found ob alive. If the search is open, nobody else visits what ob refers to. */
+static void rrci_find_alive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_make_alive(heap, ob);
+    if (heap->state == RRCI_OPEN)
+        rrci_visit_found(heap);
+}
+
 static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
 {
     RRCI_BEGIN_HOOK(heap);
@@ -3929,7 +4219,7 @@ static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
         RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     if (heap->searched && rrci_is_in_tracked(ob)) {
         if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_make_alive(heap, ob);
+            rrci_find_alive(heap, ob);
         return;
     }
     if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
@@ -3963,6 +4253,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int is_kept = (head->is.word & RRCI_GC_KEPT) != 0, has_reference = rrci_has_list_reference(head);
     RRCI_MIRRORED(heap, rrci_keep_whole(heap, ob));
+    rrci_hold_for_others(head, 0);
     rrci_whiten(heap, head);
     head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
                    | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
@@ -4092,6 +4383,8 @@ static rrc_object *rrci_new(rrc_heap *heap, const rrc_type *type, size_t n, size
     }
     heap->objects++;
     heap->object_bytes += size;
+    if (RRCI_UNLIKELY(type->tp_outside != NULL))
+        heap->wrappers++;
     return ob;
 }
 
@@ -4238,6 +4531,8 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         size = rrci_bytes_of(ob);
         heap->objects--;
         heap->object_bytes -= size;
+        if (RRCI_UNLIKELY(type->tp_outside != NULL))
+            heap->wrappers--;
 #ifdef RRC_DEBUG
         memset(memory, RRCI_POISON, size);
 #if RRCI_TAGS_FREED
@@ -4366,6 +4661,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
     if (rrci_is_marking(heap))
         rrci_let_move_out(heap, ob);    /* (again, as the search may have begun in tp_finalize) */
+    if (rrci_is_wrapper(heap, ob) && rrci_is_tracked(ob))
+        RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
     rrci_untrack(heap, ob);
     rrci_forget_seen(heap, ob);
     if (type->tp_dealloc != NULL) {
@@ -4443,6 +4740,7 @@ static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
+    int was_weak = RRCI_IS_WEAK(ob);
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
@@ -4459,7 +4757,13 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
         RRC_REFCNT(ob) = count;
-        if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
+        if (RRCI_IS_MIRRORED(heap) && (count == 0 || was_weak) && rrci_is_in_tracked(ob)
+            && rrci_outside(heap, ob) > 0) {
+            /* (If it was weak, only the dead hold it: one of them may go by its count, and drop it. While it was
+               linked, it was not held.) */
+            RRC_REFCNT(ob) = count + 1;
+            rrci_hold_for_others(rrci_gc_head_of(ob), 1);
+        } else if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
             if (heap->searched && rrci_is_tracked(ob) && !RRCI_IS_MIRRORED(heap))
@@ -4504,6 +4808,13 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
 static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
 {
     return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
+}
+
+/* While the heap ends: is ob a wrapper to whose foreign object others refer? Then it waits for the search, as its
+   tp_clear may have to break a foreign cycle. */
+static int rrci_awaits_search(rrc_heap *heap, rrc_object *ob)
+{
+    return heap->rest == RRCI_ENDING && !heap->parts_wrappers && rrci_outside(heap, ob) > 0;
 }
 
 /* Part an object that only its link holds from its p. A light one is not freed at once: the code that has
@@ -4551,7 +4862,8 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     } else if (count >= RRC_REFCNT_IMMORTAL) {
         rrci_center(ob);
     } else if (count == RRC_REFCNT_FROM_PYPY || count == RRC_REFCNT_FROM_PYPY_LIGHT) {
-        if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob))
+        if (heap->rest != RRCI_MUTATOR && !rrci_in_collection(heap) && !rrci_link_holds(heap, ob)
+            && !rrci_awaits_search(heap, ob))
             rrci_part(heap, ob);
         else
             RRCI_MIRRORED(heap, rrci_leave_to_host(heap, ob));
@@ -4635,6 +4947,7 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int was_waiting = rrci_has_list_reference(head);
+    rrci_hold_for_others(head, 0);
     rrci_whiten(heap, head);
     rrci_gc_move(heap, RRCI_TRACKED, ob);
     if (rrci_is_marking(heap))
@@ -4754,6 +5067,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         head->is.word = (head->is.word & ~RRCI_GC_P_LINKED) | ((kind & RRCI_O) == 0 ? RRCI_GC_P_LINKED : 0);
     }
     heap->changed++;
+    if (rrci_is_counted_by_link(ob))
+        heap->wrappers++;
     rrci_add_link(heap, &heap->list[kind], link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
@@ -4946,12 +5261,27 @@ static void rrci_trace_list(rrc_heap *heap, int kind, const char *function)
     }
 }
 
+/* Trace the p of every link of a wrapper in this list that is held from outside. */
+static RRCI_NOINLINE void rrci_trace_held_wrappers(rrc_heap *heap, int kind)
+{
+    const rrci_list *list = &heap->list[kind];
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        if (rrci_outside(heap, rrci_at(list, i)->ob) > 0)
+            RRC_HOST_TRACE(heap, rrci_at(list, i)->p);
+    }
+}
+
 /* The same for the old lists, or the young ones. */
 static void rrci_trace_lists(rrc_heap *heap, int age, const char *function)
 {
     rrci_trace_list(heap, RRCI_P_OLD | age, function);
     if (RRCI_PROXIES_HAVE_STATE)
         rrci_trace_list(heap, RRCI_O_OLD | age, function);
+    if (RRCI_UNLIKELY(heap->wrappers > 0)) {
+        rrci_trace_held_wrappers(heap, RRCI_P_OLD | age);
+        rrci_trace_held_wrappers(heap, RRCI_O_OLD | age);
+    }
 }
 
 /* A sweep keeps the dictionary of its list exact. It makes single changes as long as these are few.
@@ -5250,6 +5580,7 @@ static void rrci_demote(rrc_heap *heap)
 {
     int kind;
     heap->crowded_out = 0;
+    heap->to_demote = 0;
     if (!heap->desc.demotes || !RRCI_HAS_GENERATIONS(heap))
         return;
     for (kind = RRCI_P_OLD; kind <= RRCI_O_OLD; kind++) {
@@ -5273,6 +5604,61 @@ static void rrci_demote(rrc_heap *heap)
             rrci_dict_rebuild(old, old->dict.table.size);
     }
 }
+
+/* >>outside
+ * ---------------------------------------------------------------------------
+ * A WRAPPER is an ob whose type has tp_outside. It owns one reference to a FOREIGN OBJECT, whose library has counts
+ * of its own. Example: a store of the library holds an action. The action's handler is a closure of the host, and the
+ * closure mentions the store's wrapper.
+ *
+ *     closure -> proxy of the store -> store's wrapper -> store ..> action <- action's wrapper -> closure
+ *
+ * The dotted reference is in no count of the header. tp_outside of the action's wrapper counts it, and tp_traverse of
+ * the store's wrapper visits the action's wrapper for it.
+ *
+ *   1. The weight of an object is its count less the bias, plus tp_outside. It takes the place of the count wherever
+ *      references are compared with visits.
+ *   2. While tp_outside is above 0, the link of a wrapper is like a P link that C holds: p is kept, with O links too.
+ *      A search keeps only what visits of garbage do not explain. Collections without a search keep all.
+ *   3. A wrapper without a link lives by its count alone. Foreign references to its object hold what it refers to as
+ *      long as it is there, but they do not keep it from its dealloc.
+ *
+ * Foreign counts have no barrier. Foreign code takes, drops and moves references at any time without telling, between
+ * slices and in the hooks trace and propagate. So a number and a visit that were read at different times do not fit
+ * together: a reference can have been visited in one place, and then have moved to another one that was visited
+ * before. When all else is decided, the white objects are therefore weighed again: the number and the visits of all of
+ * them, in one undivided pass without hooks (rrci_weigh_wrappers). A wrapper with a greater weight than white objects
+ * visit is alive, and marking goes on. This is repeated until such a pass finds none. (Slices promise no bound for it.)
+ *
+ * Why it is right: after the last pass all references to white wrappers belonged to foreign objects of white wrappers
+ * at one moment, and so did ordinary references, as in >>cycles and >>slices. The program could not reach any of them
+ * then, and foreign code takes references only to what it can reach, but for weak references of its own. It can use
+ * those as long as the foreign object lives: so waiting garbage is weighed once more before each kind of work that
+ * rrc_run_pending does, as for ordinary references. A reference that is taken later keeps the foreign object, which
+ * counts for itself, but not its wrapper.
+ *
+ * Garbage to whose foreign object others refer does not go by its count: its tp_clear is called first, as only that
+ * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
+ *
+ * In a MIRRORED heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
+ * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays rooted:
+ *
+ *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
+ *                         rules of >>mirror hold as they are.
+ *   confirms_deaths       the host's collector finds p's dead, and before it lets any go, it calls rrc_mirror_confirm.
+ *                         The wrappers among the dead are weighed: a reference from what has not died was not mirrored.
+ *                         If there is one, the host brings all back and touches them, and the next step mirrors it.
+ *
+ * Why the latter is right: what only the dead hold was unreachable when they died, and the dead run no code before they
+ * are let go. If each reference to a dead wrapper is visited by a dead object, the program reaches none of them. All
+ * come back or none, as the dead refer to each other. A step begins with the same question: it dissolves links only if
+ * the dead may go. (With rrc_mirror_confirm_each they can go in groups: those that two collections in a row have found
+ * dead, when what others hold among them has been rooted after the first.)
+ *
+ * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
+ * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
+ * weak, it was parted on purpose, and lives by its count. Steps weigh what is held: when visits explain all, it is
+ * garbage of C. Its p was not kept, so a wrapper should have a P link in such a heap, if p has data. */
 
 /* >>cycles
  * ---------------------------------------------------------------------------
@@ -5302,10 +5688,14 @@ static void rrci_demote(rrc_heap *heap)
  * finds is colored too, but remains garbage (RRCI_GC_OWNED). The p of waiting garbage may then live on,
  * without holding it. When nothing else holds it, it parts from p, and joins the queue.
  *
+ * The host marks what its own roots reach before step 1. Objects that are alive for that are left out of
+ * step 1. It need not explain their references, because step 3 makes alive what they refer to. So an object
+ * that the host reaches is read once, and others are read twice.
+ *
  * A host with reports_marks reports each p that it marks (rrc_marked), and the search takes linear
- * time. For other hosts the header calls survivor, after each round of marking, for the links not
- * reached so far. There are as many rounds as the longest path has crossings from heap to heap. (With
- * reports_marks, survivor is called when nothing else is left to do. So a missing report costs a
+ * time. For other hosts the header calls survivor, before step 1 and after each round of marking, for the
+ * links not reached so far. There are as many rounds as the longest path has crossings from heap to heap.
+ * (With reports_marks, survivor is called when nothing else is left to do. So a missing report costs a
  * round, but loses no object.)
  *
  * If the host goes on marking after the trace function (rrc_major_collection_trace_early), the
@@ -5352,7 +5742,7 @@ static void rrci_see(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
 {
     if (head->is.refs != 0)
         return;
-    head->is.refs = (uintptr_t)rrc_refcnt(ob) * 2 + 1;
+    head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
     if (!RRCI_IS_MIRRORED(heap))
         RRC_REFCNT(ob) |= INTPTR_MIN;
     else if (!RRCI_IS_WEAK(ob))
@@ -5365,8 +5755,8 @@ RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_obje
 {
     intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
     if (!search->watches)
-        return rrc_refcnt(ob) - refs;
-    return refs == 0 ? rrc_refcnt(ob) : (refs - 1) / 2;
+        return rrci_weight(search->heap, ob) - refs;
+    return refs == 0 ? rrci_weight(search->heap, ob) : (refs - 1) / 2;
 }
 
 /* Trial deletion: one reference to ob is explained. If that is to be counted, returns the GC head where it
@@ -5486,10 +5876,23 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
         } \
     } while (0)
 
+/* Are the references of objects that are known to be alive left out? What they refer to is taken as held then, and is
+   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same: otherwise
+   too many visits would not be found. */
+static int rrci_leaves_out_alive(const rrci_search *search)
+{
+#ifdef RRC_DEBUG
+    if (!search->watches)
+        return 0;
+#endif
+    return search->heap->alive > 0;
+}
+
 /* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
    slice ends. */
 static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size_t first, size_t end)
 {
+    const int leaves_out = rrci_leaves_out_alive(search);
     rrc_object *ob;
     size_t i;
     for (i = first; i < end && rrci_may_go_on(search); i++) {
@@ -5497,15 +5900,18 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
         ob = *rrci_ob_at(list, i);
         if (RRCI_UNLIKELY(search->watches)) {
             search->units++;
-            if (rrci_is_hole(ob) || rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+            if (rrci_is_hole(ob))
                 continue;
-            rrci_see(search->heap, ob, rrci_gc_head_of(ob));
         }
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
             break;
 #endif
+        if (leaves_out && rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
+            continue;
+        if (RRCI_UNLIKELY(search->watches))
+            rrci_see(search->heap, ob, rrci_gc_head_of(ob));
         rrci_traverse(search, ob, rrci_visit_explain);
     }
     while ((ob = rrci_from_ring(search)) != NULL)
@@ -5513,9 +5919,20 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
     return i;
 }
 
-static void rrci_explain_list(rrci_search *search, const rrci_list *list)
+/* Have all tracked objects been found alive? */
+static int rrci_all_found(const rrc_heap *heap)
 {
-    rrci_explain_part(search, list, 0, list->count);
+    return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count;
+}
+
+/* Explain the references that tracked objects own. (Debug builds compare the traverses of all in any case.) */
+static void rrci_explain_tracked(rrci_search *search)
+{
+#ifndef RRC_DEBUG
+    if (rrci_all_found(search->heap))
+        return;
+#endif
+    rrci_explain_part(search, &search->heap->gc[RRCI_TRACKED], 0, search->heap->gc[RRCI_TRACKED].count);
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -5543,6 +5960,7 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     int kind;
 #ifndef RRC_NO_STDIO
     char detail[300], also[100] = "";
+    intptr_t references = rrci_references(heap, ob);
 #else
     const char *detail = "its tp_traverse, or that of another one, visits an object more often than it is referred to";
 #endif
@@ -5569,8 +5987,8 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
         snprintf(also, sizeof also, ", or that of %.60s %p,", rrci_type_name(other), (void *)other);
     snprintf(detail, sizeof detail,
              "its tp_traverse%s visits %.60s %p too often: %lu visits, but %ld reference%s; no cycle is collected now",
-             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)rrc_refcnt(ob),
-             rrc_refcnt(ob) == 1 ? "" : "s");
+             also, rrci_type_name(ob), (void *)ob, (unsigned long)all, (long)references,
+             references == 1 ? "" : "s");
 #else
     (void)other;
     (void)all;
@@ -5584,7 +6002,7 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 RRCI_ALWAYS_INLINE int rrci_keeps_p(rrc_heap *heap, rrc_object *ob)
 {
     return (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
-        || (RRC_LINK(ob) != NULL && RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)));
+        || (RRC_LINK(ob) != NULL && (RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)) || rrci_outside(heap, ob) > 0));
 }
 
 /* A linked object that is not tracked, but has a GC head, is alive: it has turned out now, or before. */
@@ -5643,10 +6061,24 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
 /* ob is alive: trace the p that it keeps, and visit what it refers to. */
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
-    if (search->with_host && (RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0)
+    if (search->with_host && (RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
+                              || rrci_is_wrapper(search->heap, ob))
         && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
         RRC_HOST_TRACE(search->heap, RRC_LINK(ob));
     rrci_traverse(search, ob, visit);
+}
+
+/* After the verdict, ob is about to be untracked. It may be gray, as something that is kept refers to it. */
+static void rrci_blacken_kept(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_search search;
+    if ((rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0)
+        return;
+    rrci_begin_search(&search, heap, 0, "rrc_gc_untrack");
+    search.with_host = 1;
+    RRCI_BEGIN_HOOK(heap);
+    rrci_blacken(&search, ob, rrci_visit_reach);
+    RRCI_END_HOOK(heap);
 }
 
 static void rrci_drain_gray(rrci_search *search)
@@ -5665,55 +6097,89 @@ static void rrci_drain_gray(rrci_search *search)
     }
 }
 
-/* Ask the host about links not reached so far. Has it reached any? */
-static int rrci_ask_host(rrc_heap *heap)
+/* The ob of this link is not found yet. Has the host reached p? (If an earlier trace call kept ob, p may be marked for
+   that alone.) */
+static int rrci_ask_about(rrc_heap *heap, const rrci_link *link)
+{
+    if ((rrci_gc_head_of(link->ob)->is.word & RRCI_GC_KEPT) > heap->keeping || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
+        return 0;
+    rrci_make_alive(heap, link->ob);
+    return 1;
+}
+
+/* Ask the host about the links of all tracked objects that are not found yet, and note those that it has not reached.
+   Returns an object that it has reached, or NULL. */
+static rrc_object *rrci_ask_about_all(rrc_heap *heap)
+{
+    rrc_object *reached = NULL;
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (i + RRCI_AHEAD < heap->list[kind].count) {
+                RRCI_PREFETCH(rrci_at(&heap->list[kind], i + RRCI_AHEAD)->p);
+                RRCI_PREFETCH_HEADS(rrci_at(&heap->list[kind], i + RRCI_AHEAD)->ob);
+            }
+            if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(heap, rrci_gc_head_of(link->ob)))
+                continue;
+            if (rrci_ask_about(heap, link))
+                reached = link->ob;
+            else
+                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
+        }
+    return reached;
+}
+
+/* The same for the links that are noted. */
+static rrc_object *rrci_ask_host(rrc_heap *heap)
 {
     rrci_list *asked = &heap->gc[RRCI_ASKED];
+    rrc_object *reached = NULL;
     size_t i, left = 0;
-    int reached = 0;
     for (i = 0; i < asked->count; i++) {
         const rrci_link link = *rrci_at(asked, i);
-        const rrci_gc_head *head;
         if (i + RRCI_AHEAD < asked->count) {
             RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
             RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
         }
-        head = rrci_gc_head_of(link.ob);
-        if (rrci_is_alive(heap, head))
+        if (rrci_is_alive(heap, rrci_gc_head_of(link.ob)))
             continue;
-        /* (If an earlier trace call kept ob, its p may be marked for that alone.) */
-        if ((head->is.word & RRCI_GC_KEPT) <= heap->keeping && RRC_HOST_SURVIVOR(heap, link.p) != NULL) {
-            rrci_make_alive(heap, link.ob);
-            reached = 1;
-        } else {
+        if (rrci_ask_about(heap, &link))
+            reached = link.ob;
+        else
             *rrci_at(asked, left++) = link;
-        }
     }
     while (asked->count > left)
         rrci_remove(heap, asked, asked->count - 1);
     return reached;
 }
 
-/* The host marked something without a report. If it reports at all, that was a mistake. */
-static void rrci_note_missing_report(const rrci_search *search)
+/* The host marked p of ob without a report. If it reports at all, that was a mistake. */
+static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     rrc_heap *heap = search->heap;
     if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
-        rrci_error(heap, RRC_EHOOK, search->function, NULL, NULL,
-                   "the host marked an object that has a link, but did not report it by rrc_marked");
+        rrci_error(heap, RRC_EHOOK, search->function, ob, RRC_LINK(ob),
+                   "the host marked p, but did not report it by rrc_marked");
 #else
-    (void)search;
+    (void)search, (void)ob;
 #endif
 }
 
-/* As rrci_ask_host. */
-static int rrci_ask_again(const rrci_search *search)
+/* Has the host reached tracked objects that are not found yet? */
+static int rrci_ask_again(rrci_search *search)
 {
-    int reached = rrci_ask_host(search->heap);
-    if (reached)
-        rrci_note_missing_report(search);
-    return reached;
+    rrc_heap *heap = search->heap;
+    rrc_object *reached;
+    if (rrci_all_found(heap))
+        return 0;
+    reached = search->has_noted ? rrci_ask_host(heap) : rrci_ask_about_all(heap);
+    search->has_noted = 1;
+    if (reached != NULL)
+        rrci_note_missing_report(search, reached);
+    return reached != NULL;
 }
 
 static void rrci_mark(rrci_search *search)
@@ -5725,6 +6191,106 @@ static void rrci_mark(rrci_search *search)
             return;
         RRC_HOST_PROPAGATE(heap);
     } while (heap->gray.in != heap->gray.out || rrci_ask_again(search));
+}
+
+/* ---- wrappers are weighed again: see >>outside ---- */
+
+/* Has this search not found ob alive, which is tracked, or linked with a scratch word? */
+static int rrci_is_white(const rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_has_gc_head(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
+        return 0;
+    return rrci_is_tracked(ob) ? rrci_is_in_tracked(ob) : rrci_is_linked_ob(ob);
+}
+
+static int rrci_visit_weigh(rrc_object *ob, void *arg)
+{
+    const rrc_heap *heap = ((rrci_search *)arg)->heap;
+    if (rrci_is_wrapper(heap, ob) && rrci_is_white(heap, ob))
+        rrci_gc_head_of(ob)->is.refs++;
+    return 0;
+}
+
+/* Is a white wrapper held by more than visits of white objects explain? Its scratch word has their number. */
+static int rrci_is_held_after_all(rrci_search *search, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    intptr_t held = rrci_references(search->heap, ob) - (intptr_t)head->is.refs;
+    head->is.refs = 0;
+    if (held < 0)
+        rrci_too_many_visits(search, ob);
+    return held > 0;
+}
+
+/* Weigh the white objects again. Returns 1 if some have turned out to be alive. */
+static int rrci_weigh_tracked(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    int found = 0;
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_gc_head_of(ob)->is.refs = 0;
+    }
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        RRCI_PREFETCH_OBJECT(list, i);
+        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_traverse(search, ob, rrci_visit_weigh);
+    }
+    for (i = 0; i < list->count && !search->is_wrong; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_wrapper(heap, ob)
+            && rrci_is_held_after_all(search, ob)) {
+            rrci_make_alive(heap, ob);
+            found = 1;
+        }
+    }
+    return found;
+}
+
+/* The same for the links of wrappers. with_search: their scratch words have the numbers of visits. (In an early
+   collection survivor does not know yet what was traced.) */
+static int rrci_weigh_links(rrci_search *search, int with_search)
+{
+    rrc_heap *heap = search->heap;
+    int kind, found = 0;
+    size_t i;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count && !search->is_wrong; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            rrc_object *ob = link->ob;
+            if (i + RRCI_SEGMENT < heap->list[kind].count)
+                RRCI_PREFETCH_HEADS(rrci_at(&heap->list[kind], i + RRCI_SEGMENT)->ob);
+            if (!rrci_is_linked_ob(ob) || !rrci_is_wrapper(heap, ob))
+                continue;
+            if (with_search && rrci_is_white(heap, ob)) {
+                if (!rrci_is_tracked(ob) && rrci_is_held_after_all(search, ob)) {
+                    rrci_reach_linked(heap, ob);
+                    found = 1;
+                }
+            } else if (rrci_outside(heap, ob) > 0 && RRC_HOST_SURVIVOR(heap, link->p) == NULL) {
+                RRC_HOST_TRACE(heap, link->p);
+                found |= !search->is_early;
+            }
+        }
+    return found;
+}
+
+/* Everything else is decided: weigh again what depends on foreign references, number and visits at one time. Returns
+   1 if some objects have turned out to be alive, so that marking must go on, or if a traverse is wrong. */
+static int rrci_weigh_wrappers(rrci_search *search, int with_search)
+{
+    rrc_heap *heap = search->heap;
+    int found;
+    if (heap->wrappers == 0)
+        return 0;
+    found = with_search && rrci_weigh_tracked(search);
+    found |= rrci_weigh_links(search, with_search);
+    return found || search->is_wrong;
 }
 
 /* Has ob a link although its count lacks the bias? */
@@ -5740,6 +6306,13 @@ static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
 static int rrci_is_held_by_link(rrc_heap *heap, rrc_object *ob)
 {
     return rrci_is_linked_ob(ob) ? rrci_link_holds(heap, ob) : rrci_lacks_bias(heap, ob);
+}
+
+/* Have the visits to ob, and the references that they explain, been counted at one time? The references to the foreign
+   objects of wrappers can change in hooks and between slices: rrci_weigh_wrappers decides about those. */
+static int rrci_is_exact(const rrci_search *search, rrc_object *ob)
+{
+    return !search->with_host || !rrci_is_wrapper(search->heap, ob);
 }
 
 /* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
@@ -5762,7 +6335,7 @@ static void rrci_scan(rrci_search *search)
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = RRCI_IS_MIRRORED(heap) ? !RRCI_IS_WEAK(ob) : rrci_unexplained(search, ob);
-            if (outside < 0)
+            if (outside < 0 && rrci_is_exact(search, ob))
                 rrci_too_many_visits(search, ob);
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
@@ -5777,9 +6350,9 @@ static void rrci_scan(rrci_search *search)
 }
 
 /* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
-   has reported. Linked objects that are not tracked and are held from outside become alive. Links of tracked
-   objects are noted, because the host must be asked about them. A P link of waiting garbage or of a static
-   object keeps its p (an O link a proxy that has state), and so does one whose maker forgot the bias. */
+   has reported. Linked objects that are not tracked and are held from outside become alive. (rrci_weigh_links looks
+   at what else holds the links of wrappers.) A P link of waiting garbage or of a static object keeps its p (an O link
+   a proxy that has state), and so does one whose maker forgot the bias. */
 static void rrci_scan_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -5802,17 +6375,15 @@ static void rrci_scan_links(rrci_search *search)
             if (!rrci_has_gc_head(ob)) {
                 keeps_p |= rrc_refcnt(ob) > 0;
             } else if (!rrci_is_tracked(ob)) {
-                intptr_t outside = rrc_refcnt(ob) - (intptr_t)head->is.refs;
-                if (outside < 0)
+                intptr_t outside = rrci_unexplained(search, ob);
+                if (outside < 0 && rrci_is_exact(search, ob))
                     rrci_too_many_visits(search, ob);
                 head->is.refs = 0;
                 head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
                 if (outside > 0 && !keeps_p)
                     rrci_reach_linked(heap, ob);
-            } else if (rrci_gc_list(head) == RRCI_TRACKED) {
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
             } else {
-                keeps_p = 1;
+                keeps_p |= rrci_gc_list(head) != RRCI_TRACKED;
             }
             if (keeps_p && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
                 RRC_HOST_TRACE(heap, link->p);
@@ -5884,20 +6455,35 @@ static void rrci_forget_explained(rrc_heap *heap)
         }
 }
 
+/* What does the host reach from its own roots? That is alive, and its references need not be explained. */
+static void rrci_ask_first(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    RRC_HOST_PROPAGATE(heap);
+    if (!heap->host_reports && !heap->desc.reports_marks)
+        rrci_ask_again(search);
+}
+
 /* Find the garbage: tracked objects that are white afterwards. Returns 0 if a traverse is wrong. Then all
    objects count as held. */
 static int rrci_find_garbage(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrci_explain_list(search, &heap->gc[RRCI_TRACKED]);
+    if (search->with_host)
+        rrci_ask_first(search);
+    rrci_explain_tracked(search);
     if (search->with_host)
         rrci_scan_links(search);
     heap->cursor = 0;
     rrci_scan(search);
+    if (!search->is_wrong) {
+        do
+            rrci_mark(search);
+        while (search->with_host && rrci_weigh_wrappers(search, 1) && !search->is_wrong);
+    }
     if (search->is_wrong) {
         rrci_forget_explained(heap);
     } else {
-        rrci_mark(search);
         if (search->is_early)
             return 1;
         rrci_keep_finalizable(search);
@@ -5907,9 +6493,9 @@ static int rrci_find_garbage(rrci_search *search)
     return !search->is_wrong;
 }
 
-/* While the search is open: visit what rrc_marked made alive. (A trace hook that marks at once calls
-   rrc_marked from here, and leaves the rest to the loop.) */
-static void rrci_visit_reported(rrc_heap *heap)
+/* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
+   once calls rrc_marked from here, and leaves the rest to the loop.) */
+static void rrci_visit_found(rrc_heap *heap)
 {
     rrci_search search;                 /* only the fields set here are used: nothing is delayed */
     rrc_object *ob;
@@ -5930,37 +6516,45 @@ static void rrci_give_up_open(rrc_heap *heap)
     heap->scan = 0;
 }
 
-/* The free function ends an open search. The host must have reported all that it marked. */
-static void rrci_close_search(rrc_heap *heap, const char *function)
+/* The host marked p of ob after rrc_major_collection_trace_early, but did not report it. */
+static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    if (rrci_ask_host(heap)) {
-        rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
-                   "the host marked an object after rrc_major_collection_trace_early, but did not report it by "
-                   "rrc_marked; no cycle is collected now");
-        heap->searched = 2;
-        for (i = 0; i < list->count; i++) {
-            rrc_object *ob = *rrci_ob_at(list, i);
-            if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-                rrci_color(heap, ob, rrci_gc_head_of(ob));
-            rrci_gc_head_of(ob)->is.refs = 0;
-        }
+    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob),
+               "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
+               "cycle is collected now");
+    heap->searched = 2;
+    for (i = 0; i < list->count; i++) {
+        ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
+            rrci_color(heap, ob, rrci_gc_head_of(ob));
+        rrci_gc_head_of(ob)->is.refs = 0;
     }
+}
+
+/* The free function ends an open search. The host must have reported all that it marked. */
+static void rrci_close_search(rrc_heap *heap, const char *function)
+{
+    rrc_object *ob = rrci_ask_host(heap);
+    if (ob != NULL)
+        rrci_spare_garbage(heap, ob, function);
     rrci_give_up_open(heap);
 }
 
 /* Did the search find no garbage, and is none uncollectable? */
 static int rrci_all_alive(const rrc_heap *heap)
 {
-    return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count && heap->uncollectable == 0;
+    return rrci_all_found(heap) && heap->uncollectable == 0;
 }
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
    aside: the free function frees it if it is light, else queues it. */
-static int rrci_goes_by_count(rrc_object *ob, int is_kept, int keeps)
+static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int keeps)
 {
-    if (rrc_refcnt(ob) != 0)
+    if (rrci_references(heap, ob) != 0)
         return 0;
     return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
@@ -5978,8 +6572,6 @@ static void rrci_pronounce(rrc_heap *heap)
 static void rrci_bring_owners_last(rrc_heap *heap, size_t max)
 {
     rrci_list *list = &heap->gc[RRCI_WAITING];
-    if (heap->last > list->count)
-        heap->last = list->count;
     while (heap->cursor < heap->last && max-- > 0) {
         rrc_object *ob = *rrci_ob_at(list, heap->cursor), *other = *rrci_ob_at(list, heap->last - 1);
         if (rrci_is_hole(other)) {
@@ -6021,7 +6613,7 @@ static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
         head = rrci_gc_head_of(ob);
         if (!rrci_is_to_wait(heap, head)) {
             rrci_set_uncollectable(heap, head, 0);
-        } else if (rrci_goes_by_count(ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
+        } else if (rrci_goes_by_count(heap, ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
             rrci_whiten(heap, head);
         } else {
             rrci_set_aside(heap, ob);
@@ -6046,7 +6638,7 @@ static void rrci_set_all_aside(rrc_heap *heap, int keeps)
         if (heap->rest == RRCI_MUTATOR)
             heap->rest = RRCI_PARTING;
         heap->cursor = first;
-        heap->last = SIZE_MAX;
+        heap->last = heap->gc[RRCI_WAITING].count;
         rrci_bring_owners_last(heap, SIZE_MAX);
     }
 }
@@ -6088,14 +6680,21 @@ static int rrci_can_search(const rrc_heap *heap)
     return !heap->gc_disabled && heap->gc_walking == 0 && rrci_count_tracked(heap) > 0;
 }
 
-/* Does this major collection search for cycles? The answer is the same until its end. */
-static int rrci_wants_search(const rrc_heap *heap)
+/* Have enough objects come and gone since the last search, or enough collections gone by? */
+static int rrci_is_search_due(const rrc_heap *heap)
 {
     size_t all = rrci_count_links(heap) + rrci_count_tracked(heap), percent = heap->desc.search_percent;
-    if (!rrci_can_search(heap))
-        return 0;
     return heap->gc_collecting || heap->changed >= all / 100 * percent + all % 100 * percent / 100
         || heap->not_searched + 1 >= heap->search_every;
+}
+
+/* Does this major collection search for cycles? The answer is the same until its end, because reports that came
+   before a search would be lost if they were ignored. */
+static int rrci_wants_search(rrc_heap *heap)
+{
+    if (heap->plan == RRCI_UNDECIDED)
+        heap->plan = rrci_can_search(heap) && rrci_is_search_due(heap) ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    return heap->plan == RRCI_SEARCH && rrci_can_search(heap);
 }
 
 #define RRCI_MOST_SEARCH_EVERY 64
@@ -6133,19 +6732,6 @@ static int rrci_looks(const rrc_type *type)
             || type->tp_finalize != NULL);
 }
 
-/* Note the links of tracked objects, about which the host is to be asked. */
-static void rrci_note_asked(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_in_tracked(link->ob))
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
-        }
-}
-
 /* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
    garbage itself is not marked for it. */
 static void rrci_keep_owned(rrc_heap *heap, const char *function)
@@ -6155,7 +6741,6 @@ static void rrci_keep_owned(rrc_heap *heap, const char *function)
     size_t i;
     rrci_begin_search(&search, heap, 0, function);
     search.with_host = 1;
-    rrci_note_asked(heap);
     heap->scan = SIZE_MAX;
     rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
     heap->keeping = RRCI_GC_OWNED;
@@ -6171,9 +6756,31 @@ static void rrci_keep_owned(rrc_heap *heap, const char *function)
     heap->scan = 0;
 }
 
+/* Apply the rule to the old links that RRCI_ASKED names: see rrci_look_at_unmarked. */
+static void rrci_sweep_noted(rrc_heap *heap, const char *function)
+{
+    rrci_list *asked = &heap->gc[RRCI_ASKED];
+    int kind;
+    for (kind = RRCI_O_OLD; kind >= RRCI_P_OLD; kind--) {
+        rrci_list *list = &heap->list[kind];
+        rrci_sweeper sweeper;
+        rrci_begin_sweep(&sweeper, heap, list, 0, function);
+        while (asked->count > 0 && (int)((uintptr_t)rrci_at(asked, asked->count - 1)->p & RRCI_O) == kind) {
+            size_t index = (size_t)((uintptr_t)rrci_at(asked, asked->count - 1)->p >> 1);
+            rrci_remove(heap, asked, asked->count - 1);
+            if (RRC_HOST_SURVIVOR(heap, rrci_at(list, index)->p) == NULL)
+                rrci_sweep_dead(&sweeper, index);
+        }
+        heap->changed += sweeper.burial.added;
+        rrci_end_burial(heap, &sweeper.burial, function);
+        rrci_end_upkeep(list, &sweeper.upkeep, heap->list[kind | RRCI_YOUNG].count);
+    }
+}
+
 /* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
-   that none of its objects also joins the dealloc queue. */
-static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *function)
+   that none of its objects also joins the dealloc queue. by_notes: p's have not moved, and the trace call has
+   noted which of the old links to look at. */
+static void rrci_free_with_cycles(rrc_heap *heap, int keeps, int by_notes, const char *function)
 {
     size_t first = heap->gc[RRCI_WAITING].count;
     heap->not_searched++;
@@ -6183,7 +6790,10 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
-    rrci_sweep_old(heap, function);
+    if (by_notes)
+        rrci_sweep_noted(heap, function);
+    else
+        rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
     if (!keeps)
         rrci_return_late(heap, first);
@@ -6223,6 +6833,10 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, const char *functio
  *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
  *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
  *      a link, rrc_to_obj asks the host about its p.
+ *
+ * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
+ * have found is taken over, the search stays open for reports, and the free call pronounces the verdict. All that
+ * follows it is done at once, without 8.
  *
  * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
  * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
@@ -6307,7 +6921,7 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
     } else if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
         intptr_t outside = heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
-        if (outside < 0) {
+        if (outside < 0 && rrci_is_exact(search, ob)) {
             rrci_too_many_visits(search, ob);
             return;
         }
@@ -6393,8 +7007,7 @@ static int rrci_ask_silent_host(rrc_heap *heap)
     int reached;
     if (heap->host_reports || !heap->searched)
         return 0;
-    rrci_note_asked(heap);
-    reached = rrci_ask_host(heap);
+    reached = rrci_ask_about_all(heap) != NULL;
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
     return reached;
 }
@@ -6476,25 +7089,35 @@ static void rrci_find_missing_report(rrci_search *search)
     rrc_heap *heap = search->heap;
     if (!heap->searched || !heap->host_reports)
         return;
-    rrci_note_asked(heap);
+    search->has_noted = 0;
     if (rrci_ask_again(search))
         rrci_mark(search);
     rrci_empty(heap, &heap->gc[RRCI_ASKED]);
 }
 #endif
 
+/* After rrc_major_collection_start: do what is left of the search. */
+static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, const char *function)
+{
+    rrci_begin_search(search, heap, 0, function);
+    search->with_host = 1;
+    search->has_noted = 1;              /* only silent hosts are asked, by rrci_ask_silent_host */
+    heap->host_reports |= heap->desc.reports_marks != 0;
+    do {
+        rrci_give_up_search(search);
+        rrci_work_slice(heap, SIZE_MAX, function);
+        heap->state = RRCI_MAJOR;
+        do
+            rrci_mark(search);
+        while (rrci_ask_silent_host(heap));
+    } while (rrci_weigh_wrappers(search, heap->searched));
+}
+
 /* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
 static void rrci_finish_search(rrc_heap *heap, const char *function)
 {
     rrci_search search;
-    rrci_work_slice(heap, SIZE_MAX, function);
-    heap->state = RRCI_MAJOR;
-    rrci_begin_search(&search, heap, 0, function);
-    search.with_host = 1;
-    heap->host_reports |= heap->desc.reports_marks != 0;
-    do
-        rrci_mark(&search);
-    while (rrci_ask_silent_host(heap));
+    rrci_finish_marking(heap, &search, function);
 #ifdef RRC_DEBUG
     rrci_find_missing_report(&search);
 #endif
@@ -6515,16 +7138,24 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
     heap->state = heap->rest;
 }
 
+/* Go back to the state in which the mutator runs between collections. */
+static void rrci_leave_slices(rrc_heap *heap)
+{
+    heap->scan = 0;
+    heap->gray.by_place = 0;
+    heap->head.sweeping = 0;
+    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+}
+
 /* The collection in slices is over. */
 static void rrci_end_slices(rrc_heap *heap)
 {
     heap->searched = heap->host_reports = 0;
-    heap->alive = heap->scan = 0;
-    heap->gray.by_place = 0;
+    heap->plan = RRCI_UNDECIDED;
+    heap->alive = 0;
     heap->unfound = heap->white;
-    heap->head.sweeping = 0;
     heap->major_collections++;
-    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+    rrci_leave_slices(heap);
 }
 
 /* Forget what slices have done so far. */
@@ -6540,10 +7171,88 @@ static void rrci_pause_slices(rrc_heap *heap)
             RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
     rrci_forget_explained(heap);
     heap->searched = heap->host_reports = 0;
-    heap->scan = 0;
-    heap->head.sweeping = 0;
-    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+    heap->plan = RRCI_UNDECIDED;
+    rrci_leave_slices(heap);
     if (heap->gc_walking == 0)
+        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
+}
+
+/* After the search in slices: does C hold ob, which has a link? (If an object that is not tracked is still watched, it
+   has no references, or white objects own all of them.) */
+static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
+{
+    if (heap->searched && rrci_is_in_tracked(ob))
+        return rrci_is_alive(heap, rrci_gc_head_of(ob));
+    return rrc_refcnt(ob) > 0 && !RRCI_IS_WATCHED(ob);
+}
+
+/* After the search in slices: scripts can have given state to proxies that slices have passed. So each p that is
+   not marked is looked at again. It is noted for rrci_sweep_noted: the index of the record, and whether it is an O
+   link. */
+static void rrci_look_at_unmarked(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrci_link link = *rrci_at(&heap->list[kind], i);
+            if (RRC_HOST_SURVIVOR(heap, link.p) != NULL)
+                continue;
+            if (rrci_is_held_now(heap, link.ob) && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link.p)))
+                RRC_HOST_TRACE(heap, link.p);
+            link.p = (rrc_gcref)((uintptr_t)i << 1 | (uintptr_t)(kind & RRCI_O));
+            if ((kind & RRCI_YOUNG) == 0 && rrci_count_tracked(heap) > 0)
+                rrci_append(heap, &heap->gc[RRCI_ASKED], link);
+        }
+}
+
+/* rrc_major_collection_trace_early after rrc_major_collection_start. */
+static void rrci_open_slices(rrc_heap *heap, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    rrci_finish_marking(heap, &search, function);
+    for (i = 0; i < list->count && heap->searched && heap->finalizable > 0; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
+            rrci_make_alive(heap, ob);
+    }
+    if (RRCI_PROXIES_HAVE_STATE)
+        rrci_look_at_unmarked(heap);
+    rrci_drain_gray(&search);
+    heap->state = RRCI_OPEN;
+}
+
+#ifdef RRC_DEBUG
+/* Returns an object that the search found to be garbage, although the host has marked its p, or NULL. */
+static rrc_object *rrci_without_report(rrc_heap *heap)
+{
+    size_t i;
+    int kind;
+    for (kind = 0; kind < RRCI_LISTS && heap->searched; kind++)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(heap, rrci_gc_head_of(link->ob))
+                && RRC_HOST_SURVIVOR(heap, link->p) != NULL)
+                return link->ob;
+        }
+    return NULL;
+}
+#endif
+
+/* The free function ends the search that rrci_open_slices left open. */
+static void rrci_close_slices(rrc_heap *heap, const char *function)
+{
+#ifdef RRC_DEBUG
+    rrc_object *ob = rrci_without_report(heap);
+    if (ob != NULL)
+        rrci_spare_garbage(heap, ob, function);
+#else
+    (void)function;
+#endif
+    rrci_leave_slices(heap);
+    if (heap->holes > 0 && heap->gc_walking == 0)
         rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
 }
 
@@ -6582,18 +7291,20 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
     if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
         || rrci_is_alive(heap, rrci_gc_head_of(ob)))
         return;
-    rrci_make_alive(heap, ob);
-    if (heap->state == RRCI_OPEN)
-        rrci_visit_reported(heap);
+    rrci_find_alive(heap, ob);
 }
 
-static int rrci_takes_reports(const rrc_heap *heap)
+/* A collection that does not search ignores reports. */
+static int rrci_takes_reports(rrc_heap *heap)
 {
+    if (heap->plan == RRCI_NO_SEARCH)
+        return 0;
     if (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING)
-        return rrci_is_searching(heap) && (heap->state == heap->rest || heap->state == RRCI_MAJOR);
+        return rrci_is_searching(heap)
+            && (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_OPEN);
     return (heap->state == heap->rest || heap->state == RRCI_MAJOR || heap->state == RRCI_MARKING
             || heap->state == RRCI_OPEN)
-        && heap->gc[RRCI_TRACKED].count > 0;
+        && (heap->plan == RRCI_SEARCH || rrci_wants_search(heap));
 }
 
 RRC_API void rrc_marked_ob(rrc_heap *heap, rrc_object *ob)
@@ -6644,6 +7355,8 @@ RRC_API int rrc_minor_collection_trace(rrc_heap *heap)
     int code = rrci_begin_trace(heap, RRCI_MINOR_TRACE, RRCI_MINOR, function);
     if (code != RRC_OK)
         return code;
+    if (heap->to_demote)
+        rrci_demote(heap);
     rrci_trace_lists(heap, RRCI_YOUNG, function);
     if (heap->crowded_out > 0)
         rrci_trace_lists(heap, 0, function);
@@ -6679,6 +7392,8 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
     if (heap->rest == RRCI_ENDING)
         return RRC_OK;
     heap->searched = (char)rrci_wants_search(heap);
+    if (!heap->searched && heap->alive > 0)
+        rrci_reset_scratch(heap);       /* there were reports before rrc_gc_disable */
     heap->tracked_first = heap->gc[RRCI_TRACKED].count;
     if (heap->searched)
         rrci_begin_stage(heap, RRCI_EXPLAINING);
@@ -6715,6 +7430,30 @@ static int rrci_has_kept(const rrc_heap *heap, const char *function)
     return 0;
 }
 
+/* The free function of a collection whose sweep is not divided. p's stay: they have not moved since the trace call. */
+static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
+{
+    int was_open = heap->state == RRCI_OPEN, in_slices = heap->rest == RRCI_STARTED;
+    int keeps = heap->state == RRCI_KEPT;
+    int by_notes = RRCI_PROXIES_HAVE_STATE && in_slices && stay && rrci_count_tracked(heap) > 0;
+    heap->state = RRCI_MAJOR;
+    if (in_slices)
+        rrci_close_slices(heap, function);
+    else if (was_open)
+        rrci_close_search(heap, function);
+    if (!by_notes)
+        rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    rrci_free_with_cycles(heap, keeps, by_notes, function);
+    heap->to_demote = (char)(in_slices && stay);
+    if (!heap->to_demote)
+        rrci_demote(heap);
+    rrci_trim(heap, SIZE_MAX);
+    heap->major_collections++;
+    heap->host_reports = 0;
+    heap->plan = RRCI_UNDECIDED;
+    heap->state = heap->rest;
+}
+
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
 {
     const char *function = "rrc_major_collection_sweep";
@@ -6722,7 +7461,7 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     if (!rrci_can_slice(heap, RRCI_MAJOR_SWEEP, function))
         return 0;
     if (heap->rest != RRCI_SWEEPING) {
-        rrc_major_collection_free(heap);        /* the marking was not divided */
+        rrci_free_major(heap, 1, function);     /* the sweep is not divided */
         return 0;
     }
     if (!rrci_has_kept(heap, function))
@@ -6753,6 +7492,27 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     return done;
 }
 
+/* In a collection that does not search: trace also the p's of wrappers to which foreign code has taken references in
+   the hooks. */
+static void rrci_trace_wrappers(rrc_heap *heap, int is_early, const char *function)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, function);
+    search.is_early = (char)is_early;
+    while (rrci_weigh_wrappers(&search, 0))
+        RRC_HOST_PROPAGATE(heap);
+}
+
+/* This collection has no result of a search: a traverse was wrong, or rrc_gc_disable was called. If it is called
+   between two trace calls, what the first one has found is forgotten. */
+static void rrci_do_without_search(rrc_heap *heap)
+{
+    if (heap->searched)
+        rrci_reset_scratch(heap);
+    heap->searched = 0;
+    heap->plan = RRCI_NO_SEARCH;
+}
+
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
     int was_open = heap != NULL && heap->state == RRCI_OPEN;
@@ -6760,15 +7520,19 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
     if (code != RRC_OK)
         return code;
     if (heap->rest == RRCI_STARTED) {
-        rrci_finish_search(heap, function);
+        rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+        (is_early ? rrci_open_slices : rrci_finish_search)(heap, function);
         return RRC_OK;
     }
     if (was_open)
         rrci_give_up_open(heap);
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
+        rrci_do_without_search(heap);
         rrci_trace_lists(heap, 0, function);
         rrci_trace_lists(heap, RRCI_YOUNG, function);
         RRC_HOST_PROPAGATE(heap);
+        if (heap->wrappers > 0)
+            rrci_trace_wrappers(heap, is_early, function);
         is_early = 0;
     }
     heap->state = is_early ? RRCI_OPEN : RRCI_MARKING;
@@ -6797,7 +7561,8 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
         rrci_pause_slices(heap);
     else if (heap->alive > 0 || heap->searched)
         rrci_reset_scratch(heap);
-    heap->searched = 0;
+    heap->searched = heap->host_reports = 0;
+    heap->plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
     return RRC_OK;
 }
@@ -6823,7 +7588,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
 RRC_API int rrc_major_collection_free(rrc_heap *heap)
 {
     const char *function = "rrc_major_collection_free";
-    int was_open, keeps, code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
+    int code = rrci_gate(heap, RRCI_MAJOR_FREE, function);
     if (code != RRC_OK)
         return code;
     if (heap->state == RRCI_SWEEPING) {
@@ -6839,17 +7604,7 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap)
         heap->state = heap->rest;
         return RRC_OK;
     }
-    was_open = heap->state == RRCI_OPEN;
-    keeps = heap->state == RRCI_KEPT;
-    heap->state = RRCI_MAJOR;
-    if (was_open)
-        rrci_close_search(heap, function);
-    rrci_free_with_cycles(heap, keeps, function);
-    rrci_demote(heap);
-    rrci_trim(heap, SIZE_MAX);
-    heap->major_collections++;
-    heap->host_reports = 0;
-    heap->state = heap->rest;
+    rrci_free_major(heap, 0, function);
     return RRC_OK;
 }
 
@@ -6884,9 +7639,9 @@ typedef struct rrci_look {
 
 /* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
    other garbage only. (An object that gets a new link goes back to RRCI_TRACKED at once.) */
-static intptr_t rrci_count_of_others(rrc_object *ob)
+RRCI_ALWAYS_INLINE intptr_t rrci_count_of_others(rrc_heap *heap, rrc_object *ob)
 {
-    return rrc_refcnt(ob) - rrci_is_waiting(rrci_gc_head_of(ob));
+    return rrci_references(heap, ob) - rrci_is_waiting(rrci_gc_head_of(ob));
 }
 
 /* Let the waiting object at `index` join the batch. */
@@ -6896,6 +7651,8 @@ static void rrci_join(rrci_look *look, size_t index)
     rrci_list *list = &heap->gc[RRCI_WAITING];
     rrc_object *ob = *rrci_ob_at(list, index);
     size_t place = list->count - 1 - heap->batch;
+    if (place >= RRCI_SEGMENT)          /* an object that will give way */
+        RRCI_PREFETCH_HEADS(*rrci_ob_at(list, place - RRCI_SEGMENT));
     if (index != place) {
         rrci_gc_fill(list, RRCI_WAITING, index, place);
         *rrci_ob_at(list, place) = ob;
@@ -6903,7 +7660,7 @@ static void rrci_join(rrci_look *look, size_t index)
     }
     heap->batch++;
     look->flags |= rrci_gc_head_of(ob)->is.word;
-    look->unexplained += rrci_count_of_others(ob) > 0;
+    look->unexplained += rrci_count_of_others(heap, ob) > 0;
 }
 
 static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
@@ -6915,7 +7672,7 @@ static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
         return;
     if (rrci_is_waiting(head) && (size_t)(head->is.word >> RRCI_GC_SHIFT) < heap->gc[RRCI_WAITING].count - heap->batch)
         rrci_join(look, (size_t)(head->is.word >> RRCI_GC_SHIFT));
-    others = rrci_count_of_others(ob) - (intptr_t)head->is.refs;
+    others = rrci_count_of_others(heap, ob) - (intptr_t)head->is.refs;
     if (others == 0)
         look->unexplained--;
     else if (others < 0)
@@ -6950,7 +7707,7 @@ static void rrci_take_batch(rrci_look *look, size_t least)
     rrc_object *ob;
     size_t i, seen = 0;
     for (i = 0; i < cleared->count; i++)
-        look->unexplained += rrci_count_of_others(*rrci_ob_at(cleared, i)) > 0;
+        look->unexplained += rrci_count_of_others(heap, *rrci_ob_at(cleared, i)) > 0;
     for (i = 0; i < cleared->count && !look->search.is_wrong; i++)
         rrci_look_at(look, *rrci_ob_at(cleared, i));
     while (!look->search.is_wrong) {
@@ -7003,7 +7760,7 @@ static void rrci_color_held(rrci_look *look)
             ob = *rrci_ob_at(&heap->gc[kind], i);
             head = rrci_gc_head_of(ob);
             head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;     /* (searches leave its color alone) */
-            if (look->search.is_wrong || rrci_count_of_others(ob) > (intptr_t)head->is.refs)
+            if (look->search.is_wrong || rrci_count_of_others(heap, ob) > (intptr_t)head->is.refs)
                 head->is.word ^= RRCI_GC_COLOR;
             head->is.refs = 0;
         }
@@ -7020,6 +7777,16 @@ static void rrci_color_held(rrci_look *look)
         rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
 }
 
+/* In a mirrored heap: an unlinked wrapper is not garbage any more, and others refer to its foreign object. The header
+   holds it, by the reference that the list of garbage had. Returns 0 for all else. */
+static int rrci_hold_again(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_MIRRORED(heap) || rrci_outside(heap, ob) <= 0)
+        return 0;
+    rrci_hold_for_others(rrci_gc_head_of(ob), 1);
+    return 1;
+}
+
 /* Move the colored objects back to RRCI_TRACKED. */
 static void rrci_return_held(rrc_heap *heap)
 {
@@ -7029,7 +7796,7 @@ static void rrci_return_held(rrc_heap *heap)
     for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
         for (i = heap->gc[kind].count; i-- > 0;) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_colored(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob))
+            if (rrci_is_colored(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob) && !rrci_hold_again(heap, ob))
                 rrci_drop_or_defer(heap, ob);
         }
 }
@@ -7053,8 +7820,12 @@ static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flag
     if (look.unexplained > 0 || look.search.is_wrong) {
         rrci_color_held(&look);
     } else {
-        for (i = heap->gc[RRCI_WAITING].count - heap->batch; i < heap->gc[RRCI_WAITING].count; i++)
-            rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_WAITING], i))->is.refs = 0;
+        const rrci_list *waiting = &heap->gc[RRCI_WAITING];
+        for (i = waiting->count - heap->batch; i < waiting->count; i++) {
+            if (i + RRCI_SEGMENT < waiting->count)
+                RRCI_PREFETCH_HEADS(*rrci_ob_at(waiting, i + RRCI_SEGMENT));
+            rrci_gc_head_of(*rrci_ob_at(waiting, i))->is.refs = 0;
+        }
         for (i = 0; i < heap->gc[RRCI_CLEARED].count; i++)
             rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_CLEARED], i))->is.refs = 0;
     }
@@ -7074,13 +7845,14 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
 }
 
 /* If the waiting object has only its list's reference (and a link), no weak references to be cleared and no
-   finalizer to be run, drop that reference. Otherwise return 0. */
+   finalizer to be run, drop that reference. Otherwise return 0. (If other references to its foreign object are left,
+   its tp_clear must break foreign cycles.) */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrc_refcnt(ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
+    if (rrci_references(heap, ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
         return 0;
-    rrci_gc_move(heap, RRCI_CLEARED, ob);
+    rrci_gc_move_to_cleared(heap, ob);
     rrci_drop(heap, ob);
     return 1;
 }
@@ -7130,8 +7902,28 @@ static void rrci_return_kept(rrc_heap *heap)
             continue;
         ob = *rrci_ob_at(list, i);
         rrci_gc_return(heap, ob);
-        rrci_drop(heap, ob);
+        if (!rrci_hold_again(heap, ob))
+            rrci_drop(heap, ob);
     }
+}
+
+static int rrci_visit_prefetch(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    RRCI_PREFETCH_HEADS(ob);
+    return 0;
+}
+
+/* tp_clear will change the counts of all that ob owns, and would wait for the memory of each. */
+static void rrci_prefetch_owned(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    RRCI_BEGIN_HOOK(heap);
+    if (RRC_TYPE(ob)->tp_traverse != NULL)
+        RRC_TYPE(ob)->tp_traverse(ob, rrci_visit_prefetch, NULL);
+    else
+        rrci_traverse_members(ob, rrci_visit_prefetch, NULL);
+    RRCI_END_HOOK(heap);
 }
 
 /* Clear a part of the batch. The header holds all of the part meanwhile. So the objects go one after the
@@ -7147,7 +7939,9 @@ static void rrci_clear_part(rrc_heap *heap)
         part[i] = *rrci_ob_at(list, list->count - 1);
         if (list->count > RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
-        rrci_gc_move(heap, RRCI_CLEARED, part[i]);      /* the list's reference is ours now */
+        rrci_gc_move_to_cleared(heap, part[i]);      /* the list's reference is ours now */
+        if (count == RRCI_SEGMENT)      /* (little garbage is in the cache) */
+            rrci_prefetch_owned(heap, part[i]);
     }
     heap->quota -= count;               /* each object counts once */
     for (i = 0; i < count; i++) {
@@ -7225,7 +8019,7 @@ static int rrci_end_clearing(rrc_heap *heap)
     while (cleared->count > 0) {
         rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
         rrci_gc_head *head = rrci_gc_head_of(ob);
-        rrci_gc_move(heap, RRCI_TRACKED, ob);
+        rrci_gc_return(heap, ob);       /* (whose list had no reference) */
         heap->hopeless++;
         if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
             rrci_set_uncollectable(heap, head, 1);
@@ -7314,7 +8108,7 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 static size_t rrci_pending(const rrc_heap *heap)
 {
     return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count
-        + (size_t)rrci_has_mail(heap);
+        - heap->waiting_holes + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -7446,8 +8240,11 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
     is_waiting = rrci_has_list_reference(rrci_gc_head_of(ob));
+    rrci_hold_for_others(rrci_gc_head_of(ob), 0);
     if (rrci_is_marking(heap))
         rrci_let_move_out(heap, ob);
+    else if (heap->rest == RRCI_SWEEPING && heap->stage <= RRCI_OWNED)
+        rrci_blacken_kept(heap, ob);
     rrci_untrack(heap, ob);
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
@@ -7685,6 +8482,12 @@ typedef struct rrci_weighing {
     int         is_moved;       /* a reference was moved without rrc_touch */
 } rrci_weighing;
 
+/* Is each new reference to ob told by rrc_incref or rrc_touch? */
+static int rrci_is_touched(const rrc_heap *heap, rrc_object *ob)
+{
+    return !rrci_is_wrapper(heap, ob) || (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) != 0;
+}
+
 /* Is ob a child of the objects that refer to it? It is if something stands for it, or could. */
 static int rrci_is_child(const rrci_weighing *weighing, rrc_object *ob)
 {
@@ -7817,7 +8620,7 @@ static int rrci_visit_reference(rrc_object *ob, void *arg)
         rrci_explain_one(&weighing->search, ob);
         rrci_compare_edge(weighing, ob);
 #ifdef RRC_DEBUG
-        if (rrci_was_weak(ob))
+        if (rrci_was_weak(ob) && rrci_is_touched(weighing->search.heap, ob))
             rrci_check_listed(weighing, ob);
 #endif
     }
@@ -7914,7 +8717,7 @@ static void rrci_sift(rrci_search *search)
             continue;
         head = rrci_gc_head_of(ob);
         outside = rrci_is_alive(heap, head) ? 1 : rrci_unexplained(search, ob);
-        if (outside < 0 && RRCI_IS_WEAK(ob)) {
+        if (outside < 0 && RRCI_IS_WEAK(ob) && !rrci_is_wrapper(heap, ob)) {
             rrci_too_many_visits(search, ob);
             return;
         }
@@ -8044,18 +8847,16 @@ static void rrci_release(rrc_heap *heap, rrc_object *ob)
 {
     int is_anchored = rrci_is_anchored(ob);
     rrci_note_anchored(ob, 0);
-    if (heap->step.code != RRC_OK && rrc_refcnt(ob) > 0) {
+    if (heap->step.code != RRC_OK && rrci_references(heap, ob) > 0) {
         rrc_touch(heap, ob);
         return;
     }
     if (is_anchored && RRCI_IS_WEAK(ob)) {
-        if (heap->step.is_given_up && rrc_refcnt(ob) > 0) {
+        if ((heap->step.is_given_up && rrci_references(heap, ob) > 0) || rrci_target(heap, ob) == NULL
+            || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob)))    /* (if it lacks its bias, its p stays rooted) */
             rrci_clear_weak(heap, ob);
-        } else if (rrci_target(heap, ob) == NULL || (RRC_LINK(ob) != NULL && !rrci_is_linked_ob(ob))) {
-            rrci_clear_weak(heap, ob);  /* (if it lacks its bias, its p stays rooted) */
-        } else {
+        else
             rrci_anchor(heap, ob, 0);
-        }
     }
 }
 
@@ -8088,28 +8889,27 @@ static void rrci_release_tracked(rrci_search *search)
     }
 }
 
-/* RRCI_RELEASING_P: decide about an object that is not tracked, but has a P link. It may have become weak since it was
-   seen first, or never have been seen. */
+/* RRCI_RELEASING_P: decide about an object that is not tracked, but has a P link. Is it still weak, and are all
+   references that it had at first sight explained? If it is strong, only one that nothing refers to becomes weak. */
 static void rrci_release_linked(rrci_search *search, const rrci_link *link)
 {
     rrc_heap *heap = search->heap;
     rrc_object *ob = link->ob;
-    intptr_t outside;
     if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob)))
         rrci_refcount_error(heap, search->function, ob, link->p);
     if (rrci_is_tracked(ob) || RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
-    outside = rrc_refcnt(ob);
-    if (rrci_has_gc_head(ob)) {
-        outside = rrci_unexplained(search, ob);
-        rrci_gc_head_of(ob)->is.refs = 0;
-    }
-    if (outside < 0 && RRCI_IS_WEAK(ob) && !heap->step.is_given_up)
-        rrci_too_many_visits(search, ob);
-    if (outside == 0 && rrc_refcnt(ob) == 0 && !RRCI_IS_WEAK(ob))
+    if (RRCI_IS_WEAK(ob)) {
+        intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(heap, ob);
+        if (outside < 0 && !heap->step.is_given_up && !rrci_is_wrapper(heap, ob))
+            rrci_too_many_visits(search, ob);
+        if (outside != 0 && !heap->step.is_given_up)
+            rrci_stay_strong(heap, ob);
+    } else if (rrci_weight(heap, ob) == 0) {
         rrci_weaken(heap, ob);
-    else if (outside != 0 && !heap->step.is_given_up)
-        rrci_stay_strong(heap, ob);
+    }
+    if (rrci_has_gc_head(ob))
+        rrci_gc_head_of(ob)->is.refs = 0;
     rrci_release(heap, ob);
     heap->idle += RRCI_IS_WEAK(ob);
 }
@@ -8327,6 +9127,132 @@ static void rrci_do_stage(rrci_weighing *weighing)
     }
 }
 
+/* ---- deaths are confirmed: see >>outside ----
+   The dead are the weak objects for which a p or an edge node stands that is dead. Each has a number while they are
+   weighed: 1, and one more for each visit by another. Tracked objects have it in the scratch word, which is free
+   while no step weighs objects; others in place of the index that they do not have. */
+
+static int rrci_has_died(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_gcref target = rrci_was_weak(ob) ? rrci_target(heap, ob) : NULL;
+    return target != NULL && RRC_HOST_SURVIVOR(heap, target) == NULL;
+}
+
+static uintptr_t rrci_dead_number(const rrci_gc_head *head)
+{
+    return rrci_gc_list(head) == RRCI_UNTRACKED ? head->is.word >> RRCI_GC_SHIFT : head->is.refs;
+}
+
+/* (There may be no room for more visits than the index has bits. Then the object counts as held.) */
+static void rrci_set_dead_number(rrci_gc_head *head, uintptr_t number)
+{
+    if (rrci_gc_list(head) != RRCI_UNTRACKED)
+        head->is.refs = number;
+    else if (number <= RRCI_MAX_TRACKED)
+        rrci_gc_place(head, RRCI_UNTRACKED, (size_t)number);
+}
+
+static int rrci_visit_dead(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    if (rrci_has_gc_head(ob) && rrci_dead_number(rrci_gc_head_of(ob)) > 0)     /* (that of waiting garbage is 0) */
+        rrci_set_dead_number(rrci_gc_head_of(ob), rrci_dead_number(rrci_gc_head_of(ob)) + 1);
+    return 0;
+}
+
+/* Find the dead among objects that are not tracked. Returns 1 if one that cannot be weighed is held. */
+static int rrci_find_the_dead(rrc_heap *heap)
+{
+    size_t i;
+    int kind, held = 0;
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_is_tracked(ob) || !rrci_has_died(heap, ob))
+                continue;
+            if (rrci_has_gc_head(ob))
+                rrci_set_dead_number(rrci_gc_head_of(ob), 1);
+            else
+                held |= rrci_outside(heap, ob) > 0;
+        }
+    return held;
+}
+
+/* Who is to hear of what others hold; report can be NULL. */
+typedef struct rrci_held {
+    void (*report)(void *arg, rrc_object *ob);
+    void  *arg;
+} rrci_held;
+
+static const rrci_held rrci_nobody = { NULL, NULL };
+
+/* Forget the number of a dead object. Is it a wrapper that is held by others than the dead? (What others hold besides
+   is not what foreign code did: an owner that had no mirror any more has lost it.) */
+static int rrci_is_dead_held(rrc_heap *heap, rrc_object *ob, const rrci_held *listener)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    uintptr_t number = rrci_dead_number(head);
+    if (number == 0)
+        return 0;
+    rrci_set_dead_number(head, 0);
+    if (!rrci_is_wrapper(heap, ob) || rrci_weight(heap, ob) <= (intptr_t)(number - 1))
+        return 0;
+    if (listener->report != NULL)
+        listener->report(listener->arg, ob);
+    return 1;
+}
+
+/* Are all that have died held by each other only? Number and visits are weighed at one time. */
+static int rrci_confirm(rrc_heap *heap, const rrci_held *listener, const char *function)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    rrci_search search;
+    size_t i;
+    int kind, held;
+    if (heap->wrappers == 0)
+        return 1;
+    rrci_begin_search(&search, heap, 0, function);
+    RRCI_BEGIN_HOOK(heap);
+    for (i = 0; i < list->count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(list, i)))
+            rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs = (uintptr_t)rrci_has_died(heap, *rrci_ob_at(list, i));
+    held = rrci_find_the_dead(heap);
+    for (i = 0; i < list->count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(list, i)) && rrci_gc_head_of(*rrci_ob_at(list, i))->is.refs > 0)
+            rrci_traverse(&search, *rrci_ob_at(list, i), rrci_visit_dead);
+    for (i = 0; i < list->count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(list, i)))
+            held |= rrci_is_dead_held(heap, *rrci_ob_at(list, i), listener);
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++) {
+            rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
+            if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+                held |= rrci_is_dead_held(heap, ob, listener);
+        }
+    RRCI_END_HOOK(heap);
+    heap->changes += (size_t)held;
+    return !held;
+}
+
+/* At the beginning of a step: dissolve the links of the dead at once, if they may go. Else the host will bring them
+   back. */
+static void rrci_find_confirmed_deaths(rrci_weighing *weighing)
+{
+    rrc_heap *heap = weighing->search.heap;
+    size_t max = weighing->search.max;
+    weighing->search.max = SIZE_MAX;
+    if (rrci_confirm(heap, &rrci_nobody, weighing->search.function)) {
+        rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_YOUNG);
+        while (heap->stage == RRCI_UNLINKING)
+            rrci_do_stage(weighing);
+    } else {
+        heap->stage = RRCI_FORGETTING;
+        heap->cursor = 0;
+    }
+    rrci_do_stage(weighing);            /* (all of RRCI_FORGETTING) */
+    weighing->search.max = max;
+}
+
 /* A slice of the open step. Returns the units done: less than max if the step has ended. */
 static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
 {
@@ -8342,7 +9268,10 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
         heap->step.looks_for_deaths = looks;
         if (looks)
             RRCI_BEGIN_HOOK(heap);
-        rrci_do_stage(&weighing);
+        if (looks && heap->desc.confirms_deaths && heap->wrappers > 0)
+            rrci_find_confirmed_deaths(&weighing);
+        else
+            rrci_do_stage(&weighing);
         if (looks)
             RRCI_END_HOOK(heap);
         heap->step.looks_for_deaths = 0;
@@ -8406,6 +9335,30 @@ RRC_API size_t rrc_mirror_work(rrc_heap *heap, size_t max)
     return rrci_step_slice(heap, max > 0 ? max : SIZE_MAX, function);
 }
 
+static int rrci_confirm_now(rrc_heap *heap, const rrci_held *listener, const char *function)
+{
+    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
+        return 1;
+    if (heap->rest == RRCI_WEIGHING && rrci_is_busy(heap))
+        return 0;                       /* the scratch words are in use */
+    if (heap->rest == RRCI_WEIGHING)
+        rrci_give_up_step(heap, function);
+    return rrci_confirm(heap, listener, function);
+}
+
+RRC_API int rrc_mirror_confirm(rrc_heap *heap)
+{
+    return rrci_confirm_now(heap, &rrci_nobody, "rrc_mirror_confirm");
+}
+
+RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_object *ob), void *arg)
+{
+    rrci_held listener;
+    listener.report = held;
+    listener.arg = arg;
+    return rrci_confirm_now(heap, &listener, "rrc_mirror_confirm_each");
+}
+
 RRC_API int rrc_mirror_is_due(rrc_heap *heap)
 {
     if (heap == NULL || !RRCI_IS_MIRRORED(heap))
@@ -8430,11 +9383,15 @@ static void rrci_mirror_cycle(rrc_heap *heap)
 }
 
 /* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
-   whose p has died are dissolved. */
+   whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would call
+   mirror for each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
 static void rrci_mirror_end(rrc_heap *heap)
 {
     size_t i;
     int kind;
+    heap->step.code = RRC_OK;
+    heap->step.is_given_up = 1;         /* (so that no more errors are looked for) */
+    rrci_give_up_step(heap, "rrc_heap_free");
     for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
         for (i = 0; i < heap->list[kind].count; i++)
             rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
@@ -8459,6 +9416,94 @@ static void rrci_mirror_end(rrc_heap *heap)
         }
 }
 
+/* ---- maps: linear probing ---- */
+
+typedef struct rrci_entry {
+    const void *key;            /* NULL: it is empty */
+    void       *value;
+} rrci_entry;
+
+static size_t rrci_home_in_map(const rrc_map *map, const void *key)
+{
+    return (size_t)((uint64_t)(uintptr_t)key * RRCI_GOLDEN >> 32) & (map->size - 1);
+}
+
+/* The entry of key, or the empty one where it would go. There is one. */
+static rrci_entry *rrci_find_entry(const rrc_map *map, const void *key)
+{
+    size_t i = rrci_home_in_map(map, key);
+    while (map->entries[i].key != NULL && map->entries[i].key != key)
+        i = (i + 1) & (map->size - 1);
+    return &map->entries[i];
+}
+
+RRC_API void *rrc_map_get(const rrc_map *map, const void *key)
+{
+    return map->size > 0 ? rrci_find_entry(map, key)->value : NULL;
+}
+
+/* Later entries that were pushed away from their homes move up. */
+static void rrci_empty_entry(rrc_map *map, const rrci_entry *entry)
+{
+    size_t mask = map->size - 1, hole = (size_t)(entry - map->entries), i;
+    for (i = (hole + 1) & mask; map->entries[i].key != NULL; i = (i + 1) & mask)
+        if (((i - rrci_home_in_map(map, map->entries[i].key)) & mask) >= ((i - hole) & mask)) {
+            map->entries[hole] = map->entries[i];
+            hole = i;
+        }
+    map->entries[hole].key = NULL;
+    map->entries[hole].value = NULL;
+    map->count--;
+}
+
+RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value)
+{
+    rrci_entry *entry;
+    if (map->size == 0)
+        return;                         /* there is nothing to take out */
+    entry = rrci_find_entry(map, key);
+    if (value != NULL) {
+        map->count += entry->key == NULL;
+        entry->key = key;
+        entry->value = value;
+    } else if (entry->key != NULL) {
+        rrci_empty_entry(map, entry);
+    }
+}
+
+RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map)
+{
+    static const rrc_map empty = { 0, 0, NULL };
+    rrci_free_table(heap, map->entries, map->size * sizeof *map->entries);
+    *map = empty;
+}
+
+/* (A third of the entries stays empty.) */
+RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
+{
+    rrc_map grown = { 0, map->size > 0 ? map->size : 16, NULL };
+    size_t count = map->count + more, i;
+    int code = rrci_gate(heap, RRCI_MUTATES, "rrc_map_reserve");
+    if (code != RRC_OK)
+        return code;
+    if (more > SIZE_MAX / 64 - map->count)
+        return RRC_ENOMEM;
+    while (count + count / 2 >= grown.size)
+        grown.size *= 2;
+    if (grown.size == map->size)
+        return RRC_OK;
+    grown.entries = (rrci_entry *)rrci_alloc_table(heap, grown.size * sizeof *grown.entries);
+    if (grown.entries == NULL)
+        return RRC_ENOMEM;
+    memset(grown.entries, 0, grown.size * sizeof *grown.entries);
+    for (i = 0; i < map->size; i++)
+        if (map->entries[i].key != NULL)
+            rrc_map_put(&grown, map->entries[i].key, map->entries[i].value);
+    rrc_map_free(heap, map);
+    *map = grown;
+    return RRC_OK;
+}
+
 #endif /* RRC_MIRROR */
 
 /* ---- all at once ---- */
@@ -8466,13 +9511,14 @@ static void rrci_mirror_end(rrc_heap *heap)
 RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 {
     size_t garbage, hopeless, finalized;
-    int round;
+    int round, was_planned;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
         || rrci_is_busy(heap))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
     for (round = 0; round < 2; round++) {
+        was_planned = heap->plan == RRCI_NO_SEARCH;     /* the host may just end a collection that it began before */
         hopeless = heap->hopeless;
         finalized = heap->finalized;
         if (RRCI_IS_MIRRORED(heap)) {
@@ -8491,7 +9537,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             rrci_collect_c(heap, "rrc_gc_collect");
         }
         rrci_do_pending(heap, SIZE_MAX);
-        if (heap->finalized == finalized)
+        if (heap->finalized == finalized && !was_planned)
             break;
     }
     heap->gc_collecting = 0;
@@ -8660,7 +9706,8 @@ static void rrci_part_idle(rrc_heap *heap, int kind, rrci_ending *ending)
             continue;                   /* a hook has dropped other references */
         if (i >= RRCI_AHEAD)
             RRCI_PREFETCH_TO_WRITE(rrci_at(list, i - RRCI_AHEAD)->ob);
-        if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0)
+        if (rrci_is_linked_ob(rrci_at(list, i)->ob) && rrc_refcnt(rrci_at(list, i)->ob) == 0
+            && !rrci_awaits_search(heap, rrci_at(list, i)->ob))
             rrci_dissolve(heap, list, i, 1, "rrc_heap_free");
     }
 }
@@ -8694,12 +9741,28 @@ static void rrci_end_links(rrc_heap *heap, rrci_ending *ending)
     rrci_do_last(heap, ending);
 }
 
+/* Wrappers that the header has held because others refer to their foreign objects go now. */
+static void rrci_drop_held_for_others(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t i;
+    for (i = list->count; i-- > 0;) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_held_for_others(rrci_gc_head_of(ob))) {
+            rrci_hold_for_others(rrci_gc_head_of(ob), 0);
+            rrci_drop_or_defer(heap, ob);
+        }
+    }
+}
+
 /* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
    other garbage held. */
 static void rrci_end_objects(rrc_heap *heap, rrci_ending *ending)
 {
     size_t finalized, garbage, parted;
+    int goes_on;
     ending->rounds_left = 10000;
+    heap->parts_wrappers = 0;
     rrci_end_links(heap, ending);
     do {
         ptrdiff_t objects = heap->objects;
@@ -8709,8 +9772,13 @@ static void rrci_end_objects(rrc_heap *heap, rrci_ending *ending)
         rrci_collect_c(heap, "rrc_heap_free");
         rrci_end_links(heap, ending);
         ending->rounds_left -= heap->objects >= objects;
-    } while ((heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted)
-             && ending->rounds_left > 0);
+        goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted;
+        if (!goes_on && heap->wrappers > 0 && !heap->parts_wrappers) {
+            goes_on = 1;
+            heap->parts_wrappers = 1;
+            rrci_drop_held_for_others(heap);
+        }
+    } while (goes_on && ending->rounds_left > 0);
 }
 
 /* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
@@ -8782,7 +9850,6 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
                    "called from a dealloc, a hook or a callback; the heap was not freed");
         return SIZE_MAX;
     }
-    RRCI_MIRRORED(heap, rrci_give_up_step(heap, function));
     if (heap->rest == RRCI_STARTED) {
         rrci_pause_slices(heap);
     } else if (heap->rest == RRCI_SWEEPING) {
@@ -8829,7 +9896,7 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->o_young = heap->list[RRCI_O_YOUNG].count;
     stats->o_old = heap->list[RRCI_O_OLD].count;
     stats->pending = rrci_pending(heap);
-    stats->tracked = rrci_count_tracked(heap) - heap->holes;
+    stats->tracked = rrci_count_tracked(heap) - heap->holes - heap->waiting_holes;
     stats->uncollectable = heap->uncollectable;
     stats->finalizable = heap->finalizable;
     stats->garbage = heap->garbage;
@@ -8865,6 +9932,16 @@ static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcre
         checker->code = code;
 }
 
+static void rrci_check_outside(rrci_checker *checker, rrc_object *ob)
+{
+    intptr_t count = rrci_is_wrapper(checker->heap, ob) ? rrci_call_outside(checker->heap, ob) : 0;
+    if (count >= 0)
+        return;
+    rrci_outside_error(checker->heap, "rrc_check", ob, count);
+    if (checker->code == RRC_OK)
+        checker->code = RRC_EOUTSIDE;
+}
+
 /* Check one link: I1, I2 and its generation. */
 static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
 {
@@ -8882,6 +9959,8 @@ static void rrci_check_link(rrci_checker *checker, int kind, size_t index)
     }
     if (RRCI_COUNT(ob) < RRC_REFCNT_FROM_PYPY)
         rrci_found(checker, RRC_EREFCNT, ob, link->p, "I1: the count of a linked object is below the bias");
+    if (!rrci_is_tracked(ob))
+        rrci_check_outside(checker, ob);
     if (RRC_LINK(ob) != link->p)
         rrci_found(checker, RRC_ELINK, ob, link->p, "I1: the link field differs from the link");
     if (list->dict.on && ((kind & RRCI_O) == 0 ? rrci_dict_find(list, rrci_key(list, link))
@@ -9018,7 +10097,7 @@ static void rrci_check_explained(rrci_search *search, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (!rrci_has_gc_head(ob))
         return;
-    if (!search->is_wrong && rrc_refcnt(ob) - rrci_is_listed(ob) < (intptr_t)head->is.refs)
+    if (!search->is_wrong && rrci_references(search->heap, ob) - rrci_is_listed(ob) < (intptr_t)head->is.refs)
         rrci_too_many_visits(search, ob);
     head->is.refs = 0;
 }
@@ -9060,7 +10139,7 @@ static void rrci_check_tracked(rrci_checker *checker)
             const rrci_gc_head *head;
             rrci_advance(&checker->progress, 1);
             if (rrci_is_hole(ob)) {
-                holes += kind == RRCI_TRACKED;
+                holes++;
                 continue;
             }
             if (rrci_is_freed(ob)) {
@@ -9071,8 +10150,9 @@ static void rrci_check_tracked(rrci_checker *checker)
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
+            rrci_check_outside(checker, ob);
         }
-    if (holes != heap->holes)
+    if (holes != heap->holes + heap->waiting_holes)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
@@ -9092,7 +10172,7 @@ static void rrci_check_weak(rrci_checker *checker, rrc_object *ob)
         explained = (intptr_t)rrci_gc_head_of(ob)->is.refs;
         rrci_gc_head_of(ob)->is.refs = 0;
     }
-    if (RRCI_IS_WEAK(ob) && rrc_refcnt(ob) > explained)
+    if (RRCI_IS_WEAK(ob) && rrci_is_touched(checker->heap, ob) && rrci_weight(checker->heap, ob) > explained)
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
@@ -9547,17 +10627,19 @@ static void rrci_free_graph(rrci_graph *graph)
 }
 
 /* The number of references to a C object that tracked objects do not explain. */
-static intptr_t rrci_outside(const rrci_graph *graph, size_t node)
+static intptr_t rrci_from_outside(const rrci_graph *graph, size_t node)
 {
     rrc_object *ob = rrci_ob_of_node(graph, node);
     return RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL
-         ? 1 : rrc_refcnt(ob) - rrci_is_listed(ob) - (intptr_t)graph->explained[node];
+         ? 1 : rrci_references(graph->heap, ob) - rrci_is_listed(ob) - (intptr_t)graph->explained[node];
 }
 
-/* Does only the queue hold the object? */
+/* Does only the queue hold the object? (Foreign references do not save a wrapper that waits there.) */
 static int rrci_is_dying(const rrci_graph *graph, size_t node)
 {
-    return (graph->flags[node] & RRCI_IS_QUEUED) != 0 && rrci_outside(graph, node) == 1;
+    rrc_object *ob = rrci_ob_of_node(graph, node);
+    return (graph->flags[node] & RRCI_IS_QUEUED) != 0
+        && (rrci_is_wrapper(graph->heap, ob) ? rrc_refcnt(ob) : rrci_from_outside(graph, node)) == 1;
 }
 
 /* The first link of an object of the host. It may be that of another one, or past the last. */
@@ -9679,7 +10761,8 @@ static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
         if (rrci_is_tracked(ob))
             rrci_traverse(&graph->search, ob, rrci_visit_field);
         if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0
-            || ((graph->flags[node] & RRCI_HAS_O_LINK) != 0 && RRC_HOST_HAS_STATE(graph->heap, RRC_LINK(ob))))
+            || ((graph->flags[node] & RRCI_HAS_O_LINK) != 0
+                && (RRC_HOST_HAS_STATE(graph->heap, RRC_LINK(ob)) || rrci_outside(graph->heap, ob) > 0)))
             rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
     }
 }
@@ -9741,7 +10824,7 @@ static int rrci_find_paths(rrci_graph *graph)
         int how = wave == 2 || (wave == 1 && with_host) ? RRCI_DYING : RRCI_ALIVE;
         size_t tail = 0;
         for (i = 0; i < graph->obs; i++)
-            if (wave == 0 ? rrci_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
+            if (wave == 0 ? rrci_from_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
                 : wave == 1 ? !with_host && rrci_p_holds(graph, i)
                 : rrci_is_dying(graph, i))
                 tail = rrci_reach_node(graph, tail, i, RRCI_NO_NODE, how);
@@ -9784,6 +10867,16 @@ static void rrci_write(const rrci_writer *writer, const char *format, ...)
 static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
 {
     rrci_write(writer, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
+}
+
+/* The references to an object: C's, and those to its foreign object. */
+static void rrci_write_references(const rrci_writer *writer, rrc_object *ob)
+{
+    rrci_write_count(writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
+    if (rrci_is_wrapper(writer->heap, ob)) {
+        rrci_write(writer, " and ");
+        rrci_write_count(writer, rrci_outside(writer->heap, ob), "foreign reference");
+    }
 }
 
 static int rrci_is_set_aside(rrc_object *ob)
@@ -9851,11 +10944,11 @@ static void rrci_write_root(const rrci_writer *writer, rrci_graph *graph, size_t
                    which, p, keeps);
     else if (rrci_is_dying(graph, root))
         rrci_write(writer, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
-    else if (rrci_outside(graph, root) == 1)
+    else if (rrci_from_outside(graph, root) == 1)
         rrci_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
-    else if (rrci_outside(graph, root) > 1)
+    else if (rrci_from_outside(graph, root) > 1)
         rrci_write(writer, "  %s%lld references from outside %s alive\n", which,
-                   (long long)rrci_outside(graph, root), keep);
+                   (long long)rrci_from_outside(graph, root), keep);
     else
         rrci_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
 }
@@ -9898,7 +10991,7 @@ RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, voi
         return RRC_OK;
     }
     rrci_write(&writer, " (");
-    rrci_write_count(&writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
+    rrci_write_references(&writer, ob);
     if (graph.flags[first] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK))
         rrci_write(&writer, ", %s link to p %p", (graph.flags[first] & RRCI_HAS_P_LINK) != 0 ? "P" : "O", RRC_LINK(ob));
     rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
@@ -9938,7 +11031,7 @@ static void rrci_write_p(const rrci_writer *writer, const rrci_graph *graph, rrc
 static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, size_t index)
 {
     rrc_object *ob = rrci_ob_of_node(graph, index);
-    intptr_t outside = rrci_outside(graph, index);
+    intptr_t outside = rrci_from_outside(graph, index);
     int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
     int is_dying = rrci_is_dying(graph, index), flags = graph->flags[index], how = graph->reach[index].how;
     const char *fill = how != RRCI_ALIVE || rrci_is_set_aside(ob) ? "#cccccc"   /* garbage */
@@ -9951,7 +11044,7 @@ static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, 
     if (is_static)
         rrci_write(writer, "static");
     else
-        rrci_write_count(writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
+        rrci_write_references(writer, ob);
     rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_MIRRORED(graph->heap) && RRCI_IS_WEAK(ob) ? "\\nweak" : "",
                RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
                is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
@@ -10138,7 +11231,7 @@ static int rrci_snapshot_parent(const rrci_graph *graph, size_t node)
 {
     if (rrci_is_set_aside(rrci_ob_of_node(graph, node)) || rrci_is_dying(graph, node))
         return RRCI_BY_PENDING;
-    return rrci_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
+    return rrci_from_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
 }
 
 /* The id of a node: a number that only this object has, times 4, and the kind of the number. */
@@ -10222,7 +11315,7 @@ static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
     char name[40];
     size_t i;
     for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
-        intptr_t count = rrci_outside(graph, i);
+        intptr_t count = rrci_from_outside(graph, i);
         if (rrci_snapshot_parent(graph, i) != parent)
             continue;
         if (parent == RRCI_BY_PENDING)
@@ -10321,7 +11414,6 @@ static void rrci_remember_nodes(rrci_graph *graph, size_t count)
     seen->key = (uintptr_t *)rrci_shrink(graph, seen->key, &seen->capacity, count, sizeof *seen->key);
     seen->id = (uint32_t *)rrci_shrink(graph, seen->id, &seen->ids, count, sizeof *seen->id);
     seen->slot = (uint32_t *)rrci_shrink(graph, seen->slot, &seen->slots, slots, sizeof *seen->slot);
-    seen->count = count;
     memset(seen->slot, 0, seen->slots * sizeof *seen->slot);
     for (i = 0; i < count; i++)
         rrci_fill_slot(seen->slot, seen->slots, rrci_hash_word(seen->key[i]), i);

@@ -177,7 +177,7 @@ static rrc_object *new_button(vm *m)
 
 static void tell(vm *m, const char *what)
 {
-    rrc_stats stats;
+    rrc_stats stats = { 0 };
     collect(m);
     safe_point(m);
     must(rrc_get_stats(m->heap, &stats));

@@ -5,7 +5,7 @@
 #   attempt.sh same OUT FOLDER KIND...  FOLDER/rawrefcount.h is what later ones are compared with
 #   attempt.sh run OUT FOLDER KIND...   with FOLDER/rawrefcount.h; files go to FOLDER
 #
-# KIND is dict, slot (and debug), mirror or watched (mirror and debug). The exit status of
+# KIND is dict, slot (with macros and debug), mirror or watched (mirror and debug). The exit status of
 # run: 0 if the tests find nothing wrong, 1 if they do, 2 if it does not compile, 3 if
 # the object files are those of `same`.
 #
@@ -19,7 +19,7 @@ FLAGS='-std=c99 -w -I. -Itests -DUNIT_CMOCKA=0 -DUNIT_STOP=1 -DQUICK_SUITE=1 -DU
 defines_of() {
     case $1 in
     dict) echo -DHOST_SLOT=0 ;;
-    slot) echo -DHOST_SLOT=1 -DRRC_DEBUG ;;
+    slot) echo -DHOST_SLOT=1 -DHOST_MACROS=1 -DRRC_DEBUG ;;
     mirror) echo -DRRC_MIRROR ;;
     watched) echo -DRRC_MIRROR -DRRC_DEBUG ;;
     esac

@@ -352,6 +352,7 @@ static void tracked_objects(void)
     DAMAGE(uintptr_t, head->is.word, head->is.word + 1, RRC_ECORRUPT, "GC head");
     DAMAGE(size_t, heap->finalizable, 3, RRC_ECORRUPT, "finalizers");
     DAMAGE(size_t, heap->holes, 1, RRC_ECORRUPT, "holes");
+    DAMAGE(size_t, heap->waiting_holes, 1, RRC_ECORRUPT, "holes");
     DAMAGE(size_t, heap->gc[RRCI_ASKED].count, 1, RRC_ECORRUPT, "left notes");
 #ifdef RRC_DEBUG
     DAMAGE(const rrc_type *, b->ob_type, (const rrc_type *)((uintptr_t)b->ob_type | 1), RRC_EFREED, "still tracked");
@@ -1049,10 +1050,12 @@ static void growing_dictionaries(void)
     DAMAGE(size_t, dict->done, dict->done + 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->done, list->count + 1, RRC_ECORRUPT, "new table");
     DAMAGE(size_t, dict->other.used, dict->other.used + 1, RRC_ECORRUPT, "new table");
-    for (entry = dict->other.page[0].entry; *entry == RRCI_EMPTY; entry++)
-        ;
-    DAMAGE(uint32_t, *entry, *entry ^ 1, RRC_ECORRUPT, "new table");
-    DAMAGE(uint32_t, *entry, *entry ^ (uint32_t)1 << 31, RRC_ECORRUPT, "does not know the link");
+    for (i = RRCI_FIRST; i <= (int)RRCI_FIRST + 1; i++) {
+        for (entry = dict->other.page[0].entry; (*entry & rrci_mask(&dict->other)) != (uint32_t)i; entry++)
+            ;
+        DAMAGE(uint32_t, *entry, *entry ^ 1, RRC_ECORRUPT, "new table");
+        DAMAGE(uint32_t, *entry, *entry ^ (uint32_t)1 << 31, RRC_ECORRUPT, "does not know the link");
+    }
     close_heap();
 }
 

@@ -6,14 +6,15 @@ set -u
 which=${1:-test}
 packages='make gcc g++ libc6-dev libcmocka-dev pkg-config ruby ruby-dev rake ruby-minitest'
 lua='lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev'
-packages="$packages $lua mruby libmruby-dev"
+packages="$packages $lua libglib2.0-dev mruby libmruby-dev"
 cpu=$(dpkg --print-architecture 2>/dev/null)
 [ "$cpu" != amd64 ] || packages="$packages gcc-multilib"     # the 32-bit tests
 if [ "$which" = all ]; then
     packages="$packages clang llvm graphviz valgrind cppcheck clang-tidy python3 luarocks"
     packages="$packages lld nodejs wasi-libc"      # WebAssembly, and MSVC's ABI
     command -v npm >/dev/null 2>&1 || packages="$packages npm"     # for npm.sh
-    packages="$packages libgc-dev libglib2.0-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
+    packages="$packages libgc-dev libglib2.0-dev uthash-dev gnuplot-nox fonts-dejavu-core"     # the benchmarks
+    packages="$packages libgtk-4-1"                 # for the GObject example
     packages="$packages libedit-dev"                # line editing of the small VMs
     packages="$packages python3-dev cython3 libxxhash-dev"      # CPython extensions, also to compare with
     if [ "$cpu" = amd64 ]; then
@@ -29,11 +30,11 @@ fi
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the tests need:"
     echo "  GNU make, gcc and g++ (also for 32 bits), cmocka, pkg-config, Lua 5.1 to 5.4 and LuaJIT with"
-    echo "  their headers, CRuby 3.1 to 3.4 with its headers, rake and minitest, mruby 3.1 to 4.0"
+    echo "  their headers, GLib with its headers, CRuby 3.1 to 3.4 with its headers, rake and minitest, mruby 3.1 to 4.0"
     if [ "$which" = all ]; then
         echo "  clang with llvm-cov, tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and"
         echo "  s390x, lld, wasi-libc with clang's runtime for wasm32, and node, cppcheck, clang-tidy, valgrind,"
-        echo "  graphviz, luarocks, python3 with its headers, cython3, xxhash with its header, libedit, node with npm, gnuplot, the Boehm collector and GLib with their headers"
+        echo "  graphviz, luarocks, python3 with its headers, cython3, xxhash with its header, libedit, node with npm, gnuplot, uthash, the Boehm collector and GLib with their headers, GTK 4"
     fi
     echo "Tests that miss one of them are reported as skipped."
     exit 0

@@ -141,6 +141,8 @@ void host_trace(void *userdata, rrc_gcref p)
     h->calls.trace++;
     must_be((in_trace(h) || h->slices == 1) && p != NULL, h, "trace");
     hook(h, "trace");
+    if (h->ignores)
+        return;
     mark(h, (cell *)p);
     if (h->options.eager)
         mark_the_gray(h);
@@ -176,9 +178,9 @@ int host_is_young(void *userdata, rrc_gcref p)
     cell *c = (cell *)p;
 
     h->calls.is_young++;
-    must_be(h->phase == HOST_MUTATOR || in_free(h), h, "is_young");
+    must_be(h->phase == HOST_MUTATOR || in_free(h) || (in_trace(h) && in_minor(h) && h->options.demotes), h, "is_young");
     hook(h, "is_young");
-    return h->phase == HOST_MUTATOR ? c->young || c->demoted : c->next_young;
+    return h->phase == HOST_MUTATOR || in_trace(h) ? c->young || c->demoted : c->next_young;
 }
 
 rrc_object **host_slot(void *userdata, rrc_gcref p)
@@ -804,6 +806,17 @@ void host_major_begin(host *h)
 {
     int i;
 
+    if (h->options.early != 0 && (h->options.incremental == 2 || h->slices == 1)) {
+        if (h->slices == 0) {
+            host_start(h);
+            rrc_major_collection_work(h->heap, 10);
+        }
+        h->phase = HOST_MAJOR_TRACE;
+        mark_roots(h);
+        mark_early(h);
+        h->slices = 0;
+        return;
+    }
     if (h->slices == 1)
         host_pronounce(h);
     if (h->slices == 2) {

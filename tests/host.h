@@ -102,7 +102,7 @@ typedef struct host_options {
     int progresses;             /* set desc.progress */
     int demotes;                /* host_demote may be called */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
-    int incremental;            /* host_start may be called */
+    int incremental;            /* host_start may be called; 2: if early, host_major calls it */
     int snapshot;               /* desc.snapshot */
     host_moving moving;
 } host_options;
@@ -129,6 +129,7 @@ struct host {
     host_phase phase;
     int closed;             /* rrc_heap_free was called: hooks must be silent */
     int sweeps;             /* major collections end with rrc_major_collection_sweep */
+    int ignores;            /* trace does nothing */
     int slices;             /* a major collection in slices: 1 marking, 2 sweeping */
 
     host_entry *objects;

@@ -104,7 +104,7 @@ static void a_widget_and_its_closure(void)
 
 static void at_once_by_collect(void)
 {
-    vm_options options = { 0, 0, 0, 0 };
+    vm_options options = { 0, 0, 0, 0, 0 };
     int after_a_step, proxy, closure;
 
     for (after_a_step = 0; after_a_step < 2; after_a_step++) {
@@ -368,7 +368,7 @@ static void take_the_widget(m_world *w)
    own finalizer has not run. Its callback is whole if the host can still find it. */
 static void a_finalizer_takes_the_widget(void)
 {
-    vm_options options = { 0, 1, 1, 0 };
+    vm_options options = { 0, 1, 1, 0, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, other;
 
@@ -406,7 +406,7 @@ static void take_the_callback(m_world *w)
 
 static void a_finalizer_takes_a_callback(void)
 {
-    vm_options options = { 2, 0, 0, 1 };
+    vm_options options = { 2, 0, 0, 1, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, dying, a, callback;
 
@@ -508,7 +508,7 @@ static void step_inside(m_world *w)
 
 static void steps_do_not_nest(void)
 {
-    vm_options options = { 2, 0, 0, 0 };
+    vm_options options = { 2, 0, 0, 0, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, dying;
 
@@ -1003,7 +1003,564 @@ static void words_about_weak_objects(void)
 }
 #endif
 
+/* C takes a reference to an object at any moment of a step in slices. Two others are garbage, and go in that step. */
+static void what_is_found_early_counts_once(void)
+{
+    size_t units;
+
+    for (units = 1; units < 30; units++) {
+        m_world *w = m_open(NULL, 1);
+        int held = m_new_ob(w, M_GC), a = m_new_ob(w, M_GC), b = m_new_ob(w, M_GC);
+
+        unit_context("after %d units", (int)units);
+        m_refer(w, a, 0, b);
+        m_refer(w, b, 0, a);
+        m_drop(w, a);
+        m_drop(w, b);
+        if (!m_work(w, units))
+            m_hold(w, held);
+        while (!m_work(w, 1000))
+            ;
+        m_run(w, 0);
+        check_ptr(w->ob[a].ob, NULL);
+        check_ptr(w->ob[b].ob, NULL);
+        check(w->ob[held].ob != NULL);
+        m_close(w);
+    }
+}
+
+static int slices_of_a_step(int objects)
+{
+    m_world *w = m_open(NULL, 1);
+    int slices = 0, i;
+    size_t done;
+
+    for (i = 0; i < objects; i++)
+        m_new_ob(w, M_GC);
+    while ((done = rrc_mirror_work(w->v->heap, 1)) > 0) {
+        check(done < 100);
+        slices++;
+    }
+    m_close(w);
+    return slices;
+}
+
+/* Four stages pass all tracked objects: each of these is a unit. */
+static void each_pass_takes_units(void)
+{
+    check_int(slices_of_a_step(300) - slices_of_a_step(100), 200 * 4);
+}
+
+/* ---- wrappers: see >>outside ---- */
+
+/* A wrapper that only its p holds, by a P link. */
+static int given_wrapper(m_world *w, int kind, int *p)
+{
+    int ob = m_new_ob(w, kind);
+
+    *p = m_new_p(w);
+    check_int(m_link(w, *p, ob, 1), RRC_OK);
+    m_drop(w, ob);
+    return ob;
+}
+
+static void a_wrapper_that_nobody_touches_stays_rooted(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), b = given_wrapper(w, M_WRAPPER, &q);
+
+    check_int(m_step(w), RRC_OK);
+    vm_collect(w->v);
+    m_f_take(w, a);
+    vm_collect(w->v);
+    check(w->p[p].at != NULL && w->p[q].at != NULL);
+    m_f_drop(w, a);
+    m_unlink(w, a);
+    m_unlink(w, b);
+    m_run(w, 0);
+    check_ptr(w->ob[a].ob, NULL);
+    check_int(rrc_mirror_confirm(w->v->heap), 1);
+    check_int(rrc_mirror_confirm(NULL), 1);
+    m_close(w);
+}
+
+static m_world *confirming(int late)
+{
+    vm_options options = { 0, late, 0, 0, 1 };
+
+    return m_open(&options, 1);
+}
+
+/* A rooted store has an action since the last step. Foreign code told nobody. (An action that is not tracked cannot
+   be in a cycle.) */
+static void the_dead_come_back(void)
+{
+    int kind;
+
+    for (kind = M_WRAPPER; kind <= (M_GC | M_WRAPPER); kind += M_GC) {
+        m_world *w = confirming(0);
+        int p, q, s = given_wrapper(w, M_GC | M_WRAPPER, &p), a = given_wrapper(w, kind, &q);
+
+        unit_context("kind %d", kind);
+        m_root(w, p, 1);
+        m_root(w, q, 1);
+        check_int(m_step(w), RRC_OK);
+        m_f_refer(w, s, 0, a);
+        m_root(w, q, 0);
+        vm_collect(w->v);
+        check_int(w->v->refused, 1);
+        check(w->p[q].at != NULL && RRC_REFCNT(w->ob[a].ob) > 0);
+        check_int(m_step(w), RRC_OK);
+        check(RRC_REFCNT(w->ob[a].ob) < 0);     /* the store's edge node lists it now */
+        vm_collect(w->v);
+        check_int(w->v->refused, 1);
+        m_root(w, p, 0);
+        if ((kind & M_GC) != 0)
+            m_f_refer(w, a, 0, s);
+        m_collect(w);
+        m_collect(w);
+        check_ptr(w->ob[s].ob, NULL);
+        check_ptr(w->ob[a].ob, NULL);
+        check_int(w->ob[s].f_count + w->ob[a].f_count, 0);
+        m_close(w);
+    }
+}
+
+/* The look for deaths is not divided. The rest of the step is. */
+static void a_slice_that_looks_for_deaths_ends(void)
+{
+    enum { WRAPPERS = 50 };
+    m_world *w = confirming(0);
+    rrc_stats before, after;
+    int i, p;
+
+    for (i = 0; i < WRAPPERS; i++) {
+        (void)given_wrapper(w, M_GC | M_WRAPPER, &p);
+        m_root(w, p, 1);
+    }
+    rrc_get_stats(w->v->heap, &before);
+    check(rrc_mirror_work(w->v->heap, 2 * WRAPPERS) >= 2 * WRAPPERS);
+    rrc_get_stats(w->v->heap, &after);
+    check_int(after.mirror_steps, before.mirror_steps);
+    for (i = 0; i < WRAPPERS && rrc_mirror_work(w->v->heap, 2 * WRAPPERS) >= 2 * WRAPPERS; i++)
+        ;
+    rrc_get_stats(w->v->heap, &after);
+    check_int(after.mirror_steps, before.mirror_steps + 1);
+    m_close(w);
+}
+
+/* Finalizers run late. A step comes first. */
+static void a_step_spares_unconfirmed_deaths(void)
+{
+    m_world *w = confirming(1);
+    int p, a = given_wrapper(w, M_GC | M_WRAPPER, &p), i;
+
+    check_int(m_step(w), RRC_OK);
+    m_f_take(w, a);
+    vm_collect_minor(w->v);
+    for (i = 0; i < 8 && w->v->to_finalize.count == 0; i++)
+        vm_collect_slice(w->v);
+    check(w->v->to_finalize.count > 0);
+    check_int(m_step(w), RRC_OK);
+    check(w->ob[a].p != NOBODY && RRC_LINK(w->ob[a].ob) != NULL);
+    vm_run_finalizers(w->v);
+    check_int(w->v->refused, 1);
+    check_ptr(vm_object_of(w->v, w->ob[a].ob), w->p[p].at);
+    m_f_drop(w, a);
+    m_collect(w);
+    check_ptr(w->ob[a].ob, NULL);
+    m_close(w);
+}
+
+static rrc_object *last_held;
+
+static void note_held(void *arg, rrc_object *ob)
+{
+    ++*(int *)arg;
+    last_held = ob;
+}
+
+/* Of two that are dead, foreign code holds one. */
+static void the_held_are_named(void)
+{
+    m_world *w = confirming(1);
+    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), b = given_wrapper(w, M_GC | M_WRAPPER, &q), held = 0, i;
+
+    check_int(m_step(w), RRC_OK);
+    m_f_take(w, a);
+    vm_collect_minor(w->v);
+    for (i = 0; i < 8 && w->v->to_finalize.count < 2; i++)
+        vm_collect_slice(w->v);
+    check_int((int)w->v->to_finalize.count, 2);
+    check_int(rrc_mirror_confirm_each(w->v->heap, note_held, &held), 0);
+    check_int(held, 1);
+    check_ptr(last_held, w->ob[a].ob);
+    check_int(rrc_mirror_confirm_each(w->v->heap, NULL, NULL), 0);
+    m_f_drop(w, a);
+    check_int(rrc_mirror_confirm_each(w->v->heap, note_held, &held), 1);
+    check_int(held, 1);
+    vm_run_finalizers(w->v);
+    m_collect(w);
+    check_ptr(w->ob[a].ob, NULL);
+    check_ptr(w->ob[b].ob, NULL);
+    check_int(rrc_mirror_confirm_each(NULL, note_held, &held), 1);
+    m_close(w);
+}
+
+/* A foreign cycle of two that have lost their p's, of which a dead object owns one: that goes by its count, and drops it. */
+static void a_count_does_not_free_what_others_hold(void)
+{
+    m_world *w = confirming(0);
+    int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+    int n = given_wrapper(w, M_GC | M_WRAPPER, &r);
+
+    m_root(w, p, 1), m_root(w, q, 1), m_root(w, r, 1);
+    m_f_refer(w, s, 0, a);
+    m_f_refer(w, a, 0, s);
+    m_refer(w, n, 0, a);
+    m_root(w, p, 0), m_root(w, q, 0), m_root(w, r, 0);
+    check_int(m_step(w), RRC_OK);
+    check(RRC_REFCNT(w->ob[a].ob) < 0 && RRC_REFCNT(w->ob[n].ob) < 0);
+    m_unlink(w, a);
+    m_unlink(w, s);
+    m_unlink(w, n);
+    m_run(w, 0);
+    check_ptr(w->ob[n].ob, NULL);
+    check(w->ob[a].ob != NULL && w->ob[s].ob != NULL);
+    m_collect(w);
+    check_ptr(w->ob[a].ob, NULL);
+    check_ptr(w->ob[s].ob, NULL);
+    check_int(w->ob[a].f_count + w->ob[s].f_count, 0);
+    m_close(w);
+}
+
+static void a_failed_step_roots_wrappers(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p[2], q[2], s, a[2], k;
+
+    w->touches = 1;
+    for (k = 0; k < 2; k++) {
+        s = given_wrapper(w, M_GC | M_WRAPPER, &p[k]);
+        a[k] = given_wrapper(w, M_GC | M_WRAPPER, &q[k]);
+        m_root(w, p[k], 1);
+        m_f_refer(w, s, 0, a[k]);
+    }
+    w->v->fail_mirror_at = w->v->mirror_calls + 1;      /* no store has an edge node */
+    check_int(m_step(w), RRC_ENOMEM);
+    w->v->fail_mirror_at = 0;
+    for (k = 0; k < 2; k++)
+        check(RRC_REFCNT(w->ob[a[k]].ob) > 0);
+    vm_collect(w->v);
+    for (k = 0; k < 2; k++) {
+        check(w->p[q[k]].at != NULL);
+        m_root(w, p[k], 0);
+    }
+    m_collect(w);
+    m_collect(w);
+    for (k = 0; k < 2; k++)
+        check_ptr(w->ob[a[k]].ob, NULL);
+    m_close(w);
+}
+
+/* Foreign counts of objects whose memory is the library's own cannot be compared with visits: they hold. */
+static intptr_t own_count;
+
+static intptr_t own_outside(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap, (void)self;
+    return own_count;
+}
+
+static const rrc_type OwnWrapper = { .tp_name = "OwnWrapper", .tp_outside = own_outside };
+
+static void wrappers_that_cannot_be_weighed(void)
+{
+    m_world *w = confirming(0);
+#if HOST_FRONT
+    static struct { front_prefix prefix; front_head head; } memory;
+    rrc_object *ob = (rrc_object *)(void *)&memory.head;
+#else
+    static rrc_object memory;
+    rrc_object *ob = &memory;
+#endif
+    int p, a = given_wrapper(w, M_GC | M_WRAPPER, &p);
+    vm_object *o = vm_new(w->v, -1);
+
+    RRC_REFCNT(ob) = 2;
+    RRC_TYPE(ob) = &OwnWrapper;
+    vm_root(w->v, o, 1);
+    check_int(vm_link(w->v, o, ob, 1), RRC_OK);
+    RRC_REFCNT(ob) += RRC_REFCNT_FROM_PYPY - 1;
+    m_refer(w, m_new_ob(w, M_GC), 0, a);
+    rrc_decref(w->v->heap, ob);
+    check_int(m_step(w), RRC_OK);
+    own_count = 1;
+    vm_root(w->v, o, 0);
+    vm_collect(w->v);
+    check_int(w->v->refused, 1);
+    own_count = 0;
+    check_int(m_step(w), RRC_OK);
+    vm_collect(w->v);
+    check_int(w->v->refused, 1);
+    check_ptr(RRC_LINK(ob), NULL);
+    while (rrc_next_dead(w->v->heap) != NULL)
+        ;
+    m_close(w);
+}
+
+/* In slices a number is read, and then foreign code gives the wrapper to a second store: there are more visits. */
+static void a_visit_later_than_the_number(void)
+{
+    int kind, units;
+
+    for (kind = 0; kind < 2; kind++)
+        for (units = 1; units < 40; units++) {
+            m_world *w = confirming(0);
+            int p[3], s, t, a;
+
+            s = given_wrapper(w, M_GC | M_WRAPPER, &p[0]);
+            t = given_wrapper(w, M_GC | M_WRAPPER, &p[1]);
+            a = given_wrapper(w, kind == 0 ? M_GC | M_WRAPPER : M_WRAPPER, &p[2]);
+            m_root(w, p[0], 1);
+            m_root(w, p[1], 1);
+            m_root(w, p[2], 1);
+            m_f_refer(w, s, 0, a);
+            m_work(w, (size_t)units);
+            m_f_refer(w, t, 0, a);
+            while (!m_work(w, 1000))
+                ;
+            check_int(w->v->logged[RRC_ETRAVERSE], 0);
+            m_root(w, p[2], 0);
+            vm_collect(w->v);
+            check(w->p[p[2]].at != NULL);
+            m_close(w);
+        }
+}
+
+/* A foreign cycle that has lost its p's waits to be cleared. Then foreign code takes one of its objects. */
+static void foreign_code_takes_what_waits(void)
+{
+    m_world *w = confirming(0);
+    int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+
+    m_root(w, p, 1), m_root(w, q, 1);
+    m_f_refer(w, s, 0, a);
+    m_f_refer(w, a, 0, s);
+    check_int(m_step(w), RRC_OK);
+    m_root(w, p, 0), m_root(w, q, 0);
+    m_unlink(w, a);
+    m_unlink(w, s);
+    check_int(m_step(w), RRC_OK);
+    m_f_take(w, a);
+    m_run(w, 0);
+    check(w->ob[a].ob != NULL && w->ob[s].ob != NULL);
+    check_int(rrc_check(w->v->heap), RRC_OK);
+    r = m_new_p(w);                             /* held by the header, and linked once more */
+    check_int(m_link(w, r, a, 0), RRC_OK);
+    m_unlink(w, a);
+    check_int(rrc_check(w->v->heap), RRC_OK);
+    m_collect(w);
+    check(w->ob[a].ob != NULL && w->ob[s].ob != NULL);
+    m_f_drop(w, a);
+    m_collect(w);
+    m_collect(w);
+    check_ptr(w->ob[a].ob, NULL);
+    check_ptr(w->ob[s].ob, NULL);
+    check_int(w->ob[a].f_count + w->ob[s].f_count, 0);
+    m_close(w);
+}
+
+/* A foreign cycle that has lost its p's waits to be cleared, and one of its objects has a marker. */
+static void foreign_code_takes_what_has_a_marker(void)
+{
+    static short marker;
+    m_world *w = confirming(0);
+    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+
+    m_f_refer(w, s, 0, a);
+    m_f_refer(w, a, 0, s);
+    m_unlink(w, a);
+    m_unlink(w, s);
+    rrc_mark_deallocating(w->v->heap, &marker, w->ob[a].ob);
+    check_int(m_step(w), RRC_OK);
+    m_f_take(w, a);
+    m_run(w, 0);
+    check(w->ob[a].ob != NULL && w->ob[s].ob != NULL);
+    check_ptr(rrc_to_obj(w->v->heap, w->ob[a].ob), &marker);
+    check_int(rrc_check(w->v->heap), RRC_OK);
+    m_f_drop(w, a);
+    m_collect(w);
+    check_ptr(w->ob[a].ob, NULL);
+    check_ptr(w->ob[s].ob, NULL);
+    check_int(w->ob[a].f_count + w->ob[s].f_count, 0);
+    m_close(w);
+}
+
+/* A foreign cycle has lost its p's. Its edge nodes die between two slices of a step, and then foreign code takes one
+   of its objects: that is no garbage, although nothing stands for it any more. */
+static void a_wrapper_is_taken_after_its_node_has_died(void)
+{
+    size_t units;
+
+    for (units = 1; units < 40; units++) {
+        m_world *w = confirming(0);
+        int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+        int n = given_wrapper(w, M_GC | M_WRAPPER, &r);
+        rrc_stats stats;
+
+        unit_context("after %d units", (int)units);
+        m_root(w, r, 1);
+        m_f_refer(w, s, 0, a);
+        m_f_refer(w, a, 0, s);
+        m_unlink(w, a);
+        m_unlink(w, s);
+        m_refer(w, n, 0, a);
+        check_int(m_step(w), RRC_OK);
+        check(RRC_REFCNT(w->ob[a].ob) < 0 && RRC_REFCNT(w->ob[s].ob) < 0);
+        m_refer(w, n, 0, NOBODY);
+        m_root(w, r, 0);
+        m_work(w, units);
+        vm_collect(w->v);
+        m_f_take(w, a);
+        while (!m_work(w, 1000))
+            ;
+        rrc_get_stats(w->v->heap, &stats);
+        if (units <= 10)                            /* taken before the step has weighed any: only n waits */
+            check_int(stats.pending, 1);
+        m_run(w, 0);
+        check(w->ob[a].ob != NULL && w->ob[s].ob != NULL);
+        m_f_drop(w, a);
+        m_collect(w);
+        m_collect(w);
+        check_ptr(w->ob[a].ob, NULL);
+        check_ptr(w->ob[s].ob, NULL);
+        m_close(w);
+    }
+}
+
+/* In slices a number is read, two stores explain it, and then one of them gives the wrapper to a variable. Two references
+   are left. One of them is not explained, although as many were when the wrapper was seen. */
+static void a_wrapper_is_taken_after_it_was_seen(void)
+{
+    int kind, units;
+
+    for (kind = M_WRAPPER; kind <= (M_GC | M_WRAPPER); kind += M_GC)
+        for (units = 1; units < 40; units++) {
+            m_world *w = m_open(NULL, 1);
+            int p[3], s, t, a;
+
+            unit_context("kind %d, after %d units", kind, units);
+            w->touches = 1;
+            s = given_wrapper(w, M_GC | M_WRAPPER, &p[0]);
+            t = given_wrapper(w, M_GC | M_WRAPPER, &p[1]);
+            a = given_wrapper(w, M_GC | M_WRAPPER, &p[2]);
+            if (kind == M_WRAPPER)
+                m_track(w, a, 0);
+            m_root(w, p[0], 1);
+            m_root(w, p[1], 1);
+            m_f_refer(w, s, 0, a);
+            m_f_refer(w, t, 0, a);
+            m_work(w, (size_t)units);
+            m_f_take_out(w, t, 0);
+            while (!m_work(w, 1000))
+                ;
+            m_compare(w);
+            m_f_refer(w, s, 0, NOBODY);
+            vm_collect(w->v);
+            check(w->p[p[2]].at != NULL);
+            m_close(w);
+        }
+}
+
+/* ---- maps ---- */
+
+enum { KEYS = 40 };
+
+static void check_map(const rrc_map *map, char *keys, char *const *values, int count)
+{
+    int k;
+
+    for (k = 0; k < KEYS; k++)
+        check_ptr(rrc_map_get(map, keys + 8 * k), values[k]);
+    check_int((int)map->count, count);
+}
+
+/* Random changes to a map and to an array. Whenever the map needs memory, there is none at first. */
+static void a_map_is_like_an_array(void)
+{
+    static char bytes[20 * 8 * KEYS];
+    int round, i;
+
+    for (round = 0; round < 20; round++) {
+        m_world *w = m_open(NULL, (uint64_t)round);
+        rrc_map map = { 0 };
+        char *keys = bytes + round * 8 * KEYS, *values[KEYS] = { NULL };
+        int count = 0, most = 1 + (int)vm_pick(w->v, KEYS), failed = 0;
+        size_t memory = stats_of(w).memory;
+
+        for (i = 0; i < 300; i++) {
+            int k = (int)vm_pick(w->v, KEYS);
+            char *value = count < most && vm_pick(w->v, 4) != 0 ? keys + vm_pick(w->v, KEYS) : NULL;
+
+            w->v->allocations = 0;
+            w->v->fail_alloc_at = 1;
+            if (value != NULL && values[k] == NULL && rrc_map_reserve(w->v->heap, &map, 1) != RRC_OK) {
+                check_map(&map, keys, values, count);
+                w->v->fail_alloc_at = 0;
+                check_int(rrc_map_reserve(w->v->heap, &map, 1), RRC_OK);
+                failed++;
+            }
+            rrc_map_put(&map, keys + 8 * k, value);
+            count += (value != NULL) - (values[k] != NULL);
+            values[k] = value;
+            check_map(&map, keys, values, count);
+        }
+        w->v->fail_alloc_at = 0;
+        check(failed > 0 && stats_of(w).memory > memory);
+        rrc_map_free(w->v->heap, &map);
+        check_int((int)map.count, 0);
+        check_ptr(rrc_map_get(&map, keys), NULL);
+        check_int((int)(stats_of(w).memory - memory), 0);
+        m_close(w);
+    }
+}
+
+/* Returns how many keys the map takes memory for. */
+static int room_of(m_world *w, rrc_map *map, size_t more, size_t memory)
+{
+    check_int(rrc_map_reserve(w->v->heap, map, more), RRC_OK);
+    return (int)((stats_of(w).memory - memory) / (2 * sizeof(void *)));
+}
+
+static void a_map_has_room_for_what_is_reserved(void)
+{
+    static char keys[11];
+    m_world *w = m_open(NULL, 1);
+    rrc_map map = { 0 };
+    size_t memory = stats_of(w).memory;
+    int k;
+
+    check_int(room_of(w, &map, 0, memory), 16);
+    check_int(room_of(w, &map, 10, memory), 16);
+    for (k = 0; k < 10; k++)
+        rrc_map_put(&map, keys + k, keys);
+    w->v->fail_alloc_at = 1;            /* no memory is asked for */
+    check_int(room_of(w, &map, 0, memory), 16);
+    w->v->fail_alloc_at = 0;
+    check_int(room_of(w, &map, 1, memory), 32);
+    check_int(room_of(w, &map, 100, memory), 256);
+    check_int(rrc_map_reserve(w->v->heap, &map, SIZE_MAX), RRC_ENOMEM);
+    check_int(rrc_map_reserve(w->v->heap, &map, SIZE_MAX / 64 - 9), RRC_ENOMEM);
+    check_int(w->v->failed, 0);
+    for (k = 0; k <= 10; k++)
+        check_ptr(rrc_map_get(&map, keys + k), k < 10 ? keys : NULL);
+    rrc_map_free(w->v->heap, &map);
+    m_close(w);
+}
+
 UNIT_GROUP(closed_hosts,
+    UNIT(a_map_is_like_an_array), UNIT(a_map_has_room_for_what_is_reserved),
     UNIT(a_widget_and_its_closure),
     UNIT(at_once_by_collect),
     UNIT(through_pure_c_objects),
@@ -1033,7 +1590,14 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_node_of_the_hosts),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(what_goes_at_the_end_is_whole),
-    UNIT(words_about_weak_objects));
+    UNIT(words_about_weak_objects),
+    UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
+    UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(the_dead_come_back),
+    UNIT(a_slice_that_looks_for_deaths_ends), UNIT(a_step_spares_unconfirmed_deaths),
+    UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),
+    UNIT(foreign_code_takes_what_has_a_marker),
+    UNIT(a_failed_step_roots_wrappers), UNIT(wrappers_that_cannot_be_weighed), UNIT(a_visit_later_than_the_number),
+    UNIT(a_wrapper_is_taken_after_it_was_seen), UNIT(a_wrapper_is_taken_after_its_node_has_died));
 
 int mirror_cases(int argc, char **argv)
 {

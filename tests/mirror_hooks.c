@@ -1457,6 +1457,49 @@ static void untracked_objects_are_not_traversed(void)
     close_hand(h);
 }
 
+/* An object with memory of its own has no words in front of it that belong to the header (except in a layout
+   that has the link there). */
+#if !HOST_FRONT
+static int foreign_deallocs;
+
+static void foreign_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    (void)self;
+    foreign_deallocs++;
+}
+#endif
+
+static void steps_write_nothing_in_front_of_others_objects(void)
+{
+#if !HOST_FRONT
+    enum { FRONT = 32 };
+    static const rrc_type foreign = { .tp_name = "Foreign", .tp_dealloc = foreign_dealloc };
+    struct { uintptr_t front[FRONT]; rrc_object ob; } own;
+    hand *h = open_hand();
+    place *p;
+    int i;
+
+    for (i = 0; i < FRONT; i++)
+        own.front[i] = (uintptr_t)i * 0x01010101 + 1;
+    own.ob.ob_refcnt = 1;
+    own.ob.ob_pypy_link = NULL;
+    own.ob.ob_type = &foreign;
+    foreign_deallocs = 0;
+    p = link_to(h, &own.ob, 1);
+    step(h);
+    check(!IS_WEAK(&own.ob));
+    rrc_decref(h->heap, &own.ob);
+    step_makes_weak(h, &own.ob, p);
+    p->is_dead = 1;
+    step_and_run(h);
+    check_int(foreign_deallocs, 1);
+    for (i = 0; i < FRONT; i++)
+        check(own.front[i] == (uintptr_t)i * 0x01010101 + 1);
+    close_hand(h);
+#endif
+}
+
 /* What is untracked while its anchor is about to be dropped has it until the next step. */
 static void views_that_are_untracked_in_a_step(void)
 {
@@ -2985,6 +3028,51 @@ static void a_node_that_fails_in_a_slice(void)
     close_hand(h);
 }
 
+/* A step is given up by the end of its heap, and perhaps has failed before. Edge nodes have died since it looked
+   for these. The host is not asked to forget them. */
+enum { NO_FAILURE, FAILED_MIRROR, WRONG_TRAVERSE, WRONG_TRAVERSE_OF_VIEW, FAILURES };
+
+static void the_heap_ends_in_a_step(void)
+{
+    int failure, n;
+
+    for (failure = 0; failure < FAILURES; failure++)
+        for (n = 0; n < 60; n++) {
+            hand *h = open_hand();
+            pair t = new_pair(h, &Tracked);
+            rrc_object *owner = new_thing(h, &Tracked), *view = new_thing(h, &Tracked);
+            int mirrors, forgotten;
+
+            unit_context("failure %d, after slice %d", failure, n);
+            link_to(h, view, 1);
+            rrc_gc_untrack(h->heap, view);
+            give(owner, 0, view);
+            if (failure != FAILED_MIRROR)
+                step(h);
+            h->fail_mirror = failure == FAILED_MIRROR;
+            if (failure == WRONG_TRAVERSE)      /* it visits what it does not own */
+                THING(owner)->ref[1] = THING(owner)->ref[2] = owner;
+            else if (failure == WRONG_TRAVERSE_OF_VIEW)
+                THING(owner)->ref[1] = view;
+            slices(h, n);
+            h->fail_mirror = h->logged = 0;
+            THING(owner)->ref[1] = THING(owner)->ref[2] = NULL;
+            if (!node(h, t.x)->anchored && !node(h, t.y)->anchored)
+                die(h, &t);
+            mirrors = h->mirrors;
+            forgotten = h->forgotten;
+            check_int(rrc_heap_free(h->heap), 1);     /* the view, which owner owns */
+            check_int(h->mirrors, mirrors);
+            check_int(h->forgotten, forgotten);
+            check_int(h->logged, 0);
+            check_int(h->deallocs, 2);          /* (the handle has none) */
+            rrc_decref(h->heap, owner);
+            check_int(h->deallocs, 4);
+            check_int(h->bytes, 0);
+            free(h);
+        }
+}
+
 /* Garbage whose tp_clear has run is not given up as uncollectable while objects are weighed. */
 static void clearing_waits_for_the_weighing(void)
 {
@@ -3298,6 +3386,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(a_finalizer_in_a_step_takes_the_living),
     UNIT(targets_that_are_untracked),
     UNIT(untracked_objects_are_not_traversed),
+    UNIT(steps_write_nothing_in_front_of_others_objects),
     UNIT(views_that_are_untracked_in_a_step),
     UNIT(dead_when_it_is_mirrored),
     UNIT(no_nodes_for_bare_objects),
@@ -3335,6 +3424,6 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(many_targets),
     UNIT(uncollectable_till_it_is_linked),
     UNIT(garbage_keeps_its_node), UNIT(a_step_after_one_that_was_given_up), UNIT(a_node_that_fails_in_a_slice),
-    UNIT(a_node_that_dies_in_a_slice), UNIT(clearing_waits_for_the_weighing),
+    UNIT(a_node_that_dies_in_a_slice), UNIT(the_heap_ends_in_a_step), UNIT(clearing_waits_for_the_weighing),
     UNIT(links_change_between_slices), UNIT(an_owner_without_bias), UNIT(few_objects_without_links),
     UNIT(many_objects_without_links) DEBUG_TESTS);

@@ -92,8 +92,9 @@ static void clear_weak(vm *v, int only_plain)
 
         if (s->weak != NULL && is_dead(v, s->weak) && !(only_plain && s->weak->has_finalizer)) {
             check(!s->anchored);
-            if (!s->weak->has_finalizer) {
+            if (!s->weak->has_finalizer || s->weak->finalized) {
                 s->weak->slot = NULL;
+                s->weak->former = s;
                 s->owner = NULL;
             }
             s->weak = NULL;
@@ -108,9 +109,20 @@ static void report_deaths(vm *v)
     for (i = 0; i < v->objects.count; i++) {
         vm_object *o = (vm_object *)v->objects.at[i];
 
-        if (is_dead(v, o) && o->number >= 0 && !o->finalized && v->on_death != NULL)
-            v->on_death(v, o->number);
+        if (is_dead(v, o) && o->number >= 0 && !o->finalized && v->on_death != NULL) {
+            if (v->options.confirms)
+                o->is_dying = 1;
+            else
+                v->on_death(v, o->number);
+        }
     }
+}
+
+static void report_dying(vm *v, vm_object *o)
+{
+    if (o->is_dying)
+        v->on_death(v, o->number);
+    o->is_dying = 0;
 }
 
 static void sweep(vm *v)
@@ -122,12 +134,15 @@ static void sweep(vm *v)
 
         if (is_dead(v, o)) {
             check_ptr(o->slot, NULL);
+            report_dying(v, o);
             free(o->list);
             memset(o, 0xDD, sizeof *o);
             free(o);
         } else {
             o->marked = 0;
             o->young = 0;
+            if (o->former != NULL && (!o->former->is_used || o->former->owner != NULL))
+                o->former = NULL;
             o->place = left;
             v->objects.at[left++] = o;
         }
@@ -142,13 +157,16 @@ static void finish(vm *v)
     size_t i;
 
     report_deaths(v);
-    if (!v->options.keeps_resurrected)
+    if (v->options.confirms)
+        clear_weak(v, 0);
+    else if (!v->options.keeps_resurrected)
         clear_weak(v, 1);
     for (i = 0; i < v->objects.count; i++) {
         vm_object *o = (vm_object *)v->objects.at[i];
 
         if (is_dead(v, o) && o->has_finalizer && !o->finalized) {
             o->finalized = 1;
+            v->unconfirmed = 1;
             push(&v->to_finalize, o);
         }
     }
@@ -192,7 +210,9 @@ static void finalize(vm *v, vm_object *o)
     vm_slot *s = o->slot;
 
     o->has_finalizer = 0;
-    if (s != NULL && s->ob != NULL && !v->closed) {
+    if (s != NULL && s->ob != NULL && RRC_LINK(s->ob) != (rrc_gcref)s) {
+        s->owner = NULL, o->slot = NULL;        /* a step has dissolved the link */
+    } else if (s != NULL && s->ob != NULL && !v->closed) {
         rrc_object *ob = s->ob;
         vm_slot *node = (vm_slot *)rrc_mirror_node(v->heap, ob);
 
@@ -206,11 +226,58 @@ static void finalize(vm *v, vm_object *o)
         v->on_finalizer(v, o->number);
 }
 
+/* The header does not let the dead go. All that finalizers can see gets its slot back. */
+static void bring_back(vm *v)
+{
+    size_t i;
+
+    v->refused++;
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+        vm_slot *s = o->slot != NULL ? o->slot : o->former;
+
+        o->former = NULL;
+        o->is_dying = 0;
+        if (s == NULL || !s->is_used || s->weak != NULL || (s->owner != NULL && s->owner != o)
+            || (s->ob != NULL && RRC_LINK(s->ob) != (rrc_gcref)s))
+            continue;
+        s->weak = s->owner = o;
+        o->slot = s;
+        if (v->marking)
+            mark(v, o);
+    }
+    for (i = 0; i < v->to_finalize.count; i++)
+        ((vm_object *)v->to_finalize.at[i])->finalized = 0;
+    v->to_finalize.count = 0;
+    for (i = 0; i < v->objects.count; i++) {
+        vm_object *o = (vm_object *)v->objects.at[i];
+
+        if (o->slot != NULL && o->slot->ob != NULL)
+            rrc_touch(v->heap, o->slot->ob);
+    }
+}
+
 void vm_run_finalizers(vm *v)
 {
-    while (v->to_finalize.count > 0) {
-        vm_object *o = (vm_object *)v->to_finalize.at[--v->to_finalize.count];
+    size_t i;
 
+    while (v->to_finalize.count > 0) {
+        vm_object *o;
+
+        if (v->unconfirmed && v->options.confirms && !v->closed && !v->forgets_to_confirm) {
+            int may_go;
+
+            v->unconfirmed = 0;
+            may_go = rrc_mirror_confirm(v->heap);
+            if (!may_go) {
+                bring_back(v);
+                return;
+            }
+        }
+        if (v->options.confirms)
+            for (i = 0; i < v->objects.count; i++)
+                report_dying(v, (vm_object *)v->objects.at[i]);
+        o = (vm_object *)v->to_finalize.at[--v->to_finalize.count];
         o->pinned++;
         finalize(v, o);
         o->pinned--;
@@ -349,8 +416,12 @@ int vm_link(vm *v, vm_object *o, rrc_object *ob, int is_p)
     if (code != RRC_OK) {
         o->node = former;
         release_slot(v, s);
-    } else if (!is_p)
+    } else if (RRC_TYPE(ob)->tp_outside != NULL) {
         o->has_finalizer = 1;
+        o->finalized = 0;
+    } else if (!is_p) {
+        o->has_finalizer = 1;
+    }
     return code;
 }
 
@@ -359,12 +430,21 @@ int vm_unlink(vm *v, rrc_object *ob)
     vm_slot *s = (vm_slot *)RRC_LINK(ob);       /* (rrc_to_obj does not give a p that anchor has found dead) */
     int code = rrc_unlink(v->heap, ob);
 
-    if (code == RRC_OK) {
+    if (code == RRC_OK && s->ob == ob) {        /* (a light ob has been freed) */
         if (s->owner != NULL)
             s->owner->node = NULL;
         release_slot(v, s);
     }
     return code;
+}
+
+void vm_forget(vm *v, rrc_object *ob)
+{
+    size_t i;
+
+    for (i = 0; i < v->slots.count && v->options.confirms; i++)
+        if (((vm_slot *)v->slots.at[i])->ob == ob)
+            release_slot(v, (vm_slot *)v->slots.at[i]);
 }
 
 vm_object *vm_object_of(vm *v, rrc_object *ob)
@@ -384,7 +464,7 @@ static rrc_gcref survivor(void *userdata, rrc_gcref p)
     check(!v->closed && s->is_used);
     if (s->weak != NULL)
         return p;
-    if (s->ob != NULL)                  /* p of a link, which the header dissolves now */
+    if (s->ob != NULL && !v->options.confirms)      /* p of a link, which the header dissolves now */
         release_slot(v, s);
     return NULL;
 }
@@ -568,6 +648,7 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     desc.describe = describe;
     desc.realloc = allocate;
     desc.log = write_log;
+    desc.confirms_deaths = v->options.confirms;
     v->heap = rrc_heap_new(&desc);
     check(v->heap != NULL);
     return v;

@@ -4,7 +4,7 @@
  * out. What is reached must be there at any time, and in the end nothing else.
  *
  *     mirror random [seed [runs [steps]]]          and more: see random.h
- *     mirror control increfs|moves [seed [runs]]     break a rule: something must be lost */
+ *     mirror control increfs|moves|confirms [seed [runs]]      break a rule: something must be lost */
 
 #include "mirror_programs.h"
 #include "random.h"
@@ -13,13 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a host's finalizer keeps, and an object's after it, takes a collection each. */
-enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2, MOST_ROUNDS = 12 };
+/* What a host's finalizer keeps, and an object's after it, takes a collection each, and so does what a foreign object
+   refers to whose wrapper is gone. */
+enum { MOST_P = 3000, MOST_OB = 50, MOST_DEPTH = 2, MOST_ROUNDS = 12, MOST_ROUNDS_ABROAD = 100 };
 
 typedef struct driver {
     int depth;
     int steps_rarely;
     int slices;                     /* steps are done in slices */
+    int wraps;                      /* some objects are wrappers */
 } driver;
 
 static unsigned choose(m_world *w, unsigned n)
@@ -85,8 +87,13 @@ static void make_p(m_world *w)
 static void make_ob(m_world *w)
 {
     static const int kinds[] = { M_GC, M_GC, M_GC, M_GC, M_GC | M_FINAL, M_BARE, M_LIGHT };
+    static const int wrappers[] = { M_GC | M_WRAPPER, M_GC | M_WRAPPER, M_GC | M_FINAL | M_WRAPPER, M_WRAPPER };
 
-    if (population(w) < MOST_OB)
+    if (population(w) >= MOST_OB)
+        return;
+    if (((driver *)w->user)->wraps && choose(w, 2) == 0)
+        m_new_ob(w, wrappers[choose(w, sizeof wrappers / sizeof wrappers[0])]);
+    else
         m_new_ob(w, kinds[choose(w, sizeof kinds / sizeof kinds[0])]);
 }
 
@@ -139,15 +146,18 @@ static void hold_any(m_world *w)
         m_hold(w, ob);
 }
 
-/* Somebody holds a weak object, and lets go of the host's roots. */
-static void hold_weak(m_world *w)
+/* Somebody holds a weak object, and lets go of the host's roots. abroad: foreign code holds a wrapper. */
+static void hold_weak(m_world *w, int abroad)
 {
     int ob = some_ob(w);
     size_t i;
 
-    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0)
+    if (ob == NOBODY || RRC_REFCNT(w->ob[ob].ob) >= 0 || (abroad && !w->ob[ob].f_wrapped))
         return;
-    m_hold(w, ob);
+    if (abroad)
+        m_f_take(w, ob);
+    else
+        m_hold(w, ob);
     for (i = 0; i < w->p_count; i++)
         if (w->p[i].at != NULL && w->p[i].rooted && choose(w, 2) == 0)
             m_root(w, (int)i, 0);
@@ -166,7 +176,7 @@ static void grow(m_world *w)
 
     if (population(w) >= MOST_OB || w->p_count == MOST_P)
         return;
-    ob = m_new_ob(w, view ? M_BARE : M_GC);
+    ob = m_new_ob(w, view ? M_BARE : ((driver *)w->user)->wraps && choose(w, 2) == 0 ? M_GC | M_WRAPPER : M_GC);
     if (ob == NOBODY)
         return;
     w->ob[ob].pins++;
@@ -193,9 +203,51 @@ static void grow(m_world *w)
         m_drop(w, ob);
 }
 
+static int some_f(m_world *w)
+{
+    int i, tries;
+
+    m_reach(w);
+    for (tries = 0; w->ob_count > 0 && tries < 16; tries++) {
+        i = (int)w->ob_count - 1 - (int)choose(w, w->ob_count < 80 ? (unsigned)w->ob_count : 80);
+        if (w->ob[i].f_count > 0 && w->ob[i].f_reached)
+            return i;
+    }
+    return NOBODY;
+}
+
+/* Foreign code runs. */
+static void operate_abroad(m_world *w)
+{
+    int a = some_f(w), b = some_f(w), n = (int)choose(w, M_REFS);
+
+    if (a == NOBODY)
+        return;
+    switch (choose(w, 6)) {
+    case 0:
+        m_f_take(w, a);
+        break;
+    case 1:
+    case 2:
+        if (w->ob[a].f_ext > 0)
+            m_f_drop(w, a);
+        break;
+    case 3:
+        if (w->ob[a].f_ref[n] != NOBODY)
+            m_f_take_out(w, a, n);
+        break;
+    default:
+        m_f_refer(w, a, n, choose(w, 6) == 0 ? NOBODY : b);
+        break;
+    }
+}
+
 static void operate(m_world *w)
 {
     int a = NOBODY, b = NOBODY;
+
+    if (((driver *)w->user)->wraps && choose(w, 3) == 0)
+        operate_abroad(w);
 
     switch (choose(w, 48)) {
     case 0:
@@ -325,9 +377,23 @@ static void collect_in_slices(m_world *w)
     m_run(w, 0);
 }
 
+/* Foreign cycles without wrappers, or with such as are not searched, leak. */
+static void break_cycles_abroad(m_world *w)
+{
+    size_t i;
+    int k;
+
+    for (i = 0; i < w->ob_count; i++)
+        for (k = 0; k < M_REFS; k++)
+            if (w->ob[i].f_count > 0 && w->ob[i].f_ref[k] != NOBODY
+                    && !(w->ob[i].f_wrapped && (w->ob[i].kind & M_GC) != 0))
+                m_f_refer(w, (int)i, k, NOBODY);
+}
+
 /* Let go of nearly everything; then nothing but the rest may be left. */
 static void settle(m_world *w, int all)
 {
+    const driver *d = (const driver *)w->user;
     size_t i;
     int k;
 
@@ -343,15 +409,20 @@ static void settle(m_world *w, int all)
     for (i = 0; i < w->ob_count; i++)
         while (w->ob[i].ob != NULL && w->ob[i].held > 0 && (all || choose(w, 8) != 0))
             m_drop(w, (int)i);
+    for (i = 0; i < w->ob_count; i++)
+        while (w->ob[i].f_ext > 0 && (all || choose(w, 4) != 0))
+            m_f_drop(w, (int)i);
     for (i = 0; i < w->p_count; i++)
         if (w->p[i].at != NULL && w->p[i].rooted && (all || choose(w, 4) != 0))
             m_root(w, (int)i, 0);
-    for (k = 0; k < 4 || (k < MOST_ROUNDS && m_garbage(w) > 0); k++) {
-        if (((driver *)w->user)->slices)
+    break_cycles_abroad(w);
+    for (k = 0; k < 4 || (k < (d->wraps ? MOST_ROUNDS_ABROAD : MOST_ROUNDS) && m_garbage(w) > 0); k++) {
+        if (d->slices)
             collect_in_slices(w);
         else
             m_collect(w);
         m_compare(w);
+        break_cycles_abroad(w);
     }
     m_expect_no_garbage(w);
 }
@@ -370,7 +441,12 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     options.late_finalizers = seed / 3 % 2 != 0;
     options.keeps_resurrected = seed / 6 % 2 != 0;
     options.only_collects = careless == 0 && seed / 12 % 3 == 2;
+    d.wraps = careless == M_NO_CONFIRMS ? 1 : careless == 0 ? (int)(seed / 5 % 4) : 0;     /* 1: confirms, 2: touches */
+    options.confirms = d.wraps == 1;
+    options.late_finalizers &= !options.confirms;
     w = m_open(&options, seed);
+    w->touches = d.wraps == 2;
+    w->v->forgets_to_confirm = careless == M_NO_CONFIRMS;
     w->v->from = from;
     w->user = &d;
     d.steps_rarely = seed / 36 % 2 != 0;        /* many changes come between two steps */
@@ -388,7 +464,9 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
         if (careless == M_NO_TOUCHES && i % 3 == 0)
             move_any(w);
         else if (careless == M_NO_INCREFS && i % 3 == 0)
-            hold_weak(w);
+            hold_weak(w, 0);
+        else if (careless == M_NO_CONFIRMS && i % 3 == 0)
+            hold_weak(w, 1);
         else
             operate(w);
         if (d.slices && !d.steps_rarely && choose(w, 2) == 0)
@@ -435,7 +513,8 @@ int mirror_control(int argc, char **argv)
     const char *rule = argc > 1 ? argv[1] : "";
     unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
     unsigned long runs = argc > 3 ? strtoul(argv[3], NULL, 0) : 60, i, lost = 0;
-    int careless = strcmp(rule, "increfs") == 0 ? M_NO_INCREFS : strcmp(rule, "moves") == 0 ? M_NO_TOUCHES : 0;
+    int careless = strcmp(rule, "increfs") == 0 ? M_NO_INCREFS : strcmp(rule, "moves") == 0 ? M_NO_TOUCHES
+                 : strcmp(rule, "confirms") == 0 ? M_NO_CONFIRMS : 0;
 
     if (careless == 0)
         return 2;

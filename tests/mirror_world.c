@@ -39,8 +39,9 @@ static int set_to_one(int *flag)
 }
 
 /* Objects that the search does not see, or whose references it does not, hold what
-   they refer to until they go: so they are roots as long as they are there. */
-void m_reach(m_world *w)
+   they refer to until they go: so they are roots as long as they are there. A foreign object that others refer to
+   holds its wrapper, as long as that has a link, and with a P link p, too. widely: all that the header takes as held. */
+static void reach(m_world *w, int widely)
 {
     int again = 1, k;
     size_t i;
@@ -49,6 +50,15 @@ void m_reach(m_world *w)
         w->p[i].reached = w->p[i].at != NULL && w->p[i].rooted;
     for (i = 0; i < w->ob_count; i++)
         w->ob[i].reached = w->ob[i].ob != NULL && w->ob[i].held > 0;
+    for (i = 0; i < w->ob_count; i++) {
+        m_ob *o = &w->ob[i];
+
+        o->f_reached = o->f_held = o->f_ext > 0;
+        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches && !w->v->options.confirms)
+            o->f_reached = o->f_held = 1;       /* it stays rooted */
+        if (widely && o->f_count > 0 && (!o->f_wrapped || !o->tracked))
+            o->f_reached = 1;                   /* nobody visits what it refers to */
+    }
     while (again) {
         again = 0;
         for (i = 0; i < w->p_count; i++) {
@@ -68,9 +78,24 @@ void m_reach(m_world *w)
             for (k = 0; k < M_REFS; k++)
                 if (w->ob[i].ref[k] != NOBODY)
                     again |= set_to_one(&w->ob[w->ob[i].ref[k]].reached);
+            if (w->ob[i].f_wrapped)
+                again |= set_to_one(&w->ob[i].f_reached);
+        }
+        for (i = 0; i < w->ob_count; i++) {
+            m_ob *o = &w->ob[i];
+
+            for (k = 0; k < M_REFS && o->f_reached; k++)
+                if (o->f_ref[k] != NOBODY) {
+                    again |= set_to_one(&w->ob[o->f_ref[k]].f_reached);
+                    again |= set_to_one(&w->ob[o->f_ref[k]].f_held);
+                }
+            if (o->f_held && o->f_wrapped && o->ob != NULL && (widely || (o->p != NOBODY && w->p[o->p].at != NULL)))
+                again |= set_to_one(&o->reached);
         }
     }
 }
+
+void m_reach(m_world *w) { reach(w, 0); }
 
 static void lose(m_world *w, const char *what, int number)
 {
@@ -104,6 +129,73 @@ static void see_finalizer(vm *v, int number)
 
 /* ---- counted objects ---- */
 
+/* ---- the foreign library ---- */
+
+static void f_drop(m_world *w, int f)
+{
+    int k;
+
+    if (--w->ob[f].f_count > 0)
+        return;
+    for (k = 0; k < M_REFS; k++)
+        if (w->ob[f].f_ref[k] != NOBODY) {
+            int to = w->ob[f].f_ref[k];
+
+            w->ob[f].f_ref[k] = NOBODY;
+            f_drop(w, to);
+        }
+}
+
+/* A reference to f is taken or moved. */
+static void f_tell(m_world *w, int f)
+{
+    if (w->touches && w->ob[f].f_wrapped && w->ob[f].ob != NULL && w->careless != M_NO_TOUCHES)
+        rrc_touch(w->v->heap, w->ob[f].ob);
+}
+
+void m_f_take(m_world *w, int ob)
+{
+    f_tell(w, ob);
+    w->ob[ob].f_ext++;
+    w->ob[ob].f_count++;
+}
+
+void m_f_drop(m_world *w, int ob)
+{
+    w->ob[ob].f_ext--;
+    f_drop(w, ob);
+}
+
+void m_f_refer(m_world *w, int ob, int n, int to)
+{
+    int old = w->ob[ob].f_ref[n];
+
+    if (to != NOBODY) {
+        f_tell(w, to);
+        w->ob[to].f_count++;
+    }
+    w->ob[ob].f_ref[n] = to;
+    if (old != NOBODY)
+        f_drop(w, old);
+}
+
+void m_f_take_out(m_world *w, int ob, int n)
+{
+    int to = w->ob[ob].f_ref[n];
+
+    f_tell(w, to);
+    w->ob[ob].f_ref[n] = NOBODY;
+    w->ob[to].f_ext++;
+}
+
+static intptr_t thing_outside(rrc_heap *heap, rrc_object *self)
+{
+    return WORLD(heap)->ob[THING(self)->number].f_count - 1;
+}
+
+/* (tp_traverse does not get the heap.) */
+static m_world *world_now;
+
 static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     int k;
@@ -111,6 +203,17 @@ static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     for (k = 0; k < M_REFS; k++)
         RRC_VISIT(THING(self)->ref[k]);
     return 0;
+}
+
+static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    const m_ob *o = &world_now->ob[THING(self)->number];
+    int k;
+
+    for (k = 0; k < M_REFS; k++)
+        if (o->f_ref[k] != NOBODY && world_now->ob[o->f_ref[k]].f_wrapped)
+            RRC_VISIT(world_now->ob[o->f_ref[k]].ob);
+    return thing_traverse(self, visit, arg);
 }
 
 static void take(m_world *w, int ob)
@@ -137,10 +240,14 @@ static void forget_ref(m_world *w, int owner, int n)
 
 static int thing_clear(rrc_heap *heap, rrc_object *self)
 {
-    int k;
+    m_world *w = WORLD(heap);
+    int number = THING(self)->number, k;
 
+    for (k = 0; k < M_REFS && w->ob[number].f_wrapped; k++)
+        if (w->ob[number].f_ref[k] != NOBODY)
+            m_f_refer(w, number, k, NOBODY);
     for (k = 0; k < M_REFS; k++)
-        forget_ref(WORLD(heap), THING(self)->number, k);
+        forget_ref(w, number, k);
     return 0;
 }
 
@@ -169,6 +276,11 @@ static void see_freed(m_world *w, rrc_object *self)
     }
     if (o->held > 0 || o->inner > 0)
         lose(w, "counted object", THING(self)->number);
+    vm_forget(w->v, self);
+    if (o->f_wrapped) {
+        o->f_wrapped = 0;
+        f_drop(w, THING(self)->number);
+    }
 }
 
 static void thing_dealloc(rrc_heap *heap, rrc_object *self)
@@ -195,7 +307,18 @@ static void thing_free(rrc_heap *heap, void *self)
     rrc_del(heap, self);
 }
 
-static const rrc_type types[8] = {
+#define OUTSIDE(flags) .tp_outside = thing_outside, .tp_basicsize = sizeof(thing), .tp_flags = flags, \
+    .tp_dealloc = thing_dealloc
+#define GC_OUTSIDE(flags) OUTSIDE(RRC_TPFLAGS_HAVE_GC | flags), .tp_traverse = wrapper_traverse, .tp_clear = thing_clear
+/* With the flag, 16 more. */
+static const rrc_type types[32] = {
+    [M_WRAPPER] = { .tp_name = "BareWrapper", OUTSIDE(0) },
+    [M_WRAPPER + 16] = { .tp_name = "BareWrapper", OUTSIDE(RRC_TPFLAGS_TOUCHES) },
+    [M_WRAPPER | M_GC] = { .tp_name = "Wrapper", GC_OUTSIDE(0) },
+    [(M_WRAPPER | M_GC) + 16] = { .tp_name = "Wrapper", GC_OUTSIDE(RRC_TPFLAGS_TOUCHES) },
+    [M_WRAPPER | M_GC | M_FINAL] = { .tp_name = "FinalWrapper", GC_OUTSIDE(0), .tp_finalize = thing_finalize },
+    [(M_WRAPPER | M_GC | M_FINAL) + 16] = { .tp_name = "FinalWrapper", GC_OUTSIDE(RRC_TPFLAGS_TOUCHES),
+                                            .tp_finalize = thing_finalize },
     [M_BARE] = { .tp_name = "Bare", .tp_basicsize = sizeof(thing), .tp_dealloc = thing_dealloc },
     [M_GC] = { .tp_name = "Gc", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
                .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear },
@@ -222,13 +345,15 @@ int m_new_p(m_world *w)
 
 int m_new_ob(m_world *w, int kind)
 {
-    m_ob o = { NULL, 0, 0, 1, 0, 0, 0, 0, 0, { NOBODY, NOBODY, NOBODY }, NOBODY };
+    m_ob o = { NULL, 0, 0, 1, 0, 0, 0, 0, 0, { NOBODY, NOBODY, NOBODY }, NOBODY, 0, 0, 0, { NOBODY, NOBODY, NOBODY }, 0, 0 };
     int number = (int)w->ob_count;
+    const rrc_type *type = &types[kind + ((kind & M_WRAPPER) != 0 && w->touches ? 16 : 0)];
 
-    o.ob = (kind & M_GC) != 0 ? rrc_gc_new(w->v->heap, &types[kind]) : rrc_new(w->v->heap, &types[kind]);
+    o.ob = (kind & M_GC) != 0 ? rrc_gc_new(w->v->heap, type) : rrc_new(w->v->heap, type);
     if (o.ob == NULL)
         return NOBODY;
     o.kind = kind;
+    o.f_count = o.f_wrapped = (kind & M_WRAPPER) != 0;
     THING(o.ob)->number = number;
     w->ob = (m_ob *)grown(w->ob, &w->ob_room, w->ob_count, sizeof *w->ob);
     w->ob[w->ob_count++] = o;
@@ -433,7 +558,7 @@ size_t m_garbage(m_world *w)
 {
     size_t i, garbage = 0;
 
-    m_reach(w);
+    reach(w, 1);
     for (i = 0; i < w->p_count; i++)
         garbage += w->p[i].at != NULL && !w->p[i].reached;
     for (i = 0; i < w->ob_count; i++)
@@ -445,7 +570,7 @@ void m_expect_no_garbage(m_world *w)
 {
     size_t i;
 
-    m_reach(w);
+    reach(w, 1);
     for (i = 0; i < w->p_count; i++)
         if (w->p[i].at != NULL && !w->p[i].reached)
             unit_fail(__FILE__, __LINE__, "host object %d is leaked", (int)i);
@@ -463,6 +588,7 @@ m_world *m_open(const vm_options *options, uint64_t seed)
     if (w == NULL)
         abort();
     w->v = vm_open(options, seed);
+    world_now = w;
     w->v->test = w;
     w->v->on_death = see_death;
     w->v->on_finalizer = see_finalizer;

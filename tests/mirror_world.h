@@ -13,10 +13,10 @@
 enum { M_REFS = 3, NOBODY = -1 };
 
 /* What kind of counted object; bits to be combined. */
-enum { M_BARE = 0, M_GC = 1, M_FINAL = 2, M_LIGHT = 4 };
+enum { M_BARE = 0, M_GC = 1, M_FINAL = 2, M_LIGHT = 4, M_WRAPPER = 8 };
 
 /* The rules that a control breaks. */
-enum { M_NO_INCREFS = 1, M_NO_TOUCHES = 2 };
+enum { M_NO_INCREFS = 1, M_NO_TOUCHES = 2, M_NO_CONFIRMS = 3 };
 
 typedef struct m_p {
     vm_object *at;              /* NULL: it was found to be unreachable */
@@ -31,6 +31,11 @@ typedef struct m_ob {
     int pins;                   /* of held: no operation in a finalizer drops these */
     int ref[M_REFS];
     int p;                      /* linked, as far as was seen; or NOBODY */
+    /* The foreign object of a wrapper, which can live longer than that: */
+    int f_count, f_ext;         /* references; those of foreign variables */
+    int f_wrapped;              /* the wrapper has a reference */
+    int f_ref[M_REFS];          /* others, by the numbers of their wrappers */
+    int f_reached, f_held;      /* ... held: by others than the wrapper */
 } m_ob;
 
 typedef struct m_world {
@@ -38,6 +43,7 @@ typedef struct m_world {
     m_p *p;
     m_ob *ob;
     size_t p_count, p_room, ob_count, ob_room;
+    int touches;                /* foreign code calls rrc_touch: RRC_TPFLAGS_TOUCHES */
     int careless;               /* a control breaks a rule: M_NO_INCREFS or M_NO_TOUCHES; 0: none */
     int soft;                   /* a control: what is lost is counted, and no failure */
     size_t lost;
@@ -59,6 +65,12 @@ void m_drop(m_world *w, int ob);
 void m_refer(m_world *w, int owner, int n, int to);
 void m_move(m_world *w, int from, int n, int to, int k);    /* a reference, without counting */
 void m_track(m_world *w, int ob, int on);
+
+/* Foreign code takes, drops and moves references. It tells the header only if the types say so. */
+void m_f_take(m_world *w, int ob);
+void m_f_drop(m_world *w, int ob);
+void m_f_refer(m_world *w, int ob, int n, int to);      /* to NOBODY: clears the field */
+void m_f_take_out(m_world *w, int ob, int n);           /* a variable gets what the field has */
 
 /* What can be reached now: sets .reached. */
 void m_reach(m_world *w);

@@ -590,7 +590,8 @@ static void operate(world *w)
 /* ---- the end ---- */
 
 /* What rrc_heap_free must return: dissolve all, drop what nobody holds, until
-   nothing changes; then see who is left of those linked or waiting. */
+   nothing changes; then see who is left of those that were linked or in the queue.
+   (An object that a limit put off has no link: it is not counted, even if its finalizer keeps it.) */
 static size_t expected_rest(const world *start)
 {
     world *w = (world *)malloc(sizeof *w);
@@ -601,7 +602,7 @@ static size_t expected_rest(const world *start)
         abort();
     *w = *start;
     for (i = 0; i < MAX_OB; i++) {
-        counted[i] = w->ob[i].life == ALIVE && (w->ob[i].p >= 0 || w->ob[i].queued || is_due(w, i));
+        counted[i] = w->ob[i].life == ALIVE && (w->ob[i].p >= 0 || w->ob[i].queued);
         w->ob[i].p = -1;
         w->ob[i].queued = 0;
     }
@@ -633,7 +634,7 @@ static void end_world(world *w)
     w->running = 0;
     w->busy_end = (int)pick(&w->from, 2);
     for (i = 0; i < MAX_OB; i++)
-        counted[i] = w->ob[i].life == ALIVE && (w->ob[i].p >= 0 || w->ob[i].queued || is_due(w, i));
+        counted[i] = w->ob[i].life == ALIVE && (w->ob[i].p >= 0 || w->ob[i].queued);
     for (i = 0; i < MAX_OB; i++) {
         w->ob[i].p = -1;
         w->ob[i].queued = 0;

@@ -9,6 +9,10 @@
  * barrier, a reference that is overwritten makes its target gray, and roots are marked
  * at the start only.
  *
+ * Some C objects are wrappers (tp_outside). They own a reference to an object of a foreign library, which has counts and
+ * fields of its own, and whose code takes, moves and drops references at any moment, also in the hooks, without telling
+ * the header.
+ *
  * What is tested: no object that the program can reach is finalized, cleared or freed,
  * and no host object that it can reach dies (LOST). What was garbage when a search began,
  * and was not touched since, is gone after two complete collections (MISSED). */
@@ -27,11 +31,13 @@
 #define HOST_SLOT 0
 #endif
 
-enum { MOST_C = 14, MOST_P = 12, FIELDS = 3, MOST_WEAK = 4, NONE = -1, MOST_GRAY = 4096, DEEPEST = 2 };
+enum { MOST_C = 14, MOST_P = 12, MOST_F = 18, FIELDS = 3, MOST_WEAK = 4, NONE = -1, MOST_GRAY = 4096, DEEPEST = 2 };
 
 /* ---- what there is ---- */
 
-typedef enum c_kind { GC, WEAK, FINAL, PLAIN, OWN, LIGHT, KINDS } c_kind;
+typedef enum c_kind {
+    GC, WEAK, FINAL, WRAPPER, FINAL_WRAPPER, PLAIN, OWN, LIGHT, PLAIN_WRAPPER, OWN_WRAPPER, KINDS
+} c_kind;
 
 /* A counted object. */
 typedef struct thing {
@@ -54,6 +60,7 @@ typedef struct c_node {
     int    ext;             /* references of C variables */
     int    held;            /* code that is running uses it */
     int    link, is_p;      /* a host object, or NONE */
+    int    foreign;         /* of a wrapper: its foreign object, or NONE */
     int    dying;           /* its dealloc is running */
     int    suspect;         /* it was not reachable at the last verdict, and some garbage is not dealt with yet */
     int    guarded;         /* C could reach it when rrc_run_pending began */
@@ -72,6 +79,18 @@ typedef struct p_node {
     long  found;
 } p_node;
 
+/* An object of the foreign library. It is freed when nothing refers to it. */
+typedef struct f_node {
+    int is_there;
+    int wrapper;            /* the C object that owns a reference to it, or NONE */
+    int ext;                /* references of foreign variables */
+    int dying;              /* its wrapper's dealloc is running, and drops the reference at the end */
+    int field[FIELDS];
+} f_node;
+
+/* held: foreign objects to which others than their wrappers refer. */
+typedef struct set { unsigned c, p, f, held; } set;
+
 typedef enum phase { IDLE, MARKING, VERDICT, SWEEPING } phase;
 
 static struct {
@@ -80,16 +99,21 @@ static struct {
     choices   from;
     c_node    c[MOST_C];
     p_node    p[MOST_P];
+    f_node    f[MOST_F];
     int       weak[MOST_WEAK];
     int       gray[MOST_GRAY], gray_count;
     cell     *moved;                    /* cells that are not in use any more, in a collection */
     phase     phase;
     int       snapshot, reports_early, checks, small;
     int       in_minor, in_major, in_move, in_work, in_pending, in_slot, ending, calm;
+    int       in_early;                 /* the host marks on after the trace call, and not in propagate */
+    int       ends_early;               /* small graphs: as soon as all is marked; 2: after the mutation */
     int       walking;
     int       favors;                   /* which operations are frequent */
     int       garbage_waits;            /* rrc_run_pending was called after a verdict, before the end of the sweep */
     int       moves_out;                /* small graphs: a dealloc moves out what its object owns */
+    int       is_decided;               /* a collection at once has weighed wrappers for the last time */
+    set       decided;                  /* ... and this could be reached then */
     int       is_clean;                 /* this collection finds all garbage of its start */
     long      complete;                 /* collections that did, and whose garbage is gone */
     int       finished_one;             /* ... but for the garbage, which is still pending */
@@ -99,9 +123,6 @@ static struct {
 static int talks;               /* everything is printed */
 
 
-
-typedef struct set { unsigned c, p; } set;
-
 #define BIT(i) (1u << (i))
 
 static c_node *node_of(rrc_object *ob) { return &w.c[((thing *)(void *)ob)->id]; }
@@ -109,7 +130,14 @@ static int id_of(rrc_object *ob) { return ((thing *)(void *)ob)->id; }
 static int id_of_p(rrc_gcref p) { return ((cell *)p)->id; }
 static rrc_object *ob_of(int x) { return &w.c[x].at->ob; }
 
-static int is_gc(c_kind kind) { return kind <= FINAL; }
+static int is_gc(c_kind kind) { return kind <= FINAL_WRAPPER; }
+static int is_own(c_kind kind) { return kind == OWN || kind == OWN_WRAPPER; }
+static int is_final(c_kind kind) { return kind == FINAL || kind == FINAL_WRAPPER; }
+
+static int is_wrapper(c_kind kind)
+{
+    return kind == WRAPPER || kind == FINAL_WRAPPER || kind == PLAIN_WRAPPER || kind == OWN_WRAPPER;
+}
 
 /* The verdict is that it is dead. */
 static int is_doomed(const p_node *p)
@@ -151,14 +179,39 @@ static void add_p(set *s, int q, int *todo, int *count)
     }
 }
 
+static void add_f(set *s, int f, int is_held, int *todo, int *count)
+{
+    if ((s->f & BIT(f)) != 0 && (!is_held || (s->held & BIT(f)) != 0))
+        return;
+    s->f |= BIT(f);
+    if (is_held)
+        s->held |= BIT(f);
+    todo[(*count)++] = MOST_C + MOST_P + f;
+}
+
+/* The references to a foreign object, but for its wrapper's. */
+static int count_outside(int f)
+{
+    int n = w.f[f].ext + w.f[f].dying, i, k;
+
+    for (i = 0; i < MOST_F; i++)
+        for (k = 0; k < FIELDS; k++)
+            n += w.f[i].is_there && w.f[i].field[k] == f;
+    return n;
+}
+
 /* What can be reached over both heaps. Of what was garbage at the last verdict, links do not count, as they do not
-   hold. wide: what a search takes as held counts, too. */
+   hold. A foreign object that others refer to holds its wrapper, as long as that has a link. wide: what a search takes
+   as held counts, too. */
 static set reach_from(set s, int wide)
 {
-    int todo[MOST_C + MOST_P], count = 0, i, k;
+    int todo[MOST_C + MOST_P + 2 * MOST_F], count = 0, i, k;
     set from = s;
 
-    s.c = s.p = 0;
+    s.c = s.p = s.f = s.held = 0;
+    for (i = 0; i < MOST_F; i++)
+        if ((from.f & BIT(i)) != 0)
+            add_f(&s, i, (from.held & BIT(i)) != 0, todo, &count);
     for (i = 0; i < MOST_C; i++)
         if ((from.c & BIT(i)) != 0)
             add_c(&s, i, todo, &count);
@@ -175,6 +228,23 @@ static set reach_from(set s, int wide)
                     add_c(&s, id_of(x->at->field[k]), todo, &count);
             if (x->link != NONE && x->is_p && (wide || !x->suspect))
                 add_p(&s, x->link, todo, &count);
+            if (x->foreign != NONE)
+                add_f(&s, x->foreign, 0, todo, &count);
+            if (wide && x->link != NONE && x->foreign != NONE && count_outside(x->foreign) > 0)
+                add_p(&s, x->link, todo, &count);
+        } else if (i >= MOST_C + MOST_P) {
+            const f_node *f = &w.f[i - MOST_C - MOST_P];
+
+            for (k = 0; k < FIELDS; k++)
+                if (f->field[k] != NONE)
+                    add_f(&s, f->field[k], 1, todo, &count);
+            if (f->wrapper == NONE || (s.held & BIT(i - MOST_C - MOST_P)) == 0)
+                continue;
+            if (wide || (w.c[f->wrapper].link != NONE && is_alive(w.c[f->wrapper].link) && !w.c[f->wrapper].suspect)) {
+                add_c(&s, f->wrapper, todo, &count);
+                if (w.c[f->wrapper].link != NONE)
+                    add_p(&s, w.c[f->wrapper].link, todo, &count);
+            }
         } else {
             int q = i - MOST_C;
 
@@ -191,9 +261,12 @@ static set reach_from(set s, int wide)
 
 static set reach(void)
 {
-    set s = { 0, 0 };
+    set s = { 0, 0, 0, 0 };
     int i;
 
+    for (i = 0; i < MOST_F; i++)
+        if (w.f[i].is_there && w.f[i].ext > 0)
+            s.f = s.held |= BIT(i);
     for (i = 0; i < MOST_C; i++)
         if (w.c[i].at != NULL && (w.c[i].ext > 0 || w.c[i].held > 0 || (w.c[i].dying && !w.c[i].suspect)))
             s.c |= BIT(i);
@@ -206,19 +279,34 @@ static set reach(void)
 /* What C can reach without the host. */
 static unsigned reach_in_c(void)
 {
-    unsigned c = 0, before;
+    unsigned c = 0, f = 0, before, before_f;
     int i, k;
 
     for (i = 0; i < MOST_C; i++)
         if (w.c[i].at != NULL && w.c[i].ext > 0)
             c |= BIT(i);
+    for (i = 0; i < MOST_F; i++)
+        if (w.f[i].is_there && w.f[i].ext > 0)
+            f |= BIT(i);
     do {
         before = c;
-        for (i = 0; i < MOST_C; i++)
+        before_f = f;
+        for (i = 0; i < MOST_C; i++) {
             for (k = 0; k < FIELDS; k++)
                 if ((c & BIT(i)) != 0 && w.c[i].at->field[k] != NULL)
                     c |= BIT(id_of(w.c[i].at->field[k]));
-    } while (c != before);
+            if ((c & BIT(i)) != 0 && w.c[i].foreign != NONE)
+                f |= BIT(w.c[i].foreign);
+        }
+        for (i = 0; i < MOST_F; i++)
+            if ((f & BIT(i)) != 0) {
+                for (k = 0; k < FIELDS; k++)
+                    if (w.f[i].field[k] != NONE)
+                        f |= BIT(w.f[i].field[k]);
+                if (w.f[i].wrapper != NONE)
+                    c |= BIT(w.f[i].wrapper);
+            }
+    } while (c != before || f != before_f);
     return c;
 }
 
@@ -255,9 +343,17 @@ static int count_references(int x)
 /* What a search must not call garbage: the references of objects that it does not see count as held. */
 static set reach_widely(void)
 {
-    set s = { 0, 0 };
+    set s = { 0, 0, 0, 0 };
     int i, k;
 
+    for (i = 0; i < MOST_F; i++) {
+        if (w.f[i].is_there && w.f[i].ext + w.f[i].dying > 0)
+            s.f |= BIT(i), s.held |= BIT(i);
+        if (w.f[i].is_there && (w.f[i].wrapper == NONE || !w.c[w.f[i].wrapper].tracked))
+            for (k = 0; k < FIELDS; k++)
+                if (w.f[i].field[k] != NONE)
+                    s.f |= BIT(w.f[i].field[k]), s.held |= BIT(w.f[i].field[k]);
+    }
     for (i = 0; i < MOST_C; i++) {
         const c_node *x = &w.c[i];
 
@@ -269,8 +365,10 @@ static set reach_widely(void)
             for (k = 0; k < FIELDS; k++)
                 if (x->at->field[k] != NULL)
                     s.c |= BIT(id_of(x->at->field[k]));
-        if (x->kind == OWN && count_references(i) > 0)
+        if (is_own(x->kind) && (count_references(i) > 0 || (x->foreign != NONE && count_outside(x->foreign) > 0)))
             s.c |= BIT(i);
+        if (is_own(x->kind) && x->foreign != NONE && count_outside(x->foreign) > 0)
+            s.f |= BIT(x->foreign), s.held |= BIT(x->foreign);
     }
     for (i = 0; i < MOST_P; i++)
         if (w.p[i].at != NULL && w.p[i].roots > 0)
@@ -327,6 +425,10 @@ static void dump(void)
             printf(" %d", c->at->field[k] != NULL ? id_of(c->at->field[k]) : NONE);
         printf("\n");
     }
+    for (i = 0; i < MOST_F; i++)
+        if (w.f[i].is_there)
+            printf("foreign %d:%s wrapper %d ext %d outside %d -> %d %d %d\n", i, (r.f & BIT(i)) != 0 ? " reachable" : "",
+                   w.f[i].wrapper, w.f[i].ext, count_outside(i), w.f[i].field[0], w.f[i].field[1], w.f[i].field[2]);
     for (i = 0; i < MOST_P; i++)
         if (w.p[i].at != NULL)
             printf("p %d:%s%s roots %d color %d found %ld -> %d %d %d\n", i, (r.p & BIT(i)) != 0 ? " reachable" : "",
@@ -416,6 +518,22 @@ static void check_cell(rrc_gcref p)
         unit_fail(__FILE__, __LINE__, "the header names a host object that was freed (operation %lu)", w.operations);
 }
 
+static void foreign_step(void);
+
+/* Foreign code does something in a hook. (A collection that ends early weighs wrappers for the last time in the trace
+   call. One that is done at once does so before it keeps what finalizers need: a reference that is taken after that
+   does not keep a proxy that was dead by then.) */
+static void foreign_in_hook(unsigned chance)
+{
+    if (w.in_early || w.small || w.calm || w.ending || choose(chance) != 0)
+        return;
+    if (w.heap->keeping != 0 && w.phase == IDLE && !w.is_decided) {
+        w.decided = reach();
+        w.is_decided = 1;
+    }
+    foreign_step();
+}
+
 static void hook_trace(void *userdata, rrc_gcref p)
 {
     int q = id_of_p(p);
@@ -430,6 +548,7 @@ static void hook_trace(void *userdata, rrc_gcref p)
     }
     check(w.in_major || w.phase == MARKING || w.in_work || w.ending);
     mark(q);
+    foreign_in_hook(8);
     if (!w.small && choose(256) == 0) {
         rrc_gc_disable(w.heap);         /* in the middle of any stage */
         w.is_clean = 0;
@@ -439,8 +558,9 @@ static void hook_trace(void *userdata, rrc_gcref p)
 static void hook_propagate(void *userdata)
 {
     (void)userdata;
-    while (mark_one())
+    while (!w.in_early && mark_one())
         ;
+    foreign_in_hook(4);
 }
 
 static rrc_gcref hook_survivor(void *userdata, rrc_gcref p)
@@ -621,9 +741,11 @@ static void start(void)
     if (talks)
         printf("start%s\n", w.is_clean ? ", clean" : "");
     dump();
+    w.gray_count = 0;
+    if (choose(4) == 0)
+        mark_roots();                   /* the host may report before */
     check_int(rrc_major_collection_start(w.heap), RRC_OK);
     w.phase = MARKING;
-    w.gray_count = 0;
     if (w.snapshot || choose(2))
         mark_roots();
 }
@@ -633,6 +755,9 @@ static void pronounce(set alive, int keeps)
     int i, k;
 
     check_int(w.gray_count, 0);
+    if (w.is_decided)
+        alive = w.decided;
+    w.is_decided = 0;
     w.phase = VERDICT;
     for (i = 0; i < MOST_P; i++)
         if (w.p[i].at != NULL && w.p[i].color == WHITE)
@@ -654,17 +779,16 @@ static void pronounce(set alive, int keeps)
 
 static void end_marking(void)
 {
-    set alive = reach();
-
     w.in_major = 1;
     if (!w.snapshot)
         mark_roots();
     if (choose(2))
         hook_propagate(NULL);
     check_int(rrc_major_collection_trace(w.heap), RRC_OK);
-    hook_propagate(NULL);
+    while (mark_one())
+        ;
     w.in_major = 0;
-    pronounce(alive, 1);
+    pronounce(reach(), 1);
 }
 
 static void end_collection(void)
@@ -706,6 +830,38 @@ static void sweep(size_t max)
         end_collection();
 }
 
+/* The host ends its marking, and cannot do that in a trace call. */
+static void end_collection_early(void)
+{
+    set alive = reach();
+    unsigned repeats = choose(8) == 0;
+    int i;
+
+    for (i = 0; i < MOST_C; i++)
+        if (w.c[i].at != NULL && is_final(w.c[i].kind) && !w.c[i].finalized)
+            w.is_clean = 0;             /* it counts as held */
+    w.in_major = w.in_early = 1;
+    if (!w.snapshot)
+        mark_roots();
+    while (choose(2) && mark_one())
+        ;
+    do {
+        check_int(rrc_major_collection_trace_early(w.heap), RRC_OK);
+        while ((repeats == 0 || choose(2)) && mark_one())
+            ;
+    } while (repeats-- > 0);
+    while (mark_one())
+        ;
+    w.in_early = 0;
+    pronounce(alive, 0);
+    if (choose(2))
+        check_int(rrc_major_collection_free(w.heap), RRC_OK);
+    else
+        check_int(rrc_major_collection_sweep(w.heap, choose(3)), 0);
+    w.in_major = 0;
+    end_collection();
+}
+
 /* One slice, or a step to the next phase. */
 static void advance(size_t max)
 {
@@ -723,9 +879,9 @@ static void advance(size_t max)
             while (n-- > 0 && mark_one())
                 ;
         } else if (work(max) < max && choose(w.gray_count == 0 ? 3 : 8) == 0) {
-            end_marking();
+            (choose(3) ? end_marking : end_collection_early)();
         } else if (choose(24) == 0) {
-            end_marking();
+            (choose(2) ? end_marking : end_collection_early)();
         }
         break;
     case VERDICT:
@@ -754,7 +910,6 @@ static void finish_collection(void)
 /* All at once. */
 static void collect_whole(void)
 {
-    set alive;
     int keeps;
 
     finish_collection();
@@ -762,14 +917,14 @@ static void collect_whole(void)
     w.is_clean = 0;
     w.gray_count = 0;
     w.in_major = 1;
-    alive = reach();
     mark_roots();
     if (choose(2))
         hook_propagate(NULL);
     check_int(rrc_major_collection_trace(w.heap), RRC_OK);
-    hook_propagate(NULL);
+    while (mark_one())
+        ;
     keeps = (int)choose(2);
-    pronounce(alive, keeps);
+    pronounce(reach(), keeps);
     if (keeps) {
         check_int(rrc_major_collection_keep(w.heap), RRC_OK);
         hook_propagate(NULL);
@@ -871,6 +1026,65 @@ static void expect_uncleared(int x)
                       x, i, w.operations);
 }
 
+/* ---- the foreign library ---- */
+
+/* A reference to f is gone. */
+static void foreign_drop(int f)
+{
+    f_node *x = &w.f[f];
+    int k, t;
+
+    if (x->wrapper != NONE || count_outside(f) > 0 || !x->is_there)
+        return;
+    x->is_there = 0;
+    for (k = 0; k < FIELDS; k++) {
+        t = x->field[k];
+        x->field[k] = NONE;
+        if (t == NONE)
+            continue;
+        if (!w.calm && !w.ending && !w.small && choose(6) == 0) {       /* it moves out */
+            w.f[t].ext++;
+            touch_garbage();
+            for (t = 0; t < MOST_C; t++)
+                w.c[t].cleared = 0;
+        } else {
+            foreign_drop(t);
+        }
+    }
+}
+
+static void foreign_clear(int f, int k)
+{
+    int t = w.f[f].field[k];
+
+    w.f[f].field[k] = NONE;
+    if (t != NONE)
+        foreign_drop(t);
+}
+
+static int new_f(int wrapper)
+{
+    int f, k;
+
+    for (f = 0; f < MOST_F && w.f[f].is_there; f++)
+        ;
+    if (f == MOST_F)
+        return NONE;
+    memset(&w.f[f], 0, sizeof w.f[f]);
+    w.f[f].is_there = 1;
+    w.f[f].wrapper = wrapper;
+    w.f[f].ext = wrapper == NONE;
+    for (k = 0; k < FIELDS; k++)
+        w.f[f].field[k] = NONE;
+    return f;
+}
+
+static intptr_t thing_outside(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    return count_outside(node_of(self)->foreign);
+}
+
 static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     int k;
@@ -880,11 +1094,26 @@ static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
     return 0;
 }
 
+static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    const f_node *f = &w.f[node_of(self)->foreign];
+    int k;
+
+    for (k = 0; k < FIELDS; k++)
+        if (f->field[k] != NONE && w.f[f->field[k]].wrapper != NONE)
+            RRC_VISIT(ob_of(w.f[f->field[k]].wrapper));
+    return thing_traverse(self, visit, arg);
+}
+
 static void thing_dealloc(rrc_heap *heap, rrc_object *self)
 {
     thing *at = (thing *)(void *)self;
-    int x = at->id, k;
+    int x = at->id, f = w.c[x].foreign, k;
 
+    if (f != NONE) {                    /* nobody visits it from now on */
+        w.f[f].wrapper = w.c[x].foreign = NONE;
+        w.f[f].dying = 1;
+    }
     if (w.c[x].ext > 0)
         unit_fail(__FILE__, __LINE__, "LOST: C object %d is deallocated, but C has a reference (operation %lu)", x, w.operations);
     check_int(count_references(x), 0);
@@ -895,6 +1124,11 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     expect_whole(x);
     w.c[x].tracked = 0;
     w.c[x].dying = 1;
+    if (f != NONE && choose(2)) {
+        w.f[f].dying = 0;
+        foreign_drop(f);
+        f = NONE;
+    }
     for (k = 0; k < FIELDS && w.small && w.moves_out && w.phase == MARKING; k++)
         if (at->field[k] != NULL) {
             w.c[id_of(at->field[k])].ext++;
@@ -916,6 +1150,10 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     }
     for (k = 0; k < FIELDS; k++)
         RRC_CLEAR(heap, at->field[k]);
+    if (f != NONE) {
+        w.f[f].dying = 0;
+        foreign_drop(f);
+    }
     RRC_TYPE(self)->tp_free(heap, self);
 }
 
@@ -934,7 +1172,7 @@ static void thing_free(rrc_heap *heap, void *self)
     x->found = 0;
     if (is_gc(x->kind))
         rrc_gc_del(heap, self);
-    else if (x->kind == OWN)
+    else if (is_own(x->kind))
         free(self);
     else
         rrc_del(heap, self);
@@ -949,11 +1187,13 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
     expect_unguarded(at->id, "cleared");
     expect_whole(at->id);
     check(!w.garbage_waits);
-    check(w.c[at->id].kind != FINAL || w.c[at->id].finalized || w.ending);
+    check(!is_final(w.c[at->id].kind) || w.c[at->id].finalized || w.ending);
     w.c[at->id].cleared = 1;
     if (talks)
         printf("%*sclear %d\n", w.in_slot * 2, "", at->id);
     check(w.in_pending > 0 || w.ending);
+    for (k = 0; k < FIELDS && w.c[at->id].foreign != NONE; k++)
+        foreign_clear(w.c[at->id].foreign, k);
     for (k = 0; k < FIELDS; k++)
         RRC_CLEAR(heap, at->field[k]);
     return 0;
@@ -975,7 +1215,8 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
     int x = id_of(self);
 
     lost(x, "finalized");
-    expect_unguarded(x, "finalized");
+    if (rrc_refcnt(self) > 1)           /* (else it goes by its count, although foreign code may hold its object) */
+        expect_unguarded(x, "finalized");
     expect_uncleared(x);
     if (talks)
         printf("%*sfinalize %d\n", w.in_slot * 2, "", x);
@@ -1015,9 +1256,17 @@ static const rrc_type types[KINDS] = {
       .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_clear_weakrefs = thing_clear_weakrefs },
     { HEAD, .tp_name = "Final", .tp_basicsize = sizeof(thing), .tp_itemsize = 8, .tp_flags = RRC_TPFLAGS_HAVE_GC, SLOTS,
       .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_finalize = thing_finalize },
+    { HEAD, .tp_name = "Wrapper", .tp_basicsize = sizeof(thing), .tp_itemsize = 8, .tp_flags = RRC_TPFLAGS_HAVE_GC, SLOTS,
+      .tp_traverse = wrapper_traverse, .tp_clear = thing_clear, .tp_clear_weakrefs = thing_clear_weakrefs,
+      .tp_outside = thing_outside },
+    { HEAD, .tp_name = "FinalWrapper", .tp_basicsize = sizeof(thing), .tp_itemsize = 8, .tp_flags = RRC_TPFLAGS_HAVE_GC,
+      SLOTS, .tp_traverse = wrapper_traverse, .tp_clear = thing_clear, .tp_finalize = thing_finalize,
+      .tp_outside = thing_outside },
     { HEAD, .tp_name = "Plain", .tp_basicsize = sizeof(thing), SLOTS },
     { HEAD, .tp_name = "Own", SLOTS },
     { HEAD, .tp_name = "Light", .tp_basicsize = sizeof(thing), SLOTS },
+    { HEAD, .tp_name = "PlainWrapper", .tp_basicsize = sizeof(thing), SLOTS, .tp_outside = thing_outside },
+    { HEAD, .tp_name = "OwnWrapper", SLOTS, .tp_outside = thing_outside },
 };
 
 static const rrc_type last_type = { HEAD, .tp_name = "Last", .tp_basicsize = sizeof(rrc_object) };
@@ -1026,19 +1275,24 @@ static int new_c(c_kind kind, int tracked)
 {
     rrc_object *ob;
     c_node *x;
-    int i;
+    int i, f = NONE;
 
     for (i = 0; i < MOST_C && w.c[i].at != NULL; i++)
         ;
     if (i == MOST_C)
         return NONE;
+    if (is_wrapper(kind)) {
+        f = new_f(i);
+        if (f == NONE)
+            return NONE;
+    }
     if (is_gc(kind)) {
         ob = rrc_gc_new_var(w.heap, &types[kind], 1);
-    } else if (kind == OWN) {
+    } else if (is_own(kind)) {
         ob = (rrc_object *)calloc(1, sizeof(thing));
         check(ob != NULL);
         ob->ob_refcnt = 1;
-        ob->ob_type = &types[OWN];
+        ob->ob_type = &types[kind];
     } else {
         ob = rrc_new(w.heap, &types[kind]);
     }
@@ -1050,6 +1304,7 @@ static int new_c(c_kind kind, int tracked)
     x->kind = kind;
     x->ext = 1;
     x->link = x->wanted = NONE;
+    x->foreign = f;
     if (is_gc(kind) && tracked) {
         check_int(rrc_gc_track(w.heap, ob), RRC_OK);
         x->tracked = 1;
@@ -1081,8 +1336,9 @@ typedef enum op_kind {
     /* Those up to OP_SMALL also come in small graphs. */
     OP_TAKE, OP_DROP, OP_STORE, OP_CLEAR, OP_MOVE, OP_GIVE, OP_SHIFT, OP_ROOT, OP_UNROOT, OP_HOST_STORE, OP_HOST_CLEAR,
     OP_LINK_P, OP_LINK_O, OP_UNLINK, OP_TRACK, OP_UNTRACK, OP_READ, OP_NEW_STORED, OP_MINOR, OP_PENDING,
+    OP_F_TAKE, OP_F_DROP, OP_F_STORE, OP_F_CLEAR, OP_F_MOVE, OP_F_SHIFT,
     OP_SMALL,
-    OP_NEW_C = OP_SMALL, OP_NEW_P, OP_WEAK, OP_WEAK_TAKE, OP_RESIZE, OP_NEXT_DEAD, OP_DISABLE, OP_ENABLE, OP_WALK, OP_PAUSE,
+    OP_F_NEW = OP_SMALL, OP_F_WEAK, OP_NEW_C, OP_NEW_P, OP_WEAK, OP_WEAK_TAKE, OP_RESIZE, OP_NEXT_DEAD, OP_DISABLE, OP_ENABLE, OP_WALK, OP_PAUSE,
     OP_MOVE_ALL, OP_COLLECT, OP_CHECK, OP_TO_OBJ,
     OPS
 } op_kind;
@@ -1090,6 +1346,7 @@ typedef enum op_kind {
 static const char *const names[OPS] = {
     "take", "drop", "store", "clear", "move", "give", "shift", "root", "unroot", "host_store", "host_clear",
     "link_p", "link_o", "unlink", "track", "untrack", "read", "new_stored", "minor", "pending",
+    "f_take", "f_drop", "f_store", "f_clear", "f_move", "f_shift", "f_new", "f_weak",
     "new_c", "new_p", "weak", "weak_take", "resize", "next_dead", "disable", "enable", "walk", "pause",
     "move_all", "collect", "check", "to_obj",
 };
@@ -1142,8 +1399,17 @@ static int can(op o, set r)
     int is_c = x != NULL && (r.c & BIT(o.a)) != 0, is_p = o.a < MOST_P && (r.p & BIT(o.a)) != 0;
     int to_c = o.b < MOST_C && (r.c & BIT(o.b)) != 0, to_p = o.b < MOST_P && (r.p & BIT(o.b)) != 0;
     int has_fields = is_c && x->kind != LIGHT && !x->dying;
+    const f_node *f = o.a < MOST_F && (r.f & BIT(o.a)) != 0 ? &w.f[o.a] : NULL;
+    int to_f = o.b < MOST_F && (r.f & BIT(o.b)) != 0;
 
     switch (o.kind) {
+    case OP_F_TAKE: return f != NULL && o.b == 0 && o.k == 0;
+    case OP_F_DROP: return f != NULL && o.b == 0 && o.k == 0 && f->ext > 0;
+    case OP_F_STORE: return f != NULL && to_f && f->field[o.k] == NONE && (!w.small || o.k == 0);
+    case OP_F_CLEAR: case OP_F_MOVE: return f != NULL && o.b == 0 && f->field[o.k] != NONE;
+    case OP_F_SHIFT: return f != NULL && to_f && f->field[o.k] != NONE && w.f[o.b].field[(o.k + 1) % FIELDS] == NONE;
+    case OP_F_NEW: return 1;
+    case OP_F_WEAK: return o.a < MOST_F && w.f[o.a].is_there;
     case OP_TAKE: return is_c && o.b == 0 && o.k == 0 && !x->dying;
     case OP_DROP: return is_c && o.b == 0 && o.k == 0 && x->ext > 0;
     case OP_STORE: return has_fields && to_c && is_first_free(x->at, o.k) && x->at->field[o.k] == NULL && !w.c[o.b].dying;
@@ -1191,6 +1457,72 @@ static void compare(void);
 static void pending(size_t max);
 static void walk(void);
 
+/* Foreign code tells nobody what it does. */
+static void do_foreign(op o, set r)
+{
+    f_node *f = &w.f[o.a];
+
+    switch (o.kind) {
+    case OP_F_TAKE:
+        f->ext++;
+        break;
+    case OP_F_DROP:
+        f->ext--;
+        foreign_drop(o.a);
+        break;
+    case OP_F_STORE:
+        f->field[o.k] = o.b;
+        break;
+    case OP_F_CLEAR:
+        foreign_clear(o.a, o.k);
+        break;
+    case OP_F_MOVE:
+        w.f[f->field[o.k]].ext++;
+        f->field[o.k] = NONE;
+        break;
+    case OP_F_SHIFT:
+        w.f[o.b].field[(o.k + 1) % FIELDS] = f->field[o.k];
+        f->field[o.k] = NONE;
+        break;
+    case OP_F_NEW:
+        new_f(NONE);
+        break;
+    default:                            /* OP_F_WEAK */
+        if ((r.f & BIT(o.a)) == 0) {
+            int x;
+
+            touch_garbage();
+            for (x = 0; x < MOST_C; x++)
+                w.c[x].cleared = 0;     /* its wrapper may have been cleared, and can be reached again */
+        }
+        f->ext++;
+        break;
+    }
+}
+
+/* Some foreign code runs. */
+static void foreign_step(void)
+{
+    set r = reach();
+    int tries, i;
+    op o;
+
+    for (tries = 0; tries < 8; tries++) {
+        o.kind = (op_kind)(OP_F_TAKE + choose(OP_F_NEW - OP_F_TAKE));
+        o.a = (int)choose(MOST_F);
+        o.b = o.kind == OP_F_STORE || o.kind == OP_F_SHIFT ? (int)choose(MOST_F) : 0;
+        o.k = o.kind == OP_F_TAKE || o.kind == OP_F_DROP ? 0 : (int)choose(FIELDS);
+        if (!can(o, r))
+            continue;
+        for (i = 0; i < MOST_C; i++)
+            w.c[i].guarded = 0;
+        if (talks)
+            printf("%*sin a hook: %s %d %d %d\n", w.in_slot * 2, "", names[o.kind], o.a, o.b, o.k);
+        do_foreign(o, r);
+        return;
+    }
+}
+
 static void do_op(op o, set r)
 {
     c_node *x = o.a < MOST_C ? &w.c[o.a] : NULL;
@@ -1200,6 +1532,10 @@ static void do_op(op o, set r)
         printf("%*s%lu: %s %d %d %d\n", w.in_slot * 2, "", w.operations, names[o.kind], o.a, o.b, o.k);
 
     switch (o.kind) {
+    case OP_F_TAKE: case OP_F_DROP: case OP_F_STORE: case OP_F_CLEAR: case OP_F_MOVE: case OP_F_SHIFT: case OP_F_NEW:
+    case OP_F_WEAK:
+        do_foreign(o, r);
+        break;
     case OP_TAKE:
         rrc_incref(w.heap, ob_of(o.a));
         x->ext++;
@@ -1269,7 +1605,9 @@ static void do_op(op o, set r)
         x->tracked = 1;
         break;
     case OP_UNTRACK:
+        w.in_work = w.phase == VERDICT;         /* (it may be kept, and what it keeps is traced at once) */
         rrc_gc_untrack(w.heap, ob_of(o.a));
+        w.in_work = 0;
         x->tracked = 0;
         break;
     case OP_READ:
@@ -1478,6 +1816,7 @@ static int is_favored(int kind)
     switch (w.favors) {
     case 1: return kind == OP_WEAK || kind == OP_WEAK_TAKE || kind == OP_PENDING;
     case 2: return kind == OP_NEW_P || kind == OP_LINK_P || kind == OP_LINK_O || kind == OP_UNROOT || kind == OP_DROP;
+    case 4: return kind >= OP_F_TAKE && kind <= OP_F_WEAK;
     case 3: return kind == OP_DISABLE || kind == OP_ENABLE || kind == OP_LINK_P || kind == OP_UNTRACK;
     default: return 0;
     }
@@ -1492,6 +1831,8 @@ static void step(void)
         [OP_PENDING] = 7, [OP_NEW_C] = 10, [OP_NEW_P] = 6, [OP_WEAK] = 6, [OP_WEAK_TAKE] = 5, [OP_RESIZE] = 2,
         [OP_NEXT_DEAD] = 1, [OP_DISABLE] = 1, [OP_ENABLE] = 4, [OP_WALK] = 1, [OP_PAUSE] = 1, [OP_MOVE_ALL] = 1,
         [OP_COLLECT] = 1, [OP_CHECK] = 2, [OP_TO_OBJ] = 3,
+        [OP_F_TAKE] = 4, [OP_F_DROP] = 8, [OP_F_STORE] = 8, [OP_F_CLEAR] = 4, [OP_F_MOVE] = 5, [OP_F_SHIFT] = 4,
+        [OP_F_NEW] = 1, [OP_F_WEAK] = 1,
     };
     unsigned all = 0, n;
     int kind, tries;
@@ -1510,7 +1851,7 @@ static void step(void)
         o.kind = (op_kind)kind;
         r = reach();
         for (tries = 0; tries < 40; tries++) {
-            o.a = (int)choose(MOST_C);
+            o.a = (int)choose(o.kind >= OP_F_TAKE && o.kind <= OP_F_WEAK ? MOST_F : MOST_C);
             o.b = (int)choose(MOST_C);
             o.k = (int)choose(FIELDS);
             if (!can(o, r)) {
@@ -1556,7 +1897,7 @@ static void open_world(choices from, int snapshot, int reports_early)
     for (i = 0; i < MOST_WEAK; i++)
         w.weak[i] = NONE;
     for (i = 0; i < MOST_C; i++)
-        w.c[i].link = NONE;
+        w.c[i].link = w.c[i].foreign = NONE;
     desc.trace = hook_trace;
     desc.survivor = hook_survivor;
     desc.propagate = hook_propagate;
@@ -1619,6 +1960,9 @@ static void close_world(void)
     for (x = 0; x < MOST_C; x++)
         if (w.c[x].at != NULL)
             unit_fail(__FILE__, __LINE__, "C object %d is left at the end", x);
+    for (x = 0; x < MOST_F; x++)
+        if (w.f[x].is_there && w.f[x].wrapper != NONE)
+            unit_fail(__FILE__, __LINE__, "foreign object %d has a wrapper at the end", x);
     rrc_decref(w.heap, w.last);
     for (x = 0; x < MOST_P; x++)
         if (w.p[x].at != NULL)
@@ -1634,7 +1978,7 @@ static void run_random(choices from, unsigned long seed, unsigned count)
 
     open_world(from, (int)(seed % 2), (int)(seed / 2 % 2));
     w.checks = (int)(seed / 4 % 3);
-    w.favors = (int)(seed / 12 % 4);
+    w.favors = (int)(seed / 12 % 5);
     for (i = 0; i < count && choices_are_left(&w.from); i++)
         step();
     if (seed % 3 != 0)
@@ -1714,17 +2058,23 @@ static int choose_graph(int cs, int ps, unsigned long number, graph *g)
     return (referred | g->held) == BIT(cs) - 1;
 }
 
-static void build(const graph *g, int young)
+/* wrappers: bits. A reference from one wrapper to another is then one between their foreign objects, and what is held
+   is held by foreign code if it has a link. */
+static void build(const graph *g, int young, unsigned wrappers)
 {
     int x, q, k;
 
     for (x = 0; x < g->cs; x++)
-        check_int(new_c(GC, 1), x);
+        check_int(new_c((wrappers & BIT(x)) != 0 ? WRAPPER : GC, 1), x);
     for (q = 0; q < g->ps; q++)
         check_int(new_p(young), q);
     for (x = 0; x < g->cs; x++)
         for (k = 0; k < g->cs; k++)
-            if ((g->edges[x] & BIT(k)) != 0) {
+            if ((g->edges[x] & BIT(k)) == 0) {
+                continue;
+            } else if ((wrappers & BIT(x)) != 0 && (wrappers & BIT(k)) != 0) {
+                w.f[w.c[x].foreign].field[k] = w.c[k].foreign;
+            } else {
                 rrc_incref(w.heap, ob_of(k));
                 w.c[x].at->field[k] = ob_of(k);
             }
@@ -1739,11 +2089,16 @@ static void build(const graph *g, int young)
             w.c[x].is_p = g->link[x] % 2;
             check_int(rrc_link(w.heap, w.p[w.c[x].link].at, ob_of(x), w.c[x].is_p ? RRC_P : RRC_O), RRC_OK);
         }
-    for (x = 0; x < g->cs; x++)
-        if ((g->held & BIT(x)) == 0) {
+    for (x = 0; x < g->cs; x++) {
+        int is_foreign = (wrappers & BIT(x)) != 0 && w.c[x].at != NULL && w.c[x].link != NONE;
+
+        if (is_foreign && (g->held & BIT(x)) != 0)
+            w.f[w.c[x].foreign].ext = 1;
+        if (w.c[x].at != NULL && (is_foreign || (g->held & BIT(x)) == 0)) {
             w.c[x].ext = 0;
             rrc_decref(w.heap, ob_of(x));
         }
+    }
 }
 
 /* One slice, the smallest that there is. Returns 0 at the end of the collection. */
@@ -1754,7 +2109,7 @@ static int advance_little(int turn)
         return 0;
     case MARKING:
         if ((turn % 2 == 0 && work(1) == 0 && !mark_one()) || (turn % 2 != 0 && !mark_one() && work(1) == 0))
-            end_marking();
+            (w.ends_early ? end_collection_early : end_marking)();
         break;
     case VERDICT:
         if (work(1) == 0)
@@ -1779,7 +2134,8 @@ static int run_small(const graph *g, unsigned long number, int variant, int poin
     w.small = 1;
     w.calm = 1;
     w.moves_out = (int)(number / 8 % 2);
-    build(g, variant / 8 % 2);
+    w.ends_early = (int)(number % 3);
+    build(g, variant / 8 % 2, (unsigned)(number / 16 % 8));
     start();
     for (slice = 0; slice < point && advance_little(turn + slice); slice++)
         ;
@@ -1793,6 +2149,8 @@ static int run_small(const graph *g, unsigned long number, int variant, int poin
                         if (can(o, r) && n++ == mutation)
                             chosen = o;
         do_op(chosen, r);
+        if (w.ends_early == 2 && w.phase == MARKING)
+            end_collection_early();
         while (advance_little(turn + slice++))
             ;
         pending(0);
@@ -1854,6 +2212,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "small") == 0)
         return slices_small(argc - 1, argv + 1);
     talks = argc > 5;
+    setvbuf(stdout, NULL, talks ? _IONBF : _IOFBF, 1 << 12);
     if (argc > 1 && strcmp(argv[1], "random") == 0)
         return slices_random(argc - 1, argv + 1);
     return 2;

@@ -18,8 +18,8 @@ build() {
 
 # notices KIND: which run has failed goes to the variable `by`.
 notices() {
-    $limit "$out/slices-$1" random 1 5000 >"$out/log" 2>&1 || { by=random; return 0; }
-    $limit "$out/slices-$1" small 37 >"$out/log" 2>&1 || { by=small; return 0; }
+    $limit "$out/slices-$1" random 1 10000 >"$out/log" 2>&1 || { by=random; return 0; }
+    $limit "$out/slices-$1" small 5 >"$out/log" 2>&1 || { by=small; return 0; }
     return 1
 }
 
@@ -69,17 +69,23 @@ control p_of_what_is_held_is_not_traced dict "$(in_function rrci_get_hold 's/rrc
 # The search.
 control nothing_is_watched dict "$(in_function rrci_see 's/= INTPTR_MIN;/= 0;/')"
 control unheld_links_are_not_watched dict "$(in_function rrci_root_link 's/RRC_REFCNT(ob) |= INTPTR_MIN;/;/')"
-control entries_move dict "$(in_function rrci_gc_remove 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
-control gray_entries_are_lost dict "$(in_function rrci_gc_remove 's/may_be_gray ? head->is.refs : 0/0 * may_be_gray/')"
-control only_the_last_hole_is_dropped dict "$(in_function rrci_gc_remove 's/for (; rrci_is_hole/for (; 0 \&\& rrci_is_hole/')"
+control entries_move dict "$(in_function rrci_gc_take_out 's/kind == RRCI_TRACKED && rrci_is_searching(heap)/0/')"
+control gray_entries_are_lost dict "$(in_function rrci_gc_take_out 's/rrci_hole(head->is.refs)/rrci_hole(0)/')"
+control holes_at_the_end_stay dict "$(in_function rrci_gc_take_out 's/for (; heap->holes > 0 /for (; 0 /')"
 control the_alive_are_not_gray dict "$(in_function rrci_make_alive 's/rrci_push_gray(heap, &heap->gray, ob);/;/')"
-control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_make_alive(heap, ob);/;/')"
+control reports_are_ignored dict "$(in_function rrci_marked_ob 's/rrci_find_alive(heap, ob);/;/')"
 control what_is_tracked_meanwhile_is_explained dict "$(in_function rrci_work 's/heap->tracked_first/heap->gc[RRCI_TRACKED].count/g')
 $(in_function rrc_gc_track "$no_hold")"
 control counts_are_read_late dict "$(in_function rrci_unexplained 's/: (refs - 1) \/ 2/: rrc_refcnt(ob) - (rrc_refcnt(ob) - (refs - 1) \/ 2 > 0)/')"
 control a_search_given_up_leaves_scratch_words dict "$(in_function rrci_root_link 's/heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob)/rrci_unexplained(search, ob)/')"
 control a_pause_leaves_scratch_words dict "$(in_function rrci_pause_slices '/rrci_forget_explained/d')"
 control roots_of_some_links_only dict "$(in_function rrci_work 's/if (heap->cursor == 0 && !rrci_next_links(heap))/if (heap->cursor == 0)/')"
+
+# Wrappers.
+control wrappers_are_not_weighed_again dict "$(in_function rrci_finish_marking 's/while (rrci_weigh_wrappers(search, heap->searched))/while (0)/')"
+control links_of_wrappers_are_not_weighed dict "$(in_function rrci_weigh_wrappers 's/found |= rrci_weigh_links(search, with_search);//')"
+control foreign_references_do_not_hold_garbage dict "$(in_function rrci_look_at_waiting 's/if (look.unexplained > 0 || look.search.is_wrong)$/if (0)/')"
+control foreign_references_are_no_roots dict "$(in_function rrci_trace_held_wrappers 's/rrci_outside(heap, rrci_at(list, i)->ob) > 0/0/')"
 
 # After the verdict.
 control the_young_dead_stay_linked dict "$(in_function rrci_finish_search 's/rrci_dissolve_young(heap, function);/;/')"

@@ -1,11 +1,14 @@
 #!/bin/sh
-# sources.sh PACKAGE... - fetches the sources that Debian or Ubuntu has of these packages into
+# sources.sh PACKAGE[:SUITE|=SUITE]... - fetches the sources that Debian or Ubuntu has of these packages into
 # build/sources: tests build them with all checks on, and collections everywhere. It needs no root,
 # and changes nothing of the system: apt gets lists of its own. What is there is left alone. What
 # cannot be had is left out, which is no failure here: tests that need it are skipped.
+# :SUITE: if this system has no such sources (any more), those of this suite of Debian will do.
+# =SUITE: only those of this suite will.
 set -u
 out=${BUILD:-build}/sources
-names=$*
+names=
+for one in "$@"; do names="$names ${one%%[:=]*}"; done
 find_missing() {
     missing=
     for name in $names; do
@@ -38,12 +41,28 @@ from_apt() {
     apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/parts" \
         -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" -o APT::Sandbox::User="$(id -un)" "$@"
 }
-from_apt update || echo "sources: apt-get update failed; trying with what it got" >&2
+update() { from_apt update || echo "sources: apt-get update failed; trying with what it got" >&2; }
 
+# fetch NAME [/SUITE]
+fetch() {
+    rm -rf "${apt:?}/$1"
+    mkdir -p "$apt/$1/unpacked" &&
+        (cd "$apt/$1" && from_apt source --download-only --tar-only "$1${2:-}" && tar xf ./*.orig.tar.* --strip-components=1 -C unpacked) &&
+        mv "$apt/$1/unpacked" "$out/$1"
+}
+
+update
 for name in $missing; do
-    mkdir -p "$apt/$name/unpacked" &&
-        (cd "$apt/$name" && from_apt source --download-only --tar-only "$name" && tar xf ./*.orig.tar.* --strip-components=1 -C unpacked) &&
-        mv "$apt/$name/unpacked" "$out/$name"
+    case " $* " in *" $name="*) ;; *) fetch "$name" ;; esac
+done
+
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+for one in "$@"; do
+    name=${one%%[:=]*} suite=${one#*[:=]}
+    if [ "$suite" = "$one" ] || [ -d "$out/$name" ] || [ ! -f "$keys" ]; then continue; fi
+    echo "deb-src [signed-by=$keys] http://deb.debian.org/debian $suite main" >"$apt/parts/other.list"
+    update
+    fetch "$name" "/$suite"
 done
 rm -rf "$apt"
 find_missing

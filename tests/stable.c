@@ -62,9 +62,15 @@ void stable(void)
     SAME(int, rrc_mirror_step, (rrc_heap *))
     SAME(size_t, rrc_mirror_work, (rrc_heap *, size_t))
     SAME(int, rrc_mirror_is_due, (rrc_heap *))
+    SAME(int, rrc_mirror_confirm, (rrc_heap *))
+    SAME(int, rrc_mirror_confirm_each, (rrc_heap *, void (*)(void *, rrc_object *), void *))
     SAME(rrc_gcref, rrc_mirror_target, (rrc_heap *, rrc_object *))
     SAME(rrc_gcref, rrc_mirror_node, (rrc_heap *, rrc_object *))
     SAME(void, rrc_mirror_set_node, (rrc_heap *, rrc_object *, rrc_gcref))
+    SAME(void *, rrc_map_get, (const rrc_map *, const void *))
+    SAME(int, rrc_map_reserve, (rrc_heap *, rrc_map *, size_t))
+    SAME(void, rrc_map_put, (rrc_map *, const void *, void *))
+    SAME(void, rrc_map_free, (rrc_heap *, rrc_map *))
     SAME(int, rrc_check, (rrc_heap *))
     SAME(void, rrc_native_bytes, (rrc_heap *, ptrdiff_t))
     SAME(int, rrc_get_stats, (const rrc_heap *, rrc_stats *))
@@ -92,6 +98,7 @@ void stable(void)
     HAS(rrc_type, tp_finalize)
     HAS(rrc_type, tp_clear_weakrefs)
     HAS(rrc_type, tp_members)
+    HAS(rrc_type, tp_outside)
     HAS(rrc_log_item, code)
     HAS(rrc_log_item, name)
     HAS(rrc_log_item, message)
@@ -123,8 +130,10 @@ void stable(void)
     HAS(rrc_desc, parted)
     HAS(rrc_desc, edges)
     HAS(rrc_desc, describe)
+    HAS(rrc_desc, progress)
     HAS(rrc_desc, mirror)
     HAS(rrc_desc, anchor)
+    HAS(rrc_desc, confirms_deaths)
     HAS(rrc_stats, p_young)
     HAS(rrc_stats, p_old)
     HAS(rrc_stats, o_young)
@@ -146,12 +155,16 @@ void stable(void)
     HAS(rrc_stats, edge_nodes)
     HAS(rrc_stats, mirrored)
     HAS(rrc_stats, mirror_steps)
+    HAS(rrc_map, count)
+    HAS(rrc_map, size)
+    HAS(rrc_map, entries)
 
     {
         const int codes[] = { RRC_OK, RRC_ENOMEM, RRC_ENULL, RRC_EDESC, RRC_ECONFIG, RRC_EKIND,
             RRC_ELINKED, RRC_EPLINKED, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED, RRC_ETYPE, RRC_EREFCNT,
             RRC_EHEAP, RRC_ETAGGED, RRC_ELINK, RRC_EHOOK, RRC_EFREED, RRC_ECORRUPT, RRC_ELIMIT,
-            RRC_ETRACKED, RRC_ETRAVERSE, RRC_EUNCOLLECTABLE, RRC_ETOUCH, RRC_P, RRC_O, RRC_LIGHT, RRC_GIVE };
+            RRC_ETRACKED, RRC_ETRAVERSE, RRC_EUNCOLLECTABLE, RRC_ETOUCH, RRC_EOUTSIDE,
+            RRC_P, RRC_O, RRC_LIGHT, RRC_GIVE };
         (void)codes;
     }
 }
@@ -162,6 +175,6 @@ void stable(void)
     !defined(RRC_REFCNT) || !defined(RRC_LINK) || !defined(RRC_TYPE) || \
     !defined(RRC_REFCNT_FROM_PYPY) || !defined(RRC_REFCNT_FROM_PYPY_LIGHT) || \
     !defined(RRC_REFCNT_IMMORTAL) || !defined(RRC_TPFLAGS_HAVE_GC) || \
-    !defined(RRC_TPFLAGS_HEAPTYPE) || !defined(RRC_TPFLAGS_DROPS_ONLY)
+    !defined(RRC_TPFLAGS_HEAPTYPE) || !defined(RRC_TPFLAGS_DROPS_ONLY) || !defined(RRC_TPFLAGS_TOUCHES)
 #error "a public macro is gone"
 #endif

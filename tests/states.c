@@ -323,7 +323,7 @@ CALL(rrc_major_collection_work) { return sliced(c, works, rrc_major_collection_w
 
 CALL(rrc_major_collection_sweep)
 {
-    if (c->state == STATE_MARKING || c->state == STATE_KEPT)        /* then it is the free function */
+    if (c->state == STATE_MARKING || c->state == STATE_OPEN || c->state == STATE_KEPT)      /* then it is the free function */
         return answer(c->collect(c), 1);
     return sliced(c, works, rrc_major_collection_sweep);
 }
@@ -561,6 +561,28 @@ CALL(rrc_mirror_work)
     return says(done > 0 && done < 1000);
 }
 
+CALL(rrc_mirror_confirm)
+{
+    int may_go = rrc_mirror_confirm(c->heap);
+
+    (void)works;
+    return says(c->is_mirrored ? STATES_NOT_KNOWN : may_go);
+}
+
+static void hears_of_held(void *arg, rrc_object *ob)
+{
+    (void)ob;
+    ++*(int *)arg;
+}
+
+CALL(rrc_mirror_confirm_each)
+{
+    int held = 0, may_go = rrc_mirror_confirm_each(c->heap, hears_of_held, &held);
+
+    (void)works;
+    return says(c->is_mirrored ? STATES_NOT_KNOWN : may_go && held == 0);
+}
+
 CALL(rrc_mirror_is_due)
 {
     int is_due = rrc_mirror_is_due(c->heap);
@@ -591,6 +613,26 @@ CALL(rrc_mirror_set_node)
     (void)works;
     rrc_mirror_set_node(c->heap, c->knot, c->free_p);
     return says(rrc_mirror_node(c->heap, c->knot) == c->free_p);
+}
+
+static rrc_map no_keys;
+
+CALL(rrc_map_get) { (void)works; return says(rrc_map_get(&no_keys, c) == NULL); }
+CALL(rrc_map_put) { (void)works, rrc_map_put(&no_keys, c, NULL); return says(no_keys.count == 0); }
+CALL(rrc_map_free) { (void)works, rrc_map_free(c->heap, &no_keys); return says(no_keys.count == 0); }
+
+CALL(rrc_map_reserve)
+{
+    rrc_map map = { 0 };
+    int code = rrc_map_reserve(c->heap, &map, 1);
+
+    (void)works;
+    if (code != RRC_OK)
+        return answer(code, 0);
+    rrc_map_put(&map, c, c->host);
+    check_ptr(rrc_map_get(&map, c), c->host);
+    rrc_map_free(c->heap, &map);
+    return answer(code, map.count == 0);
 }
 #endif
 

@@ -42,7 +42,7 @@ function phases() {
     phase("+ + + . . + + + . + + + + + + .", "none", "host" quote "s major collection and its hooks, else ignored")
     phase("+ ! ! - - - - - - + - - - - + -", "MAJOR_START", "host" quote "s major collection begins")
     phase(". . . - - - + - + . + + . . . -", "MAJOR_WORK", "mutator, in a major collection in slices, else 0")
-    phase(". . . - - - + - + . - + . . . -", "MAJOR_SWEEP", "mutator, after rrc_major_collection_keep, else 0")
+    phase(". . . - - - + + + . - + . . . -", "MAJOR_SWEEP", "mutator, after rrc_major_collection_keep, else 0")
 }
 
 function complain(text) {
@@ -208,7 +208,7 @@ END {
             text = text_of[name]
             marks_of = phase_of[text]
             gsub(/ /, "", marks_of)
-            if ((name ~ /^rrc_mirror_/) == mirror)
+            if ((name ~ /^rrc_(mirror|map)_/) == mirror)
                 printf " \\\n    X(%s, \"%s\", \"%s\", %d)", name, text, marks_of, group_of[text] != "none"
         }
     }

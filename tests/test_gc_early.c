@@ -6,13 +6,25 @@
 
 enum { EARLY = 1, PAUSING, SILENT };
 
+/* The same tests run with collections that slices begin. */
+static int in_slices;
+
 static host *open_early(int early)
 {
     host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY };
 
     options.early = early;
+    options.incremental = in_slices ? 2 : 0;
     return host_open(&options);
 }
+
+#define IN_SLICES(test) \
+    static void test##_in_slices(void) \
+    { \
+        in_slices = 1; \
+        test(); \
+        in_slices = 0; \
+    }
 
 /* A host object and its tracked C object, both in the hands of nobody. */
 static rrc_object *linked_knot(host *h, link_kind kind, const rrc_type *type, int tag, size_t *p)
@@ -163,7 +175,7 @@ static void a_search_that_was_stopped_does_nothing(void)
         w = linked_knot(h, O, &Knot, 3, &widget);
         host_point(h, holder, 0, widget);
         host_major(h);
-        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free");
+        check_ptr(host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free")->ob, w);
         check_int(host_stats(h).pending, 0);
         check_int(host_stats(h).garbage, 0);
         rrc_run_pending(h->heap, 0);
@@ -477,6 +489,116 @@ static void no_search_after_a_pause(void)
     host_close(h);
 }
 
+/* rrc_gc_disable between two trace calls: what the first one has found white may be alive by now. Nothing of that
+   search is used, and nothing of it is left. */
+static void disabled_between_two_trace_calls(void)
+{
+    int keeps;
+
+    for (keeps = 0; keeps <= 1; keeps++) {
+        host_options options = { .moving = HOST_STAY };
+        host *h = host_open(&options);
+        size_t late, never;
+        rrc_object *w = linked_knot(h, O, &Knot, 1, &late);
+
+        unit_context("keeps %d", keeps);
+        knot_tie(h, w, 0, w);
+        knot_tie(h, linked_knot(h, P, &Knot, 2, &never), 0, w);
+        host_major_begin(h);
+        h->phase = HOST_MAJOR_TRACE;
+        host_trace(h, host_at(h, late));
+        rrc_gc_disable(h->heap);
+        check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+        rrc_gc_enable(h->heap);                 /* too late for this collection */
+        check_int(rrc_major_collection_trace(h->heap), RRC_OK);
+        if (keeps)
+            host_major_keep(h);
+        h->phase = HOST_MAJOR_PLAN;
+        host_major_end(h);
+        check_int(host_stats(h).searches, 0);
+        check_int(host_stats(h).pending, 1);    /* only its p held the other one */
+        check_ptr(rrc_to_obj(h->heap, w), host_at(h, late));
+        host_root(h, late);
+        rrc_run_pending(h->heap, 0);
+        check_events(h, "d2");
+        knot_collect(h);
+        check_events(h, "");
+        host_unroot(h, late);
+        knot_collect(h);
+        check_events(h, "c1 d1");
+        host_close(h);
+    }
+}
+
+/* An early collection that is disabled before its second trace call leaves no scratch word behind. */
+static void disabled_in_an_early_collection(void)
+{
+    host *h = open_early(EARLY);
+    size_t p;
+    rrc_object *ob;
+
+    h->options.incremental = 0;
+    ob = linked_knot(h, P, &Knot, 1, &p);
+    knot_tie(h, ob, 0, ob);
+    host_major_begin(h);
+    rrc_gc_disable(h->heap);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_major_collection_trace_early(h->heap), RRC_OK);
+    host_propagate(h);
+    h->phase = HOST_MAJOR_PLAN;
+    host_major_end(h);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check(host_is_alive(h, p));
+    rrc_gc_enable(h->heap);
+    knot_collect(h);
+    check_events(h, "c1 d1");
+    host_close(h);
+}
+
+/* A wrong traverse ends the search of this collection: later trace calls do not repeat it. */
+static void a_wrong_traverse_is_named_once(void)
+{
+    host_options options = { .repeat_trace = 3, .unchecked = 1 };
+    host *h = host_open(&options);
+    rrc_object *ring = knot_ring(h, &Knot, 2, NULL), *lost = knot_new(h, &Knot, 3);
+
+    KNOT(ring)->ref[1] = KNOT(ring)->ref[2] = KNOT(ring)->ref[0];      /* it owns one reference only */
+    rrc_decref(h->heap, lost);
+    host_major(h);
+    host_expect_log(h, RRC_ETRAVERSE, "rrc_major_collection_trace");
+    host_expect_silence(h);
+    h->options.repeat_trace = 0;
+    KNOT(ring)->ref[1] = KNOT(ring)->ref[2] = NULL;
+    h->events[0] = '\0';
+    knot_collect(h);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* What a paused collection reported says nothing about the next one: that one is asked if it reports nothing. */
+static void reports_before_a_pause(void)
+{
+    host_options options = { .moving = HOST_STAY, .incremental = 1 };
+    host *h = host_open(&options);
+    size_t p;
+    rrc_object *ob = linked_knot(h, O, &Knot, 1, &p);
+
+    host_root(h, p);
+    knot_tie(h, ob, 0, ob);
+    rrc_marked_ob(h->heap, ob);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    host_start(h);
+    host_pronounce(h);
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_events(h, "");
+    check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+    host_unroot(h, p);
+    knot_collect(h);
+    check_events(h, "c1 d1");
+    host_close(h);
+}
+
 /* Each trace call begins anew, in the memory that was reserved for one. */
 static void trace_calls_may_be_repeated(void)
 {
@@ -756,6 +878,351 @@ static void reports_that_were_not_announced(void)
     host_close(h);
 }
 
+/* ---- collections that slices began ---- */
+
+IN_SLICES(what_is_marked_later_keeps_what_c_holds)
+IN_SLICES(long_chains_are_linear)
+IN_SLICES(a_finalizer_holds_until_a_search_that_finishes)
+IN_SLICES(without_a_cycle_finalizers_run_at_once)
+IN_SLICES(proxies_can_be_reported_by_their_ob)
+IN_SLICES(no_search_after_a_pause)
+IN_SLICES(trace_calls_may_be_repeated)
+
+static host *open_slices(int sweeps)
+{
+    host_options options = { .reports_marks = REPORT_LINKED, .moving = HOST_STAY, .early = EARLY, .incremental = 2,
+                             .demotes = 1 };
+    host *h = host_open(&options);
+
+    h->sweeps = sweeps;
+    return h;
+}
+
+static void missing_reports_are_looked_for(void)
+{
+    host *h = open_slices(0);
+    size_t holder = host_rooted(h, HOST_OLD), widget = widget_and_callback(h, &Knot, 1);
+    rrc_object *hole = knot_new(h, &Knot, 5), *last = knot_new(h, &Knot, 6);
+
+    if (HOST_DEBUG) {
+        knot_ring(h, &Knot, 2, NULL);
+        host_point(h, holder, 0, widget);
+        h->options.early = SILENT;
+        host_start(h);
+        check(rrc_major_collection_work(h->heap, 0) > 0);
+        rrc_gc_untrack(h->heap, hole);
+        host_major(h);
+        check_ptr(host_expect_log(h, RRC_EHOOK, "rrc_major_collection_free")->p, host_at(h, widget));
+        check_int(rrc_run_pending(h->heap, 0), 0);
+        h->options.early = EARLY;
+        knot_collect(h);
+        check_int(h->deallocs, 2);      /* the ring */
+        host_unroot(h, holder);
+    }
+    rrc_decref(h->heap, hole);
+    rrc_decref(h->heap, last);
+    knot_collect(h);
+    check_int(h->deallocs, HOST_DEBUG ? 6 : 4);
+    host_close(h);
+}
+
+/* Scripts give state to proxies that slices have passed, and C takes and drops references. */
+static void proxies_get_state_between_slices(void)
+{
+    enum { HELD, TRACKED, OWNED, FIXED, LATE, LATE_OWNED, GARBAGE, UNHELD, WAITING, IDS };
+    int has_state, searches, sweeps, i;
+
+    for (has_state = 0; has_state < 1 + HOST_MACROS; has_state++)
+        for (searches = 0; searches < 2; searches++)
+            for (sweeps = 0; sweeps < 2; sweeps++) {
+                host *h = open_slices(sweeps);
+                static STATIC_OB(fixed, &Node);
+                rrc_object *ob[IDS], *ring[2], *kept;
+                size_t id[IDS];
+
+                unit_context("has state %d, searches %d, sweeps %d", has_state, searches, sweeps);
+                ob[WAITING] = knot_ring(h, &KnotFinal, 1, NULL);
+                kept = ob[WAITING];
+                h->options.early = 0;
+                host_major(h);                          /* it waits for its finalizer */
+                h->options.early = EARLY;
+                check_int(host_stats(h).pending, 1);
+                knot_ring(h, &Knot, 2, ring);
+                ob[TRACKED] = knot_new(h, &Knot, 3);
+                for (i = 0; i < IDS; i++) {
+                    if (i != TRACKED && i != GARBAGE && i != WAITING)
+                        ob[i] = i == FIXED ? STATIC_PTR(fixed) : ob_new(h, &Node);
+                    id[i] = host_new(h, HOST_OLD);
+                }
+                ob[GARBAGE] = ring[0];
+                for (i = 0; i < IDS; i++) {
+                    host_note_link(h, id[i]);
+                    check_int(rrc_link(h->heap, host_at(h, id[i]), ob[i], RRC_O), RRC_OK);
+                    if (i == LATE || i == UNHELD || i == OWNED || i == LATE_OWNED)
+                        rrc_decref(h->heap, ob[i]);
+                    host_root(h, id[i]);
+                }
+                knot_tie(h, ob[TRACKED], 0, ob[OWNED]);
+                knot_tie(h, ring[0], 1, ob[LATE_OWNED]);
+                if (!searches)
+                    rrc_gc_disable(h->heap);
+                host_start(h);
+                rrc_major_collection_work(h->heap, 0);
+                for (i = 0; i < IDS; i++) {
+                    host_unroot(h, id[i]);
+                    if (has_state)
+                        host_give_state(h, id[i]);
+                }
+                rrc_incref(h->heap, ob[LATE]);
+                rrc_incref(h->heap, ob[LATE_OWNED]);
+                host_major(h);
+                for (i = 0; i < IDS; i++) {
+                    int held = i != UNHELD && (i != GARBAGE || !searches);
+
+                    unit_context("has state %d, searches %d, sweeps %d: %d", has_state, searches, sweeps, i);
+                    check_int(host_is_alive(h, id[i]), has_state && held);
+                    if (has_state && held)
+                        check_ptr(rrc_to_obj(h->heap, ob[i]), host_at(h, id[i]));
+                }
+                rrc_gc_enable(h->heap);
+                check_int(rrc_check(h->heap), RRC_OK);
+                rrc_decref(h->heap, ob[HELD]);
+                rrc_decref(h->heap, ob[LATE]);
+                rrc_decref(h->heap, ob[LATE_OWNED]);
+                rrc_decref(h->heap, ob[TRACKED]);
+                if (RRC_LINK(ob[FIXED]) != NULL)
+                    check_int(rrc_unlink(h->heap, ob[FIXED]), RRC_OK);
+                for (i = 0; i < 3; i++)
+                    knot_collect(h);
+                check_int(rrc_gc_is_tracked(h->heap, kept), 1);
+                h->options.early = 0;
+                knot_collect(h);
+                knot_collect(h);
+                for (i = 0; i < IDS; i++)
+                    check(!host_is_alive(h, id[i]));
+                check_int(host_stats(h).tracked, 0);
+                h->events[0] = '\0';
+                host_close(h);
+            }
+}
+
+/* If proxies can have state, a host may ignore trace while the mutator runs: the last call traces again. */
+static void ignored_traces_are_repeated(void)
+{
+    int searches, i;
+
+    for (searches = 0; searches < 2 * HOST_MACROS; searches++) {
+        host *h = open_slices(searches % 2);
+        rrc_object *ob[3], *owner = knot_new(h, &Knot, 1);
+        size_t id[3];
+
+        if (searches == 0)
+            rrc_gc_disable(h->heap);
+        for (i = 0; i < 3; i++) {
+            id[i] = host_new(h, HOST_OLD);
+            host_note_link(h, id[i]);
+        }
+        ob[0] = ob_given(h, P, id[0], FULL);            /* C takes a reference to it */
+        ob[2] = ob_given(h, P, id[2], FULL);            /* C does not */
+        host_start(h);
+        rrc_major_collection_work(h->heap, 0);
+        h->ignores = 1;
+        rrc_incref(h->heap, ob[0]);
+        ob[1] = ob_shared(h, P, id[1], FULL);           /* a new one, which only a tracked object holds */
+        knot_tie(h, owner, 0, ob[1]);
+        rrc_decref(h->heap, ob[1]);
+        h->ignores = 0;
+        host_major(h);
+        check(host_is_alive(h, id[0]) && host_is_alive(h, id[1]) && !host_is_alive(h, id[2]));
+        rrc_decref(h->heap, ob[0]);
+        rrc_decref(h->heap, owner);
+        rrc_gc_enable(h->heap);
+        host_close(h);
+    }
+}
+
+/* While a search is open that slices have begun, a hook of the host takes a reference to an object that is not found
+   yet: its p lives, and all that it reaches. */
+static void held_while_the_search_is_open(void)
+{
+    int kind, searches, sweeps;
+
+    for (kind = 0; kind < 4; kind++)                    /* tracked or not, P or O link */
+        for (searches = 0; searches < 2; searches++)
+            for (sweeps = 0; sweeps < 2; sweeps++) {
+                const int is_tracked = kind / 2, is_p = kind % 2 == 0;
+                host *h = open_slices(sweeps);
+                size_t p, inner, reached = host_new(h, HOST_OLD);
+                rrc_object *ob, *leaf, *other = knot_new(h, &Knot, 9);
+
+                unit_context("tracked %d, P %d, searches %d, sweeps %d", is_tracked, is_p, searches, sweeps);
+                if (!searches)
+                    rrc_gc_disable(h->heap);
+                leaf = linked_knot(h, P, &Knot, 2, &inner);
+                host_point(h, inner, 0, reached);
+                ob = linked_knot(h, is_p ? P : O, &Knot, 1, &p);
+                knot_tie(h, ob, 0, leaf);
+                if (!is_tracked)
+                    rrc_gc_untrack(h->heap, ob);
+                host_start(h);
+                rrc_major_collection_work(h->heap, 0);
+                h->phase = HOST_MAJOR_TRACE;
+                check_int(rrc_major_collection_trace_early(h->heap), RRC_OK);
+                rrc_incref(h->heap, ob);
+                h->options.early = 0;
+                host_propagate(h);                      /* the host marks on, and finds nothing to report but these */
+                h->options.early = EARLY;
+                h->slices = 0;
+                host_major_end(h);
+                check_int(rrc_check(h->heap), RRC_OK);
+                rrc_run_pending(h->heap, 0);
+                check_int(h->deallocs, 0);
+                check_int(host_is_alive(h, p), is_p);
+                check(host_is_alive(h, inner) && host_is_alive(h, reached));
+                rrc_gc_enable(h->heap);
+                rrc_decref(h->heap, ob);
+                rrc_decref(h->heap, other);
+                knot_collect(h);
+                knot_collect(h);
+                check_int(h->deallocs, 3);
+                h->events[0] = '\0';
+                host_close(h);
+            }
+}
+
+/* All dead links are dissolved, from all places of their lists, and no others. */
+static void the_sweep_looks_at_what_was_not_marked(void)
+{
+    enum { COUNT = 1000 };
+    int tracked, young;
+
+    for (tracked = 0; tracked < 2; tracked++)
+        for (young = 0; young < 2; young++) {
+            host *h = open_slices(1);
+            size_t id[COUNT], i, queued = 0;
+            rrc_object *ob[COUNT], *held = tracked ? knot_new(h, &Knot, 1) : NULL;
+
+            unit_context("tracked %d, young %d", tracked, young);
+            for (i = 0; i < COUNT; i++) {
+                id[i] = host_rooted(h, young && i % 5 == 0 ? HOST_YOUNG : HOST_OLD);
+                ob[i] = ob_given(h, i % 2 ? P : O, id[i], FULL);
+            }
+            for (i = 0; i < COUNT; i++)
+                if (i % 3 == 0 || (i > 500 && i < 600)) {
+                    host_unroot(h, id[i]);
+                    if (i % 7 == 1)
+                        rrc_incref(h->heap, ob[i]);
+                    queued += i % 7 != 1;
+                }
+            host_major(h);
+            check_int(rrc_run_pending(h->heap, 0), queued);
+            for (i = 0; i < COUNT; i++) {
+                int dies = i % 3 == 0 || (i > 500 && i < 600), holds = dies && i % 7 == 1;
+
+                check_int(host_is_alive(h, id[i]), !dies || (holds && i % 2 != 0));
+                if (host_is_alive(h, id[i])) {
+                    check_ptr(rrc_to_obj(h->heap, ob[i]), host_at(h, id[i]));
+                    check_ptr(rrc_from_obj(h->heap, host_at(h, id[i])), i % 2 ? ob[i] : NULL);
+                }
+                if (holds)
+                    rrc_decref(h->heap, ob[i]);
+            }
+            if (held != NULL)
+                rrc_decref(h->heap, held);
+            host_close(h);
+        }
+}
+
+/* The next minor collection finds what has become young. */
+static void the_sweep_leaves_demotion_to_a_minor(void)
+{
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = open_slices(1);
+        size_t id = host_rooted(h, HOST_OLD);
+
+        unit_context("link %d", kind);
+        ob_given(h, (link_kind)kind, id, FULL);
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+        host_demote(h, id);
+        host_major(h);
+        check_stats(h, 0, 1 + (kind == P), 0, kind == O, 0);
+        host_unroot(h, id);
+        host_minor(h);
+        check(!host_is_alive(h, id));
+        check_stats(h, 0, 1, 0, 0, 1);
+        rrc_run_pending(h->heap, 0);
+        host_close(h);
+    }
+}
+
+/* The host can finish its marking after all. */
+static void a_search_can_be_finished_after_all(void)
+{
+    host *h = open_slices(0);
+    size_t holder = host_rooted(h, HOST_OLD), widget = widget_and_callback(h, &Knot, 1);
+
+    widget_and_callback(h, &KnotFinal, 3);
+    host_point(h, holder, 0, widget);
+    host_start(h);
+    h->phase = HOST_MAJOR_TRACE;
+    check_int(rrc_major_collection_trace_early(h->heap), RRC_OK);
+    h->options.early = 0;
+    host_pronounce(h);
+    check(host_is_alive(h, widget));
+    host_major(h);
+    rrc_run_pending(h->heap, 0);
+    check_int(h->deallocs, 0);                      /* the finalizer counted as held */
+    host_unroot(h, holder);
+    knot_collect(h);
+    knot_collect(h);
+    check_int(h->deallocs, 4);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
+/* In a walk, objects that leave make holes, which are not filled until it ends. */
+typedef struct ending {
+    host *h;
+    rrc_object *ob[5];
+    int hole, visits[5];
+} ending;
+
+static int end_early(rrc_object *ob, void *arg)
+{
+    ending *it = (ending *)arg;
+
+    if (++it->visits[KNOT(ob)->tag] == 1 && ob == it->ob[2]) {
+        rrc_gc_untrack(it->h->heap, it->ob[it->hole]);
+        host_major(it->h);
+    }
+    return 1;
+}
+
+static void a_walk_sees_each_object_once(void)
+{
+    int hole, i;
+
+    for (hole = 0; hole < 5; hole += 4) {
+        ending it = { NULL, { NULL }, 0, { 0 } };
+
+        it.hole = hole;
+        it.h = open_slices(hole != 0);
+        for (i = 0; i < 5; i++)
+            it.ob[i] = knot_new(it.h, &Knot, i);
+        host_start(it.h);
+        rrc_gc_visit_objects(it.h->heap, end_early, &it);
+        for (i = 0; i < 5; i++)
+            check(it.visits[i] == 1 || (i == hole && it.visits[i] == 0));
+        check_int(host_stats(it.h).major_collections, 1);
+        check_int(rrc_check(it.h->heap), RRC_OK);
+        for (i = 0; i < 5; i++)
+            rrc_decref(it.h->heap, it.ob[i]);
+        host_close(it.h);
+    }
+}
+
 UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(a_search_that_was_stopped_does_nothing), UNIT(each_search_visits_the_same),
     UNIT(what_is_reported_is_not_asked_about), UNIT(reports_in_minor_collections_are_ignored),
@@ -768,5 +1235,16 @@ UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
            UNIT(a_finalizer_holds_until_a_search_that_finishes), UNIT(without_a_cycle_finalizers_run_at_once),
            UNIT(an_object_that_was_not_reported_stops_the_search), UNIT(proxies_can_be_reported_by_their_ob),
            UNIT(the_mutator_may_run_in_a_pause), UNIT(no_search_after_a_pause), UNIT(trace_calls_may_be_repeated),
+           UNIT(disabled_between_two_trace_calls), UNIT(disabled_in_an_early_collection),
+           UNIT(a_wrong_traverse_is_named_once), UNIT(reports_before_a_pause),
            UNIT(the_phases_are_checked),
-           UNIT(links_follow_objects_that_move_by_themselves));
+           UNIT(links_follow_objects_that_move_by_themselves),
+           UNIT(what_is_marked_later_keeps_what_c_holds_in_slices), UNIT(long_chains_are_linear_in_slices),
+           UNIT(a_finalizer_holds_until_a_search_that_finishes_in_slices),
+           UNIT(without_a_cycle_finalizers_run_at_once_in_slices), UNIT(proxies_can_be_reported_by_their_ob_in_slices),
+           UNIT(no_search_after_a_pause_in_slices),
+           UNIT(trace_calls_may_be_repeated_in_slices), UNIT(missing_reports_are_looked_for),
+           UNIT(proxies_get_state_between_slices), UNIT(ignored_traces_are_repeated),
+           UNIT(held_while_the_search_is_open), UNIT(the_sweep_looks_at_what_was_not_marked),
+           UNIT(the_sweep_leaves_demotion_to_a_minor), UNIT(a_search_can_be_finished_after_all),
+           UNIT(a_walk_sees_each_object_once));

@@ -699,6 +699,58 @@ static void walks_stop_when_told(void)
     host_close(h);
 }
 
+static int check_numbers(rrc_object *ob, void *arg)
+{
+    visits *v = (visits *)arg;
+
+    check_int(host_stats(v->h).tracked, v->stop_at);
+    check_int(host_stats(v->h).pending, v->count);
+    if (KNOT(ob)->tag != 0) {
+        v->count -= (size_t)KNOT(ob)->tag - 1;
+        rrc_incref(v->h->heap, ob);
+        rrc_gc_untrack(v->h->heap, ob);
+        v->untracked[v->untracked_count++] = ob;
+        v->stop_at--;
+        check_int(rrc_check(v->h->heap), RRC_OK);
+        check_int(host_stats(v->h).tracked, v->stop_at);
+        check_int(host_stats(v->h).pending, v->count);
+    }
+    return 1;
+}
+
+/* What a callback untracks is counted no more, neither among objects in use, with tag 1 here, nor among garbage that
+   waits, with tag 2. */
+static void numbers_in_a_walk(void)
+{
+    host *h = host_open(NULL);
+    visits v = { .h = h, .stop_at = 7, .count = 3 };
+    rrc_object *held[4];
+    int i;
+
+    knot_ring(h, &Knot, 3, held);
+    for (i = 0; i < 3; i++)
+        KNOT(held[i])->tag = i == 2 ? 0 : 2;
+    host_major(h);
+    for (i = 0; i < 4; i++)
+        held[i] = knot_new(h, &Knot, i == 1 || i == 2);
+    rrc_gc_visit_objects(h->heap, check_numbers, &v);
+    check_int(v.untracked_count, 4);
+    check_int(host_stats(h).tracked, 3);
+    check_int(host_stats(h).pending, 1);
+    check_int(rrc_check(h->heap), RRC_OK);
+    while (v.untracked_count > 0) {
+        check_int(rrc_gc_track(h->heap, v.untracked[--v.untracked_count]), RRC_OK);
+        rrc_decref(h->heap, v.untracked[v.untracked_count]);
+    }
+    for (i = 0; i < 4; i++)
+        rrc_decref(h->heap, held[i]);
+    knot_collect(h);                            /* what has waited is taken as alive this time */
+    knot_collect(h);
+    check_int(h->deallocs, 7);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* Everything that a callback may do to tracked objects: the one at hand, the next in
    the ring, new ones; with collections of the host in between. */
 enum { UNTRACKS, TRACKS_NEW, FREES_ITS_RING, UNTRACKS_NEXT, COLLECTS, DOES_NOTHING, VISIT_ACTIONS };
@@ -1099,7 +1151,46 @@ static void garbage_makes_searches_due(void)
     close_with_40(h, ring);
 }
 
+/* The first report decides whether a collection searches. If it does not, reports are ignored to its end. rrc_gc_collect
+   searches although the host has begun a collection that does not. */
+static void the_first_report_decides(void)
+{
+    host *h;
+    rrc_object *ring = open_with_40(&h, 50);
+    int i;
+
+    for (i = 0; i < 6; i++)
+        majors_until_search(h);
+    rrc_marked_ob(h->heap, ring);                           /* no search is due */
+    knot_ring(h, &Knot, 100, NULL);
+    check_int(majors_until_search(h), 2);
+    rrc_run_pending(h->heap, 0);
+    check_int(host_stats(h).garbage, 100);
+
+    knot_ring(h, &Knot, 100, NULL);
+    rrc_marked_ob(h->heap, ring);                           /* one is due */
+    rrc_gc_disable(h->heap);
+    host_major(h);
+    rrc_gc_enable(h->heap);
+    rrc_run_pending(h->heap, 0);
+    check_int(host_stats(h).garbage, 100);
+    check_int(majors_until_search(h), 1);
+    rrc_run_pending(h->heap, 0);
+    check_int(host_stats(h).garbage, 200);
+
+    for (i = 0; i < 6; i++)
+        majors_until_search(h);
+    knot_ring(h, &Knot, 3, NULL);
+    rrc_marked_ob(h->heap, ring);
+    check_int(rrc_gc_collect(h->heap), 3);
+    rrc_marked_ob(h->heap, ring);
+    check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+    check_int(rrc_gc_collect(h->heap), 0);
+    close_with_40(h, ring);
+}
+
 UNIT_GROUP(gc_protocol,
+    UNIT(the_first_report_decides),
     UNIT(what_lives_is_searched_less_and_less),
     UNIT(a_change_makes_a_search_due),
     UNIT(garbage_makes_searches_due),
@@ -1130,7 +1221,7 @@ UNIT_GROUP(gc_protocol,
     UNIT(collect_and_the_switch),
     UNIT(collect_without_a_host),
     UNIT(phases_are_checked),
-    UNIT(walks_stop_when_told),
+    UNIT(walks_stop_when_told), UNIT(numbers_in_a_walk),
     UNIT(callbacks_may_do_much),
     UNIT(much_garbage_goes_during_a_walk),
 );

@@ -290,7 +290,81 @@ static void a_star(void)
     host_close(h);
 }
 
+/* What a host reports is not explained, and no host is asked about it: each object is visited once. */
+static void what_the_host_reports_is_visited_once(void)
+{
+    enum { N = 1000 };
+    const size_t compared = HOST_DEBUG ? 3 : 0;         /* debug builds compare two traverses, and explain */
+    int kind;
+
+    for (kind = P; kind <= O; kind++) {
+        host *h = open_big(REPORT_LINKED);
+        rrc_object *first = untagged_ring(h, &Knot, N, 7), *ob = first;
+        size_t i;
+
+        unit_context("kind %d", kind);
+        for (i = 0; i < N; i++, ob = KNOT(ob)->ref[0])
+            ob_link(h, (link_kind)kind, host_rooted(h, HOST_OLD), ob, FULL);
+        traversed(first, N);
+        h->calls = (host_calls){ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        host_major(h);
+        check_int(traversed(first, N), N * (1 + compared));
+        check_int(h->calls.reports, N);
+        check_int(h->calls.survivor, N);                /* by the free function */
+        for (i = 0; i < N; i++)
+            if (i != N / 2)                             /* that one holds them all */
+                host_unroot(h, i);
+        host_major(h);
+        check_int(host_stats(h).pending, 0);
+        check_int(h->calls.reports, kind == P ? 2 * N : N + 1);
+        host_unroot(h, N / 2);
+        knot_collect(h);
+        check_int(h->deallocs, N);
+        host_close(h);
+    }
+}
+
 /* ---- no cost ---- */
+
+/* ... and what it reaches without a report, too, as it is asked first, when propagate has been called. Garbage beside
+   it changes nothing. (Debug builds read more.) A host that reports is not asked first. */
+static void what_the_host_reaches_is_visited_once(void)
+{
+    int reports;
+
+    for (reports = 0; reports <= REPORT_LINKED; reports++) {
+        host_options options = { .moving = HOST_STAY, .unchecked = 1 };
+        host *h;
+        size_t holder, p, dead;
+        rrc_object *ob;
+
+        options.reports_marks = reports;
+        h = host_open(&options);
+        holder = host_rooted(h, HOST_OLD);
+        p = host_new(h, HOST_OLD);
+        host_point(h, holder, 0, p);
+        host_note_link(h, p);
+        ob = knot_new(h, &Knot, 1);
+        ob_link(h, O, p, ob, FULL);
+        knot_tie(h, ob, 0, ob);
+        rrc_decref(h->heap, ob);
+        dead = host_new(h, HOST_OLD);
+        host_note_link(h, dead);
+        ob_link(h, O, dead, knot_ring(h, &Knot, 1, NULL), FULL);
+        unit_context("reports %d", reports);
+        h->calls.survivor = 0;
+        host_major(h);
+        check_int(h->calls.survivor, 2 + 1 + (reports ? 0 : 2));   /* by the free function, after marking, first */
+        if (!HOST_DEBUG)
+            check_int(KNOT(ob)->traversed, 1);
+        check_int(host_stats(h).pending, 1);
+        host_unroot(h, holder);
+        knot_collect(h);
+        check_int(h->deallocs, 2);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
 
 /* Without tracked objects a collection calls what the rule says, and no more. */
 static void nothing_tracked_costs_nothing(void)
@@ -358,6 +432,8 @@ UNIT_GROUP(gc_scale,
     UNIT(a_view_of_many),
     UNIT(many_small_components),
     UNIT(a_star),
+    UNIT(what_the_host_reports_is_visited_once),
+    UNIT(what_the_host_reaches_is_visited_once),
     UNIT(nothing_tracked_costs_nothing),
     UNIT(a_disabled_search_costs_nothing),
 );

@@ -90,7 +90,7 @@ static void reports_can_be_missing(void)
         check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O | RRC_GIVE), RRC_OK);     /* p is not reported */
         host_start(h);
         host_pronounce(h);
-        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace");
+        check_ptr(host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace")->ob, ob);
         all_is_swept(h);
         check_int(h->deallocs, 0);
         host_unroot(h, p);
@@ -115,7 +115,7 @@ static void reports_can_be_missing_in_one_pass(void)
     check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_O | RRC_GIVE), RRC_OK);
     host_major(h);
     if (HOST_DEBUG)
-        host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace");
+        check_ptr(host_expect_log(h, RRC_EHOOK, "rrc_major_collection_trace")->ob, ob);
     check_int(h->deallocs, 0);
     host_note_link(h, p);
     host_major(h);
@@ -159,6 +159,27 @@ static void silent_hosts_are_asked(void)
     host_start(h);
     all_is_swept(h);
     check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* Objects that could not be cleared are reported when the collection in slices has ended. */
+static void what_was_cleared_waits(void)
+{
+    host *h = open_simple();
+    rrc_object *ring[2];
+
+    knot_ring(h, &KnotStiff, 2, ring);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    host_start(h);
+    host_pronounce(h);
+    check_int(rrc_run_pending(h->heap, 0), 0);
+    host_expect_silence(h);
+    all_is_swept(h);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+    check_int(h->deallocs, 2);
     host_close(h);
 }
 
@@ -489,6 +510,160 @@ static void garbage_is_untracked_before_it_waits(void)
     host_close(h);
 }
 
+/* What is alive is untracked at the same time: nothing that it owns is looked at. */
+static void what_is_alive_is_untracked_at_once(void)
+{
+    host *h = open_simple();
+    rrc_object *live = knot_new(h, &Knot, 0);
+
+    knot_tie(h, live, 0, live);
+    knot_ring(h, &Knot, 2, NULL);
+    only_the_verdict(h);
+    KNOT(live)->traversed = 0;
+    rrc_gc_untrack(h->heap, live);
+    check_int(KNOT(live)->traversed, 0);
+    host_major_keep(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    rrc_decref(h->heap, live);
+    RRC_CLEAR(h->heap, KNOT(live)->ref[0]);
+    check_int(h->deallocs, 3);
+    host_close(h);
+}
+
+/* The same between any two slices that keep what garbage owns: the object may be gray. Its p must be kept, as
+   garbage owns it. */
+static void what_garbage_owns_is_untracked(void)
+{
+    size_t slices, i;
+
+    for (slices = 0; slices < 16; slices++) {
+        host *h = open_simple();
+        rrc_object *owner = knot_new(h, &Knot, 7);
+
+        owned_view = linked_knot(h, P, &owned_p);
+        knot_tie(h, owner, 0, owned_view);
+        knot_tie(h, owner, 1, owner);
+        rrc_decref(h->heap, owned_view);
+        rrc_decref(h->heap, owner);
+        only_the_verdict(h);
+        h->phase = HOST_MAJOR_TRACE;
+        for (i = 0; i < slices; i++)
+            rrc_major_collection_work(h->heap, 1);
+        rrc_incref(h->heap, owned_view);
+        rrc_gc_untrack(h->heap, owned_view);
+        h->phase = HOST_MUTATOR;
+        host_major_keep(h);
+        h->on_dealloc = look_at_view;
+        all_is_swept(h);
+        check_int(h->deallocs, 1);
+        rrc_decref(h->heap, owned_view);
+        host_start(h);
+        all_is_swept(h);
+        check_int(h->deallocs, 2);
+        host_close(h);
+    }
+}
+
+/* The same for so many that most of the gray objects have another one behind them. The next search counts their
+   references from 0. (rrc_check would clear the words in which they are counted.) */
+static void gray_objects_leave_nothing_behind(void)
+{
+    enum { VIEWS = 130 };
+    host_options options = { .reports_marks = REPORT_LINKED, .unchecked = 1 };
+    host *h = open_sliced(&options);
+    rrc_object *view[VIEWS], *held = knot_new(h, &Knot, 0);
+    size_t p[VIEWS], i;
+
+    for (i = 0; i < VIEWS; i++) {
+        rrc_object *owner = knot_new(h, &Knot, 0);
+
+        view[i] = linked_knot(h, P, &p[i]);
+        KNOT(view[i])->tag = 0;
+        knot_tie(h, owner, 0, view[i]);
+        knot_tie(h, owner, 1, owner);
+        rrc_decref(h->heap, view[i]);
+        rrc_decref(h->heap, owner);
+    }
+    only_the_verdict(h);
+    h->phase = HOST_MAJOR_TRACE;
+    rrc_major_collection_work(h->heap, 2 * VIEWS + 1);      /* nothing has a finalizer */
+    rrc_major_collection_work(h->heap, 4 * VIEWS - 10);     /* the last owners are still to be looked at */
+    for (i = 0; i < VIEWS; i++) {
+        rrc_incref(h->heap, view[i]);
+        rrc_gc_untrack(h->heap, view[i]);
+    }
+    h->phase = HOST_MUTATOR;
+    host_major_keep(h);
+    all_is_swept(h);
+    check_int(h->deallocs, VIEWS);
+    for (i = 0; i < VIEWS; i++) {
+        check(host_is_alive(h, p[i]));
+        if (i % 2 == 0)
+            rrc_decref(h->heap, view[i]);
+    }
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, VIEWS + VIEWS / 2);
+    for (i = 0; i < VIEWS; i++)
+        check_int(host_is_alive(h, p[i]), i % 2 != 0);
+    for (i = 1; i < VIEWS; i += 2)
+        rrc_decref(h->heap, view[i]);
+    rrc_decref(h->heap, held);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2 * VIEWS + 1);
+    host_close(h);
+}
+
+/* What only its link holds is deallocated before anything that it owns is cleared. It is found in slices. None does
+   more than it is asked to, and none repeats what others have done. Garbage that waits already is not looked at. */
+static void owners_come_first_in_slices(void)
+{
+    enum { PAIRS = 9, OTHERS = 7, UNITS = 4 * PAIRS + OTHERS };
+    size_t max, i;
+
+    for (max = 1; max < 6; max++) {
+        host *h = open_simple();
+        rrc_object *owner, *owned, *held[OTHERS];
+        size_t p;
+
+        unit_context("slices of %d", (int)max);
+        knot_ring(h, &Knot, 20, NULL);
+        host_start(h);
+        h->sweeps = 1;
+        host_major(h);
+        h->sweeps = 0;
+        check_int(host_stats(h).pending, 20);
+        for (i = 0; i < PAIRS; i++) {
+            owner = linked_knot(h, P, &p);
+            owned = knot_new(h, &Knot, 2);
+            knot_tie(h, owned, 0, owned);
+            knot_tie(h, owner, 0, owned);
+            rrc_decref(h->heap, owned);
+            rrc_decref(h->heap, owner);
+        }
+        for (i = 0; i < OTHERS; i++)
+            held[i] = knot_new(h, &Knot, 0);
+        host_start(h);
+        host_pronounce(h);
+        for (i = max; i <= UNITS; i += max)             /* garbage is set aside, and looked at once more */
+            check_int(rrc_major_collection_sweep(h->heap, max), max);
+        for (i = 0; i < 10 && rrc_major_collection_sweep(h->heap, max) >= max; i++)
+            ;
+        check(i < 10);                                  /* the links */
+        h->slices = 0;
+        h->events[0] = '\0';
+        rrc_run_pending(h->heap, PAIRS);
+        check_events(h, "d1 d1 d1 d1 d1 d1 d1 d1 d1");
+        rrc_run_pending(h->heap, 0);
+        for (i = 0; i < OTHERS; i++)
+            rrc_decref(h->heap, held[i]);
+        check_int(h->deallocs, 20 + 2 * PAIRS + OTHERS);
+        host_close(h);
+    }
+}
+
 /* A snapshot host is told of each p that the mutator gets. */
 static void snapshots_keep_what_is_read(void)
 {
@@ -585,15 +760,21 @@ static int untrack_and_sweep(rrc_object *ob, void *arg)
     return ob != NULL;
 }
 
-/* Garbage is put in order in the middle of a walk that has left a hole in the list of garbage. */
-static void order_in_a_walk(int hole)
+/* Garbage is put in order in the middle of a walk that has left a hole in the list of garbage: a ring, or objects that
+   only their links hold. */
+static void order_in_a_walk(int hole, int are_linked)
 {
     host *h = open_simple();
     rrc_object *ring[4];
-    size_t i;
+    size_t i, p;
 
     rrc_decref(h->heap, knot_new(h, &Knot, 1));
-    knot_ring(h, &Knot, 4, ring);
+    if (!are_linked)
+        knot_ring(h, &Knot, 4, ring);
+    for (i = 0; i < 4 && are_linked; i++) {
+        ring[i] = linked_knot(h, P, &p);
+        rrc_decref(h->heap, ring[i]);
+    }
     host_start(h);
     host_pronounce(h);
     for (i = 0; i < 4; i++)
@@ -614,8 +795,12 @@ static void order_in_a_walk(int hole)
 
 static void slices_in_a_walk(void)
 {
-    order_in_a_walk(0);
-    order_in_a_walk(3);
+    int hole;
+
+    for (hole = 0; hole < 4; hole++) {
+        order_in_a_walk(hole, 0);
+        order_in_a_walk(hole, 1);
+    }
 }
 
 static int sweep_all(rrc_object *ob, void *arg)
@@ -733,6 +918,61 @@ static void disabling_ends_the_search(void)
     host_close(h);
 }
 
+/* After any number of units, C takes a reference to what garbage owns, and untracks it: its p lives, and so does the p
+   of what it owns. */
+static void taken_and_untracked_between_slices(void)
+{
+    size_t units;
+
+    for (units = 0; units < 20; units++) {
+        host *h = open_simple();
+        size_t p, inner;
+        rrc_object *garbage = knot_new(h, &Knot, 1), *ob = linked_knot(h, P, &p), *leaf = linked_knot(h, P, &inner);
+
+        unit_context("units %u", (unsigned)units);
+        knot_tie(h, garbage, 0, garbage);
+        knot_tie(h, garbage, 1, ob);
+        knot_tie(h, ob, 0, leaf);
+        rrc_decref(h->heap, garbage);
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, leaf);
+        host_start(h);
+        if (units > 0)
+            rrc_major_collection_work(h->heap, units);
+        rrc_incref(h->heap, ob);
+        rrc_gc_untrack(h->heap, ob);
+        all_is_swept(h);
+        check_int(h->deallocs, 1);
+        check(host_is_alive(h, p) && host_is_alive(h, inner));
+        check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+        rrc_decref(h->heap, ob);
+        host_start(h);
+        all_is_swept(h);
+        host_start(h);
+        all_is_swept(h);
+        check_int(h->deallocs, 3);
+        h->events[0] = '\0';
+        host_close(h);
+    }
+}
+
+/* What was reported before a search was disabled is not alive in the next one. */
+static void disabling_forgets_reports(void)
+{
+    host *h = open_simple();
+
+    rrc_marked_ob(h->heap, knot_ring(h, &Knot, 2, NULL));
+    rrc_gc_disable(h->heap);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 0);
+    rrc_gc_enable(h->heap);
+    host_start(h);
+    all_is_swept(h);
+    check_int(h->deallocs, 2);
+    host_close(h);
+}
+
 /* ---- new addresses ---- */
 
 static size_t cells[2];
@@ -775,10 +1015,14 @@ static void moves_are_ignored_in_slices(void)
 }
 
 UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns_is_kept_first),
-           UNIT(reports_can_be_missing), UNIT(reports_can_be_missing_in_one_pass), UNIT(silent_hosts_are_asked), UNIT(a_wrong_traverse_ends_the_search),
+           UNIT(reports_can_be_missing), UNIT(reports_can_be_missing_in_one_pass), UNIT(silent_hosts_are_asked),
+           UNIT(what_was_cleared_waits), UNIT(a_wrong_traverse_ends_the_search),
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
-           UNIT(slices_in_hooks),
+           UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
+           UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
-           UNIT(disabling_ends_the_search), UNIT(moves_are_ignored_in_slices));
+           UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
+           UNIT(taken_and_untracked_between_slices),
+           UNIT(moves_are_ignored_in_slices));

@@ -446,7 +446,7 @@ static void links_hold_where_the_host_is_not_asked(void)
 /* ---- portions ---- */
 
 /* Garbage that is connected is looked at as a whole, however small a portion is: so an eighth of it goes
-   after each look, and the result says so. */
+   after each look, and the result says so. When nothing is left, it says so, too. */
 static void small_portions_of_much_garbage(void)
 {
     enum { MANY = 800 };
@@ -462,6 +462,7 @@ static void small_portions_of_much_garbage(void)
         rrc_run_pending(h->heap, 1);
         check(rounds++ < 100);
     }
+    check_int(rrc_run_pending(h->heap, 1), 0);
     check_int(h->deallocs, MANY);
     host_close(h);
 }
@@ -483,6 +484,41 @@ static void small_portions_beside_what_was_cleared(void)
     check_int(h->deallocs, 30);
     RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
     check_int(h->deallocs, 40);
+    forget_events(h);
+    host_close(h);
+}
+
+/* The objects to which a full part of garbage refers are read ahead: by tp_traverse, or by tp_members. */
+static void full_parts_with_members(void)
+{
+    host *h = host_open(NULL);
+
+    quiet_ring(h, &KnotTable, LENGTH);
+    host_major(h);
+    check(rrc_run_pending(h->heap, 0) >= LENGTH);
+    check_int(host_stats(h).objects, 0);
+    host_close(h);
+}
+
+/* A collection comes while an object that was cleared waits for the rest, and code fills it again. The next
+   collection tries again. */
+static void a_collection_comes_before_clearing_ends(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ring[2], *cleared;
+
+    knot_ring(h, &Knot, 2, ring);
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    cleared = ring[KNOT(ring[0])->ref[0] != NULL];
+    check_ptr(KNOT(cleared)->ref[0], NULL);
+    host_major(h);
+    knot_tie(h, cleared, 0, cleared);
+    rrc_run_pending(h->heap, 0);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+    check_int(h->deallocs, 1);
+    knot_collect(h);
+    check_int(h->deallocs, 2);
     forget_events(h);
     host_close(h);
 }
@@ -906,6 +942,7 @@ UNIT_GROUP(gc_waiting,
     UNIT(a_finalizer_untracks_others), UNIT(a_finalizer_lets_others_go), UNIT(a_dealloc_untracks_what_was_kept),
     UNIT(what_is_linked_in_a_walk_is_held), UNIT(links_hold_where_the_host_is_not_asked),
     UNIT(much_garbage_goes_back_at_once), UNIT(small_portions_of_much_garbage), UNIT(small_portions_of_little_garbage), UNIT(small_portions_beside_what_was_cleared),
+    UNIT(full_parts_with_members), UNIT(a_collection_comes_before_clearing_ends),
     UNIT(finalizers_come_in_portions), UNIT(what_is_being_finalized_is_held),
     UNIT(unrelated_garbage_is_held), UNIT(a_finalizer_that_untracks_itself_takes_hold),
     UNIT(what_loses_its_weak_references_is_held), UNIT(what_a_weak_reference_gives_is_left_alone),

@@ -198,6 +198,24 @@ static void in_an_early_major(states_cast *c)
     in_a_major(c);
 }
 
+/* The same if slices have begun it. */
+static void in_an_early_end_of_slices(states_cast *c)
+{
+    host *h = HOST_OF(c);
+
+    h->options.early = 1;
+    host_start(h);
+    check(rrc_major_collection_work(h->heap, 3) >= 3);
+    host_major_begin(h);
+    states_call(c);
+    if (is_function(c, "rrc_major_collection_trace")) {     /* it was a verdict */
+        h->slices = 2;
+        host_major_keep(h);
+    }
+    if (h->phase != HOST_MUTATOR)
+        host_major_end(h);
+}
+
 /* A slot of an object calls while `function` runs. */
 static void in_slot(states_cast *c, const char *slot, void (*function)(states_cast *c))
 {
@@ -492,6 +510,7 @@ static const struct row {
     { "a tp_free in a major collection", STATE_MAJOR, in_free_of_light_in_major },
     { "between trace and free of a major collection", STATE_MARKING, in_a_major },
     { "between trace and free of an early major collection", STATE_OPEN, in_an_early_major },
+    { "between trace and free of an early major collection in slices", STATE_OPEN, in_an_early_end_of_slices },
     { "between keep and free of a major collection", STATE_KEPT, after_keep },
     { "trace in rrc_major_collection_keep", STATE_MAJOR, in_trace_of_keep },
     { "survivor in rrc_major_collection_keep", STATE_MAJOR, in_survivor_of_keep },

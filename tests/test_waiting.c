@@ -229,6 +229,32 @@ static void what_was_put_off_and_is_held_at_the_end(void)
     host_end(h);
 }
 
+/* The same holds if its own finalizer keeps it. */
+static void keep(host *h, rrc_object *ob)
+{
+    rrc_incref(h->heap, ob);
+}
+
+static void what_was_put_off_is_kept_by_its_finalizer(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *owner = ob_given(h, O, host_new(h, HOST_OLD), FULL), *kept = ob_new(h, &Final);
+
+    NODE(owner)->ref[0] = kept;
+    host_major(h);
+    check_int(rrc_run_pending(h->heap, 1), 1);
+    check_int(host_stats(h).pending, 1);
+    h->on_finalize = keep;
+    check_int(host_free_heap(h), 0);
+    check_int(h->finalized, 1);
+    check_int(h->deallocs, 1);
+    check_int(REFCNT(kept), 1);
+    h->on_finalize = NULL;
+    rrc_decref(h->heap, kept);
+    check_int(h->deallocs, 2);
+    host_end(h);
+}
+
 static void a_linked_object_is_not_deleted(void)
 {
     int kind;
@@ -482,6 +508,7 @@ UNIT_GROUP(waiting,
     UNIT(markers_at_the_end),
     UNIT(markers_and_many_links_at_the_end),
     UNIT(what_was_put_off_and_is_held_at_the_end),
+    UNIT(what_was_put_off_is_kept_by_its_finalizer),
     UNIT(a_linked_object_is_not_deleted),
     UNIT(a_collect_hook_that_does_not_finish),
     UNIT(a_waiting_finalizer_keeps_p));

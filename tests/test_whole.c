@@ -679,6 +679,47 @@ static void deallocs_that_make_links_end(void)
     }
 }
 
+/* Garbage is done one by one. As long as any of it waits, its p finds nobody: also if one is left, or if as many are
+   cleared, but held by themselves, as still wait. */
+static void the_last_that_waits_is_not_found(void)
+{
+    int is_stiff;
+
+    for (is_stiff = 0; is_stiff < 2; is_stiff++) {
+        host_options options = { .keeps = 1 };
+        host *h = host_open(&options);
+        rrc_object *first = knot_new(h, is_stiff ? &KnotStiff : &Knot, 0), *second = knot_new(h, &Knot, 0), *owned;
+        size_t p = host_new(h, HOST_OLD), q = host_new(h, HOST_OLD);
+
+        unit_context("stiff %d", is_stiff);
+        owned = ob_shared(h, P, p, FULL);
+        knot_tie(h, first, 0, first);
+        knot_tie(h, first, 1, owned);                /* whose p keeps the other's */
+        rrc_decref(h->heap, owned);
+        host_point(h, p, 0, q);
+        ob_link(h, P, q, second, FULL);
+        knot_tie(h, second, 0, second);
+        rrc_decref(h->heap, first);
+        rrc_decref(h->heap, second);
+        host_major(h);
+        check(host_is_alive(h, q));
+        check_int(host_stats(h).pending, 2);
+        check_int(rrc_run_pending(h->heap, 1), 1);
+        check_int(host_stats(h).pending, 1 + (size_t)is_stiff);
+        check_ptr(rrc_from_obj(h->heap, host_at(h, q)), NULL);
+        rrc_run_pending(h->heap, 0);
+        if (is_stiff) {
+            host_expect_log(h, RRC_EUNCOLLECTABLE, "rrc_run_pending");
+            RRC_CLEAR(h->heap, KNOT(first)->ref[0]);
+        }
+        check_int(h->deallocs, 2);
+        knot_collect(h);
+        check_int(h->deallocs, 3);
+        check(!host_is_alive(h, q));
+        host_close(h);
+    }
+}
+
 UNIT_GROUP(whole,
     UNIT(what_garbage_owns_is_whole),
     UNIT(what_goes_at_the_end_is_whole),
@@ -697,4 +738,5 @@ UNIT_GROUP(whole,
     UNIT(each_slot_may_look),
     UNIT(keeping_twice),
     UNIT(a_hook_drops_what_is_cleared),
-    UNIT(deallocs_that_make_links_end));
+    UNIT(deallocs_that_make_links_end),
+    UNIT(the_last_that_waits_is_not_found));

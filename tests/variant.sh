@@ -62,7 +62,7 @@ for word in $(echo "$variant" | tr - ' '); do
         runner='valgrind -q --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=all'
         cmocka=0
         ;;
-    cover) flags='-O1 -g -fprofile-instr-generate -fcoverage-mapping' ;;
+    cover) flags='-O1 -g -fprofile-instr-generate -fcoverage-mapping -fprofile-update=atomic' ;;    # tests have threads
     gcc | clang) cc=$word ;;
     tcc)
         cc=tcc

@@ -481,8 +481,8 @@ static void look(world *w, int begins)
     }
 }
 
-/* Of the garbage that is connected with object `one` by C references: nothing is finalized before all
-   weak references are cleared, nothing cleared before all is finalized. */
+/* Of the garbage that is connected with object `one` by C references, not by way of what C got hold of: nothing
+   is finalized before all weak references are cleared, nothing cleared before all is finalized. */
 static void must_be_done(world *w, int one, int final)
 {
     int again = 1, k;
@@ -498,7 +498,8 @@ static void must_be_done(world *w, int one, int final)
             for (k = 0; k < WORLD_REFS; k++) {
                 int to = w->ob[i].ref[k];
 
-                if (w->ob[i].life != ALIVE || to == NONE || !is_set_aside(&w->ob[i]) || !is_set_aside(&w->ob[to]))
+                if (w->ob[i].life != ALIVE || to == NONE || !is_set_aside(&w->ob[i]) || !is_set_aside(&w->ob[to])
+                    || w->ob[i].was_held || w->ob[to].was_held)
                     continue;
                 if (w->ob[i].alive || w->ob[to].alive)
                     again |= set_to_one(&w->ob[i].alive) | set_to_one(&w->ob[to].alive);
@@ -576,6 +577,9 @@ static void thing_finalize(rrc_heap *heap, rrc_object *self)
         o->deferred = 0;
     if (o->queued && w->running && REFCNT(self) == world_count_of(w, i) + bias_of(o))
         o->queued = 0;
+    /* C had got hold of it, so that the list has let go of it, and has dropped its last reference since. */
+    if (o->listed && o->was_held && REFCNT(self) == world_count_of(w, i) + bias_of(o))
+        unlist(o);
     if (o->listed && !w->ending) {
         check_int(REFCNT(self), world_count_of(w, i) + bias_of(o) + 1);     /* held for this, and by the list */
         check_int(o->waiting, W_TO_FINALIZE);
@@ -659,6 +663,7 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     check(!is_finalizable(o));
     o->life = DYING;
     o->tracked = 0;
+    note_what_waits(w);                 /* (what went back can go now, and nobody would see then that it did) */
     more_in_hook(w);
     for (k = 0; k < WORLD_REFS; k++) {
         clear_ref(w, i, k);
@@ -826,6 +831,8 @@ int world_link(world *w, link_kind link, int p, int ob)
         return code;
     }
     o->deferred = 0;                    /* linked, it needs not wait any more */
+    if (o->queued && REFCNT(o->ob) < world_count_of(w, ob))
+        o->queued = 0;                  /* (it had left the queue, and waited again: its count was the same) */
     if (is_set_aside(o)) {
         unlist(o);
         o->waiting = W_ALIVE;
@@ -987,11 +994,15 @@ size_t world_run(world *w, size_t max)
 
         if (o->life != ALIVE)
             continue;
+        if (o->waiting == W_CLEARED && o->listed) {     /* the list's reference has become that of the queue */
+            o->listed = 0;
+            o->queued = 1;
+        }
         if (max == 0 || done < max) {
             check(!o->queued && !o->deferred && !o->listed);
             check(!o->doomed || o->was_held || o->uncollectable);
             o->waiting = W_ALIVE;
-        } else if (o->waiting == W_CLEARED && !o->deferred && !waits(w, o)) {
+        } else if (o->waiting == W_CLEARED && !o->queued && !o->deferred && !waits(w, o)) {
             o->waiting = W_ALIVE;       /* C held it at some look */
         }
     }
@@ -1012,8 +1023,10 @@ int world_next_dead(world *w)
     }
     i = number_of(w, ob);
     check_int(w->ob[i].life, ALIVE);
-    /* One that was kept, and finalized, may have gone back to wait for its dealloc: its count is the same. */
-    if (w->ob[i].listed && w->ob[i].waiting == W_KEPT && !w->ob[i].weak_pending && !is_finalizable(&w->ob[i]))
+    /* One that was kept, and finalized, or that was cleared, may have gone on to wait for its dealloc: its count is
+       the same. */
+    if (w->ob[i].listed && !w->ob[i].weak_pending
+        && (w->ob[i].waiting == W_CLEARED || (w->ob[i].waiting == W_KEPT && !is_finalizable(&w->ob[i]))))
         unlist(&w->ob[i]);
     else
         check(w->ob[i].queued || w->ob[i].deferred);

@@ -20,13 +20,11 @@ CVM_SRCS := $(VM_SRCS) $(TOOLKIT) examples/toolkit/main.c
 CVM_DEPS := $(CVM_SRCS) $(VM_DEPS) examples/toolkit/toolkit.h
 CVM      := $(BUILD)/cvm
 
-# The ways to build it: how links are found, and how hooks are called.
-CVM_FLAGS_dict        :=
-CVM_FLAGS_slot        := -DCVM_SLOT=1
-CVM_FLAGS_macros      := -DCVM_HOOK_MACROS=1
-CVM_FLAGS_slot-macros := -DCVM_SLOT=1 -DCVM_HOOK_MACROS=1
-CVM_KINDS             := dict slot macros slot-macros
-CVM_SANITIZE          := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
+# The ways to build it: how links are found.
+CVM_FLAGS_dict :=
+CVM_FLAGS_slot := -DCVM_SLOT=1
+CVM_KINDS      := dict slot
+CVM_SANITIZE   := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
 
 CVM_COMPILE = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) $(CPPFLAGS)
 
@@ -50,19 +48,16 @@ $(foreach kind,$(CVM_KINDS),\
 $(eval $(call run,cvm-terminal,$(CVM) $(BUILD)/cvm-dict,\
     sh $(VM_DIR)/tests/terminal.sh $(if $(CVM_EDIT),edited:$(CVM)) plain:$(BUILD)/cvm-dict))
 # What leaks is exactly what is new in the second of two heap snapshots.
-$(foreach kind,dict slot-macros,\
+$(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,snapshot-cvm-$(kind),$(BUILD)/cvm-$(kind) tests/newer.js,\
         sh tests/newer.sh $(BUILD)/leak-cvm-$(kind) $(VM_DIR)/tests/snapshots/leak.txt \
         $(CURDIR)/$(BUILD)/cvm-$(kind) $(CURDIR)/$(VM_DIR)/tests/snapshots/leak.lisp)))
 
-# Sanitizers take long: two kinds, in which each way to find links, and to call hooks, is.
-CVM_SANITIZED_KINDS := dict slot-macros
-
-$(foreach kind,$(CVM_SANITIZED_KINDS),\
+$(foreach kind,$(CVM_KINDS),\
     $(eval $(call run,cvm-$(kind)-asan,$(BUILD)/cvm-$(kind)-asan,\
         sh $(VM_DIR)/tests/run.sh $(BUILD)/cvm-$(kind)-asan $(if $(QUICK),quick)))\
     $(eval $(call run,cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed,$(BUILD)/cvm-$(kind)-embed)))
 
 # Which file calls which: no arrow goes up, and there is no circle.
 $(eval $(call run,layers,,sh $(VM_DIR)/tests/layers.sh))
-CHECK_RUNS += cvm cvm-terminal cvm-slot-macros-asan layers
+CHECK_RUNS += cvm cvm-terminal cvm-slot-asan layers

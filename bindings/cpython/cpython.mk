@@ -4,8 +4,8 @@
 #   PVM   the command
 
 # The source packages of the extensions that tests build.
-PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent python-bitarray \
-    zope.interface simplejson python-multidict persistent frozenlist
+PY_SOURCES := markupsafe python3.11 python-xxhash python-levenshtein pyrsistent:trixie python-bitarray \
+    zope.interface simplejson python-multidict python-persistent frozenlist python-regex=sid
 
 PY_DIR   := bindings/cpython
 PY_LIB   := $(VM_SRCS) $(wildcard $(PY_DIR)/src/*.c)
@@ -18,10 +18,10 @@ PY_LOADS := -Wl,--export-dynamic        # shared objects find the API in the com
 PVM      := $(BUILD)/pvm
 
 $(PVM): $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(EDIT) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(CVM_EDIT) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(CFLAGS) $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
 
 $(BUILD)/pvm-asan: $(PY_DEPS)
-	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot-macros) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
+	$(CVM_COMPILE) $(PY_FLAGS) $(CVM_FLAGS_slot) $(CVM_SANITIZE) -fno-omit-frame-pointer $(PY_SRCS) $(LDFLAGS) $(PY_LOADS) $(PY_LIBS) -o $@
 
 # An extension of the project, for pvm, and for one with RRC_DEBUG.
 PY_EXTENSION = @mkdir -p $(@D); $(CC) $(WARNINGS) $(PY_FLAGS) -I$(PY_DIR)/include -fPIC -shared $(CPPFLAGS)

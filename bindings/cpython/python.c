@@ -35,7 +35,8 @@ int main(int argc, char **argv)
             extensions[extension_count++] = argv[++from];
         }
     }
-    status = cvm_command(to, argv, layers, add_extensions);
+    argv[to] = NULL;
+    status = cvm_command(argv, layers, add_extensions);
     free(extensions);
     return status;
 }

@@ -106,14 +106,15 @@ static int module_step(lua_State *L)
 static int module_stats(lua_State *L)
 {
     rrc_heap *heap = rrc_lua_heap(L);
+    const rrcl_state *state = (const rrcl_state *)rrc_userdata(heap);
     rrc_stats stats;
     if (rrc_get_stats(heap, &stats) != RRC_OK)
         return luaL_error(L, "the heap is closed");
     lua_newtable(L);
 #define FIELD(name, value) (lua_pushnumber(L, (lua_Number)(value)), lua_setfield(L, -2, name))
     FIELD("objects", stats.objects);
-    FIELD("proxies", stats.o_old + stats.o_young);
-    FIELD("values", stats.p_old + stats.p_young);
+    FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
+    FIELD("values", stats.p_old + stats.p_young - state->wrappers);
     FIELD("tracked", stats.tracked);
     FIELD("weak", stats.weak);
     FIELD("nodes", stats.edge_nodes);

@@ -1,4 +1,4 @@
-/* rrc_lua.h - version 0.3.0
+/* rrc_lua.h - version 1.0.0
  * Reference-counted C objects in stock Lua, without leaks through callbacks: Lua 5.1
  * to 5.5 and LuaJIT, unmodified. One file beside rawrefcount.h.
  *
@@ -29,6 +29,7 @@
  *     >>ownership       who holds what
  *     >>api             the functions
  *     >>implementation  states, slots, nodes, proxies, values, calls, collection
+ *     >>wrappers        how deaths are confirmed, for wrappers of foreign objects
  */
 
 /* >>ownership
@@ -79,7 +80,7 @@ extern "C" {
 }
 #endif
 
-#define RRC_LUA_VERSION "0.3.0"
+#define RRC_LUA_VERSION "1.0.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_LUA_API RRC_API
@@ -299,7 +300,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
- *             weakly by key
+ *             weakly by key; where deaths are confirmed, also a proxy
  *
  * VALUES and ANCHORS have room for all slots at any time: to change an entry allocates
  * nothing and cannot raise, and so rrc_incref can do it. They are divided into shards of RRCL_SHARD
@@ -416,6 +417,12 @@ enum {
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
+/* Are deaths confirmed? See >>wrappers. */
+#define RRCL_CONFIRMS (LUA_VERSION_NUM >= 503)
+
+/* The payload of the clock, which is like a sentinel: see rrcl_sentinel_gc. */
+#define RRCL_CLOCK_SIZE 1u
+
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
 
@@ -426,8 +433,17 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
    __gc; and the step in the cycle after that finds it. */
 #define RRCL_CYCLES_OF_A_DEATH 3
 
+/* So many cycles at most are counted from one to the next, as the clock and the proxies die in any order. */
+#define RRCL_CYCLES_BETWEEN 2
+
+/* A full collection is followed by others, if it has found proxies dead for the first time. */
+#define RRCL_ROUNDS 3
+
 /* In so many of Lua's cycles garbage is found and freed. */
 #define RRCL_CYCLES 4
+
+/* With so many slots a whole step is a long pause. */
+#define RRCL_MANY_SLOTS 16384
 
 /* After so many cycles without a step there is one, whatever has changed: see rrcl_wants_step. */
 #define RRCL_LEAST_PATIENCE 8
@@ -443,6 +459,12 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 
 /* A slice may search one shard of OWNERS, and one more for so many units. */
 #define RRCL_UNITS_OF_A_SEARCH 8192
+
+/* While a step looks for deaths, it gets so many units at a time (see rrcl_do_units), */
+#define RRCL_UNITS_OF_A_LOOK 8
+
+/* ... and ends when it has searched so many shards for what it roots. */
+#define RRCL_SEARCHES 4
 
 /* A step takes about so many units for each slot. */
 #define RRCL_UNITS_OF_A_SLOT 10
@@ -463,16 +485,6 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
 
 #define RRCL_NAME "rawrefcount"
-
-/* A hash table of pointers. */
-typedef struct rrcl_cell {
-    const void *key;
-    void       *value;
-} rrcl_cell;
-typedef struct rrcl_map {
-    rrcl_cell *cells;
-    size_t     size, count;         /* size: 0, or a power of two */
-} rrcl_map;
 
 /* A slot that is not free. Its generation tells whether what OWNERS says is still
    about the same value. */
@@ -511,10 +523,11 @@ typedef struct rrcl_state {
     uint32_t    shard_count;
     uint32_t    era;                /* the number of the sentinel that is in its slot, or was last */
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_survivor */
+    size_t      searched;           /* ... and that it has done to root something */
     int         has_left;           /* this step has left deaths to the next one */
     uint32_t    must_search;        /* all shards before this one must be searched; 0: none */
     uint32_t    slot_count, free_slot;  /* slot_count: with that of slot 0 */
-    rrcl_map    classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
+    rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
     rrcl_class_info *first_class;
     int         class_count;
     int         in_step;
@@ -528,11 +541,21 @@ typedef struct rrcl_state {
     size_t      weak_before, pending_before;
     uint32_t    cycle;              /* of Lua's: their number */
     size_t      sentinels;          /* that were made in it, beside that of the sentinel's slot */
+    size_t      units;              /* of the open step, done so far */
     size_t      owed;               /* units: see rrcl_pay */
     size_t      units_of_kbyte;
     int         paid_kbytes;        /* Lua's memory then; -1: unknown */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
+    int         notes_proxies;      /* OWNERS has each new proxy */
+    int         has_wrappers;       /* ... and all others: deaths are confirmed. See >>wrappers */
+    int         is_confirming, is_letting_go;
+    size_t      held, held_again;   /* wrappers that are dying, but are held; ... and have died before */
+    uint32_t    clock;              /* Lua's cycles since then that look at what is old */
+    size_t      sighted;            /* proxies were brought back as they were dead for the first time */
+    int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
+    size_t      wrappers;           /* the proxies of wrappers: they have P links */
+    int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
     int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
     int         is_started;         /* ... and the first of them is under way */
     int         is_full;            /* ... and they are full collections */
@@ -560,9 +583,13 @@ typedef struct rrcl_proxy {
     struct rrcl_closer  *closer;    /* its state is there if ob is; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
     uint32_t             slot;
-    int                  has_table; /* its user value is ours */
-    int                  is_closed;
-    int                  is_closing;
+    uint32_t             sighted;       /* when it was brought back the first time: 1 and state->clock then; or 0 */
+    char                 has_table;     /* its user value is ours */
+    char                 is_closed;
+    char                 is_closing;
+    char                 is_held;       /* others hold its wrapper, which is dying */
+    char                 is_unarmed;    /* it was brought back: its __gc is still to run, and is its anchor */
+    char                 is_anchored;   /* ... and what the header wants then */
 } rrcl_proxy;
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
@@ -602,60 +629,6 @@ static void *rrcl_realloc_or_raise(lua_State *L, void *ptr, size_t size)
     if (result == NULL)
         luaL_error(L, "not enough memory");
     return result;
-}
-
-/* ---- the hash table: linear probing, nothing is ever removed ---- */
-
-static size_t rrcl_map_home(const rrcl_map *map, const void *key)
-{
-    uint64_t bits = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
-    return (size_t)(bits >> 32) & (map->size - 1);
-}
-
-/* The cell of key, or the empty one where it would go. The map has one. */
-static rrcl_cell *rrcl_map_cell(const rrcl_map *map, const void *key)
-{
-    size_t i = rrcl_map_home(map, key);
-    while (map->cells[i].key != NULL && map->cells[i].key != key)
-        i = (i + 1) & (map->size - 1);
-    return &map->cells[i];
-}
-
-static void *rrcl_map_get(const rrcl_map *map, const void *key)
-{
-    return map->size > 0 ? rrcl_map_cell(map, key)->value : NULL;
-}
-
-/* There must be room for it. */
-static void rrcl_map_put(rrcl_map *map, const void *key, void *value)
-{
-    rrcl_cell *cell = rrcl_map_cell(map, key);
-    map->count += cell->key == NULL;
-    cell->key = key;
-    cell->value = value;
-}
-
-/* Room for `count` keys in all. 0: there is no memory. */
-static int rrcl_map_reserve(rrcl_map *map, size_t count)
-{
-    rrcl_map grown;
-    size_t i;
-    if (count + count / 2 < map->size)
-        return 1;
-    grown.size = map->size > 0 ? map->size * 2 : 16;
-    while (count + count / 2 >= grown.size)
-        grown.size *= 2;
-    grown.count = 0;
-    grown.cells = (rrcl_cell *)RRC_LUA_REALLOC(NULL, grown.size * sizeof(rrcl_cell));
-    if (grown.cells == NULL)
-        return 0;
-    memset(grown.cells, 0, grown.size * sizeof(rrcl_cell));
-    for (i = 0; i < map->size; i++)
-        if (map->cells[i].key != NULL)
-            rrcl_map_put(&grown, map->cells[i].key, map->cells[i].value);
-    (void)RRC_LUA_REALLOC(map->cells, 0);
-    *map = grown;
-    return 1;
 }
 
 /* ---- slots ---- */
@@ -1074,6 +1047,8 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
     return rrcl_slot_at(state, slot)->ob != NULL && rrcl_slot_at(state, slot)->generation == number >> 32 ? slot : 0;
 }
 
+static void rrcl_bring_back(rrcl_state *state, uint32_t slot);
+
 /* A value or node that is being finalized, or reached from what is, has lost its slot but is
    still a key of OWNERS: give all of them in a shard their slots back. As long as the sentinel of now is in its slot,
    Lua has not taken anything out of another slot, and there is no need to search again. */
@@ -1083,11 +1058,19 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
     lua_pushnil(hidden);
     while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
         uint32_t slot = rrcl_owner_slot(state, hidden);
-        if (slot != 0 && !rrcl_is_boxed(state, slot) && rrcl_is_empty(state, slot)) {
-            lua_pushvalue(hidden, -2);
+        if (slot == 0 || rrcl_is_boxed(state, slot) || !rrcl_is_empty(state, slot)) {
+            lua_pop(hidden, 1);
+        } else if (rrcl_slot_at(state, slot)->proxy == NULL) {
+            lua_pop(hidden, 1);
+            lua_pushvalue(hidden, -1);
             rrcl_set(state, RRCL_VALUES, slot);
+        } else {
+            lua_pop(hidden, 1);
+            if (lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy && !state->is_letting_go) {
+                rrcl_bring_back(state, slot);
+                state->has_revived = 1;
+            }
         }
-        lua_pop(hidden, 1);
     }
     state->shards[shard].revived = state->era;
 }
@@ -1150,7 +1133,7 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
 
 static const rrc_type rrcl_value_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "Lua value", sizeof(rrcl_value), 0, 0,
-    rrcl_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL
+    rrcl_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 };
 
 RRC_LUA_API int rrc_lua_is_value(rrc_heap *heap, const rrc_object *ob)
@@ -1330,11 +1313,21 @@ static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *o
     return rrcl_push_node(L, state, ob);
 }
 
+/* The proxy in the slot is dying. Bring it back, if deaths are confirmed. Returns whether it is there now. */
+static int rrcl_revive_proxy(rrcl_state *state, uint32_t slot)
+{
+    if (!state->has_wrappers || !rrcl_get_or_revive(state, slot))
+        return 0;
+    lua_pop(state->hidden, 1);
+    return 1;
+}
+
 /* Push the live proxy of ob on L, if there is one. */
 static rrcl_proxy *rrcl_push_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref p = rrc_to_obj(state->heap, ob);
-    if (p == NULL || rrcl_slot_at(state, rrcl_slot_of(p))->proxy == NULL || rrcl_is_empty(state, rrcl_slot_of(p)))
+    if (p == NULL || rrcl_slot_at(state, rrcl_slot_of(p))->proxy == NULL
+        || (rrcl_is_empty(state, rrcl_slot_of(p)) && !rrcl_revive_proxy(state, rrcl_slot_of(p))))
         return NULL;
     rrcl_get(state, RRCL_VALUES, rrcl_slot_of(p));
     lua_xmove(state->hidden, L, 1);
@@ -1436,6 +1429,14 @@ static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
     lua_pushboolean(L, 0);
 }
 
+/* In a heap that confirms deaths, ob needs a p with a __gc. */
+static int rrcl_is_wrapper(const rrc_object *ob)
+{
+    return RRCL_CONFIRMS && ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
+}
+
+static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob);
+
 /* The list can be all that keeps what is in it. So nothing is taken out of it before
    all is allocated that can make Lua collect, or fail: nodes of targets, and room. */
 static int rrcl_mirror_protected(lua_State *L)
@@ -1443,6 +1444,8 @@ static int rrcl_mirror_protected(lua_State *L)
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
+    if (rrcl_is_wrapper(job->ob) && job->n > 0 && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
+        rrcl_give_proxy(L, state, job->ob);
     rrcl_need_node(L, state, job->ob, job->n);
     for (i = 0; i < job->n; i++)
         if (rrc_mirror_target(state->heap, job->targets[i]) == NULL) {
@@ -1506,11 +1509,22 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
-    uint32_t slot = rrcl_slot_of(target);
-    if (state->hidden == NULL || slot == 0 || (!on && rrcl_is_dying(state, ob)))
+    uint32_t slot = rrcl_slot_of(target), shard;
+    rrcl_proxy *proxy;
+    if (state->hidden == NULL || slot == 0
+        || (!on && rrcl_is_dying(state, ob) && !rrcl_revive_proxy(state, rrcl_slot_of(rrc_to_obj(state->heap, ob)))))
         return 1;
+    proxy = rrcl_slot_at(state, slot)->proxy;
+    if (proxy != NULL && proxy->is_unarmed) {
+        proxy->is_anchored = (char)on;
+        return 1;
+    }
+    if (on && rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard))
+        state->searched++;
     if (on && !rrcl_get_or_revive(state, slot))
         return 0;
+    if (proxy != NULL)
+        proxy->is_anchored = (char)on;      /* (it may have been brought back just now) */
     if (!on)
         lua_pushnil(state->hidden);
     if (rrcl_is_boxed(state, slot)) {
@@ -1531,6 +1545,10 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
     uint32_t slot = rrcl_slot_of(ref), shard;
     if (state->hidden == NULL)              /* closed while the header is at work: all links go soon */
         return ref;
+    if (state->is_confirming)
+        return rrcl_is_empty(state, slot) ? NULL : ref;
+    if (rrcl_slot_at(state, slot)->proxy != NULL)
+        return ref;                         /* only rrcl_sight lets proxies go */
     if (rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard) && state->in_step) {
         if (state->searches == 0) {
             state->must_search = state->shard_count;
@@ -1728,7 +1746,7 @@ static void rrcl_get_metatable(lua_State *L, rrcl_state *state, int number)
 
 static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const rrc_lua_class *cls)
 {
-    rrcl_class_info *info = (rrcl_class_info *)rrcl_map_get(&state->classes, cls);
+    rrcl_class_info *info = (rrcl_class_info *)rrc_map_get(&state->classes, cls);
     int base = 0;
     if (info != NULL)
         return info;
@@ -1741,12 +1759,12 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     if (base != 0)
         lua_remove(L, base);
     rrcl_need_open(L, state);
-    info = (rrcl_class_info *)rrcl_map_get(&state->classes, cls);
+    info = (rrcl_class_info *)rrc_map_get(&state->classes, cls);
     if (info != NULL) {                         /* a finalizer made it known just now */
         lua_pop(L, 1);
         return info;
     }
-    if (!rrcl_map_reserve(&state->classes, state->classes.count + 2))
+    if (rrc_map_reserve(state->heap, &state->classes, 2) != RRC_OK)
         luaL_error(L, "not enough memory");
     lua_pushvalue(state->hidden, RRCL_CLASSES);
     lua_xmove(state->hidden, L, 1);
@@ -1758,15 +1776,15 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     info->number = ++state->class_count;
     info->next = state->first_class;
     state->first_class = info;
-    rrcl_map_put(&state->classes, cls, info);
-    if (cls->type != NULL && rrcl_map_get(&state->classes, cls->type) == NULL)
-        rrcl_map_put(&state->classes, cls->type, info);
+    rrc_map_put(&state->classes, cls, info);
+    if (cls->type != NULL && rrc_map_get(&state->classes, cls->type) == NULL)
+        rrc_map_put(&state->classes, cls->type, info);
     return info;
 }
 
 static const rrcl_class_info *rrcl_class_of(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
-    const rrcl_class_info *info = (const rrcl_class_info *)rrcl_map_get(&state->classes, type);
+    const rrcl_class_info *info = (const rrcl_class_info *)rrc_map_get(&state->classes, type);
     return info != NULL ? info : rrcl_learn(L, state, &rrcl_plain_class);
 }
 
@@ -1792,7 +1810,7 @@ static void rrcl_guard_module(lua_State *L)
 RRC_LUA_API void rrc_lua_register(lua_State *L, const rrc_lua_class *cls)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
-    if (rrcl_map_get(&state->classes, cls) == NULL)
+    if (rrc_map_get(&state->classes, cls) == NULL)
         rrcl_guard_module(L);
     rrcl_get_metatable(L, state, rrcl_learn(L, state, cls)->number);
     lua_rawgeti(L, -1, RRCL_METHODS);
@@ -1894,32 +1912,71 @@ RRC_LUA_API void rrc_lua_check_callback(lua_State *L, int arg)
         luaL_argerror(L, arg, lua_pushfstring(L, "function or nil expected, got %s", rrcl_type_name(L, arg)));
 }
 
+/* OWNERS gets the proxy on top, which is to have this slot. Returns the hash for the slot. Raises. (Nothing dies
+   meanwhile.) */
+static uint32_t rrcl_note_proxy(lua_State *L, rrcl_state *state, uint32_t slot)
+{
+    uint32_t hash = rrcl_hash(L, -1);
+    lua_pushvalue(state->hidden, rrcl_owners_of_hash(state, hash));
+    lua_xmove(state->hidden, L, 1);
+    lua_pushvalue(L, -2);
+    lua_pushnumber(L, rrcl_owner_number(state, slot));
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+    return hash;
+}
+
+/* The first wrapper gets a proxy: from now on deaths are confirmed. (A proxy that is dying just now goes as it would
+   have gone.) Raises. */
+static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
+{
+    uint32_t slot;
+    state->notes_proxies = 1;
+    for (slot = 1; slot < state->slot_count; slot++) {
+        if (rrcl_slot_at(state, slot)->proxy == NULL || rrcl_slot_at(state, slot)->next != RRCL_NOT_NOTED)
+            continue;
+        rrcl_get(state, RRCL_VALUES, slot);
+        lua_xmove(state->hidden, L, 1);
+        if (!lua_isnil(L, -1))
+            rrcl_slot_at(state, slot)->next = rrcl_note_proxy(L, state, slot);
+        lua_pop(L, 1);
+    }
+    rrcl_new_userdata(L, RRCL_CLOCK_SIZE);
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+    state->has_wrappers = 1;
+}
+
 /* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
    be linked already: then its old proxy is dead, but its __gc has not run yet. */
 static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
 {
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     int code = RRC_OK;
+    uint32_t hash = RRCL_NOT_NOTED;
+    if (state->notes_proxies)
+        hash = rrcl_note_proxy(L, state, p != NULL ? rrcl_slot_of(p) : state->free_slot);
     if (rrcl_push_revived_node(L, state, ob)) {
         rrcl_give_table(L, proxy);
         lua_pop(L, 1);
     }
+    proxy->slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
+    rrcl_slot_at(state, proxy->slot)->proxy = proxy;
+    rrcl_slot_at(state, proxy->slot)->next = hash;
+    lua_pushvalue(L, -1);
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, proxy->slot);
     if (p == NULL) {
-        proxy->slot = rrcl_take_slot(state, ob);
-        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, RRC_O);
+        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
         if (code != RRC_OK) {
             rrcl_free_slot(state, proxy->slot);
             luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
         }
-    } else {
-        proxy->slot = rrcl_slot_of(p);
+        state->wrappers += (size_t)rrcl_is_wrapper(ob);
     }
     proxy->ob = ob;
     state->made++;
-    rrcl_slot_at(state, proxy->slot)->proxy = proxy;
-    lua_pushvalue(L, -1);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, proxy->slot);
 }
 
 typedef struct rrcl_pushing {
@@ -1936,6 +1993,8 @@ static int rrcl_new_proxy(lua_State *L)
     rrcl_proxy *proxy;
     rrcl_before_allocating(L, state);
     info = rrcl_class_of(L, state, job->ob->ob_type);
+    if (rrcl_is_wrapper(job->ob) && !state->has_wrappers)
+        rrcl_begin_confirming(L, state);
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
     rrcl_reserve_slot(L, state);
     memset(proxy, 0, sizeof *proxy);
@@ -1948,6 +2007,20 @@ static int rrcl_new_proxy(lua_State *L)
         rrcl_link_proxy(L, state, proxy, job->ob);
     lua_xmove(L, state->hidden, 1);
     return 0;
+}
+
+/* Has it died in the last cycle, too? */
+static int rrcl_was_sighted(const rrcl_state *state, const rrcl_proxy *proxy)
+{
+    return proxy->sighted != 0 && state->clock + 1 - proxy->sighted <= RRCL_CYCLES_BETWEEN;
+}
+
+/* Scripts get what the slot has. If it was brought back, no death up to now counts any more: see >>wrappers, 7. */
+static void rrcl_note_use(rrcl_state *state, uint32_t slot)
+{
+    const rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    if (proxy != NULL && rrcl_was_sighted(state, proxy))
+        state->clock += RRCL_CYCLES_BETWEEN + 1;
 }
 
 /* Push what ob is in Lua, if that exists. (No false is there: booleans have no links.) */
@@ -1969,6 +2042,8 @@ RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *o
         lua_pop(hidden, 1);
         return 0;
     }
+    if (RRCL_CONFIRMS && state->has_wrappers)
+        rrcl_note_use(state, slot);
     lua_xmove(hidden, L, 1);
     return 1;
 }
@@ -1992,6 +2067,14 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
         status = LUA_ERRRUN;
     }
     return status;
+}
+
+/* ob gets a proxy, which is anchored until the next step. Raises. */
+static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
+{
+    if (rrcl_make_proxy(L, state, ob) != 0)
+        lua_error(L);
+    lua_pop(state->hidden, 1);
 }
 
 static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
@@ -2056,28 +2139,33 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
     return luaL_error(L, "this Lua state is being closed");
 }
 
-/* Lua may have taken the node of a dying proxy out of its slot already: as long as the
+/* Lua may have taken the node of a dying proxy, which is at index, out of its slot already: as long as the
    header does not know of the death, the node protects what ob refers to. */
-static void rrcl_restore_node(lua_State *L, const rrcl_proxy *proxy)
+static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
     rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
     if (node == NULL || !proxy->has_table || !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
-    rrcl_get_uservalue(L, 1);
+    rrcl_get_uservalue(L, index);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+}
+
+/* Dissolve the link of the proxy in a slot, which becomes free. */
+static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
+{
+    rrc_object *ob = rrcl_slot_at(state, slot)->ob;
+    state->wrappers -= (size_t)rrcl_is_wrapper(ob);
+    rrc_unlink(state->heap, ob);
+    rrcl_free_slot(state, slot);
 }
 
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    rrcl_state *state = proxy->closer->state;
-    rrc_object *ob = proxy->ob;
-    uint32_t slot = proxy->slot;
     proxy->ob = NULL;
-    rrc_unlink(state->heap, ob);
-    rrcl_free_slot(state, slot);
+    rrcl_part_slot(proxy->closer->state, proxy->slot);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
@@ -2087,6 +2175,202 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
     rrcl_push_no_uservalue(L);
     rrcl_set_uservalue(L, 1);
     proxy->has_table = 0;
+}
+
+/* >>wrappers
+ * In a heap with wrappers (tp_outside in rawrefcount.h) foreign code takes references to what Lua is about to find
+ * dead, and tells nobody. The invariant: as long as the link of a proxy holds, all that the proxy refers to is whole.
+ * So what dies together goes together, or comes back:
+ *
+ *   1. A proxy is let go of only when two cycles in a row have found it dead. The first time it is brought back, with
+ *      all that it refers to. So finalizers of scripts that die with it find everything whole, and what they keep, or
+ *      have C hold, lives on.
+ *   2. All that a cycle has found dead is weighed together (rrc_mirror_confirm_each), before any is let go of. A
+ *      wrapper that others hold comes back, and is touched, so that it is rooted until a step has mirrored what holds
+ *      it. The next cycle does not find dead what it reaches.
+ *   3. When the others are back, those that are dead for the second time are weighed once more. If others hold one of
+ *      them, or one that comes back for the second time, foreign code had a weak reference to it, and all of them come
+ *      back.
+ *   4. If they may go, all their links are dissolved, a whole step is made, and the garbage of C that it finds is
+ *      cleared, at once. So no other code runs while some are gone and others are not, but for slots of their types.
+ *   5. From the time when a proxy is brought back until its __gc has run, and has armed it again, ANCHORS has it.
+ *      The __gc of a proxy that is in its slot does nothing else. (If Lua has no memory to call it, the next
+ *      rrc_lua_collect arms the proxy.)
+ *   6. A wrapper that owns something has a proxy, as only a __gc can tell of its death: rrcl_mirror makes one.
+ *   7. Scripts can get what has been brought back, by a weak reference of foreign code, and move what it refers to. Then
+ *      the next cycle may find dead for the second time what is reached from something that is dead for the first time,
+ *      and comes back. So when a proxy is pushed that nobody held when it died, no earlier death counts any more.
+ *
+ * Lua finds all at once what dies in a cycle, and calls the __gc of each later. The first to be called, or the step
+ * that comes first, asks about all (rrcl_sight). Slots have lost what has died, but OWNERS, whose keys are weak, still
+ * has what finalizers can see. So it has all proxies in such a heap. What is brought back alone, as C has taken a
+ * reference, or an edge node is made for it, decides for the others: they come back, too. Inside a step nothing can be
+ * decided, and all come back.
+ *
+ * This needs a __gc that setmetatable arms again. Lua 5.1, 5.2 and LuaJIT call the __gc of a userdata once, and so
+ * leave wrappers rooted (RRCL_CONFIRMS). */
+
+/* The proxy on top of the hidden thread, which is dying, gets its slot back, and its node. */
+static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
+{
+    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    lua_pushvalue(state->hidden, -1);
+    rrcl_set(state, RRCL_VALUES, slot);
+    lua_pushvalue(state->hidden, -1);
+    rrcl_set(state, RRCL_ANCHORS, slot);
+    proxy->is_unarmed = 1;
+    proxy->is_anchored = 0;
+    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
+}
+
+/* Call function for each dying proxy, which is on top of the hidden thread. Returns the sum of what it returns. */
+static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *state, uint32_t slot))
+{
+    lua_State *hidden = state->hidden;
+    uint32_t shard, slot;
+    size_t sum = 0;
+    for (shard = 0; shard < state->shard_count; shard++) {
+        lua_pushnil(hidden);
+        while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
+            slot = rrcl_owner_slot(state, hidden);
+            lua_pop(hidden, 1);
+            if (slot != 0 && rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot)
+                && lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy)
+                sum += (size_t)function(state, slot);
+        }
+    }
+    return sum;
+}
+
+/* For rrc_mirror_confirm_each: others hold ob. */
+static void rrcl_note_held(void *userdata, rrc_object *ob)
+{
+    rrcl_state *state = (rrcl_state *)userdata;
+    rrcl_proxy *proxy = rrcl_slot_at(state, rrcl_slot_of(rrc_mirror_target(state->heap, ob)))->proxy;
+    state->held++;
+    if (proxy == NULL)
+        return;
+    state->held_again += (size_t)rrcl_was_sighted(state, proxy);
+    proxy->is_held = 1;
+}
+
+/* It comes back if others hold it, or the first time. Returns whether this is another time. */
+static int rrcl_sight_first(rrcl_state *state, uint32_t slot)
+{
+    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    if (rrcl_was_sighted(state, proxy) && !proxy->is_held)
+        return 1;
+    if (!proxy->is_held) {
+        proxy->sighted = state->clock + 1;
+        state->sighted++;
+    }
+    rrcl_bring_back(state, slot);
+    return 0;
+}
+
+static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
+{
+    rrcl_slot_at(state, slot)->proxy->sighted = state->clock + 1;
+    rrcl_bring_back(state, slot);
+    return 1;
+}
+
+/* Returns whether it is that of a wrapper. */
+static int rrcl_let_go(rrcl_state *state, uint32_t slot)
+{
+    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    int is_wrapper = rrcl_is_wrapper(proxy->ob);
+    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
+    rrcl_detach(proxy);
+    state->died++;
+    return is_wrapper;
+}
+
+/* The header learns of what others hold, and of the nodes that are lost. */
+static void rrcl_touch_held(rrcl_state *state)
+{
+    uint32_t slot;
+    for (slot = 1; slot < state->slot_count; slot++) {
+        const rrcl_slot *s = rrcl_slot_at(state, slot);
+        if (s->ob == NULL || s->ob->ob_type == state->value_type
+            || !(s->proxy != NULL ? s->proxy->is_held : rrcl_is_empty(state, slot)))
+            continue;
+        if (s->proxy != NULL)
+            s->proxy->is_held = 0;
+        rrc_touch(state->heap, s->ob);
+    }
+}
+
+/* Those that have died for the second time are dying, and all others are back. May they go? */
+static int rrcl_may_go(rrcl_state *state)
+{
+    int may_go;
+    if (state->held_again > 0)
+        return 0;
+    state->is_confirming = 1;
+    may_go = rrc_mirror_confirm(state->heap);
+    state->is_confirming = 0;
+    return may_go;
+}
+
+/* Decide about all proxies that are dying. Returns whether wrappers have been let go of: then a whole step must
+   follow. */
+static int rrcl_sight(rrcl_state *state)
+{
+    size_t sighted = state->sighted, count, wrappers = 0;
+    if (state->in_step || state->has_revived) {
+        count = rrcl_for_dying(state, rrcl_sight_again);
+    } else {
+        state->held = state->held_again = 0;
+        state->is_confirming = 1;
+        rrc_mirror_confirm_each(state->heap, rrcl_note_held, state);
+        state->is_confirming = 0;
+        count = rrcl_for_dying(state, rrcl_sight_first);
+        if (count > 0) {
+            state->is_letting_go = rrcl_may_go(state);
+            wrappers = rrcl_for_dying(state, state->is_letting_go ? rrcl_let_go : rrcl_sight_again);
+            wrappers *= (size_t)state->is_letting_go;
+            state->is_letting_go = 0;
+        }
+    }
+    if (count > 0 || state->sighted > sighted || state->held > 0)
+        state->deaths = RRCL_CYCLES_OF_A_DEATH;
+    state->has_revived = 0;
+    rrcl_touch_held(state);
+    return wrappers > 0;
+}
+
+/* Is the death of this proxy to be confirmed? */
+static int rrcl_is_noted_proxy(const rrcl_state *state, const rrcl_proxy *proxy)
+{
+    return state->has_wrappers && rrcl_slot_at(state, proxy->slot)->next != RRCL_NOT_NOTED;
+}
+
+/* Arm the __gc of the proxy at index again. */
+static void rrcl_arm(lua_State *L, int index, rrcl_proxy *proxy)
+{
+    rrcl_state *state = proxy->closer->state;
+    if (lua_getmetatable(L, index))
+        lua_setmetatable(L, index);
+    if (proxy->is_unarmed && !proxy->is_anchored) {
+        lua_pushnil(state->hidden);
+        rrcl_set(state, RRCL_ANCHORS, proxy->slot);
+    }
+    proxy->is_unarmed = 0;
+}
+
+/* The __gc of a proxy in a heap with wrappers. */
+static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
+{
+    int is_whole = 0;
+    if (rrcl_is_empty(state, proxy->slot))
+        is_whole = rrcl_sight(state);
+    if (proxy->ob == NULL)
+        rrcl_take_table(L, proxy);
+    else
+        rrcl_arm(L, 1, proxy);
+    rrcl_work_in_gc(L, state, is_whole ? SIZE_MAX : 0);
+    return 0;
 }
 
 static int rrcl_proxy_gc(lua_State *L)
@@ -2101,7 +2385,9 @@ static int rrcl_proxy_gc(lua_State *L)
     }
     state = proxy->closer->state;
     rrcl_use(state, L);
-    rrcl_restore_node(L, proxy);
+    if (rrcl_is_noted_proxy(state, proxy))
+        return rrcl_confirmed_gc(L, state, proxy);
+    rrcl_restore_node(L, 1, proxy);
     rrcl_detach(proxy);
     rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
@@ -2922,6 +3208,7 @@ static void rrcl_begin_step(rrcl_state *state)
     state->was_quiet = state->quiet >= state->patience;
     state->has_missed = state->has_left = 0;
     state->owed = 0;
+    state->units = 0;
     state->paid_kbytes = -1;
 }
 
@@ -2941,9 +3228,19 @@ static void rrcl_end_step(rrcl_state *state)
     }
 }
 
+/* Before a step: decide about the dying, and free what goes by its count. Returns whether a whole step must follow. */
+static int rrcl_decide(rrcl_state *state)
+{
+    if (!state->has_wrappers || state->in_step || !rrcl_sight(state))
+        return 0;
+    rrcl_run_pending(state, 0);
+    return 1;
+}
+
 static int rrcl_step(rrcl_state *state)
 {
     int code;
+    rrcl_decide(state);
     rrcl_begin_step(state);
     state->searches = SIZE_MAX;
     state->in_step++;
@@ -2965,6 +3262,23 @@ static void rrcl_search(rrcl_state *state)
         }
 }
 
+/* While the header looks for deaths, it roots what the dead owned, and each of these values can be in another shard. So
+   it gets few units at a time, and the slice ends when enough has been searched. (This part of a step takes at most two
+   units for each slot.) Returns the units done. */
+static size_t rrcl_do_units(rrcl_state *state, size_t max)
+{
+    size_t units = 0, part, done;
+    state->searched = 0;
+    do {
+        int looks = max > 0 && state->units < 2 * (size_t)state->slot_count;
+        part = looks && max - units > RRCL_UNITS_OF_A_LOOK ? RRCL_UNITS_OF_A_LOOK : max > 0 ? max - units : 0;
+        done = rrc_mirror_work(state->heap, part);
+        units += done;
+        state->units += done;
+    } while (done >= part && units < max && state->searched < RRCL_SEARCHES);
+    return units;
+}
+
 /* Do a slice of a step, of at most max units; 0: all that is left. Returns whether the step has ended. If not, it
    may not be possible now. */
 static int rrcl_slice(rrcl_state *state, size_t max)
@@ -2974,13 +3288,15 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     int wants_step = state->wants_step;
     if (state->in_step)
         return 0;
+    if (!state->is_open && rrcl_decide(state))
+        max = 0;
     if (!state->is_open)
         rrcl_begin_step(state);
     rrc_get_stats(state->heap, &before);
     state->searches = max > 0 ? 1 + max / RRCL_UNITS_OF_A_SEARCH : SIZE_MAX;
     rrcl_search(state);
     state->in_step++;
-    units = rrc_mirror_work(state->heap, max);
+    units = rrcl_do_units(state, max);
     state->in_step--;
     rrc_get_stats(state->heap, &after);
     if (after.mirror_steps == before.mirror_steps) {
@@ -2993,12 +3309,15 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     return 1;
 }
 
-/* A slice of at most max units (0: none), and pending work. Returns whether a finalizer of C has raised an error,
-   which is on top then. An error that was kept before stays for the method that runs. */
+/* A slice of at most max units (0: none; SIZE_MAX: a whole step), and pending work. Returns whether a finalizer of C has
+   raised an error, which is on top then. An error that was kept before stays for the method that runs. */
 static int rrcl_work(lua_State *L, rrcl_state *state, size_t max)
 {
     int had_error = rrcl_take_error(L, state, RRCL_CALL_ERROR), has_error;
-    if (max > 0)
+    if (max == SIZE_MAX) {
+        rrcl_run_pending(state, 0);
+        state->wants_step |= rrcl_step(state) == RRC_EPHASE;
+    } else if (max > 0 && max < SIZE_MAX)
         rrcl_slice(state, max);
     rrcl_run_pending(state, RRCL_DEALLOCS);
     has_error = rrcl_take_error(L, state, RRCL_CALL_ERROR);
@@ -3065,11 +3384,19 @@ static int rrcl_full_collection(lua_State *L)
 static void rrcl_find_lost_proxies(rrcl_state *state)
 {
     uint32_t slot;
-    for (slot = 1; slot < state->slot_count; slot++)
-        if (rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot)) {
-            rrc_unlink(state->heap, rrcl_slot_at(state, slot)->ob);
-            rrcl_free_slot(state, slot);
+    rrcl_decide(state);
+    for (slot = 1; slot < state->slot_count; slot++) {
+        rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+        if (proxy == NULL)
+            continue;
+        if (rrcl_is_empty(state, slot)) {
+            rrcl_part_slot(state, slot);
+        } else if (proxy->is_unarmed) {
+            rrcl_get(state, RRCL_VALUES, slot);
+            rrcl_arm(state->hidden, lua_gettop(state->hidden), proxy);
+            lua_pop(state->hidden, 1);
         }
+    }
 }
 
 /* Lua 5.1 cannot tell, and each full collection starts it again. */
@@ -3087,14 +3414,19 @@ static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
     lua_State *L = rrcl_caller(state);
-    int result = -1, status;
+    int result, status, rounds = 0;
+    size_t sighted;
     if (L == NULL)
         return;
-    status = rrcl_pcall(L, rrcl_full_collection, &result);
-    if (status != 0)
-        rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
-    else if (result != -1 && state->hidden != NULL)
-        rrcl_find_lost_proxies(state);
+    do {
+        result = -1;
+        sighted = state->sighted;
+        status = rrcl_pcall(L, rrcl_full_collection, &result);
+        if (status != 0)
+            rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
+        else if (result != -1 && state->hidden != NULL)
+            rrcl_find_lost_proxies(state);
+    } while (state->sighted > sighted && state->hidden != NULL && rrcl_caller(state) == L && ++rounds < RRCL_ROUNDS);
 }
 
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
@@ -3107,6 +3439,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     rrcl_use(state, L);
     was_running = rrcl_is_running(L);
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
+    rrcl_decide(state);
     result = rrc_gc_collect(heap);
     state->is_open = state->wants_step = 0;
     if (was_running)
@@ -3181,6 +3514,7 @@ static void rrcl_count_cycle(rrcl_state *state)
             state->extra_wait--;
     }
     state->is_started = 0;
+    state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
     state->made = state->died = 0;
 }
 
@@ -3250,7 +3584,9 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
    cycle at least, which is in the sentinel's slot, and the first to run makes the next one. While there are steps, it
    also makes others, and so does each of these: all together do a step at the end of the cycle, in short calls. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
-   made in the cycle. */
+   made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
+   long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
+   for the step. */
 static int rrcl_sentinel_gc(lua_State *L);
 
 /* Push a sentinel. The payload is the cycle in which it is made. */
@@ -3331,6 +3667,12 @@ static int rrcl_sentinel_gc(lua_State *L)
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
     if (state == NULL)
         return 0;
+    if (rrcl_rawlen(L, 1) == RRCL_CLOCK_SIZE) {
+        lua_getmetatable(L, 1);
+        lua_setmetatable(L, 1);
+        state->clock++;
+        return 0;
+    }
     rrcl_use(state, L);
     if (*(const uint32_t *)lua_touserdata(L, 1) == state->cycle) {
         rrcl_end_cycle(L, state);
@@ -3341,7 +3683,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     if (!state->is_open && !state->wants_step)
         units = 0;
     rrcl_work_in_gc(L, state, units);
-    if (state->hidden != NULL && (state->is_open || state->quiet < RRCL_BUSY_CYCLES))
+    if (state->hidden != NULL && !state->calls_pay && (state->is_open || state->quiet < RRCL_BUSY_CYCLES))
         rrcl_try(L, rrcl_more_sentinels, state);
     return 0;
 }
@@ -3367,11 +3709,10 @@ static void rrcl_free_tables(rrcl_state *state)
         state->first_class = info->next;
         (void)RRC_LUA_REALLOC(info, 0);
     }
-    (void)RRC_LUA_REALLOC(state->classes.cells, 0);
+    rrc_map_free(state->heap, &state->classes);
     while (state->shard_count > 0)
         (void)RRC_LUA_REALLOC(state->shards[--state->shard_count].slots, 0);
     (void)RRC_LUA_REALLOC(state->shards, 0);
-    memset(&state->classes, 0, sizeof state->classes);
     state->shards = NULL;
     state->slot_count = state->free_slot = 0;
 }
@@ -3420,8 +3761,7 @@ static int rrcl_part_proxies(rrcl_state *state)
     int has_parted = 0;
     for (slot = 1; slot < state->slot_count; slot++)
         if (rrcl_slot_at(state, slot)->proxy != NULL) {
-            rrc_unlink(state->heap, rrcl_slot_at(state, slot)->ob);
-            rrcl_free_slot(state, slot);
+            rrcl_part_slot(state, slot);
             has_parted = 1;
         }
     return has_parted;
@@ -3534,6 +3874,7 @@ static int rrcl_open_protected(lua_State *L)
     desc.realloc = rrcl_heap_realloc;
     desc.mirror = rrcl_mirror;
     desc.anchor = rrcl_anchor;
+    desc.confirms_deaths = RRCL_CONFIRMS;
     state->heap = rrc_heap_new(&desc);
     if (state->heap == NULL)
         return luaL_error(L, "not enough memory");

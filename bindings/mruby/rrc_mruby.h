@@ -1,4 +1,4 @@
-/* rrc_mruby.h - version 0.2.0
+/* rrc_mruby.h - version 1.0.0
  * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0,
  * unmodified. One file beside rawrefcount.h.
  *
@@ -93,7 +93,7 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 #error "rrc_mruby.h: needs mruby 3.1 or newer"
 #endif
 
-#define RRC_MRUBY_VERSION "0.2.0"
+#define RRC_MRUBY_VERSION "1.0.0"
 
 /* Like the header's own functions: static copies with RAWREFCOUNT_STATIC. */
 #define RRC_MRUBY_API RRC_API
@@ -368,16 +368,6 @@ typedef struct rrcm_value {
     int        is_gone;
 } rrcm_value;
 
-/* A hash table of pointers. */
-typedef struct rrcm_entry {
-    const void *key;
-    void       *value;
-} rrcm_entry;
-typedef struct rrcm_map {
-    rrcm_entry *entries;
-    size_t      size, count;    /* size: 0, or a power of two */
-} rrcm_map;
-
 typedef struct rrcm_class_info {
     const rrc_mruby_class  *cls;
     struct RClass          *klass;
@@ -390,8 +380,8 @@ typedef struct rrcm_state {
     struct RArray *roots;       /* see RRCM_ERROR; then classes, and the anchors of each chunk */
     rrcm_chunk    *chunks;
     rrcm_cell     *free_cells;
-    rrcm_map       values;      /* an object of mruby -> the cell of its box */
-    rrcm_map       classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
+    rrc_map        values;      /* an object of mruby -> the cell of its box */
+    rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
     rrcm_class_info *first_class;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         cells, made; /* in use; made since the last step */
@@ -536,80 +526,6 @@ static void *rrcm_heap_realloc(void *userdata, void *ptr, size_t old_size, size_
     return result;
 }
 
-/* ---- the hash table: linear probing ---- */
-
-static size_t rrcm_home(const rrcm_map *map, const void *key)
-{
-    uint64_t bits = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
-    return (size_t)(bits >> 32) & (map->size - 1);
-}
-
-/* The entry of key, or the empty one where it would go. The map has one. */
-static rrcm_entry *rrcm_entry_of(const rrcm_map *map, const void *key)
-{
-    size_t i = rrcm_home(map, key);
-    while (map->entries[i].key != NULL && map->entries[i].key != key)
-        i = (i + 1) & (map->size - 1);
-    return &map->entries[i];
-}
-
-static void *rrcm_get(const rrcm_map *map, const void *key)
-{
-    return map->size > 0 ? rrcm_entry_of(map, key)->value : NULL;
-}
-
-/* There must be room for it. */
-static void rrcm_put(rrcm_map *map, const void *key, void *value)
-{
-    rrcm_entry *entry = rrcm_entry_of(map, key);
-    map->count += entry->key == NULL;
-    entry->key = key;
-    entry->value = value;
-}
-
-/* Later entries that were pushed away from their homes move up. */
-static void rrcm_remove(rrcm_map *map, const void *key)
-{
-    size_t mask = map->size - 1, hole = (size_t)(rrcm_entry_of(map, key) - map->entries), i = hole;
-    if (map->entries[hole].key == NULL)
-        return;
-    for (;;) {
-        i = (i + 1) & mask;
-        if (map->entries[i].key == NULL)
-            break;
-        if (((i - rrcm_home(map, map->entries[i].key)) & mask) >= ((i - hole) & mask)) {
-            map->entries[hole] = map->entries[i];
-            hole = i;
-        }
-    }
-    map->entries[hole].key = NULL;
-    map->entries[hole].value = NULL;
-    map->count--;
-}
-
-/* Room for `count` keys in all. 0: there is no memory. */
-static int rrcm_reserve(rrcm_map *map, size_t count)
-{
-    rrcm_map grown;
-    size_t i;
-    if (count + count / 2 < map->size)
-        return 1;
-    grown.size = map->size > 0 ? map->size * 2 : 16;
-    while (count + count / 2 >= grown.size)
-        grown.size *= 2;
-    grown.count = 0;
-    grown.entries = (rrcm_entry *)RRC_MRUBY_REALLOC(NULL, grown.size * sizeof(rrcm_entry));
-    if (grown.entries == NULL)
-        return 0;
-    memset(grown.entries, 0, grown.size * sizeof(rrcm_entry));
-    for (i = 0; i < map->size; i++)
-        if (map->entries[i].key != NULL)
-            rrcm_put(&grown, map->entries[i].key, map->entries[i].value);
-    (void)RRC_MRUBY_REALLOC(map->entries, 0);
-    *map = grown;
-    return 1;
-}
-
 /* ---- cells ---- */
 
 /* mruby paints what it has not marked with the other one of two whites, and flips them
@@ -738,7 +654,7 @@ static void rrcm_bury(rrcm_cell *cell)
     cell->object = NULL;
     if (cell->kind == RRCM_BOX) {
         rrcm_value *value = (rrcm_value *)(void *)ob;
-        rrcm_remove(&state->values, mrb_ptr(value->value));
+        rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
         value->box = NULL;
         value->is_gone = 1;
     }
@@ -1041,7 +957,7 @@ static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     rrcm_value *value = (rrcm_value *)(void *)ob;
     if (value->box != NULL) {
-        rrcm_remove(&rrcm_state_of(heap)->values, mrb_ptr(value->value));
+        rrc_map_put(&rrcm_state_of(heap)->values, mrb_ptr(value->value), NULL);
         rrcm_free_cell(value->box);
     }
     rrc_del(heap, ob);
@@ -1049,7 +965,7 @@ static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
 
 static const rrc_type rrcm_value_type = {
     RRC_OBJECT_HEAD_INIT(NULL), "mruby value", sizeof(rrcm_value), 0, 0,
-    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL
+    rrcm_value_dealloc, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 };
 
 RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
@@ -1060,7 +976,7 @@ RRC_MRUBY_API int rrc_mruby_is_value(const rrc_object *ob)
 /* The ob that stands for an object of mruby, borrowed, or NULL. */
 static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
 {
-    rrcm_cell *cell = (rrcm_cell *)rrcm_get(&state->values, mrb_ptr(value));
+    rrcm_cell *cell = (rrcm_cell *)rrc_map_get(&state->values, mrb_ptr(value));
     if (cell == NULL)
         return NULL;
     if (rrcm_is_live(cell))
@@ -1087,12 +1003,12 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     int code;
     rrcm_set_hidden(mrb, box, state->value_name, value);
     rrcm_reserve_cell(state);
-    if (!rrcm_reserve(&state->values, state->values.count + 1))
+    if (rrc_map_reserve(state->heap, &state->values, 1) != RRC_OK)
         rrcm_no_memory(mrb);
     result = rrcm_new_value(state, value);
     result->box = rrcm_take_cell(state, RRCM_BOX, &result->head);
     rrcm_set_object(result->box, box);
-    rrcm_put(&state->values, mrb_ptr(value), result->box);
+    rrc_map_put(&state->values, mrb_ptr(value), result->box);
     code = rrc_link(state->heap, result->box, &result->head, RRC_P);
     if (code != RRC_OK) {
         rrc_decref(state->heap, &result->head);
@@ -1262,7 +1178,7 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
                                                     const rrc_mruby_class *cls)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
-    rrcm_class_info *info = (rrcm_class_info *)rrcm_get(&state->classes, cls);
+    rrcm_class_info *info = (rrcm_class_info *)rrc_map_get(&state->classes, cls);
     struct RClass *base = state->object_class, *klass;
     if (info != NULL)
         return info->klass;
@@ -1274,7 +1190,7 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
     MRB_SET_INSTANCE_TT(klass, MRB_TT_DATA);
     rrcm_define_methods(mrb, klass, cls);
     mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(klass));
-    if (!rrcm_reserve(&state->classes, state->classes.count + 2))
+    if (rrc_map_reserve(state->heap, &state->classes, 2) != RRC_OK)
         rrcm_no_memory(mrb);
     info = (rrcm_class_info *)RRC_MRUBY_REALLOC(NULL, sizeof *info);
     if (info == NULL)
@@ -1283,9 +1199,9 @@ RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClas
     info->klass = klass;
     info->next = state->first_class;
     state->first_class = info;
-    rrcm_put(&state->classes, cls, info);
+    rrc_map_put(&state->classes, cls, info);
     if (cls->type != NULL)
-        rrcm_put(&state->classes, cls->type, info);
+        rrc_map_put(&state->classes, cls->type, info);
     return klass;
 }
 
@@ -1311,7 +1227,7 @@ RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class 
 static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
-    const rrcm_class_info *wanted = (const rrcm_class_info *)rrcm_get(&state->classes, cls);
+    const rrcm_class_info *wanted = (const rrcm_class_info *)rrc_map_get(&state->classes, cls);
     mrb_value given = mrb_obj_value(mrb_obj_class(mrb, value));
     if (rrcm_is_proxy(value) && DATA_PTR(value) == (const void *)rrcm_disposed)
         mrb_raisef(mrb, state->disposed_error, "this %v was disposed of", given);
@@ -1370,7 +1286,7 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
 {
-    const rrcm_class_info *info = (const rrcm_class_info *)rrcm_get(&state->classes, ob->ob_type);
+    const rrcm_class_info *info = (const rrcm_class_info *)rrc_map_get(&state->classes, ob->ob_type);
     *klass = info != NULL ? info->klass : state->object_class;
     return info != NULL ? info->cls : &rrcm_plain_class;
 }
@@ -1649,7 +1565,7 @@ static rrc_gcref rrcm_ref_of(rrcm_state *state, struct RBasic *object)
 {
     const rrc_object *ob = rrc_mruby_test(mrb_obj_value(object), NULL);
     rrcm_cell *cell = ob != NULL ? rrcm_cell_of(DATA_PTR(mrb_obj_value(object)))
-                                 : (rrcm_cell *)rrcm_get(&state->values, object);
+                                 : (rrcm_cell *)rrc_map_get(&state->values, object);
     if (cell != NULL && rrcm_is_live(cell))
         return cell;
     return (rrc_gcref)((char *)(void *)object + 2);
@@ -2214,8 +2130,6 @@ static void rrcm_free_tables(rrcm_state *state)
         state->first_class = info->next;
         (void)RRC_MRUBY_REALLOC(info, 0);
     }
-    (void)RRC_MRUBY_REALLOC(state->values.entries, 0);
-    (void)RRC_MRUBY_REALLOC(state->classes.entries, 0);
 }
 
 /* Where mruby keeps the state: a global variable whose name scripts cannot say. */
@@ -2237,6 +2151,8 @@ static void rrcm_close(mrb_state *mrb)
     DATA_PTR(holder) = NULL;
     state->is_closed = 1;
     rrcm_detach_all(state);
+    rrc_map_free(state->heap, &state->values);
+    rrc_map_free(state->heap, &state->classes);
     rrc_heap_free(state->heap);
     state->mrb = NULL;
     rrcm_free_tables(state);

@@ -14,7 +14,7 @@ Gem::Specification.new do |s|
   s.homepage = "https://example.org/rawrefcount"        # where the project's repository is
   s.metadata = {
     "homepage_uri" => s.homepage,
-    "source_code_uri" => s.homepage,
+    "source_code_uri" => "#{s.homepage}/tree/main/bindings/ruby",
     "changelog_uri" => "#{s.homepage}/blob/main/bindings/ruby/CHANGELOG.md",
     "documentation_uri" => "#{s.homepage}/blob/main/bindings/ruby/README.md",
     "rubygems_mfa_required" => "true"

@@ -15,6 +15,17 @@ $(eval $(call run,ruby-asan,,$(RUBY_RUN) asan))
 $(eval $(call run,ruby-rubies,,$(RUBY_RUN) rubies))
 HOST_CHECK_RUNS += ruby-quick ruby-demo ruby-snapshots
 
+# Other versions, which `make deps-all` fetches: version=suite of Debian.
+RUBY_VERSIONS := 3.3=trixie 3.4=experimental
+define run_ruby_version
+.PHONY: ruby-libraries-$(1)
+ruby-libraries-$(1):
+	@$$(RUBY_RUN) build-$(1) >/dev/null || true
+$$(foreach kind,all demo snapshots gem,\
+    $$(eval $$(call run,ruby-$$(kind)-$(1),ruby-libraries-$(1),$$(RUBY_RUN) $$(kind)-$(1))))
+endef
+$(foreach one,$(RUBY_VERSIONS),$(eval $(call run_ruby_version,$(firstword $(subst =, ,$(one))))))
+
 $(eval $(call run,soak-ruby,ruby-libraries,env SOAK_SECONDS=3 $(RUBY_RUN) soak))
 
 .PHONY: soak-ruby

@@ -310,31 +310,22 @@ static cvm_value procedure_of(cvm *vm, rrc_object *handler)
 static void notify(cvm *vm, const char *event, rrc_object *handler, rrc_object *self, const char *name)
 {
     size_t scope = cvm_open(vm);
-    int failed = vm->failed, line = vm->error_line, exiting = vm->exiting;
-    cvm_value file = vm->error_file;
-    char message[sizeof vm->message];
+    cvm_error saved = vm->error;
 
-    memcpy(message, vm->message, sizeof message);
     cvm_error_clear(vm);
     if (cvm_enter(vm)) {
-        cvm_value *saved_file = cvm_root(vm, file);
         cvm_value *procedure = cvm_root(vm, procedure_of(vm, handler));
         cvm_value *args = cvm_root(vm, cvm_from_ob(vm, self));
 
         cvm_root(vm, cvm_text(vm, name));
-        if (!vm->failed && *procedure != CVM_NIL)
+        if (!vm->error.failed && *procedure != CVM_NIL)
             cvm_call(vm, *procedure, args, 2);
-        file = *saved_file;
         cvm_leave(vm);
     }
-    if (vm->failed)
-        note(vm, "%s of %.40s failed: %.80s", event, name, vm->message);
-    vm->failed = failed;
-    vm->error_line = line;
-    vm->error_file = file;
-    vm->exiting = exiting;
+    if (vm->error.failed)
+        note(vm, "%s of %.40s failed: %.80s", event, name, vm->error.message);
+    vm->error = saved;
     vm->attention = 1;      /* what a collection in there has queued could not be run in there */
-    memcpy(vm->message, message, sizeof message);
     cvm_close(vm, scope);
 }
 
@@ -593,7 +584,8 @@ static rrc_object *window_make(cvm *vm, cvm_value *args, size_t n)
 typedef struct document {
     rrc_object head;
     char *title;
-    cvm_buffer text;
+    char *text;
+    size_t length;
     rrc_object *attachment;     /* anything; or NULL */
 } document;
 
@@ -610,7 +602,7 @@ static void document_dealloc(rrc_heap *heap, rrc_object *self)
 
     note(rrc_userdata(heap), "document \"%.40s\" deallocated", d->title);
     RRC_CLEAR(heap, d->attachment);
-    cvm_buffer_free(&d->text);
+    free(d->text);
     free(d->title);
     rrc_gc_del(heap, self);
 }
@@ -623,25 +615,27 @@ static cvm_value document_title(cvm *vm, rrc_object *self, cvm_value *args, size
 
 static cvm_value document_write(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
 {
-    cvm_buffer *all = &((document *)self)->text;
-    size_t before = all->length;
+    document *d = (document *)self;
+    size_t length;
+    char *text;
 
     (void)n;
     if (!cvm_check(vm, "write", args[0], 's'))
         return CVM_NONE;
-    cvm_put(all, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length);
-    if (all->full) {
-        all->length = before;           /* all of it or nothing */
-        all->full = 0;
+    length = CVM_STRING_OF(args[0])->length;
+    text = realloc(d->text, d->length + length + 1);
+    if (text == NULL)
         return cvm_out_of_memory(vm);
-    }
+    memcpy(text + d->length, cvm_bytes(args[0]), length);
+    d->text = text;
+    d->length += length;
     return CVM_NIL;
 }
 
 static cvm_value document_text(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
 {
     (void)args, (void)n;
-    return cvm_string_new(vm, ((document *)self)->text.bytes, ((document *)self)->text.length);
+    return cvm_string_new(vm, ((document *)self)->text, ((document *)self)->length);
 }
 
 static cvm_value document_attach(cvm *vm, rrc_object *self, cvm_value *args, size_t n)
@@ -818,7 +812,7 @@ static cvm_value b_hold(cvm *vm, cvm_value *args, size_t n)
     ob = cvm_to_c(vm, "hold", args[1]);
     if (ob == NULL)
         return CVM_NONE;
-    name = copy_string(CVM_SYMBOL_OF(args[0])->name);
+    name = copy_string(CVM_VARIABLE_OF(args[0])->name);
     if (name == NULL) {
         rrc_decref(vm->rrc, ob);
         return cvm_out_of_memory(vm);
@@ -886,7 +880,7 @@ static const cvm_builtin_def builtins[] = {
 /* This file works on counts too: it must have been compiled like the glue. */
 static int open_toolkit(cvm *vm)
 {
-    return rrc_check_config(vm->rrc) == RRC_OK && cvm_define_all(vm, builtins);
+    return rrc_check_config(vm->rrc) == RRC_OK && cvm_define_all(vm, CVM_BUILTIN, builtins);
 }
 
 static void close_toolkit(cvm *vm)
@@ -907,5 +901,5 @@ static void close_toolkit(cvm *vm)
 }
 
 const cvm_layer cvm_toolkit_layer = {
-    sizeof(toolkit), CVM_LIBRARY, open_toolkit, NULL, close_toolkit, NULL, 0
+    .size = sizeof(toolkit), .number = CVM_LIBRARY, .open = open_toolkit, .let_go = close_toolkit
 };

@@ -2,7 +2,7 @@
  *
  *     main.c     options, the machine, peers
  *     goals.c    what each row may cost; the lines of the table
- *     data.c     objects at random addresses, the clock, medians
+ *     data.c     objects at random addresses, the clock, the best of several turns
  *     plain.c    for each row a loop that does only the unavoidable memory traffic
  *     rows.c     the rows about links; built four times, once for each way to set up the header
  *     cycles.c   the rows about cyclic garbage
@@ -14,6 +14,7 @@
  *
  * What others need for the same, programs of their own with the names of these rows:
  *
+ *     peer_hand.c     by hand: a hash table of uthash, or an index in p
  *     peer_boehm.c    the Boehm collector's disappearing links and finalizers
  *     peer_glib.c     toggle references of GObjects
  *     peer_lua.c      a weak table, __gc and luaL_ref
@@ -25,8 +26,9 @@
  *     peer_cpython_pauses.py  CPython's collector
  *     peer_lua_pauses.lua     a frame loop in Lua, with this project's binding
  *
- *     table.awk  the table in Markdown; chart.gp the chart; results.sh both, and the README
- *     count.c    instructions for each operation; instructions.sh compares them
+ *     table.awk   tables in Markdown; chart.gp, pauses.gp the charts; results.sh both, and the READMEs
+ *     reasons.txt why goals are missed
+ *     count.c     instructions for each operation, count_vm.c those of a small VM; instructions.sh compares them
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -47,7 +49,7 @@ typedef struct cell {
     intptr_t    payload[2];
 } cell;
 
-enum { CELL_MARK = 1, CELL_BITS = 15 };
+enum { CELL_MARK = 1, CELL_YOUNG = 2, CELL_BITS = 15 };
 
 typedef struct host {
     uintptr_t nursery, nursery_bytes;
@@ -81,9 +83,10 @@ typedef struct data {
     record   *links;            /* ob[i], p[i]: n + young of them, dense */
     uint32_t *order;            /* a permutation of 0 .. n-1 */
     cell    **lookup;           /* the n old cells in that order */
+    rrc_object **queue;         /* of the plain loops */
     uint32_t *table;            /* a hash table of record numbers, load at most 2/3 */
     size_t    table_size;       /* a power of two */
-    void     *memory[9];
+    void     *memory[10];
 } data;
 
 int data_make(data *d, size_t n);
@@ -123,26 +126,59 @@ extern const rrc_type bench_type;
 
 enum { BENCH_AHEAD = 128 };     /* how many records a loop looks ahead: the best distance here */
 
+/* What a program does before it makes a link: fill a cell and an object. Those that follow, below `to`, are prefetched. */
+static inline void bench_fill(data *d, size_t i, size_t to)
+{
+    rrc_object *ob = &d->ob[i]->head;
+    cell *p = d->p[i];
+
+    if (i + BENCH_AHEAD < to)
+        BENCH_PREFETCH_NEW(d, i + BENCH_AHEAD);
+    p->word = 0;
+    p->ob = NULL;
+    p->payload[0] = p->payload[1] = 0;
+    BENCH_CLEAR_FRONT(ob);
+    ob->ob_refcnt = 1;
+    ob->ob_pypy_link = NULL;
+    ob->ob_type = &bench_type;
+    d->ob[i]->payload = 0;
+}
+
 /* The results keep the compiler from dropping the loops. */
 uintptr_t plain_all_live(const data *d, size_t from, size_t to);
 uintptr_t plain_held(const data *d, size_t from, size_t to);
-uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole);
+uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole, int reads_p);
 uintptr_t plain_allocate(data *d, size_t from, size_t to);
-uintptr_t plain_create(data *d, size_t from, size_t to, int dictionary, int growing);
+
+/* Links that a plain loop makes: records in blocks, and a table. Both grow as the header's do. */
+enum { PLAIN_BLOCK = 256 };
+
+typedef struct plain_links {
+    record  **block;
+    uint32_t *table;            /* NULL with slots */
+    size_t    blocks, count, size;
+    int       failed;           /* there was not enough memory */
+} plain_links;
+
+uintptr_t plain_create(data *d, plain_links *l, size_t from, size_t to, int dictionary, int cold);
+void plain_links_free(plain_links *l);
+void plain_fill_table(data *d);                     /* d->table finds the records of the old cells */
 uintptr_t plain_read(const data *d);
 uintptr_t plain_read_obs(const data *d);
 uintptr_t plain_count(data *d);
 uintptr_t plain_read_chain(const data *d);
 uintptr_t plain_look_up(const data *d);
-uintptr_t plain_die(data *d);
-uintptr_t plain_die_light(data *d);
-uintptr_t plain_dealloc(data *d);
+uintptr_t plain_die(data *d, int dictionary);
+uintptr_t plain_die_light(data *d, int dictionary);
+uintptr_t plain_dealloc(data *d);                   /* after plain_die, which filled the queue */
 
 /* ---- measuring ----------------------------------------------------------- */
 
 void bench_shuffle(uint32_t *order, size_t n);      /* a permutation of 0 .. n-1 */
-double bench_now(void);         /* seconds */
+double bench_wall_now(void);    /* seconds */
 double bench_cpu_now(void);     /* the same of the processor: other programs do not count; slower */
+double bench_now(void);         /* one of them */
+void bench_choose_clock(size_t n);      /* that of the processor, if rows of n objects take long enough for it */
 extern volatile uintptr_t bench_sink;
 
 enum { BENCH_MAX_REPEATS = 64, BENCH_MAX_MISSED = 200 };
@@ -150,6 +186,7 @@ enum { BENCH_MAX_REPEATS = 64, BENCH_MAX_MISSED = 200 };
 typedef struct samples {
     int    count;               /* the first one is a warm-up and not kept */
     double value[BENCH_MAX_REPEATS], limit[BENCH_MAX_REPEATS];
+    double base[BENCH_MAX_REPEATS];     /* what belongs to neither: the best of these is subtracted from both */
 } samples;
 
 /* How long calls took: the longest, and how many of each length. */
@@ -199,19 +236,23 @@ typedef struct bench {
     data       *d;
     const char *variant;
     const char *rows;           /* only rows whose name contains this; NULL: all */
+    const char *macro_rows;     /* the same for hooks by macro */
+    int         brief;          /* only the rows of the chart */
     int         repeats;
     FILE       *csv, *calls;    /* or NULL */
     int         peer, failed;   /* a peer's rows have no goals; a peer did not work */
-    double      free_cost;      /* to free an object at once, by the plain loop */
     int         missed, out_of_reach;   /* goals */
     char        missed_rows[BENCH_MAX_MISSED][160];
 } bench;
 
 void sample(samples *s, double value, double limit);
-double median(const double *values, int count);
+void sample_beyond(samples *s, double value, double limit, double base);
+double best(const double *values, int count);       /* the least one; 0 if there is none */
+double best_value(const samples *s);
+double best_limit(const samples *s);
 int bench_wants(const bench *b, const char *row);
 
-/* Print a row: the medians, and whether its goal is met. */
+/* Print a row: the best of its turns, and whether its goal is met. */
 void bench_row(bench *b, const char *row, const char *unit, const samples *s);
 
 /* The longest call of each turn, in milliseconds of processor time: the row is the turn that

@@ -89,12 +89,12 @@ void watch_begin(watch *w)
 {
     if (w->waiting == 0)
         w->cpu = bench_cpu_now();
-    w->start = bench_now();
+    w->start = bench_wall_now();
 }
 
 void watch_end(watch *w)
 {
-    w->wall[w->waiting++] = bench_now() - w->start;
+    w->wall[w->waiting++] = bench_wall_now() - w->start;
     if (w->waiting >= w->batch)
         watch_flush(w);
 }

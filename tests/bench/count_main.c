@@ -68,5 +68,7 @@ int main(void)
     run(count_dict);
     run(count_slot);
     run(count_mirror);
+    run(count_vm);
+    run(count_port);
     return 0;
 }

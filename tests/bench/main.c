@@ -111,7 +111,7 @@ static void rows_peer(bench *b, const char *peer)
     fflush(stdout);
     output = popen(shell, "r");
     while (output != NULL && fgets(line, sizeof line, output) != NULL) {
-        samples s = { 2, { 0 }, { 0 } };    /* one that counts: a peer takes the median itself */
+        samples s = { 2, { 0 }, { 0 }, { 0 } };     /* one that counts: a peer takes the best itself */
 
         if (sscanf(line, "variant\t%31[^\n]", variant) == 1)
             continue;
@@ -152,15 +152,27 @@ static int is_without(const char *variant, const char *const *without, int count
     return 0;
 }
 
+static int is_listed(unsigned long n, const char *numbers)
+{
+    char *end;
+
+    for (; *numbers != '\0'; numbers = *end == ',' ? end + 1 : end)
+        if (strtoul(numbers, &end, 10) == n || end == numbers)
+            return end > numbers;
+    return 0;
+}
+
 static int usage(void)
 {
     fputs("usage: bench [--rows TEXT] [--n N[,N...]] [--variant TEXT] [--without TEXT] [--repeats N]\n"
-          "             [--csv FILE] [--calls FILE] [--peer NAME=COMMAND]...\n"
+          "             [--macro TEXT] [--brief N[,N...]] [--csv FILE] [--calls FILE] [--peer NAME=COMMAND]...\n"
           "  --rows     only rows whose name contains TEXT\n"
           "  --n        numbers of links, or objects; default 1000,10000,100000,1000000,4000000\n"
           "  --variant  only variants whose name contains TEXT, such as \"slot\"\n"
           "  --without  no variants whose name contains TEXT; can be repeated\n"
-          "  --repeats  how often each row is measured, at most 63\n"
+          "  --macro    with hooks by macro only rows whose name contains TEXT\n"
+          "  --brief    of these numbers measure only the rows of the chart\n"
+          "  --repeats  how often each row is measured, at most 63; the best counts\n"
           "  --csv      write the table to FILE too, fields separated by semicolons\n"
           "  --calls    write to FILE how long calls took, for the rows about pauses\n"
           "  --peer     run this with the number of links, for rows to compare with; no command: not installed\n", stderr);
@@ -169,7 +181,8 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    const char *sizes = "1000,10000,100000,1000000,4000000", *variant = "", *csv = NULL, *calls_file = NULL;
+    const char *sizes = "1000,10000,100000,1000000,4000000", *brief = "", *variant = "";
+    const char *csv = NULL, *calls_file = NULL;
     const char *peers[MAX_PEERS], *without[MAX_WITHOUT];
     int repeats = 0, peer_count = 0, without_count = 0, i;
     bench b = { 0 };
@@ -187,6 +200,10 @@ int main(int argc, char **argv)
             variant = value;
         else if (strcmp(option, "--without") == 0 && without_count < MAX_WITHOUT)
             without[without_count++] = value;
+        else if (strcmp(option, "--macro") == 0)
+            b.macro_rows = value;
+        else if (strcmp(option, "--brief") == 0)
+            brief = value;
         else if (strcmp(option, "--repeats") == 0)
             repeats = atoi(value);
         else if (strcmp(option, "--csv") == 0)
@@ -211,7 +228,7 @@ int main(int argc, char **argv)
         print_machine(b.calls, "# ");
         fputs("name;variant;n;ms;calls;at_least\n", b.calls);
     }
-    puts("value     median of several turns, for one link (cycles: object) unless the row says otherwise\n"
+    puts("value     best of several turns, for one link (cycles: object) unless the row says otherwise\n"
          "limit     a plain loop that does only the unavoidable memory traffic, same data, same run\n");
     printf("%-34s %-13s %8s %8s %-5s %7s %6s  %s\n", "row", "variant", "number", "value", "",
            "limit", "ratio", "goal");
@@ -229,8 +246,10 @@ int main(int argc, char **argv)
             fprintf(stderr, "not enough memory for %lu links\n", n);
             return 1;
         }
+        bench_choose_clock(n);
         b.d = &d;
-        b.repeats = repeats > 0 ? repeats : n <= 20000 ? 41 : n <= 200000 ? 21 : n <= 2000000 ? 7 : 3;
+        b.brief = is_listed(n, brief);
+        b.repeats = repeats > 0 ? repeats : n <= 20000 ? 15 : n <= 2000000 ? 5 : n <= 5000000 ? 3 : 2;
         for (v = 0; v < sizeof variants / sizeof *variants; v++) {
             if (strstr(variants[v].name, variant) == NULL
                     || is_without(variants[v].name, without, without_count))

@@ -275,7 +275,7 @@ static int pause_turn(bench *b, slot *slots, rrc_object **widgets, size_t n, pau
 
 static void pause_row(bench *b, const char *step_name, const char *name, double ms)
 {
-    samples s = { 2, { 0 }, { 0 } };
+    samples s = { 2, { 0 }, { 0 }, { 0 } };
     char row[64];
 
     snprintf(row, sizeof row, "pause, %s step, %s", step_name, name);
@@ -304,7 +304,7 @@ void rows_mirror_pauses(bench *b)
         char text[64];
 
         if (which < MEANWHILE)
-            pause_row(b, steps[which], "whole", median(of[which].whole.value, b->repeats));
+            pause_row(b, steps[which], "whole", best(of[which].whole.value, b->repeats));
         pause_row(b, steps[which], "longest slice", of[which].slices.longest * 1e3);
         pause_row(b, steps[which], "rrc_mirror_work", least_longest(&of[which].least) * 1e3);
         if (which == MEANWHILE)

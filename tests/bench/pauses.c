@@ -373,7 +373,7 @@ static int collect(world *w, results *r, int dying, int counts)
     if (!collect_in_slices(w) || !end_watching(w, r, counts))
         return 0;
     sample(&r->whole, whole * 1e3, 0);
-    sample(&r->ratio, (sum_of_slices(w) - alone) / n, (whole - alone) / n);
+    sample_beyond(&r->ratio, sum_of_slices(w) / n, whole / n, alone / n);
     return refill(w, dead);
 }
 
@@ -404,7 +404,7 @@ static int turn(world *w, const rrc_desc *desc, results *building, results *live
 
 static void row_of(bench *b, const char *part, const char *name, double seconds)
 {
-    samples s = { 2, { 0 }, { 0 } };
+    samples s = { 2, { 0 }, { 0 }, { 0 } };
     char row[64];
 
     snprintf(row, sizeof row, "pause, %s, %s", part, name);

@@ -1,11 +1,7 @@
 # pauses.gp - the chart of pauses, drawn by gnuplot out of two files of the benchmark:
-#     gnuplot -e 'csv = "..."; calls = "..."; format = "svg"; output_file = "..."; heading = "..."' pauses.gp
+#     gnuplot -e 'csv = "..."; calls = "..."; output_file = "..."; heading = "..."' pauses.gp
 # Above: how many calls of a collection took at least so long. Below: the longest call, against the number of objects.
-if (format eq "svg") {
-    set terminal svg size 1320, 860 dynamic enhanced background "white" font "DejaVu Sans,12"
-} else {
-    set terminal pngcairo size 1320, 860 enhanced background "white" font "DejaVu Sans,10"
-}
+set terminal svg size 1320, 860 dynamic enhanced background "white" font "DejaVu Sans,12"
 set output output_file
 set datafile separator ";"
 set datafile missing NaN

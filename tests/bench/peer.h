@@ -17,17 +17,18 @@ static size_t peer_begin(int argc, char **argv, uint32_t **order)
         exit(2);
     }
     bench_shuffle(*order, n);
+    bench_choose_clock(n);
     return n;
 }
 
 static int peer_repeats(size_t n)
 {
-    return n <= 20000 ? 9 : n <= 200000 ? 5 : n <= 2000000 ? 3 : 1;
+    return n <= 200000 ? 5 : n <= 2000000 ? 3 : n <= 5000000 ? 2 : 1;
 }
 
 static inline void peer_row(const char *row, const samples *s, const char *unit)
 {
-    printf("%s\t%.4f\t%.4f\t%s\n", row, median(s->value, s->count - 1), median(s->limit, s->count - 1), unit);
+    printf("%s\t%.4f\t%.4f\t%s\n", row, best_value(s), best_limit(s), unit);
 }
 
 /* For the file of calls. */

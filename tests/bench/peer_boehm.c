@@ -32,7 +32,7 @@ typedef struct heap {
 } heap;
 
 typedef struct figures {
-    samples create, live, die, run, memory, live_stop, die_stop;
+    samples warm, cold, live, die, run, memory, live_stop, die_stop;
 } figures;
 
 static shell *dead;
@@ -72,6 +72,15 @@ static void drop(heap *h)
         h->p[i] = NULL;
 }
 
+static void link_one(shell *ob, intptr_t *p, int finalizer)
+{
+    ob->link = p;
+    p[1] = (intptr_t)ob;
+    GC_general_register_disappearing_link(&ob->link, p);
+    if (finalizer)
+        GC_register_finalizer_no_order(p, queue, ob, NULL, NULL);
+}
+
 static double fill(heap *h, int linked, int finalizer)
 {
     double start = bench_now();
@@ -89,14 +98,20 @@ static double fill(heap *h, int linked, int finalizer)
             p[j] = 0;
         ob->refcnt = 1;
         ob->link = NULL;
-        if (!linked)
-            continue;
-        ob->link = p;
-        p[1] = (intptr_t)ob;
-        GC_general_register_disappearing_link(&ob->link, p);
-        if (finalizer)
-            GC_register_finalizer_no_order(p, queue, ob, NULL, NULL);
+        if (linked)
+            link_one(ob, p, finalizer);
     }
+    return bench_now() - start;
+}
+
+/* Links of objects that were made long ago. */
+static double link_all(heap *h, int finalizer)
+{
+    double start = bench_now();
+    size_t i;
+
+    for (i = 0; i < h->n; i++)
+        link_one(h->ob[i], h->p[i], finalizer);
     return bench_now() - start;
 }
 
@@ -124,17 +139,17 @@ static size_t turn(heap *h, int finalizer, figures *f)
     before = in_use();
     GC_disable();
     value = fill(h, 0, 0);
-    sample(&f->create, (fill(h, 1, finalizer) - value) / n, 0);
+    sample_beyond(&f->warm, fill(h, 1, finalizer) / n, 0, value / n);
     GC_enable();
     collect();
     sample(&f->memory, ((double)in_use() - (double)before) / (double)h->n, 0);
-    value = collect() - live;
-    sample(&f->live, value / n, 0);
-    sample(&f->live_stop, value * 1e3, 0);
+    value = collect();
+    sample_beyond(&f->live, value / n, 0, live / n);
+    sample_beyond(&f->live_stop, value * 1e3, 0, live * 1e3);
     drop(h);
-    value = collect() - die;
-    sample(&f->die, value / n, 0);
-    sample(&f->die_stop, value * 1e3, 0);
+    value = collect();
+    sample_beyond(&f->die, value / n, 0, die / n);
+    sample_beyond(&f->die_stop, value * 1e3, 0, die * 1e3);
     for (i = 0; i < h->n; i++)
         left += h->ob[i]->link != NULL;
     value = bench_now();
@@ -148,6 +163,16 @@ static size_t turn(heap *h, int finalizer, figures *f)
         ob->link = (void *)h->ob;
     }
     sample(&f->run, (bench_now() - value) / n, 0);
+
+    GC_disable();
+    make(h);
+    fill(h, 0, 0);
+    sample(&f->cold, link_all(h, finalizer) / n, 0);
+    GC_enable();
+    drop(h);
+    collect();
+    GC_invoke_finalizers();
+    dead = NULL;
     return left;
 }
 
@@ -183,7 +208,8 @@ int main(int argc, char **argv)
     }
     printf("variant\tBoehm %u.%u.%u\n", GC_get_version() >> 16, (GC_get_version() >> 8) & 0xff,
            GC_get_version() & 0xff);
-    peer_row("create a P link, old p", &links.create, "ns");
+    peer_row("create a P link, warm", &links.warm, "ns");
+    peer_row("create a P link, cold", &links.cold, "ns");
     peer_row("memory of a link", &links.memory, "bytes");
     peer_row("major, all live, P links", &links.live, "ns");
     peer_row("major, all live, O links", &weak.live, "ns");

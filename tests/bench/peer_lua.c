@@ -154,12 +154,12 @@ int main(int argc, char **argv)
         new_table(&h, ROOTS, NULL);
         without_dead = collect(&h, 2);
 
-        sample(&create, (make(&h, 1) - made) / n, 0);
+        sample_beyond(&create, make(&h, 1) / n, 0, made / n);
         collect(&h, 1);
         sample(&memory, (bytes(&h) - before) / (double)h.n, 0);
-        start = collect_live(&h) - without;
-        sample(&live, start / n, 0);
-        sample(&stop, start * 1e3, 0);
+        start = collect_live(&h);
+        sample_beyond(&live, start / n, 0, without / n);
+        sample_beyond(&stop, start * 1e3, 0, without * 1e3);
 
         start = bench_now();
         for (i = 0; i < h.n; i++) {
@@ -183,13 +183,13 @@ int main(int argc, char **argv)
             h.ob[i]->ref = luaL_ref(h.L, LUA_REGISTRYINDEX);
         }
         collect(&h, 1);
-        sample(&held, (collect_live(&h) - without) / n, 0);
+        sample_beyond(&held, collect_live(&h) / n, 0, without / n);
         for (i = 0; i < h.n; i++)
             luaL_unref(h.L, LUA_REGISTRYINDEX, h.ob[i]->ref);
 
         new_table(&h, ROOTS, NULL);
         finalized = 0;
-        sample(&die, (collect(&h, 2) - without_dead) / n, 0);
+        sample_beyond(&die, collect(&h, 2) / n, 0, without_dead / n);
         if (finalized != h.n) {
             fprintf(stderr, "peer_lua: %lu userdata have died, not %lu\n", (unsigned long)finalized, (unsigned long)h.n);
             return 1;
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     }
     lua_close(h.L);
     printf("variant\t%s\n", LUA_VERSION);
-    peer_row("create a P link, old p", &create, "ns");
+    peer_row("create a P link, warm", &create, "ns");
     peer_row("memory of a link", &memory, "bytes");
     peer_row("major, all live, P links", &live, "ns");
     peer_row("major, all live, P links held by C", &held, "ns");

@@ -16,9 +16,15 @@
     } while (0)
 #define PREFETCH_WRITE_AT(i, to, what)  do { if ((i) < (to)) BENCH_PREFETCH_WRITE(what); } while (0)
 
+/* Its place in a table of so many entries, a power of two. */
+static size_t place_of(const void *p, size_t size)
+{
+    return (size_t)(((uint64_t)(uintptr_t)p * 0x9e3779b97f4a7c15u) >> 20) & (size - 1);
+}
+
 static size_t hash(const data *d, const void *p)
 {
-    return (size_t)(((uint64_t)(uintptr_t)p * 0x9e3779b97f4a7c15u) >> 20) & (d->table_size - 1);
+    return place_of(p, d->table_size);
 }
 
 /* The first pass of every collection: is it held from C? One read of each ob. */
@@ -67,8 +73,9 @@ uintptr_t plain_held(const data *d, size_t from, size_t to)
 }
 
 /* The same, and each ob learns its p's new address. A dictionary forgets the old
-   addresses (all at once if `whole`) and learns the new ones. */
-uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole)
+   addresses (all at once if `whole`) and learns the new ones. If `reads_p`, each p is asked at its new
+   address whether it is young. */
+uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole, int reads_p)
 {
     uintptr_t held = read_counts(d, from, to);
     size_t i;
@@ -90,6 +97,12 @@ uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole
             next = (cell *)(void *)((char *)next + (next->word & ~(intptr_t)CELL_BITS));
             BENCH_PREFETCH_WRITE(&d->table[hash(d, next)]);
         }
+        if (reads_p) {
+            if (i + BENCH_AHEAD < to)
+                BENCH_PREFETCH((char *)d->links[i + BENCH_AHEAD].p
+                               + (d->links[i + BENCH_AHEAD].p->word & ~(intptr_t)CELL_BITS));
+            held += (uintptr_t)(p->word & CELL_YOUNG);
+        }
         if (dictionary) {
             if (!whole)
                 d->table[hash(d, link->p)] = 0;
@@ -101,59 +114,107 @@ uintptr_t plain_moved(data *d, size_t from, size_t to, int dictionary, int whole
     return held;
 }
 
-/* What a program does before it makes a link: fill a cell and an object. */
-static void allocate(data *d, size_t i, size_t to)
-{
-    rrc_object *ob = &d->ob[i]->head;
-    cell *p = d->p[i];
-
-    if (i + BENCH_AHEAD < to)
-        BENCH_PREFETCH_NEW(d, i + BENCH_AHEAD);
-    p->word = 0;
-    p->ob = NULL;
-    p->payload[0] = p->payload[1] = 0;
-    BENCH_CLEAR_FRONT(ob);
-    ob->ob_refcnt = 1;
-    ob->ob_pypy_link = NULL;
-    ob->ob_type = &bench_type;
-    d->ob[i]->payload = 0;
-}
-
 uintptr_t plain_allocate(data *d, size_t from, size_t to)
 {
     size_t i;
 
     for (i = from; i < to; i++)
-        allocate(d, i, to);
+        bench_fill(d, i, to);
     return to;
 }
 
-/* Makes links too: a record each, in fresh memory if `growing`, and an entry in a
-   table that is no larger than it must be. Nothing is looked up. */
-uintptr_t plain_create(data *d, size_t from, size_t to, int dictionary, int growing)
+/* The table becomes twice as large, and learns the records again. */
+static void grow_table(plain_links *l)
 {
-    record *fresh = growing ? malloc((to - from) * sizeof *fresh) : NULL;
-    record *links = fresh != NULL ? fresh : d->links + from;
-    size_t entries = 64, i;
+    size_t size = l->size > 0 ? 2 * l->size : 64, i;
+    uint32_t *table = calloc(size, sizeof *table);
 
-    while (entries < to - from + (to - from) / 2)
-        entries *= 2;
-    for (i = from; i < to; i++) {
+    if (table == NULL) {
+        l->failed = 1;
+        return;
+    }
+    for (i = 0; i < l->count; i++) {
+        if (i + BENCH_AHEAD < l->count)
+            BENCH_PREFETCH_WRITE(&table[place_of(l->block[(i + BENCH_AHEAD) / PLAIN_BLOCK]
+                                                         [(i + BENCH_AHEAD) % PLAIN_BLOCK].p, size)]);
+        table[place_of(l->block[i / PLAIN_BLOCK][i % PLAIN_BLOCK].p, size)] = (uint32_t)i;
+    }
+    free(l->table);
+    l->table = table;
+    l->size = size;
+}
+
+/* Room for one more record. */
+static void grow_links(plain_links *l, int dictionary)
+{
+    if (l->count == l->blocks * PLAIN_BLOCK) {
+        size_t i = l->blocks;
+        record **block = l->block;
+
+        if ((i & (i - 1)) == 0)
+            block = realloc(block, (i > 0 ? 2 * i : 1) * sizeof *block);
+        if (block != NULL)
+            l->block = block;
+        if (block == NULL || (block[i] = malloc(PLAIN_BLOCK * sizeof **block)) == NULL) {
+            l->failed = 1;
+            return;
+        }
+        l->blocks = i + 1;
+    }
+    if (dictionary && 3 * l->count >= 2 * l->size)
+        grow_table(l);
+}
+
+void plain_links_free(plain_links *l)
+{
+    while (l->blocks > 0)
+        free(l->block[--l->blocks]);
+    free(l->block);
+    free(l->table);
+    memset(l, 0, sizeof *l);
+}
+
+/* Makes links: a record each, in blocks that are allocated when they are needed, and an entry in a table that
+   grows with them. Nothing is looked up. p and ob are new and in the cache; or, if they are cold, the loop
+   looks ahead. */
+uintptr_t plain_create(data *d, plain_links *l, size_t from, size_t to, int dictionary, int cold)
+{
+    size_t i;
+
+    for (i = from; i < to && !l->failed; i++) {
         rrc_object *ob = &d->ob[i]->head;
         cell *p = d->p[i];
+        record *link;
 
-        allocate(d, i, to);
-        links[i - from].ob = ob;
-        links[i - from].p = p;
+        if (cold) {
+            PREFETCH_HEAD_AT(i + BENCH_AHEAD, to, d->ob[i + BENCH_AHEAD]);
+            if (!dictionary)
+                PREFETCH_WRITE_AT(i + BENCH_AHEAD, to, d->p[i + BENCH_AHEAD]);
+        } else
+            bench_fill(d, i, to);
+        grow_links(l, dictionary);
+        if (dictionary && i + BENCH_AHEAD < to)
+            BENCH_PREFETCH_WRITE(&l->table[place_of(d->p[i + BENCH_AHEAD], l->size)]);
+        link = &l->block[l->count / PLAIN_BLOCK][l->count % PLAIN_BLOCK];
+        link->ob = ob;
+        link->p = p;
         ob->ob_pypy_link = p;
         ob->ob_refcnt += RRC_REFCNT_FROM_PYPY;
         if (dictionary)
-            d->table[hash(d, p) & (entries - 1)] = (uint32_t)i;
+            l->table[place_of(p, l->size)] = (uint32_t)l->count;
         else
             p->ob = ob;
+        l->count++;
     }
-    free(fresh);
     return to;
+}
+
+void plain_fill_table(data *d)
+{
+    size_t i;
+
+    for (i = 0; i < d->n; i++)
+        d->table[hash(d, d->p[i])] = (uint32_t)i;
 }
 
 uintptr_t plain_read(const data *d)
@@ -218,11 +279,10 @@ uintptr_t plain_look_up(const data *d)
     return sum;
 }
 
-/* Each p is dead: each ob is written to, and is from now on in the queue (for
-   which the records' own memory will do). */
-uintptr_t plain_die(data *d)
+/* Each p is dead: each ob is written to, and is from now on in the queue. A dictionary is cleared. */
+uintptr_t plain_die(data *d, int dictionary)
 {
-    uintptr_t dead = read_counts(d, 0, d->n);
+    uintptr_t dead = 0, held = read_counts(d, 0, d->n);
     size_t i;
 
     for (i = 0; i < d->n; i++) {
@@ -231,14 +291,16 @@ uintptr_t plain_die(data *d)
         if (!(d->links[i].p->word & CELL_MARK)) {
             d->links[i].ob->ob_refcnt = 1;
             d->links[i].ob->ob_pypy_link = NULL;
-            dead++;
+            d->queue[dead++] = d->links[i].ob;
         }
     }
-    return dead;
+    if (dictionary)
+        memset(d->table, 0, d->table_size * sizeof *d->table);
+    return dead + held;
 }
 
-/* The same, and each ob is freed at once. */
-uintptr_t plain_die_light(data *d)
+/* The same without a queue, and each ob is freed at once. */
+uintptr_t plain_die_light(data *d, int dictionary)
 {
     uintptr_t dead = read_counts(d, 0, d->n);
     size_t i;
@@ -253,6 +315,8 @@ uintptr_t plain_die_light(data *d)
             dead++;
         }
     }
+    if (dictionary)
+        memset(d->table, 0, d->table_size * sizeof *d->table);
     return dead;
 }
 
@@ -261,9 +325,9 @@ uintptr_t plain_dealloc(data *d)
     size_t i;
 
     for (i = 0; i < d->n; i++) {
-        rrc_object *ob = d->links[i].ob;
+        rrc_object *ob = d->queue[i];
 
-        PREFETCH_HEAD_AT(i + BENCH_AHEAD, d->n, d->links[i + BENCH_AHEAD].ob);
+        PREFETCH_HEAD_AT(i + BENCH_AHEAD, d->n, d->queue[i + BENCH_AHEAD]);
         if (--ob->ob_refcnt == 0)
             ob->ob_type->tp_dealloc(NULL, ob);
     }

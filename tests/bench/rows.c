@@ -52,6 +52,13 @@ static inline int host_is_young(void *userdata, rrc_gcref p)
     return (uintptr_t)p - self->nursery < self->nursery_bytes;
 }
 
+/* A host without a nursery: the object itself says so. */
+static inline int host_reads_young(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    return (((const cell *)p)->word & CELL_YOUNG) != 0;
+}
+
 #if BENCH_SLOT
 static inline rrc_object **host_slot(void *userdata, rrc_gcref p)
 {
@@ -73,14 +80,14 @@ static BENCH_NOINLINE rrc_object *from_obj(rrc_heap *heap, rrc_gcref p)
 
 /* ---- heaps --------------------------------------------------------------- */
 
-static rrc_heap *new_heap_that(data *d, int unlinks)
+static rrc_heap *new_heap_that(data *d, int unlinks, int reads_young)
 {
     rrc_desc desc = { 0 };
 
     desc.userdata = &d->host;
     desc.trace = host_trace;
     desc.survivor = host_survivor;
-    desc.is_young = host_is_young;
+    desc.is_young = reads_young ? host_reads_young : host_is_young;
 #if BENCH_SLOT
     desc.slot = host_slot;
 #endif
@@ -88,7 +95,7 @@ static rrc_heap *new_heap_that(data *d, int unlinks)
     return rrc_heap_new(&desc);
 }
 
-static rrc_heap *new_heap(data *d) { return new_heap_that(d, 0); }
+static rrc_heap *new_heap(data *d) { return new_heap_that(d, 0, 0); }
 
 static void link_all(rrc_heap *heap, data *d, size_t from, size_t to, intptr_t bias, int pypy)
 {
@@ -142,69 +149,85 @@ static double minor(rrc_heap *heap)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* Allocate and link, as a program does. */
-static double create(rrc_heap *heap, data *d, size_t from, size_t to)
+/* Allocate and link, as a program does that makes both. */
+static double create_warm(rrc_heap *heap, data *d, size_t from, size_t to)
 {
     double start = bench_now();
     size_t i;
 
     for (i = from; i < to; i++) {
         rrc_object *ob = &d->ob[i]->head;
-        cell *p = d->p[i];
 
-        if (i + BENCH_AHEAD < to)
-            BENCH_PREFETCH_NEW(d, i + BENCH_AHEAD);
-        p->word = 0;
-        p->ob = NULL;
-        p->payload[0] = p->payload[1] = 0;
-        BENCH_CLEAR_FRONT(ob);
-        ob->ob_refcnt = 1;
-        ob->ob_pypy_link = NULL;
-        ob->ob_type = &bench_type;
-        d->ob[i]->payload = 0;
-        link_pypy(heap, p, ob);
+        bench_fill(d, i, to);
+        link_pypy(heap, d->p[i], ob);
         ob->ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+    }
+    return bench_now() - start;
+}
+
+/* Link objects that were made long ago. */
+static double create_cold(rrc_heap *heap, data *d, size_t from, size_t to)
+{
+    double start = bench_now();
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        link_pypy(heap, d->p[i], &d->ob[i]->head);
+        d->ob[i]->head.ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
     }
     return bench_now() - start;
 }
 
 static void rows_create(bench *b)
 {
-    const char *old = "create a P link, old p";
-    const char *young = "create a P link, young p";
-    const char *memory = "memory of a link";
+    const char *warm = "create a P link, warm", *cold = "create a P link, cold";
+    const char *young = "create a P link, warm young p", *memory = "memory of a link";
     data *d = b->d;
-    samples o = { 0 }, y = { 0 }, bytes = { 0 };
+    samples w = { 0 }, c = { 0 }, y = { 0 }, bytes = { 0 };
     size_t from = d->n, to = d->n + d->young;
 
-    if (!bench_wants(b, old) && !bench_wants(b, young) && !bench_wants(b, memory))
+    if (!bench_wants(b, warm) && !bench_wants(b, cold) && !bench_wants(b, young) && !bench_wants(b, memory))
         return;
-    while (o.count <= b->repeats) {
+    while (w.count <= b->repeats) {
         double allocate, value, limit;
+        plain_links links = { 0 };
         rrc_heap *heap = new_heap(d);
         rrc_stats stats, none;
 
         rrc_get_stats(heap, &none);
         TIME(allocate, plain_allocate(d, 0, d->n));
-        TIME(limit, plain_create(d, 0, d->n, !BENCH_SLOT, 1));
-        value = create(heap, d, 0, d->n);
+        TIME(limit, plain_create(d, &links, 0, d->n, !BENCH_SLOT, 0));
+        plain_links_free(&links);
+        value = create_warm(heap, d, 0, d->n);
         rrc_get_stats(heap, &stats);
-        sample(&o, PER(value - allocate, d->n), PER(limit - allocate, d->n));
+        sample_beyond(&w, PER(value, d->n), PER(limit, d->n), PER(allocate, d->n));
         sample(&bytes, (double)(stats.memory - none.memory) / (double)d->n, 0);
 
         /* A nursery full, in a heap that has had others; it dies in the next minor. */
         data_mark(d, from, to, 0, 0);
-        create(heap, d, from, to);
+        create_warm(heap, d, from, to);
         minor(heap);
         rrc_run_pending(heap, 0);
         TIME(allocate, plain_allocate(d, from, to));
-        TIME(limit, plain_create(d, from, to, !BENCH_SLOT, 0));
-        value = create(heap, d, from, to);
-        sample(&y, PER(value - allocate, d->young), PER(limit - allocate, d->young));
+        TIME(limit, plain_create(d, &links, from, to, !BENCH_SLOT, 0));
+        plain_links_free(&links);
+        value = create_warm(heap, d, from, to);
+        sample_beyond(&y, PER(value, d->young), PER(limit, d->young), PER(allocate, d->young));
+        end_heap(heap);
+
+        heap = new_heap(d);
+        data_fresh(d, 0, d->n);
+        TIME(limit, plain_create(d, &links, 0, d->n, !BENCH_SLOT, 1));
+        plain_links_free(&links);
+        data_fresh(d, 0, d->n);
+        value = create_cold(heap, d, 0, d->n);
+        sample(&c, PER(value, d->n), PER(limit, d->n));
         end_heap(heap);
     }
-    if (bench_wants(b, old))
-        bench_row(b, old, "ns", &o);
+    if (bench_wants(b, warm))
+        bench_row(b, warm, "ns", &w);
+    if (bench_wants(b, cold))
+        bench_row(b, cold, "ns", &c);
     if (bench_wants(b, young))
         bench_row(b, young, "ns", &y);
     if (bench_wants(b, memory))
@@ -245,10 +268,7 @@ static void row_all_live(bench *b, const char *row, int pypy, int held, int sear
     if (tracked != NULL)
         rrc_decref(heap, tracked);
     end_heap(heap);
-    if (pypy && !held && !searched)
-        bench_row(b, row, "ns", &s);
-    else
-        bench_row(b, row, "ns", &s);
+    bench_row(b, row, "ns", &s);
 }
 
 static void row_moved(bench *b)
@@ -266,7 +286,7 @@ static void row_moved(bench *b)
         double limit, value;
 
         data_mark(d, 0, d->n, 1, 1);
-        TIME(limit, plain_moved(d, 0, d->n, !BENCH_SLOT, 1));
+        TIME(limit, plain_moved(d, 0, d->n, !BENCH_SLOT, 1, 0));
         value = major(heap);
         data_move(d, 0, d->n);
         sample(&s, PER(value, d->n), PER(limit, d->n));
@@ -316,7 +336,7 @@ static void rows_from_obj(bench *b)
     if (!bench_wants(b, random) && !bench_wants(b, table) && !bench_wants(b, chain))
         return;
     heap = new_heap(d);
-    bench_sink += plain_create(d, 0, d->n, 1, 0);    /* fills the bare table */
+    plain_fill_table(d);
     link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
     data_lookups(d);
     while (r.count <= b->repeats) {
@@ -332,62 +352,85 @@ static void rows_from_obj(bench *b)
         sample(&c, PER(value, d->n), PER(limit, d->n));
     }
     end_heap(heap);
-    bench_row(b, random, "ns", &r);
-    if (!BENCH_SLOT)
+    if (bench_wants(b, random))
+        bench_row(b, random, "ns", &r);
+    if (!BENCH_SLOT && bench_wants(b, table))
         bench_row(b, table, "ns", &t);
-    bench_row(b, chain, "ns", &c);
+    if (bench_wants(b, chain))
+        bench_row(b, chain, "ns", &c);
+}
+
+/* Young links whose p's move, beside n old ones. */
+static void row_minor_moved(bench *b, const char *row, int reads_young)
+{
+    data *d = b->d;
+    samples s = { 0 };
+    rrc_heap *heap;
+    size_t from = d->n, to = d->n + d->young, i;
+
+    if (!bench_wants(b, row))
+        return;
+    heap = new_heap_that(d, 0, reads_young);
+    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+    data_mark(d, 0, d->n, 1, 0);
+    major(heap);
+    while (s.count <= b->repeats) {
+        double limit, value;
+
+        data_fresh(d, from, to);
+        for (i = from; i < to; i++) {
+            d->p[i]->word = CELL_YOUNG;
+            d->target[i]->word = 0;             /* the host has copied p, which is old there */
+        }
+        for (i = from; i < to; i++) {
+            rrc_create_link_pypy(heap, d->p[i], &d->ob[i]->head);
+            d->ob[i]->head.ob_refcnt += RRC_REFCNT_FROM_PYPY - 1;
+        }
+        data_mark(d, from, to, 1, 1);
+        TIME(limit, plain_moved(d, from, to, !BENCH_SLOT, 0, reads_young));
+        value = minor(heap);
+        sample(&s, PER(value, d->young), PER(limit, d->young));
+
+        /* Let the new old ones die, so that the next turn finds n old links. */
+        data_move(d, from, to);
+        data_mark(d, from, to, 0, 0);
+        major(heap);
+        rrc_run_pending(heap, 0);
+        data_move(d, from, to);
+    }
+    end_heap(heap);
+    bench_row(b, row, "ns", &s);
 }
 
 static void rows_minor(bench *b)
 {
     const char *none = "minor, no young links, in all";
-    const char *some = "minor, a young link that moved";
     enum { BATCH = 1000 };      /* one empty collection is too short for the clock */
     data *d = b->d;
     samples s = { 0 };
     rrc_heap *heap;
-    size_t from = d->n, to = d->n + d->young;
 
-    if (!bench_wants(b, none) && !bench_wants(b, some))
-        return;
-    heap = new_heap(d);
-    link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
-    data_mark(d, 0, d->n, 1, 0);
-    major(heap);
     if (bench_wants(b, none)) {
+        heap = new_heap(d);
+        link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
+        data_mark(d, 0, d->n, 1, 0);
+        major(heap);
         while (s.count <= b->repeats) {
-            double start = bench_now();
+            double start = bench_wall_now();
             int i;
 
             for (i = 0; i < BATCH; i++) {
                 rrc_minor_collection_trace(heap);
                 rrc_minor_collection_free(heap);
             }
-            sample(&s, PER(bench_now() - start, BATCH), 0);
+            sample(&s, PER(bench_wall_now() - start, BATCH), 0);
         }
+        end_heap(heap);
         bench_row(b, none, "ns", &s);
     }
-    if (bench_wants(b, some)) {
-        s.count = 0;
-        while (s.count <= b->repeats) {
-            double limit, value;
-
-            link_all(heap, d, from, to, RRC_REFCNT_FROM_PYPY, 1);
-            data_mark(d, from, to, 1, 1);
-            TIME(limit, plain_moved(d, from, to, !BENCH_SLOT, 0));
-            value = minor(heap);
-            sample(&s, PER(value, d->young), PER(limit, d->young));
-
-            /* Let the new old ones die, so that the next turn finds n old links. */
-            data_move(d, from, to);
-            data_mark(d, from, to, 0, 0);
-            major(heap);
-            rrc_run_pending(heap, 0);
-            data_move(d, from, to);
-        }
-        bench_row(b, some, "ns", &s);
-    }
-    end_heap(heap);
+    row_minor_moved(b, "minor, a young link that moved", 0);
+    if (!BENCH_MACRO)
+        row_minor_moved(b, "minor, moved, is_young reads p", 1);
 }
 
 static void rows_all_die(bench *b)
@@ -403,10 +446,11 @@ static void rows_all_die(bench *b)
         return;
     heap = new_heap(d);
     while (dies.count <= b->repeats) {
-        double limit, value, start;
+        double limit, dealloc_limit, value, start;
 
         data_fresh(d, 0, d->n);
-        TIME(limit, plain_die(d));
+        TIME(limit, plain_die(d, !BENCH_SLOT));
+        TIME(dealloc_limit, plain_dealloc(d));
         link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 1);
         data_mark(d, 0, d->n, 0, 0);
         value = major(heap);
@@ -415,21 +459,16 @@ static void rows_all_die(bench *b)
         start = bench_now();
         rrc_run_pending(heap, 0);
         value = bench_now() - start;
-        data_fresh(d, 0, d->n);
-        TIME(limit, plain_dealloc(d));
-        sample(&deallocs, PER(value, d->n), PER(limit, d->n));
+        sample(&deallocs, PER(value, d->n), PER(dealloc_limit, d->n));
 
         data_fresh(d, 0, d->n);
-        TIME(limit, plain_die_light(d));
+        TIME(limit, plain_die_light(d, !BENCH_SLOT));
         link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY_LIGHT, 1);
         data_mark(d, 0, d->n, 0, 0);
         value = major(heap);
         sample(&frees, PER(value, d->n), PER(limit, d->n));
     }
     end_heap(heap);
-    b->free_cost = median(frees.limit, b->repeats) - median(dies.limit, b->repeats);
-    if (b->free_cost < 0)
-        b->free_cost = 0;
     if (bench_wants(b, full))
         bench_row(b, full, "ns", &dies);
     if (bench_wants(b, light))
@@ -535,7 +574,7 @@ static void rows_pauses(bench *b)
         sample(&r, longest * 1e3, 0);
         end_heap(heap);
 
-        heap = new_heap_that(d, 1);
+        heap = new_heap_that(d, 1, 0);
         link_all(heap, d, 0, d->n, RRC_REFCNT_FROM_PYPY, 0);
         longest = 0;
         for (i = 0, before = bench_cpu_now(); i < d->n; i++, before = now) {

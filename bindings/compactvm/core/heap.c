@@ -1,43 +1,50 @@
-/* heap.c - allocation and collection. heap.h has the overview. */
-#include "heap.h"
+/* heap.c - allocation and collection. heap.h has the overview; README.md goes through a collection step by step.
+ *
+ * The header never collects by itself: a collection calls it at fixed points, by the functions rrc_..., and it
+ * answers by calling the hooks in glue.c. A light C object whose p died is freed right there. Any other is queued: its
+ * deallocator may run Lisp code, which has no place in a collection.
+ *
+ * The header searches for cycles in slices only if all C code takes references by rrc_incref and moves them after
+ * rrc_touch (searches_in_slices). Other layers (counts_freely) have its search in one go, in
+ * rrc_major_collection_trace: then only our marking is divided.
+ */
+#include "vm.h"
 
 #include <stdlib.h>
 
 enum {
-    LARGE_SIZE = 4096,              /* unless the nursery is very small */
+    LARGE_SIZE = 4096,              /* or a quarter of the nursery, if that is less */
     LEAST_LARGE_TRIGGER = 1 << 20,
     PACE = 8,                       /* for each byte that is allocated while slices mark, so many are marked */
     STEP = CVM_SLICE / PACE,        /* so a slice follows so many bytes of allocation */
     LEAST_SLICE = 64                /* two small objects */
 };
 
-static size_t room(const char *top, const char *end)
+static size_t room(const char *top, const char *end) { return (size_t)(end - top); }
+
+static void set_phase(cvm_heap *h, cvm_phase phase)
 {
-    return (size_t)(end - top);
-}
+    cvm_pauses *p = &h->pauses;
 
-/* ---- pauses ------------------------------------------------------------- */
+    if (p->clock != NULL && phase != h->phase) {
+        double now = p->clock();
 
-double cvm_heap_time(const cvm_heap *h)
-{
-    return h->clock != NULL ? h->clock() : 0;
-}
-
-void cvm_heap_note(cvm_heap *h, cvm_pause kind, double since)
-{
-    double pause = cvm_heap_time(h) - since;
-
-    if (pause > h->longest[kind])
-        h->longest[kind] = pause;
+        if (h->phase != CVM_MUTATOR) {
+            cvm_note_pause(p, h->phase, now - p->since);
+            p->collecting += now - p->since;
+        }
+        p->since = now;
+    }
+    h->phase = phase;
 }
 
 /* ---- the references inside an object ------------------------------------ */
 
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
 {
-    const cvm_kind *kind = h->kinds[p->kind];
+    const cvm_kind *kind = &h->kinds[p->kind];
 
-    *n = kind->first == 0 || (p->flags & CVM_OUTSIDE) ? 0
+    *n = p->flags & CVM_OUTSIDE ? 0
        : kind->count == CVM_REST ? (cvm_object_size(p) - kind->first) / sizeof(cvm_value) : kind->count;
     return (cvm_value *)(void *)((char *)p + kind->first);
 }
@@ -78,8 +85,7 @@ static cvm_object *promote(cvm_heap *h, cvm_object *p)
     return copy;
 }
 
-/* Note that p is alive, and return its address as this phase knows it. */
-static cvm_object *reach(cvm_heap *h, cvm_object *p)
+cvm_object *cvm_heap_trace(cvm_heap *h, cvm_object *p)
 {
     if (h->phase == CVM_MOVING)
         return p->flags & CVM_FIXED ? p : p->forward;
@@ -87,35 +93,51 @@ static cvm_object *reach(cvm_heap *h, cvm_object *p)
         return p;                               /* a minor collection is about the young ones, marking about the rest */
     if (h->phase == CVM_MINOR && !(p->flags & CVM_FIXED))
         return p->flags & CVM_REACHED ? p->forward : promote(h, p);
-    if (p->flags & CVM_REACHED)
-        return p;
-    p->flags |= CVM_REACHED;
-    p->flags &= (unsigned char)~CVM_YOUNG;      /* a large object has now grown old */
-    if (!(p->flags & CVM_FIXED))
-        h->live += cvm_object_size(p);
-    push_gray(h, p);
+    if (!(p->flags & CVM_REACHED)) {
+        p->flags |= CVM_REACHED;
+        p->flags &= (unsigned char)~CVM_YOUNG;  /* a large object has now grown old */
+        if (!(p->flags & CVM_FIXED))
+            h->live += cvm_object_size(p);
+        push_gray(h, p);
+    }
     return p;
 }
 
 void cvm_heap_visit(cvm_heap *h, cvm_value *slot)
 {
     if (cvm_is_object(*slot))
-        *slot = (cvm_value)reach(h, cvm_object_of(*slot));
+        *slot = (cvm_value)cvm_heap_trace(h, cvm_object_of(*slot));
 }
 
-void cvm_heap_trace(cvm_heap *h, cvm_object *p)
+/* The stack, and what the layers have. */
+static void visit_roots(cvm_heap *h)
 {
-    reach(h, p);
+    cvm *vm = h->vm;
+
+    for (size_t i = 0; i < vm->sp; i++)
+        cvm_heap_visit(h, &vm->stack[i]);
+    cvm_heap_visit(h, &vm->tombstone);
+    for (size_t i = 0; i < CVM_LAYERS; i++)
+        if (vm->layers[i] != NULL && vm->layers[i]->roots != NULL)
+            vm->layers[i]->roots(vm);
 }
 
-/* Scan about so many bytes. */
-static void propagate(cvm_heap *h, size_t bytes)
+/* We know a linked object by a bit in its header, set when the link is made. The bit may stay when the link is
+   gone: p is then looked up in vain. A proxy that knows its C object names it (rrc_marked_ob), which is quicker. A
+   host that cannot do either leaves rrc_desc.reports_marks 0. */
+void cvm_heap_marked(cvm_heap *h, cvm_object *p)
+{
+    rrc_object *ob = p->kind == CVM_FOREIGN ? ((cvm_foreign *)p)->ob : NULL;
+
+    ob != NULL ? rrc_marked_ob(h->vm->rrc, ob) : rrc_marked(h->vm->rrc, p);
+}
+
+void cvm_heap_propagate(cvm_heap *h, size_t bytes)
 {
     char **scan = h->phase == CVM_MINOR ? &h->scan : &h->unscanned;
-    size_t done;
     cvm_object *p;
 
-    for (done = 0; done < bytes; done += cvm_object_size(p)) {
+    for (size_t done = 0; done < bytes; done += cvm_object_size(p)) {
         if (h->gray != NULL) {
             p = h->gray;
             h->gray = p->gray;
@@ -126,63 +148,53 @@ static void propagate(cvm_heap *h, size_t bytes)
             return;
         }
         visit_fields(h, p);
-        if ((p->flags & CVM_LINKED) && h->phase == CVM_MARKING)
-            h->phases->marked(h->arg, p);
+        if ((p->flags & CVM_LINKED) && h->phase != CVM_MINOR)
+            cvm_heap_marked(h, p);
     }
-}
-
-void cvm_heap_propagate(cvm_heap *h)
-{
-    propagate(h, SIZE_MAX);
 }
 
 cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p)
 {
     if ((h->phase == CVM_MINOR) != cvm_heap_is_young(p))
-        return p;                               /* as in reach */
+        return p;                               /* as in cvm_heap_trace */
     if (!(p->flags & CVM_REACHED))
         return NULL;
-    return h->phase == CVM_MUTATOR || h->phase == CVM_MARKING || (p->flags & CVM_FIXED) ? p : p->forward;
+    return (h->phase == CVM_MINOR || h->phase == CVM_MOVING) && !(p->flags & CVM_FIXED) ? p->forward : p;
 }
 
 /* ---- objects that do not move ------------------------------------------- */
 
-static cvm_object *object_behind(cvm_fixed *f)
-{
-    return (cvm_object *)(f + 1);
-}
+static cvm_object *object_behind(cvm_fixed *f) { return (cvm_object *)(f + 1); }
 
-/* Free what this collection has not reached. `survivors` takes the rest. */
-static void sweep_fixed(cvm_heap *h, cvm_fixed **list, cvm_fixed **survivors)
+/* Free those of the list that this collection has not reached. The rest is old. (A major collection reaches
+   all that is prebuilt.) */
+static void sweep_fixed(cvm_heap *h, cvm_fixed **list)
 {
-    cvm_fixed *f = *list;
+    cvm_fixed *f = *list, *next;
 
-    *list = NULL;
-    while (f != NULL) {
-        cvm_fixed *next = f->next;
+    for (*list = NULL; f != NULL; f = next) {
         cvm_object *p = object_behind(f);
 
-        if (p->flags & CVM_REACHED) {
-            if (h->marking)                     /* as what was promoted */
-                push_gray(h, p);
-            else
-                p->flags &= (unsigned char)~CVM_REACHED;
-            f->next = *survivors;
-            *survivors = f;
-        } else {
+        next = f->next;
+        if (!(p->flags & CVM_REACHED)) {
             h->large_bytes -= cvm_object_size(p);
             free(f);
+            continue;
         }
-        f = next;
+        if (h->marking)                         /* as what was promoted */
+            push_gray(h, p);
+        else
+            p->flags &= (unsigned char)~CVM_REACHED;
+        f->next = h->fixed;
+        h->fixed = f;
     }
 }
 
 static void free_fixed(cvm_fixed *f)
 {
-    while (f != NULL) {
-        cvm_fixed *next = f->next;
+    for (cvm_fixed *next; f != NULL; f = next) {
+        next = f->next;
         free(f);
-        f = next;
     }
 }
 
@@ -217,15 +229,13 @@ static void renew_nursery(cvm_heap *h)
 
 void cvm_heap_minor(cvm_heap *h)
 {
-    double since = cvm_heap_time(h);
     cvm_object *gray = h->gray;         /* of a major collection that marks */
-    cvm_object *p;
 
-    h->phase = CVM_MINOR;
+    set_phase(h, CVM_MINOR);
     h->gray = NULL;
     h->scan = h->old_top;
-    h->phases->roots(h->arg);
-    for (p = h->remembered; p != NULL; ) {
+    visit_roots(h);
+    for (cvm_object *p = h->remembered; p != NULL; ) {
         cvm_object *next = p->forward;
 
         p->flags &= (unsigned char)~CVM_REMEMBERED;
@@ -233,52 +243,52 @@ void cvm_heap_minor(cvm_heap *h)
         p = next;
     }
     h->remembered = NULL;
-    h->phases->minor_trace(h->arg);
+    rrc_minor_collection_trace(h->vm->rrc);     /* C's young objects are roots too */
 
-    cvm_heap_propagate(h);
-    h->phases->minor_free(h->arg);
+    cvm_heap_propagate(h, SIZE_MAX);
+    rrc_minor_collection_free(h->vm->rrc);      /* links follow the survivors, or are dissolved */
+    h->vm->attention = 1;
 
     h->gray = gray;
-    sweep_fixed(h, &h->young_large, &h->old_large);
+    sweep_fixed(h, &h->young_large);
     renew_nursery(h);
     set_nursery_end(h);
-    h->phase = CVM_MUTATOR;
+    set_phase(h, CVM_MUTATOR);
     h->minors++;
-    cvm_heap_note(h, CVM_PAUSE_MINOR, since);
 }
 
 /* ---- the major collection ----------------------------------------------- */
 
 static void begin(cvm_heap *h)
 {
-    cvm_fixed *f;
-
     h->marking = 1;
     h->live = 0;
     h->unscanned = h->old_top;
-    for (f = h->prebuilt; f != NULL; f = f->next)
-        reach(h, object_behind(f));
+    for (cvm_fixed *f = h->fixed; f != NULL; f = f->next)
+        if (object_behind(f)->flags & CVM_PREBUILT)
+            cvm_heap_trace(h, object_behind(f));
 }
 
 /* What slices have not found is marked now: what has changed on the stack. After this we know what is alive. */
-static int decide(cvm_heap *h)
+static void decide(cvm_heap *h)
 {
-    h->phases->roots(h->arg);
+    visit_roots(h);
     h->marking = 2;
-    return h->phases->major_trace(h->arg);
+    rrc_major_collection_trace(h->vm->rrc);     /* what C holds is alive, too, but for garbage that holds itself */
 }
 
-/* Mark all that is left. */
+/* Mark all that is left. (This VM has no weak references. One that has some clears them just before
+   rrc_major_collection_keep.) */
 static void mark(cvm_heap *h)
 {
-    h->phase = CVM_MARKING;
+    set_phase(h, CVM_FINISHING);
     if (h->marking == 0)
         begin(h);
     if (h->marking == 1)
         decide(h);
-    cvm_heap_propagate(h);
-    h->phases->major_keep(h->arg);
-    cvm_heap_propagate(h);
+    cvm_heap_propagate(h, SIZE_MAX);
+    rrc_major_collection_keep(h->vm->rrc);      /* what garbage owns stays for its deallocators */
+    cvm_heap_propagate(h, SIZE_MAX);
     h->marking = 0;
 }
 
@@ -298,9 +308,8 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
         best = most;
     if (best < h->live)
         best = h->live;
-    best -= best % CVM_ALIGN;       /* live is a multiple, so it still fits */
-    *size = best;
-    return malloc(best > 0 ? best : CVM_ALIGN);
+    *size = best - best % CVM_ALIGN;            /* live is a multiple of it */
+    return malloc(*size);
 }
 
 /* Slide towards `to`. First each survivor learns its new address, and then
@@ -309,7 +318,7 @@ static char *plan(cvm_heap *h, char *to)
 {
     char *at = h->old;
 
-    h->phase = CVM_MOVING;
+    set_phase(h, CVM_MOVING);
     while (at < h->old_top) {
         cvm_object *p = (cvm_object *)at;
 
@@ -324,15 +333,12 @@ static char *plan(cvm_heap *h, char *to)
 
 static void visit_all_fields(cvm_heap *h)
 {
-    char *at;
-    cvm_fixed *f;
+    const char *end = h->old_top;
 
-    for (at = h->old; at < h->old_top; at += cvm_object_size((cvm_object *)at))
+    for (char *at = h->old; at < end; at += cvm_object_size((cvm_object *)at))
         if (((cvm_object *)at)->flags & CVM_REACHED)
             visit_fields(h, (cvm_object *)at);
-    for (f = h->old_large; f != NULL; f = f->next)
-        visit_fields(h, object_behind(f));
-    for (f = h->prebuilt; f != NULL; f = f->next)
+    for (cvm_fixed *f = h->fixed; f != NULL; f = f->next)
         visit_fields(h, object_behind(f));
 }
 
@@ -359,25 +365,17 @@ static void move(cvm_heap *h)
 static void major(cvm_heap *h, size_t request)
 {
     size_t size;
-    char *block, *top;
-    cvm_fixed *live_large = NULL;
-    cvm_fixed *f;
-    double since = cvm_heap_time(h);
 
     mark(h);
-    cvm_heap_note(h, CVM_PAUSE_FINISH, since);
-    since = cvm_heap_time(h);
-    block = fresh_block(h, request, &size);
-    top = plan(h, block != NULL ? block : h->old);
-    h->phases->major_free(h->arg);
+    char *block = fresh_block(h, request, &size);
+    char *top = plan(h, block != NULL ? block : h->old);
+    rrc_major_collection_free(h->vm->rrc);      /* as above. Only now may objects move, and memory be used anew */
+    h->vm->attention = 1;
 
-    sweep_fixed(h, &h->old_large, &live_large);
-    h->old_large = live_large;
-    h->phases->roots(h->arg);
+    sweep_fixed(h, &h->fixed);
+    visit_roots(h);
     visit_all_fields(h);
     move(h);
-    for (f = h->prebuilt; f != NULL; f = f->next)
-        object_behind(f)->flags &= (unsigned char)~CVM_REACHED;
 
     if (block != NULL) {
         free(h->old);
@@ -387,9 +385,8 @@ static void major(cvm_heap *h, size_t request)
     h->old_top = top;
     h->large_trigger = 2 * h->large_bytes + LEAST_LARGE_TRIGGER;
     set_nursery_end(h);
-    h->phase = CVM_MUTATOR;
+    set_phase(h, CVM_MUTATOR);
     h->majors++;
-    cvm_heap_note(h, CVM_PAUSE_COMPACTION, since);
 }
 
 /* What became garbage while slices marked is still there when they have ended. Then all is collected once more. */
@@ -401,64 +398,95 @@ void cvm_heap_major(cvm_heap *h)
     major(h, 0);
 }
 
-static int has_more(const cvm_heap *h)
+static int has_more(const cvm_heap *h) { return h->gray != NULL || h->unscanned < h->old_top; }
+
+/* The header's part of a slice. Is anything left of it? (A unit is an object, a link or a reference: some 16 bytes
+   of our marking take as long.) */
+static int search(const cvm_heap *h, size_t bytes)
 {
-    return h->gray != NULL || h->unscanned < h->old_top;
+    size_t units = bytes / 16 + 1;
+
+    return rrc_major_collection_work(h->vm->rrc, units) >= units;
 }
 
 int cvm_heap_slice(cvm_heap *h, size_t bytes)
 {
-    double since = cvm_heap_time(h);
     int more = 0;
 
     if (h->incremental) {
-        h->phase = CVM_MARKING;
+        set_phase(h, CVM_MARKING);
         if (!h->marking) {
-            h->phases->major_start(h->arg);
+            if (h->vm->searches_in_slices)
+                rrc_major_collection_start(h->vm->rrc);
             begin(h);
-            h->phases->roots(h->arg);
+            visit_roots(h);
         }
-        propagate(h, bytes);
+        cvm_heap_propagate(h, bytes);
         /* (After `decide` the other side may propagate all that we have left. So our own part comes first.) */
-        more = (h->marking == 2 && has_more(h)) || h->phases->major_work(h->arg, bytes) || has_more(h);
-        h->phase = CVM_MUTATOR;
+        more = (h->marking == 2 && has_more(h)) || search(h, bytes) || has_more(h);
         h->slices++;
-        cvm_heap_note(h, CVM_PAUSE_SLICE, since);
     }
     if (!more) {
         cvm_heap_minor(h);
-        since = cvm_heap_time(h);
-        h->phase = CVM_MARKING;
-        more = h->marking == 1 && decide(h) && (h->phases->major_work(h->arg, bytes) || has_more(h));
-        h->phase = CVM_MUTATOR;
-        cvm_heap_note(h, CVM_PAUSE_FINISH, since);
+        set_phase(h, CVM_FINISHING);
+        if (h->marking == 1) {
+            decide(h);
+            more = h->vm->searches_in_slices && (search(h, bytes) || has_more(h));
+        }
         if (!more)
             major(h, 0);
     }
+    set_phase(h, CVM_MUTATOR);
     return more;
 }
 
 /* ---- allocation --------------------------------------------------------- */
 
-static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flags)
+static cvm_object *make(void *at, int kind, size_t size, int flags)
 {
-    cvm_fixed *f = calloc(1, sizeof *f + size);
-    cvm_object *p;
+    cvm_object *p = at;
 
-    if (f == NULL)
-        return NULL;
-    p = object_behind(f);
+    memset(p, 0, size);
     p->kind = (unsigned char)kind;
     p->flags = (unsigned char)flags;
     p->units = (uint32_t)(size / CVM_ALIGN);
+    return p;
+}
+
+static void remember(cvm_heap *h, cvm_object *p)
+{
+    p->flags |= CVM_REMEMBERED;
+    p->forward = h->remembered;
+    h->remembered = p;
+}
+
+static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flags)
+{
+    cvm_fixed *f = malloc(sizeof *f + size);
+
+    if (f == NULL)
+        return NULL;
     f->next = *list;
     *list = f;
+    return make(f + 1, kind, size, flags);
+}
+
+/* It is old at once, and may be filled with young values, and while slices mark. */
+static cvm_object *alloc_prebuilt(cvm_heap *h, int kind, size_t size)
+{
+    cvm_object *p = alloc_fixed(kind, size, &h->fixed, CVM_PREBUILT);
+
+    if (p != NULL)
+        remember(h, p);
+    if (p != NULL && h->marking)
+        cvm_heap_trace(h, p);
     return p;
 }
 
 static int large_fits(const cvm_heap *h, size_t size)
 {
     size_t taken = room(h->old, h->old_end) + h->large_bytes;
+
     return taken <= h->limit && size <= h->limit - taken;
 }
 
@@ -474,8 +502,6 @@ static void make_room(cvm_heap *h, size_t request)
 
 static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
 {
-    cvm_object *p;
-
     if (size > h->limit)
         return NULL;
     if (h->incremental && (h->stress || h->large_bytes + size > h->large_trigger / 4 * 3))
@@ -484,12 +510,16 @@ static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
         cvm_heap_minor(h);
         make_room(h, size);
     }
-    if (!large_fits(h, size))
-        return NULL;
-    p = alloc_fixed(kind, size, &h->young_large, CVM_YOUNG | CVM_LARGE);
+    cvm_object *p = large_fits(h, size) ? alloc_fixed(kind, size, &h->young_large, CVM_YOUNG | CVM_LARGE) : NULL;
     if (p != NULL)
         h->large_bytes += size;
     return p;
+}
+
+/* Is it time to begin a collection in slices? */
+static int fills_up(const cvm_heap *h)
+{
+    return room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size;
 }
 
 /* So many bytes do not fit below nursery_end: a minor collection is due, or a slice of a major one. */
@@ -500,8 +530,7 @@ static void collect(cvm_heap *h, size_t size)
 
     if (is_minor)
         cvm_heap_minor(h);
-    if (!is_minor || (h->incremental && !h->marking
-                      && room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size))
+    if (!is_minor || (h->incremental && !h->marking && fills_up(h)))
         cvm_heap_slice(h, h->stress ? LEAST_SLICE : CVM_SLICE);
     if (stress || room(h->old_top, h->old_end) < h->nursery_size)
         make_room(h, 0);            /* a minor collection has taken it just now, so no object is young */
@@ -512,64 +541,50 @@ static void collect(cvm_heap *h, size_t size)
 
 cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
 {
-    cvm_object *p;
-
     if (size > SIZE_MAX / 4 || size / CVM_ALIGN >= UINT32_MAX || (h->fail_in > 0 && --h->fail_in == 0))
         return NULL;
     size = (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
     if (h->booting)
-        return alloc_fixed(kind, size, &h->prebuilt, CVM_PREBUILT);
-    if (size >= h->large_size)
+        return alloc_prebuilt(h, kind, size);
+    if (size >= LARGE_SIZE || size >= h->nursery_size / 4)
         return alloc_large(h, kind, size);
-
     if (h->stress || room(h->nursery_top, h->nursery_end) < size) {
         collect(h, size);
         if (room(h->nursery_top, h->nursery_end) < size)
             return NULL;
     }
-    p = (cvm_object *)h->nursery_top;
     h->nursery_top += size;
-    memset(p, 0, size);
-    p->kind = (unsigned char)kind;
-    p->flags = CVM_YOUNG;
-    p->units = (uint32_t)(size / CVM_ALIGN);
-    return p;
+    return make(h->nursery_top - size, kind, size, CVM_YOUNG);
 }
 
-void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v)
+void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v)
 {
+    cvm_object *p = cvm_object_of(owner);
+
     *slot = v;
-    if (!cvm_is_object(v) || cvm_heap_is_young(owner))
+    if (!cvm_is_object(v) || cvm_heap_is_young(p))
         return;
     if (!cvm_heap_is_young(cvm_object_of(v))) {
-        if (h->marking && (owner->flags & CVM_REACHED))
-            reach(h, cvm_object_of(v));
-    } else if (!(owner->flags & CVM_REMEMBERED)) {
-        owner->flags |= CVM_REMEMBERED;
-        owner->forward = h->remembered;
-        h->remembered = owner;
+        if (vm->heap.marking && (p->flags & CVM_REACHED))
+            cvm_heap_trace(&vm->heap, cvm_object_of(v));
+    } else if (!(p->flags & CVM_REMEMBERED)) {
+        remember(&vm->heap, p);
     }
 }
 
 /* ---- opening and closing ------------------------------------------------ */
 
-int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
-                  size_t limit, size_t nursery_size, int stress, int incremental)
+int cvm_heap_open(cvm_heap *h, cvm *vm)
 {
-    memset(h, 0, sizeof *h);
-    h->phases = phases;
-    h->arg = arg;
-    h->stress = stress;
-    h->incremental = incremental;
-    h->limit = limit;
-    if (nursery_size > limit / 8)
-        nursery_size = limit / 8;
+    const cvm_config *c = &vm->config;
+    size_t nursery_size = c->nursery < c->heap_limit / 8 ? c->nursery : c->heap_limit / 8;
+
     nursery_size -= nursery_size % CVM_ALIGN;
-    h->nursery_size = nursery_size;
-    h->large_size = nursery_size / 4 < LARGE_SIZE ? nursery_size / 4 : LARGE_SIZE;
-    h->large_trigger = LEAST_LARGE_TRIGGER;
-    h->nursery = malloc(nursery_size);
-    h->old = malloc(2 * nursery_size);
+    *h = (cvm_heap){
+        .vm = vm, .limit = c->heap_limit, .stress = c->stress, .incremental = c->incremental,
+        .large_trigger = LEAST_LARGE_TRIGGER, .nursery_size = nursery_size,
+        .nursery = malloc(nursery_size), .old = malloc(2 * nursery_size)
+    };
     if (h->nursery == NULL || h->old == NULL) {
         cvm_heap_close(h);
         return 0;
@@ -586,7 +601,6 @@ void cvm_heap_close(cvm_heap *h)
     free(h->nursery);
     free(h->old);
     free_fixed(h->young_large);
-    free_fixed(h->old_large);
-    free_fixed(h->prebuilt);
+    free_fixed(h->fixed);
     memset(h, 0, sizeof *h);
 }

@@ -10,16 +10,8 @@
  *   prebuilt    Objects made while the VM starts. They never move or die, and
  *               may refer to objects that do.
  *
- * A collection cannot fail and allocates nothing that it depends on:
- *
- *  - The nursery is filled only as far as the old space could take all of it.
- *  - Objects to be scanned are chained through their headers.
- *  - Sliding needs no second block. (It takes a fresh one when the space should
- *    grow or shrink and there is memory; if not, it slides in place.)
- *
- * So lack of memory is seen in one place only, cvm_heap_alloc, as NULL.
- *
- * Whoever shares objects with other heaps takes part through cvm_phases.
+ * A collection cannot fail, and allocates nothing that it depends on (README.md says how). So lack of memory is
+ * seen in one place only, cvm_heap_alloc, as NULL.
  */
 #ifndef CVM_HEAP_H
 #define CVM_HEAP_H
@@ -28,8 +20,7 @@
 
 #include <string.h>
 
-/* Where the references of an object are: from `first` on, `count` words; CVM_REST: up to its end.
-   first 0: there are none. */
+/* Where the references of an object are: from `first` on, `count` words; CVM_REST: up to its end. */
 typedef struct cvm_kind {
     const char *name;
     size_t first;
@@ -38,49 +29,32 @@ typedef struct cvm_kind {
 
 #define CVM_REST SIZE_MAX
 
-enum { CVM_SLICE = 64 * 1024 };     /* bytes that a slice marks, so that it stops the mutator for a short time only */
+typedef struct cvm cvm;             /* whose heap it is: see vm.h */
 
-/* The points of a collection at which others take part. Their order:
- *
- *   minor:  roots, minor_trace,  [rest is copied]                  minor_free
- *   major:  roots, major_trace,  [rest is marked]  major_keep,  [new addresses]  major_free,  roots
- *
- * A major collection is always preceded by a minor one, so it finds no young
- * objects. `roots` must call cvm_heap_visit for every slot that holds a value;
- * it runs twice in a major collection: to mark, and to store new addresses.
- * `marked` is called for each object with the flag CVM_LINKED, when
- * a major collection has found that it is alive.
- *
- * In an incremental heap the mutator runs while a major collection marks, and minor collections do:
- *
- *   major_start, roots,  [some is marked]  major_work,  [mutator],  [some is marked]  major_work,  ...
- *   when nothing is left: a minor collection, roots, major_trace; and if this returns 1, more slices
- *   when nothing is left again: a minor collection, and the line above from [rest is marked] on
- *
- * `major_work` does its part of a slice that has marked so many bytes. It returns 0 if it has nothing left to do. */
-typedef struct cvm_phases {
-    void (*roots)(void *arg);
-    void (*minor_trace)(void *arg);
-    void (*minor_free)(void *arg);
-    void (*major_start)(void *arg);
-    int (*major_work)(void *arg, size_t bytes);
-    int (*major_trace)(void *arg);
-    void (*major_keep)(void *arg);
-    void (*major_free)(void *arg);
-    void (*marked)(void *arg, cvm_object *p);
-} cvm_phases;
+enum { CVM_SLICE = 64 * 1024 };     /* bytes that a slice marks, so that it stops the mutator for a short time only */
 
 typedef enum cvm_phase {
     CVM_MUTATOR,            /* no collection */
     CVM_MINOR,              /* moving young survivors to the old space */
-    CVM_MARKING,            /* finding what is alive */
-    CVM_MOVING              /* new addresses are known */
+    CVM_MARKING,            /* a slice: finding some of what is alive */
+    CVM_FINISHING,          /* finding the rest */
+    CVM_MOVING,             /* new addresses are known */
+    CVM_PHASES
 } cvm_phase;
 
-/* What stops the mutator. FINISH and COMPACTION come together, after a MINOR. PENDING is not ours. */
-typedef enum cvm_pause {
-    CVM_PAUSE_MINOR, CVM_PAUSE_SLICE, CVM_PAUSE_FINISH, CVM_PAUSE_COMPACTION, CVM_PAUSE_PENDING, CVM_PAUSES
-} cvm_pause;
+/* How long the program stands still. */
+typedef struct cvm_pauses {
+    double (*clock)(void);      /* NULL: nothing is measured */
+    double longest[CVM_PHASES]; /* of each phase; CVM_MUTATOR: of safe points without collections */
+    double since;               /* the phase began */
+    double collecting;          /* all collections together */
+} cvm_pauses;
+
+static inline void cvm_note_pause(cvm_pauses *p, cvm_phase phase, double pause)
+{
+    if (pause > p->longest[phase])
+        p->longest[phase] = pause;
+}
 
 /* In front of each large or prebuilt object. As wide as CVM_ALIGN. */
 typedef union cvm_fixed {
@@ -89,26 +63,25 @@ typedef union cvm_fixed {
 } cvm_fixed;
 
 typedef struct cvm_heap {
-    const cvm_kind *kinds[CVM_KINDS];
-    const cvm_phases *phases;
-    void *arg;              /* first argument of each of them */
+    cvm_kind kinds[CVM_KINDS];
+    cvm *vm;
     cvm_phase phase;
+    cvm_pauses pauses;
     int booting;            /* objects made now are prebuilt */
     int stress;             /* collect at every allocation, and move everything; if incremental: do a slice */
     int incremental;        /* major collections mark in slices */
-    int marking;            /* a major collection marks: 1 at first, 2 after major_trace */
+    int marking;            /* a major collection marks: 1 at first, 2 after rrc_major_collection_trace */
 
     char *nursery, *nursery_top;
     char *nursery_end;      /* here the allocator does something: collect, or mark a slice */
     char *nursery_limit;    /* here it must collect. It may lie below the nursery's size, see above */
     size_t nursery_size;
-    size_t large_size;      /* from here on an object is large */
     char *old, *old_top, *old_end;
     char *scan;             /* minor: objects from here to old_top are not yet scanned */
     char *unscanned;        /* major: likewise. They were promoted since marking began */
     cvm_object *gray;       /* reached but not scanned; chained by gray */
     cvm_object *remembered; /* old objects that may refer to young ones; chained by forward */
-    cvm_fixed *young_large, *old_large, *prebuilt;
+    cvm_fixed *young_large, *fixed;     /* fixed: the old large objects, and the prebuilt ones */
 
     size_t limit;           /* for the old space and the large objects together */
     size_t large_bytes;
@@ -116,16 +89,13 @@ typedef struct cvm_heap {
     size_t live;            /* major: bytes reached in the old space */
 
     size_t minors, majors, slices;  /* so far */
-    double (*clock)(void);  /* seconds; NULL: pauses are not measured */
-    double longest[CVM_PAUSES];     /* pause of each kind */
     size_t moved;           /* objects that changed their address, ever */
     uint32_t hashes, ids;   /* identity hashes, and ids, given out */
     size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
 } cvm_heap;
 
 /* Start an empty heap. 0 when there is no memory for it. */
-int cvm_heap_open(cvm_heap *h, const cvm_phases *phases, void *arg,
-                  size_t limit, size_t nursery_size, int stress, int incremental);
+int cvm_heap_open(cvm_heap *h, cvm *vm);
 void cvm_heap_close(cvm_heap *h);
 
 /* A new object, all zero behind its header; NULL when there is no room for it.
@@ -135,13 +105,10 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size);
 /* Every store into an object of the heap is one of these three. The first: *slot = v, for a slot inside
    `owner`, which can be old: minor collections find references from old objects to young ones by it. And
    while a major collection marks in slices, v is marked if owner is: what was scanned is not scanned again. */
-void cvm_heap_write(cvm_heap *h, cvm_object *owner, cvm_value *slot, cvm_value v);
+void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v);
 
 /* The first store into the slot of an object that was just made: nothing was allocated since. */
-static inline void cvm_heap_init(cvm_value *slot, cvm_value v)
-{
-    *slot = v;
-}
+static inline void cvm_heap_init(cvm_value *slot, cvm_value v) { *slot = v; }
 
 /* Values move to other slots of the same object. */
 static inline void cvm_heap_shift(cvm_value *to, const cvm_value *from, size_t n)
@@ -156,31 +123,27 @@ void cvm_heap_major(cvm_heap *h);
    not incremental, the collection ends, and the result is 0. */
 int cvm_heap_slice(cvm_heap *h, size_t bytes);
 
-/* A pause that began when cvm_heap_time was `since` ends. */
-double cvm_heap_time(const cvm_heap *h);
-void cvm_heap_note(cvm_heap *h, cvm_pause kind, double since);
-
 /* The first of the n references inside p. */
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n);
 
-/* ---- for cvm_phases, inside a collection only --------------------------- */
+/* ---- inside a collection only ------------------------------------------- */
 
 /* Treat *slot as a reference that is followed, and give it its new address. */
 void cvm_heap_visit(cvm_heap *h, cvm_value *slot);
 
-/* Keep p alive; what it refers to follows when propagate runs. */
-void cvm_heap_trace(cvm_heap *h, cvm_object *p);
+/* Keep p alive; what it refers to follows when propagate runs. Returns its address as this phase knows it. */
+cvm_object *cvm_heap_trace(cvm_heap *h, cvm_object *p);
 
-/* Follow every reference from what has been reached so far. */
-void cvm_heap_propagate(cvm_heap *h);
+/* Follow the references from what has been reached so far: scan about so many bytes of objects. */
+void cvm_heap_propagate(cvm_heap *h, size_t bytes);
+
+/* A major collection has found that p is alive, and p has the flag CVM_LINKED: tell the header. */
+void cvm_heap_marked(cvm_heap *h, cvm_object *p);
 
 /* Where p is or will be after this collection; NULL: not reached so far. While
-   marking this is where p is now; from major_free on, where it will be. */
+   marking this is where p is now; once there are new addresses, where it will be. */
 cvm_object *cvm_heap_survivor(cvm_heap *h, cvm_object *p);
 
-static inline int cvm_heap_is_young(const cvm_object *p)
-{
-    return (p->flags & CVM_YOUNG) != 0;
-}
+static inline int cvm_heap_is_young(const cvm_object *p) { return (p->flags & CVM_YOUNG) != 0; }
 
 #endif

@@ -1,5 +1,5 @@
 /* start.c - the start and the end of a VM, and of its layers. */
-#include "glue.h"
+#include "vm.h"
 
 #include <stdlib.h>
 
@@ -8,89 +8,81 @@ enum { DEFAULT_NURSERY = 256 * 1024, STRESS_NURSERY = 16 * 1024 };
 
 /* ---- the kinds of objects that the core has ------------------------------ */
 
-static const cvm_kind string_kind = { "string", 0, 0 };
-static const cvm_kind vector_kind = { "vector", offsetof(cvm_vector, items), CVM_REST };
-static const cvm_kind real_kind = { "number", 0, 0 };
-static const cvm_kind integer_kind = { "number", 0, 0 };
-static const cvm_kind foreign_kind = { "foreign", offsetof(cvm_foreign, attributes), 1 };
-
-static void define_kinds(cvm_heap *h)
-{
-    h->kinds[CVM_STRING] = &string_kind;
-    h->kinds[CVM_VECTOR] = &vector_kind;
-    h->kinds[CVM_REAL] = &real_kind;
-    h->kinds[CVM_INTEGER] = &integer_kind;
-    h->kinds[CVM_FOREIGN] = &foreign_kind;
-}
+static const cvm_kind kinds[] = {
+    { "string", 0, 0 }, { "vector", offsetof(cvm_vector, items), CVM_REST },
+    { "foreign", offsetof(cvm_foreign, attributes), 1 }
+};
 
 /* Without a language. */
 static void print_kind(cvm *vm, cvm_value v, char *text, size_t size)
 {
-    snprintf(text, size, "#<%s>", cvm_is_object(v) ? vm->heap.kinds[cvm_object_of(v)->kind]->name : "value");
+    snprintf(text, size, "#<%s>", cvm_is_object(v) ? vm->heap.kinds[cvm_object_of(v)->kind].name : "value");
 }
 
 /* ---- start and end ------------------------------------------------------ */
 
 static int open_layers(cvm *vm)
 {
-    const cvm_layer *const *layer;
-
     vm->heap.booting = 1;
-    vm->tombstone = (cvm_value)cvm_object_new(vm, CVM_FOREIGN, sizeof(cvm_foreign));
-    if (vm->tombstone == CVM_NONE)
-        return 0;
-    for (layer = vm->layers; layer != NULL && *layer != NULL; layer++)
-        if ((*layer)->open != NULL && !(*layer)->open(vm))
-            return 0;
+    vm->tombstone = cvm_foreign_new(vm, NULL);
+    int ok = vm->tombstone != CVM_NONE;
+    for (int i = 0; ok && i < CVM_LAYERS; i++)
+        if (vm->layers[i] != NULL && vm->layers[i]->open != NULL)
+            ok = vm->layers[i]->open(vm);
     vm->heap.booting = 0;
-    return 1;
+    return ok;
 }
+
+static size_t align(size_t size) { return (size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN; }
 
 /* The cvm, with the states of its layers behind it: what is left of C code may use them as long
    as it uses the cvm. */
 static cvm *allocate(const cvm_layer *const *layers)
 {
     const cvm_layer *const *layer;
-    size_t size = sizeof(cvm) + (CVM_ALIGN - sizeof(cvm) % CVM_ALIGN) % CVM_ALIGN;
-    size_t at = size;
-    cvm *vm;
+    size_t size = align(sizeof(cvm)), at = size;
 
     for (layer = layers; layer != NULL && *layer != NULL; layer++)
-        size += ((*layer)->size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
-    vm = calloc(1, size);
-    if (vm == NULL)
-        return NULL;
-    vm->layers = layers;
-    for (layer = layers; layer != NULL && *layer != NULL; layer++) {
+        size += align((*layer)->size);
+    cvm *vm = calloc(1, size);
+    for (layer = layers; vm != NULL && layer != NULL && *layer != NULL; layer++) {
+        vm->layers[(*layer)->number] = *layer;
         vm->state[(*layer)->number] = (char *)vm + at;
-        at += ((*layer)->size + CVM_ALIGN - 1) / CVM_ALIGN * CVM_ALIGN;
+        at += align((*layer)->size);
     }
     return vm;
+}
+
+static void fill_in_defaults(cvm_config *c)
+{
+    if (c->heap_limit == 0)
+        c->heap_limit = DEFAULT_LIMIT;
+    if (c->heap_limit < CVM_LEAST_HEAP)
+        c->heap_limit = CVM_LEAST_HEAP;
+    if (c->heap_limit > SIZE_MAX / 8)   /* so that sums of sizes cannot overflow */
+        c->heap_limit = SIZE_MAX / 8;
+    if (c->nursery == 0)                /* under stress it is renewed all the time */
+        c->nursery = c->stress ? STRESS_NURSERY : DEFAULT_NURSERY;
+    if (c->max_depth == 0)
+        c->max_depth = CVM_DEFAULT_DEPTH;
+    if (c->out == NULL)
+        c->out = stdout;
 }
 
 cvm *cvm_new(const cvm_config *config)
 {
     cvm *vm = allocate(config->layers);
-    size_t limit = config->heap_limit != 0 ? config->heap_limit : DEFAULT_LIMIT;
-    size_t nursery = config->nursery != 0 ? config->nursery
-                   : config->stress ? STRESS_NURSERY    /* it is renewed all the time */
-                   : DEFAULT_NURSERY;
 
     if (vm == NULL)
         return NULL;
-    if (limit < CVM_LEAST_HEAP)
-        limit = CVM_LEAST_HEAP;
-    if (limit > SIZE_MAX / 8)           /* so that sums of sizes cannot overflow */
-        limit = SIZE_MAX / 8;
+    vm->config = *config;
+    fill_in_defaults(&vm->config);
     vm->ops.print_short = print_kind;
-    vm->max_depth = config->max_depth != 0 ? config->max_depth : CVM_DEFAULT_DEPTH;
-    vm->out = config->out != NULL ? config->out : stdout;
     vm->auto_pending = 1;
-    vm->tombstone = vm->error_file = CVM_NIL;
+    vm->tombstone = CVM_NIL;
     vm->stack = malloc(CVM_STACK_SIZE * sizeof *vm->stack);
-    if (vm->stack != NULL && cvm_heap_open(&vm->heap, &cvm_glue_phases, vm, limit, nursery, config->stress,
-                                               config->incremental)) {
-        define_kinds(&vm->heap);
+    if (vm->stack != NULL && cvm_heap_open(&vm->heap, vm)) {
+        memcpy(vm->heap.kinds, kinds, sizeof kinds);
         if (cvm_glue_open(vm) && open_layers(vm))
             return vm;
     }
@@ -101,12 +93,9 @@ cvm *cvm_new(const cvm_config *config)
 /* The highest layer first. */
 static void close_layers(cvm *vm, int freeing)
 {
-    size_t n = 0;
-
-    while (vm->layers != NULL && vm->layers[n] != NULL)
-        n++;
-    while (n-- > 0) {
-        void (*close)(cvm *) = freeing ? vm->layers[n]->free : vm->layers[n]->let_go;
+    for (int i = CVM_LAYERS - 1; i >= 0; i--) {
+        const cvm_layer *layer = vm->layers[i];
+        void (*close)(cvm *) = layer == NULL ? NULL : freeing ? layer->free : layer->let_go;
 
         if (close != NULL)
             close(vm);
@@ -120,12 +109,15 @@ size_t cvm_free(cvm *vm)
     vm->closing = 1;
     if (vm->rrc != NULL)
         close_layers(vm, 0);
-    held = cvm_glue_close(vm);  /* deallocators run, and may still use the objects and run programs */
+    /* The heap is still whole: every p counts as dead now, all links are dissolved, and the deallocators that are still
+       due run, which may use the objects and run programs. If slices mark, the header gives up its part, and
+       deallocators that collect go on with ours. */
+    held = rrc_heap_free(vm->rrc);
     vm->closing = CVM_CLOSED;
     close_layers(vm, 1);
     cvm_heap_close(&vm->heap);
     free(vm->stack);
-    if (held == 0)
+    if (held == 0)              /* else those objects still need it */
         free(vm);
     return held;
 }

@@ -38,7 +38,7 @@ typedef uintptr_t cvm_value;
 /* ---- heap objects ------------------------------------------------------- */
 
 enum {                      /* cvm_object.kind */
-    CVM_STRING, CVM_VECTOR, CVM_REAL, CVM_INTEGER, CVM_FOREIGN,
+    CVM_STRING, CVM_VECTOR, CVM_FOREIGN,
     CVM_LANGUAGE_KINDS = 8,         /* the first one of the language */
     CVM_API_KINDS = 16,             /* the first one of the C API */
     CVM_KINDS = 24
@@ -87,18 +87,6 @@ typedef struct cvm_vector {
     cvm_value items[];
 } cvm_vector;
 
-typedef struct cvm_real {
-    cvm_object head;
-    double number;
-} cvm_real;
-
-/* A whole number too big for a fixnum; or one that C borrowed from a container, which needs an
-   object for it (see cvm_plain). */
-typedef struct cvm_whole {
-    cvm_object head;
-    intptr_t number;
-} cvm_whole;
-
 /* The proxy of a C object. */
 typedef struct cvm_foreign {
     cvm_object head;
@@ -118,102 +106,37 @@ typedef struct cvm_outside {
 
 /* ---- looking at values -------------------------------------------------- */
 
-static inline int cvm_is_object(cvm_value v)
-{
-    return v != CVM_NONE && (v & 7) == 0;
-}
-
-static inline cvm_object *cvm_object_of(cvm_value v)
-{
-    return (cvm_object *)v;
-}
+static inline int cvm_is_object(cvm_value v) { return v != CVM_NONE && (v & 7) == 0; }
+static inline cvm_object *cvm_object_of(cvm_value v) { return (cvm_object *)v; }
 
 /* The size of the whole object, in bytes. */
-static inline size_t cvm_object_size(const cvm_object *p)
-{
-    return (size_t)p->units * CVM_ALIGN;
-}
+static inline size_t cvm_object_size(const cvm_object *p) { return (size_t)p->units * CVM_ALIGN; }
 
 static inline int cvm_is(cvm_value v, int kind)
 {
     return cvm_is_object(v) && cvm_object_of(v)->kind == kind;
 }
 
-static inline int cvm_is_fixnum(cvm_value v)
-{
-    return (int)(v & 1);
-}
-
-static inline int cvm_fits_fixnum(intptr_t n)
-{
-    return n >= CVM_FIXNUM_MIN && n <= CVM_FIXNUM_MAX;
-}
-
-static inline cvm_value cvm_fixnum(intptr_t n)
-{
-    return (cvm_value)n << 1 | 1;
-}
-
-static inline intptr_t cvm_fixnum_of(cvm_value v)
-{
-    return (intptr_t)(v - 1) / 2;
-}
-
-static inline cvm_value cvm_boolean(int yes)
-{
-    return yes ? CVM_TRUE : CVM_FALSE;
-}
+static inline int cvm_is_fixnum(cvm_value v) { return (int)(v & 1); }
+static inline int cvm_fits_fixnum(intptr_t n) { return n >= CVM_FIXNUM_MIN && n <= CVM_FIXNUM_MAX; }
+static inline cvm_value cvm_fixnum(intptr_t n) { return (cvm_value)n << 1 | 1; }
+static inline intptr_t cvm_fixnum_of(cvm_value v) { return (intptr_t)(v - 1) / 2; }
+static inline cvm_value cvm_boolean(int yes) { return yes ? CVM_TRUE : CVM_FALSE; }
 
 /* Only false and nil count as false. */
-static inline int cvm_truthy(cvm_value v)
-{
-    return v != CVM_FALSE && v != CVM_NIL;
-}
+static inline int cvm_truthy(cvm_value v) { return v != CVM_FALSE && v != CVM_NIL; }
 
 #define CVM_STRING_OF(v)  ((cvm_string *)(v))
 #define CVM_VECTOR_OF(v)  ((cvm_vector *)(v))
-#define CVM_REAL_OF(v)    ((cvm_real *)(v))
-#define CVM_INTEGER_OF(v) ((cvm_whole *)(v))
 #define CVM_FOREIGN_OF(v) ((cvm_foreign *)(v))
 #define CVM_OUTSIDE_OF(v) ((cvm_outside *)(v))
 
-static inline int cvm_is_outside(cvm_value v)
-{
-    return (cvm_object_of(v)->flags & CVM_OUTSIDE) != 0;
-}
+static inline int cvm_is_outside(cvm_value v) { return (cvm_object_of(v)->flags & CVM_OUTSIDE) != 0; }
 
 /* The bytes of a string, and a zero byte. */
 static inline const char *cvm_bytes(cvm_value string)
 {
     return cvm_is_outside(string) ? CVM_OUTSIDE_OF(string)->bytes : CVM_STRING_OF(string)->bytes;
-}
-
-static inline int cvm_is_whole(cvm_value v)
-{
-    return cvm_is_fixnum(v) || cvm_is(v, CVM_INTEGER);
-}
-
-static inline int cvm_is_number(cvm_value v)
-{
-    return cvm_is_whole(v) || cvm_is(v, CVM_REAL);
-}
-
-static inline intptr_t cvm_whole_of(cvm_value v)
-{
-    return cvm_is_fixnum(v) ? cvm_fixnum_of(v) : CVM_INTEGER_OF(v)->number;
-}
-
-static inline double cvm_number_of(cvm_value v)
-{
-    return cvm_is(v, CVM_REAL) ? CVM_REAL_OF(v)->number : (double)cvm_whole_of(v);
-}
-
-/* What a program gets to see of an item of a container: it may be an object only for
-   C's sake. */
-static inline cvm_value cvm_plain(cvm_value v)
-{
-    return cvm_is(v, CVM_INTEGER) && cvm_fits_fixnum(CVM_INTEGER_OF(v)->number)
-         ? cvm_fixnum(CVM_INTEGER_OF(v)->number) : v;
 }
 
 #endif

@@ -24,22 +24,18 @@
 #ifndef CVM_VM_H
 #define CVM_VM_H
 
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L     /* streams in memory, signals and so on: include this first */
+#endif
+
 #include "heap.h"
+#include "../../../rawrefcount.h"
 
 #include <stdio.h>
 
 #define CVM_VERSION "1.0"
 
-#if defined(__GNUC__)
 #define CVM_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define CVM_PRINTF(text, first)
-#endif
-
-#ifndef CVM_DECLARED
-#define CVM_DECLARED
-typedef struct cvm cvm;
-#endif
 
 /* ---- layers ------------------------------------------------------------- */
 
@@ -49,40 +45,37 @@ enum { CVM_LANGUAGE, CVM_API, CVM_LIBRARY, CVM_LAYERS };
 typedef struct cvm_layer {
     size_t size;                /* of its state: cvm.state[number], zeroed; it lives as long as the cvm */
     int number;                 /* one of the above */
-    int (*open)(cvm *vm);       /* 0: no memory. What it allocates is prebuilt */
+    int (*open)(cvm *vm);       /* 0: no memory */
     void (*roots)(cvm *vm);     /* cvm_heap_visit each slot of its own */
     void (*let_go)(cvm *vm);    /* the VM ends: drop what is held of C objects */
     void (*free)(cvm *vm);      /* the links are gone, and the heap is about to go */
     int counts_freely;          /* C code in it changes counts without rrc_incref, or moves references without
                                    rrc_touch: the search for cycles is not divided into slices */
+    /* As the hooks of rrc_desc with these names. Of several layers the highest one counts. */
+    void (*edges)(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
+    void (*describe)(void *vm, rrc_gcref p, rrc_description *about);
+    void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
 } cvm_layer;
-
-struct rrc_description;
 
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
     /* Print v, as a reader would take it, into text; "..." at its end if it was cut. */
     void (*print_short)(cvm *vm, cvm_value v, char *text, size_t size);
     /* A new C object for v, which owns nothing. NULL: no memory. It allocates nothing in the heap. */
-    struct rrc_object *(*view)(cvm *vm, cvm_value v);
-    /* A new object for ob, which has none, and the kind of link that is right for it. CVM_NONE
-       after a failure. */
-    cvm_value (*proxy)(cvm *vm, struct rrc_object *ob, int *kind);
-    /* What is shown of the heap: as the hooks of rrc_desc with these names. NULL: nothing. */
-    void (*edges)(cvm *vm, cvm_object *p,
-                  void (*visit)(void *arg, void *to, const char *name, size_t number), void *arg);
-    void (*describe)(cvm *vm, cvm_object *p, struct rrc_description *about);
-    /* Memory for C objects, in place of realloc. NULL: the C library's. */
-    void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
+    rrc_object *(*view)(cvm *vm, cvm_value v);
+    /* A new object for ob, which has none. CVM_NONE after a failure. */
+    cvm_value (*proxy)(cvm *vm, rrc_object *ob);
 } cvm_ops;
 
 typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
     size_t nursery;             /* bytes */
     size_t max_depth;           /* nested evaluations; fewer if the C stack is small */
+    size_t c_stack;             /* bytes of it that the VM may use; three quarters of what the process says */
     int stress;                 /* collect at every allocation; if incremental: do a slice */
     int incremental;            /* major collections mark in slices. C code then follows the rules of `incremental`
                                    in rrc_desc, but for layers that count freely */
+    unsigned search_percent;    /* as in rrc_desc: with 0, each major collection searches for cycles */
     FILE *out;                  /* where programs write; stdout */
     const cvm_layer *const *layers;     /* the lowest first; NULL ends the list */
 } cvm_config;
@@ -102,19 +95,28 @@ size_t cvm_free(cvm *vm);
 
 enum { CVM_STACK_SIZE = 1 << 16, CVM_STACK_SPARE = 64, CVM_DEFAULT_DEPTH = 2500 };
 
-typedef struct cvm_c_stack {    /* of the thread that uses the VM: see lisp/depth.c */
-    uintptr_t low, high;
-    uintptr_t least;            /* below it, recursion is too deep */
-    uintptr_t thread;           /* which one it is */
-} cvm_c_stack;
-
 enum { CVM_CLOSED = 2 };        /* cvm.closing */
 
+enum { CVM_MOST_CALLS = 8 };    /* that an error tells of */
+
+/* It is all text, so that it can be copied: code that runs while an error is on its way up saves it, and
+   gives it back. */
+typedef struct cvm_error {
+    int failed;                 /* it is on its way up */
+    int exiting;                /* nothing catches it: the program ends */
+    size_t number;              /* tells it from others */
+    char message[256];
+    char place[256];            /* "file:line: ", or empty: not known */
+    size_t call_count;          /* the calls that it has ended, the innermost first */
+    char calls[CVM_MOST_CALLS * 200];   /* a line for each of the first ones */
+} cvm_error;
+
 struct cvm {
-    struct rrc_heap *rrc;       /* the links: see glue.c. First: the C API counts on it */
+    rrc_heap *rrc;              /* the links: see glue.c. First: the C API counts on it */
+    cvm_config config;          /* with the defaults. For another thread c_stack may be changed between two runs */
     cvm_heap heap;
     cvm_ops ops;
-    const cvm_layer *const *layers;
+    const cvm_layer *layers[CVM_LAYERS];        /* by number; NULL: there is none */
     void *state[CVM_LAYERS];
     int searches_in_slices;     /* the header, too, does its work in slices */
     int attention;              /* the next safe point has something to do */
@@ -127,30 +129,19 @@ struct cvm {
     cvm_value *stack;           /* never moves, so slots have fixed addresses */
     size_t sp;
     cvm_value tombstone;        /* stands for a C object that is being deallocated */
-    size_t depth, max_depth;
-    cvm_c_stack c_stack;
-    FILE *out;
+    size_t depth;
+    uintptr_t c_base;           /* where the C stack was when the VM was entered: see cvm_enter */
 
-    int failed;                 /* an error is on its way up */
-    size_t failures;            /* so far: tells one error from another */
-    char message[256];
-    cvm_value error_file;       /* a string, or nil */
-    int error_line;
-    int exiting, exit_status;   /* an error that nothing catches: the program ends */
+    cvm_error error;            /* the last one */
+    size_t errors;              /* so far */
+    int exit_status;
     int printing;               /* inside a tp_repr: nothing must move, no program run */
 };
 
 /* ---- rooted slots ------------------------------------------------------- */
 
-static inline size_t cvm_open(const cvm *vm)
-{
-    return vm->sp;
-}
-
-static inline void cvm_close(cvm *vm, size_t scope)
-{
-    vm->sp = scope;
-}
+static inline size_t cvm_open(const cvm *vm) { return vm->sp; }
+static inline void cvm_close(cvm *vm, size_t scope) { vm->sp = scope; }
 
 /* There is always room for CVM_STACK_SPARE slots in a builtin; who needs more
    asks cvm_stack_room first. */
@@ -163,6 +154,11 @@ static inline cvm_value *cvm_root(cvm *vm, cvm_value v)
 /* 0 after a failure: recursion too deep. */
 int cvm_stack_room(cvm *vm, size_t n);
 
+/* Around each recursion of C code. cvm_enter gives 0 after a failure, since nesting is too deep or
+   the C stack is used up (cvm_config); then cvm_leave must not be called. */
+int cvm_enter(cvm *vm);
+void cvm_leave(cvm *vm);
+
 /* ---- errors ------------------------------------------------------------- */
 
 CVM_PRINTF(2, 3) cvm_value cvm_fail(cvm *vm, const char *format, ...);
@@ -171,8 +167,10 @@ cvm_value cvm_out_of_memory(cvm *vm);
 /* "who: expected what, got v" */
 cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v);
 
-/* "file:line: error: message", or without the place if it is not known. The
-   text is good until the next call. */
+/* The error happened there, unless it is known that it happened elsewhere. */
+void cvm_error_at(cvm *vm, const char *file, int line);
+
+/* "file:line: error: message", or without the place if it is not known. */
 void cvm_error_text(const cvm *vm, char *text, size_t size);
 void cvm_error_clear(cvm *vm);
 
@@ -184,16 +182,41 @@ void cvm_error_clear(cvm *vm);
 cvm_value cvm_string_new(cvm *vm, const char *bytes, size_t length);   /* bytes may be NULL: zeros */
 cvm_value cvm_text(cvm *vm, const char *zero_terminated);
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill);
-cvm_value cvm_real_new(cvm *vm, double number);
-cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; an object if it is too big for that */
-cvm_value cvm_size(cvm *vm, size_t n);          /* likewise; a real beyond INTPTR_MAX */
-cvm_value cvm_whole_new(cvm *vm, intptr_t n);   /* always an object: see cvm_whole */
 
 /* An object of the kind, zeroed; its fields must then be filled in before the
    next allocation. */
 cvm_object *cvm_object_new(cvm *vm, int kind, size_t size);
 
-/* *slot = v, for a slot inside `owner`. */
-void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v);
+/* ---- links to C objects: glue.c ----------------------------------------- */
+
+/* In the tp_flags of a type: its objects own nothing but their memory, so that their links are light. */
+#define CVM_TPFLAGS_LIGHT (1ul << 9)
+
+int cvm_glue_open(cvm *vm);         /* 0: no memory */
+
+/* For the mutator, if vm->attention, at a safe point: where everything in use is rooted. C code may run here. */
+void cvm_glue_attend(cvm *vm);
+
+/* The value for a C object, to which the caller holds a reference: what it is linked to, else a
+   new proxy. CVM_NONE after a failure. */
+cvm_value cvm_from_ob(cvm *vm, rrc_object *ob);
+
+/* The C object for any object on the heap: the one behind a proxy, the one linked to it, else a
+   new view. A new reference; NULL after a failure. It moves nothing. */
+rrc_object *cvm_ob_of(cvm *vm, cvm_value v);
+
+/* The same for any value: fails also if v is not on the heap, or if the C object behind it was
+   disposed of. */
+rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
+
+/* The C object that an object names without a P link, borrowed; or NULL: a proxy, or something
+   whose data is in C. */
+rrc_object *cvm_named_ob(cvm_value v);
+
+/* The C object linked to any value, borrowed; or NULL. */
+rrc_object *cvm_linked_ob(cvm *vm, cvm_value v);
+
+/* A new proxy, which names ob. */
+cvm_value cvm_foreign_new(cvm *vm, rrc_object *ob);
 
 #endif

@@ -1,20 +1,14 @@
 /* command.c - the command: run scripts or expressions, or read them one by one. */
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L     /* for sigaction */
-#endif
-#include "command.h"
-
 #include "lisp.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #if CVM_LIBEDIT
 #include <editline/readline.h>
 #include <locale.h>
 #include <poll.h>
+#include <unistd.h>
 #endif
 
 static const char usage[] =
@@ -36,7 +30,7 @@ static int report(cvm *vm)
     char text[600];
 
     fflush(stdout);
-    if (vm->exiting)
+    if (vm->error.exiting)
         return vm->exit_status;
     cvm_error_text(vm, text, sizeof text);
     fprintf(stderr, "%s\n", text);
@@ -46,27 +40,16 @@ static int report(cvm *vm)
 
 static int print_value(cvm *vm, cvm_value v)
 {
-    cvm_buffer out = { 0 };
-    int ok;
+    cvm_memory text;
+    int ok = cvm_print_all(vm, &v, 1, 1, "", &text);
 
-    out.limit = vm->heap.limit;
-    ok = cvm_print(vm, v, 1, &out);
-    cvm_put(&out, "\n", 1);
     if (ok)
-        fwrite(out.bytes, 1, out.length, stdout);
-    cvm_buffer_free(&out);
+        puts(text.bytes);
+    free(text.bytes);
     return ok;
 }
 
-/* ---- the read-eval-print loop -------------------------------------------
- *
- * The reader asks for the next line when it needs one, so each line is looked at once. */
-
-typedef struct session {
-    cvm_reader reader;          /* first: see refill */
-    cvm_buffer line;
-    int broken_off;             /* by the user, instead of a line */
-} session;
+/* ---- the read-eval-print loop ------------------------------------------- */
 
 static cvm_lisp *running;       /* what an interrupt ends */
 
@@ -77,22 +60,23 @@ static void interrupt(int number)
 }
 
 #if CVM_LIBEDIT
-static char *edited;            /* the line; NULL at the end of the input */
+static char *edited, *at;       /* a line that was typed, and what is not read of it yet; or NULL */
 static int is_edited;
 
 static void take_line(char *text)
 {
-    edited = text;
+    edited = at = text;
     is_edited = 1;
     rl_callback_handler_remove();
 }
 
 /* A character at a time: readline() itself would go on after an interrupt. */
-static void edit_line(cvm_buffer *line, const char *prompt)
+static void edit_line(const char *prompt)
 {
     struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
 
-    edited = NULL;
+    free(edited);
+    edited = at = NULL;
     is_edited = 0;
     rl_callback_handler_install(prompt, take_line);
     while (!is_edited && !running->interrupted)
@@ -100,86 +84,78 @@ static void edit_line(cvm_buffer *line, const char *prompt)
             rl_callback_read_char();
     if (!is_edited)
         rl_callback_handler_remove();
-    if (edited != NULL) {
-        if (*edited != '\0')
-            add_history(edited);
-        cvm_put_text(line, edited);
-        cvm_put_text(line, "\n");
-    }
-    free(edited);
+    if (edited != NULL && *edited != '\0')
+        add_history(edited);
+}
+
+static int get_edited(void)
+{
+    return at == NULL ? EOF : *at != '\0' ? (unsigned char)*at++ : '\n';
 }
 #endif
 
-static void read_line(cvm_buffer *line, const char *prompt)
+/* The next character, with a prompt before each line. EOF also after an interrupt. */
+static int get_typed(cvm_reader *r)
 {
-    int c = 0;
+    const char *prompt = r->inside ? "  " : "> ";
 
+    if (r->new_line && !r->inside)
+        r->line = 1;
 #if CVM_LIBEDIT
     if (isatty(STDIN_FILENO)) {
-        edit_line(line, prompt);
-        return;
+        if (r->new_line)
+            edit_line(prompt);
+        return get_edited();
     }
 #endif
-    fputs(prompt, stdout);
-    fflush(stdout);
-    while (c != '\n' && (c = getc(stdin)) != EOF) {
-        char byte = (char)c;
-
-        cvm_put(line, &byte, 1);
+    if (r->new_line) {
+        fputs(prompt, stdout);
+        fflush(stdout);
     }
-    clearerr(stdin);            /* an interrupt is not the end */
+    return getc(stdin);
 }
 
-static int refill(cvm_reader *reader)
+/* After an error, or an interrupt: what was typed so far is not read any more. */
+static void start_anew(cvm_reader *r)
 {
-    session *s = (session *)reader;
-
-    cvm_buffer_free(&s->line);
-    if (!reader->inside)
-        reader->line = 1;
-    read_line(&s->line, reader->inside ? "  " : "> ");
-    s->broken_off = running->interrupted || s->line.full;
-    reader->at = s->line.bytes;
-    reader->end = reader->at + (s->broken_off ? 0 : s->line.length);
-    return reader->at != reader->end;
+    if (running->interrupted && r->next == EOF) {       /* an interrupt came instead of a line */
+        clearerr(stdin);
+        r->has_next = r->next = 0;
+        r->new_line = 1;
+    }
+    cvm_error_clear(r->vm);
+    cvm_skip_line(r);
 }
 
 static int repl(cvm *vm)
 {
-    session s = { 0 };
-    struct sigaction action = { 0 };
+    cvm_reader reader;
+    struct sigaction action = { .sa_handler = interrupt };
     cvm_value *last = cvm_root(vm, CVM_NIL);
-    int more = 1, status = 0;
+    cvm_value name = cvm_text(vm, "repl");
+    int more = name != CVM_NONE, status = 0;
 
-    printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION,
-           rrc_version());
+    printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION, rrc_version());
 #if CVM_LIBEDIT
     setlocale(LC_CTYPE, "");            /* for UTF-8 */
 #endif
     running = cvm_lisp_of(vm);
-    action.sa_handler = interrupt;
     sigaction(SIGINT, &action, NULL);
-    s.reader.vm = vm;
-    s.reader.file = cvm_root(vm, cvm_text(vm, "repl"));
-    s.reader.refill = refill;
-    while (more && !vm->exiting) {
-        s.broken_off = 0;
-        more = cvm_run_next(&s.reader, last) && print_value(vm, *last);
-        if (s.broken_off)
+    cvm_reader_open(&reader, vm, stdin, name);
+    reader.get = get_typed;
+    while (more && !vm->error.exiting) {
+        more = cvm_run_next(&reader, last) && print_value(vm, *last);
+        if (!more && reader.next == EOF && !vm->error.exiting)
             putchar('\n');
-        else if (vm->failed)
+        if (vm->error.failed && !(running->interrupted && reader.next == EOF))
             status = report(vm);
-        else if (!more)
-            putchar('\n');
-        if ((vm->failed && !vm->exiting) || s.broken_off) {
-            cvm_error_clear(vm);
-            s.reader.at = s.reader.end;         /* the rest of the line may make no sense */
+        if ((vm->error.failed && !vm->error.exiting) || running->interrupted) {
+            start_anew(&reader);
             more = 1;
         }
         running->interrupted = 0;
     }
-    cvm_buffer_free(&s.line);
-    return vm->exiting ? status : 0;
+    return vm->error.exiting ? status : 0;
 }
 
 /* ---- the command line --------------------------------------------------- */
@@ -196,101 +172,104 @@ static size_t parse_size(const char *text)
     return (size_t)n << shift;
 }
 
-/* ---- pauses ------------------------------------------------------------- */
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void show_pauses(const cvm *vm)
-{
-    static const char *const names[CVM_PAUSES] = { "minor", "slice", "finish", "compaction", "pending" };
-    int i;
-
-    fflush(stdout);
-    fputs("longest pauses:", stderr);
-    for (i = 0; i < CVM_PAUSES; i++)
-        fprintf(stderr, "%s %s %.3f ms", i > 0 ? "," : "", names[i], vm->heap.longest[i] * 1e3);
-    fputs("\n", stderr);
-}
-
 static int bad_usage(const char *what, const char *argument)
 {
     fprintf(stderr, "cvm: %s: %s\n%s", what, argument, usage);
     return 2;
 }
 
-int cvm_command(int argc, char **argv, const cvm_layer *const *layers, cvm_setup *setup)
+typedef struct command {
+    cvm_config config;
+    int shows_pauses, shows_help, shows_version;
+    const char *expression, *script;
+} command;
+
+/* 0, or the exit status: the arguments make no sense. */
+static int parse(command *c, char **arg)
 {
-    cvm_config config = { 0 };
-    const char *expression = NULL, *script = NULL;
-    cvm *vm;
-    cvm_value v;
-    int i, status, shows_pauses = 0;
+    const struct { const char *name; int *flag; size_t *size; const char **text; } options[] = {
+        { "--stress", &c->config.stress, NULL, NULL }, { "--incremental", &c->config.incremental, NULL, NULL },
+        { "--max-pause", &c->shows_pauses, NULL, NULL }, { "--help", &c->shows_help, NULL, NULL },
+        { "--version", &c->shows_version, NULL, NULL }, { "--heap-limit", NULL, &c->config.heap_limit, NULL },
+        { "--nursery", NULL, &c->config.nursery, NULL }, { "--max-depth", NULL, &c->config.max_depth, NULL },
+        { "-e", NULL, NULL, &c->expression }, { NULL, NULL, NULL, &c->script }
+    };
 
-    for (i = 1; i < argc; i++) {
-        const char *arg = argv[i];
-        size_t *size = strcmp(arg, "--heap-limit") == 0 ? &config.heap_limit
-                     : strcmp(arg, "--nursery") == 0 ? &config.nursery
-                     : strcmp(arg, "--max-depth") == 0 ? &config.max_depth : NULL;
+    for (; *arg != NULL; arg++) {
+        size_t i = 0;
 
-        if (strcmp(arg, "--help") == 0) {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (strcmp(arg, "--version") == 0) {
-            printf("cvm %s, rawrefcount %s%s\n", CVM_VERSION, rrc_version(), RRCI_DEBUG ? ", RRC_DEBUG" : "");
-            return 0;
-        }
-        if (strcmp(arg, "--stress") == 0) {
-            config.stress = 1;
-        } else if (strcmp(arg, "--incremental") == 0) {
-            config.incremental = 1;
-        } else if (strcmp(arg, "--max-pause") == 0) {
-            shows_pauses = 1;
-        } else if (size != NULL) {
-            *size = i + 1 < argc ? parse_size(argv[i + 1]) : 0;
-            if (*size == 0)
-                return bad_usage("a number must follow", arg);
+        while (options[i].name != NULL && strcmp(options[i].name, *arg) != 0)
             i++;
-        } else if (strcmp(arg, "-e") == 0) {
-            if (i + 1 == argc)
-                return bad_usage("an expression must follow", arg);
-            expression = argv[++i];
-        } else if (arg[0] == '-') {
-            return bad_usage("unknown option", arg);
-        } else if (script != NULL) {
-            return bad_usage("only one script at a time", arg);
-        } else {
-            script = arg;
-        }
+        if (options[i].name == NULL && **arg == '-')
+            return bad_usage("unknown option", *arg);
+        if (options[i].name == NULL && c->script != NULL)
+            return bad_usage("only one script at a time", *arg);
+        if (options[i].flag != NULL)
+            *options[i].flag = 1;
+        else if (options[i].name != NULL && *++arg == NULL)
+            return bad_usage("something must follow", arg[-1]);
+        else if (options[i].text != NULL)
+            *options[i].text = *arg;
+        else if ((*options[i].size = parse_size(*arg)) == 0)
+            return bad_usage("this is no size", *arg);
     }
-    if (script != NULL && expression != NULL)
-        return bad_usage("both a script and -e", script);
+    return c->script != NULL && c->expression != NULL ? bad_usage("both a script and -e", c->script) : 0;
+}
 
-    config.layers = layers;
-    vm = cvm_new(&config);
+/* A clock, in milliseconds. */
+static double milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void print_pauses(const double *longest)
+{
+    fflush(stdout);
+    fprintf(stderr, "longest pauses: minor %.3f ms, slice %.3f ms, finish %.3f ms, ", longest[CVM_MINOR],
+            longest[CVM_MARKING], longest[CVM_FINISHING]);
+    fprintf(stderr, "compaction %.3f ms, pending %.3f ms\n", longest[CVM_MOVING], longest[CVM_MUTATOR]);
+}
+
+static int run(cvm *vm, const command *c)
+{
+    cvm_value v;
+
+    if (c->script == NULL && c->expression == NULL)
+        return repl(vm);
+    if (c->script != NULL)
+        v = cvm_run_file(vm, c->script);
+    else
+        v = cvm_run_text(vm, "-e", c->expression, strlen(c->expression));
+    return v == CVM_NONE || (c->expression != NULL && !print_value(vm, v)) ? report(vm) : 0;
+}
+
+int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
+{
+    command c = { .config.layers = layers };
+    int status = *argv != NULL ? parse(&c, argv + 1) : 0;
+
+    if (status != 0)
+        return status;
+    if (c.shows_help || c.shows_version) {
+        if (c.shows_help)
+            fputs(usage, stdout);
+        else
+            printf("cvm %s, rawrefcount %s%s\n", CVM_VERSION, rrc_version(), RRCI_DEBUG ? ", RRC_DEBUG" : "");
+        return 0;
+    }
+    cvm *vm = cvm_new(&c.config);
     if (vm == NULL) {
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
-    if (shows_pauses)
-        vm->heap.clock = seconds;
-    if (setup != NULL && !setup(vm)) {
-        status = report(vm);
-    } else if (script == NULL && expression == NULL) {
-        status = repl(vm);
-    } else {
-        v = script != NULL ? cvm_run_file(vm, script)
-                           : cvm_run_text(vm, "-e", expression, strlen(expression));
-        status = v == CVM_NONE || (expression != NULL && !print_value(vm, v)) ? report(vm) : 0;
-    }
-    if (shows_pauses)
-        show_pauses(vm);
+    if (c.shows_pauses)
+        vm->heap.pauses.clock = milliseconds;
+    status = setup == NULL || setup(vm) ? run(vm, &c) : report(vm);
+    if (c.shows_pauses)
+        print_pauses(vm->heap.pauses.longest);
     cvm_free(vm);
     if (fflush(stdout) != 0 && status == 0)
         status = 1;

@@ -1,6 +1,6 @@
 /* eval.c - the evaluator: it walks the expressions as they were read.
  *
- * A frame holds what one running evaluation works on, in rooted slots. The last
+ * A frame is what one running evaluation works on: FRAME rooted slots in a row. The last
  * expression of a body, the branch of an `if` and the like are not evaluated by
  * recursion: they become the frame's next expression (a tail call), so a loop
  * written as a procedure runs in constant space.
@@ -9,36 +9,25 @@
 
 #include <math.h>
 
-typedef struct cvm_frame {
-    cvm_value *form;        /* what to evaluate */
-    cvm_value *where;       /* the pair that holds it, or nil: says the line */
-    cvm_value *env;
-    cvm_value *called;      /* the closure whose body it is, or nil */
-    cvm_value *call;        /* the expression that called it, or nil: C did */
-} cvm_frame;
+enum {
+    FORM,                   /* what to evaluate: a pair; or nil, for a call from C */
+    ENV,
+    CALLED,                 /* the closure whose body it is, or nil */
+    CALL,                   /* the expression that called it, or nil: C did */
+    FRAME
+};
 
 /* What a special form returns after it has put its last part into the frame. */
 #define AGAIN ((cvm_value)18)
 
-static cvm_value run(cvm *vm, cvm_frame *fr);
+static cvm_value in_frame(cvm *vm, cvm_value form, cvm_value env, cvm_value callee, cvm_value *args, size_t n);
 
 static cvm_value car(cvm_value v) { return CVM_PAIR_OF(v)->car; }
 static cvm_value cdr(cvm_value v) { return CVM_PAIR_OF(v)->cdr; }
 
-static cvm_frame frame_new(cvm *vm, cvm_value form, cvm_value where, cvm_value env)
-{
-    cvm_frame fr;
-
-    fr.form = cvm_root(vm, form);
-    fr.where = cvm_root(vm, where);
-    fr.env = cvm_root(vm, env);
-    fr.called = cvm_root(vm, CVM_NIL);
-    fr.call = cvm_root(vm, CVM_NIL);
-    return fr;
-}
-
 /* ---- where an error happened -------------------------------------------- */
 
+/* The pair, if it knows where it was read, or NULL. */
 static const cvm_source_pair *place_of(cvm_value pair)
 {
     int known = cvm_is(pair, CVM_PAIR) && cvm_object_size(cvm_object_of(pair)) >= sizeof(cvm_source_pair);
@@ -46,80 +35,63 @@ static const cvm_source_pair *place_of(cvm_value pair)
     return known ? (const cvm_source_pair *)pair : NULL;
 }
 
-static void note_place(cvm *vm, cvm_value pair, cvm_value form)
+static void note_place(cvm *vm, cvm_value pair)
 {
-    const cvm_source_pair *p = place_of(pair) != NULL ? place_of(pair) : place_of(form);
+    const cvm_source_pair *p = place_of(pair);
 
-    if (vm->error_line == 0 && p != NULL) {
-        vm->error_file = p->file;
-        vm->error_line = (int)cvm_fixnum_of(p->line);
-    }
+    if (p != NULL)
+        cvm_error_at(vm, cvm_bytes(p->file), (int)cvm_fixnum_of(p->line));
 }
 
-/* The error leaves this frame. */
-static void note_failure(cvm *vm, const cvm_frame *fr)
+/* The error leaves this frame, and ends the call in it. */
+static void note_failure(cvm *vm, const cvm_value *frame)
 {
-    cvm_lisp *lisp = cvm_lisp_of(vm);
-    const cvm_source_pair *p = place_of(*fr->call);
-    cvm_call_place *place;
+    cvm_error *e = &vm->error;
+    char *end = e->calls + strlen(e->calls);
+    size_t room = sizeof e->calls - strlen(e->calls);
+    const cvm_source_pair *p = place_of(frame[CALL]);
 
-    note_place(vm, *fr->where, *fr->form);
-    if (*fr->called == CVM_NIL)
+    note_place(vm, frame[FORM]);
+    if (frame[CALLED] == CVM_NIL || e->call_count++ >= CVM_MOST_CALLS)
         return;
-    if (lisp->calls_of != vm->failures) {
-        lisp->calls_of = vm->failures;
-        lisp->call_count = 0;
-    }
-    if (lisp->call_count++ < CVM_MOST_CALLS) {
-        place = &lisp->calls[lisp->call_count - 1];
-        place->name = CVM_CLOSURE_OF(*fr->called)->name;
-        place->file = p != NULL ? p->file : CVM_NIL;
-        place->line = p != NULL ? (int)cvm_fixnum_of(p->line) : 0;
-    }
+    const char *name = cvm_closure_name(frame[CALLED]);
+    if (p != NULL)
+        snprintf(end, room, "    in %.60s, called at %.100s:%d\n", name, cvm_bytes(p->file),
+                 (int)cvm_fixnum_of(p->line));
+    else
+        snprintf(end, room, "    in %.60s\n", name);
 }
 
 void cvm_print_calls(cvm *vm, FILE *out)
 {
-    const cvm_lisp *lisp = cvm_lisp_of(vm);
-    size_t i, n = lisp->calls_of == vm->failures ? lisp->call_count : 0;
-
-    for (i = 0; i < n && i < CVM_MOST_CALLS; i++) {
-        const cvm_call_place *place = &lisp->calls[i];
-
-        fprintf(out, "    in %s", place->name != CVM_NIL ? cvm_symbol_text(place->name) : "lambda");
-        if (place->file != CVM_NIL)
-            fprintf(out, ", called at %s:%d", cvm_bytes(place->file), place->line);
-        fputc('\n', out);
-    }
-    if (n > i)
-        fprintf(out, "    and %lu more calls\n", (unsigned long)(n - i));
+    fputs(vm->error.calls, out);
+    if (vm->error.call_count > CVM_MOST_CALLS)
+        fprintf(out, "    and %lu more calls\n", (unsigned long)vm->error.call_count - CVM_MOST_CALLS);
 }
 
 /* ---- variables ---------------------------------------------------------- */
 
-static cvm_value binding_new(cvm *vm, cvm_value name, cvm_value value, cvm_value next)
+/* Put a binding in front of the chain in a rooted slot. 0: the value is CVM_NONE, or there is no memory. */
+static int extend(cvm *vm, cvm_value *chain, cvm_value name, cvm_value value)
 {
-    const cvm_value fields[] = { name, value, next };
+    cvm_value b = value == CVM_NONE ? value : cvm_record(vm, CVM_BINDING, (cvm_value[]){ name, value, *chain }, 3);
 
-    return cvm_record(vm, CVM_BINDING, fields, 3);
+    if (b != CVM_NONE)
+        *chain = b;
+    return b != CVM_NONE;
 }
 
-static cvm_value scope_new(cvm *vm, cvm_value bindings)
+/* The binding of the variable, or else the symbol: the global one. Of nil: the start of the scope, or nil. */
+static cvm_value find(cvm_value name, cvm_value env)
 {
-    return binding_new(vm, CVM_NIL, CVM_NIL, bindings);
-}
-
-static cvm_value find_binding(cvm_value name, cvm_value env)
-{
-    while (env != CVM_NIL && CVM_BINDING_OF(env)->name != name)
-        env = CVM_BINDING_OF(env)->next;
-    return env;
+    while (env != CVM_NIL && CVM_VARIABLE_OF(env)->name != name)
+        env = CVM_VARIABLE_OF(env)->next;
+    return env != CVM_NIL ? env : name;
 }
 
 static cvm_value lookup(cvm *vm, cvm_value name, cvm_value env)
 {
-    cvm_value b = find_binding(name, env);
-    cvm_value v = b != CVM_NIL ? CVM_BINDING_OF(b)->value : CVM_SYMBOL_OF(name)->value;
+    cvm_value v = CVM_VARIABLE_OF(find(name, env))->value;
 
     return v != CVM_UNBOUND ? v : cvm_fail(vm, "unbound variable: %s", cvm_symbol_text(name));
 }
@@ -127,89 +99,61 @@ static cvm_value lookup(cvm *vm, cvm_value name, cvm_value env)
 /* `define`: set the variable of this very scope, or make it. */
 static int define(cvm *vm, cvm_value name, cvm_value value, cvm_value env)
 {
-    size_t scope = cvm_open(vm);
-    cvm_value *r_env, b;
+    cvm_value *scope = cvm_root(vm, find(CVM_NIL, env));
+    cvm_value b = *scope != CVM_NIL ? CVM_VARIABLE_OF(*scope)->next : name;
 
-    if (env != CVM_NIL)
-        env = find_binding(CVM_NIL, env);       /* where the scope starts */
-    if (env == CVM_NIL) {
-        cvm_store(vm, name, &CVM_SYMBOL_OF(name)->value, value);
+    while (b != CVM_NIL && b != name && CVM_VARIABLE_OF(b)->name != name
+           && CVM_VARIABLE_OF(b)->name != CVM_NIL)
+        b = CVM_VARIABLE_OF(b)->next;
+    if (b == name || (b != CVM_NIL && CVM_VARIABLE_OF(b)->name == name)) {
+        cvm_store(vm, b, &CVM_VARIABLE_OF(b)->value, value);
         return 1;
     }
-    b = CVM_BINDING_OF(env)->next;
-    while (b != CVM_NIL && CVM_BINDING_OF(b)->name != name && CVM_BINDING_OF(b)->name != CVM_NIL)
-        b = CVM_BINDING_OF(b)->next;
-    if (b != CVM_NIL && CVM_BINDING_OF(b)->name == name) {
-        cvm_store(vm, b, &CVM_BINDING_OF(b)->value, value);
-        return 1;
-    }
-    r_env = cvm_root(vm, env);
-    b = binding_new(vm, name, value, CVM_BINDING_OF(env)->next);
-    if (b != CVM_NONE)
-        cvm_store(vm, *r_env, &CVM_BINDING_OF(*r_env)->next, b);
-    cvm_close(vm, scope);
-    return b != CVM_NONE;
+    cvm_value *chain = cvm_root(vm, CVM_VARIABLE_OF(*scope)->next);
+    if (!extend(vm, chain, name, value))
+        return 0;
+    cvm_store(vm, *scope, &CVM_VARIABLE_OF(*scope)->next, *chain);
+    return 1;
 }
 
 /* ---- evaluating --------------------------------------------------------- */
 
-static cvm_value evaluate(cvm *vm, cvm_value form, cvm_value where, cvm_value env)
-{
-    size_t scope = cvm_open(vm);
-    cvm_frame fr;
-    cvm_value v;
-
-    if (!cvm_enter(vm)) {
-        note_place(vm, where, form);
-        return CVM_NONE;
-    }
-    fr = frame_new(vm, form, where, env);
-    v = run(vm, &fr);
-    if (v == CVM_NONE)
-        note_failure(vm, &fr);
-    cvm_leave(vm);
-    cvm_close(vm, scope);
-    return v;
-}
-
 cvm_value cvm_eval(cvm *vm, cvm_value form, cvm_value env)
 {
-    return evaluate(vm, form, CVM_NIL, env);
+    return cvm_is(form, CVM_PAIR) ? in_frame(vm, form, env, CVM_NONE, NULL, 0)
+         : cvm_is(form, CVM_SYMBOL) ? lookup(vm, form, env) : form;
 }
 
 /* Evaluate the expression that `pair` holds. */
 static cvm_value eval_car(cvm *vm, cvm_value pair, cvm_value env)
 {
-    cvm_value form = car(pair), v;
+    int moves = cvm_is(car(pair), CVM_PAIR);
+    cvm_value v = cvm_eval(vm, car(pair), env);
 
-    if (cvm_is(form, CVM_PAIR))
-        return evaluate(vm, form, pair, env);
-    v = cvm_is(form, CVM_SYMBOL) ? lookup(vm, form, env) : form;
-    if (v == CVM_NONE)
-        note_place(vm, pair, CVM_NIL);
+    if (v == CVM_NONE && !moves)        /* just a name; a pair has a place of its own */
+        note_place(vm, pair);
     return v;
 }
 
-/* Let the expression that `pair` holds be the frame's next one. */
-static cvm_value again(cvm_frame *fr, cvm_value pair)
+/* Let the expression that `pair` holds be the frame's next one. What is no pair is evaluated at once. */
+static cvm_value again(cvm *vm, cvm_value *frame, cvm_value pair)
 {
-    *fr->form = car(pair);
-    *fr->where = pair;
+    if (!cvm_is(car(pair), CVM_PAIR))
+        return eval_car(vm, pair, frame[ENV]);
+    frame[FORM] = car(pair);
     return AGAIN;
 }
 
-static cvm_value again_body(cvm *vm, cvm_frame *fr, cvm_value forms)
+static cvm_value again_body(cvm *vm, cvm_value *frame, cvm_value forms)
 {
     cvm_value *rest = cvm_root(vm, forms);
 
     if (!cvm_is(*rest, CVM_PAIR))
         return CVM_NIL;
-    while (cvm_is(cdr(*rest), CVM_PAIR)) {
-        if (eval_car(vm, *rest, *fr->env) == CVM_NONE)
+    for (; cvm_is(cdr(*rest), CVM_PAIR); *rest = cdr(*rest))
+        if (eval_car(vm, *rest, frame[ENV]) == CVM_NONE)
             return CVM_NONE;
-        *rest = cdr(*rest);
-    }
-    return again(fr, *rest);
+    return again(vm, frame, *rest);
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -222,17 +166,18 @@ int cvm_is_procedure(const cvm *vm, cvm_value v)
         || (cvm_is(v, CVM_FOREIGN) && foreign != NULL && foreign->is_callable(v));
 }
 
-/* Takes least to most arguments; most SIZE_MAX: any number. */
-static cvm_value wrong_count(cvm *vm, const char *name, size_t least, size_t most, size_t n)
+/* Fail, and show v, in about a line. */
+static cvm_value fail_about(cvm *vm, const char *what, cvm_value v)
 {
-    char range[48];
+    char text[120];
 
-    if (most > least && most != SIZE_MAX)
-        snprintf(range, sizeof range, "%lu to %lu", (unsigned long)least, (unsigned long)most);
-    else
-        snprintf(range, sizeof range, "%s%lu", most == SIZE_MAX ? "at least " : "", (unsigned long)least);
-    return cvm_fail(vm, "%s: expected %s argument%s, got %lu", name, range,
-                    least == 1 && (most == 1 || most == SIZE_MAX) ? "" : "s", (unsigned long)n);
+    cvm_print_short(vm, v, text, sizeof text);
+    return cvm_fail(vm, "%s: %s", what, text);
+}
+
+static cvm_value wrong_count(cvm *vm, const char *name, size_t n)
+{
+    return cvm_fail(vm, "%s: cannot be called with %lu argument%s", name, (unsigned long)n, n == 1 ? "" : "s");
 }
 
 size_t cvm_index_of(cvm_value v)
@@ -260,22 +205,40 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
         ok = cvm_is_number(v) && cvm_number_of(v) >= 0
           && (cvm_is_whole(v) || floor(cvm_number_of(v)) >= cvm_number_of(v));
         wanted = "a whole number, not negative";
+        break;
+    default:
+        ok = cvm_lisp_of(vm)->foreign->has(v, letter, &wanted);
     }
     if (!ok)
         cvm_expected(vm, who, wanted, v);
     return ok;
 }
 
-static cvm_value call_builtin(cvm *vm, cvm_value f, cvm_value *args, size_t n)
+int cvm_in_range(cvm *vm, const char *who, size_t i, size_t length)
 {
-    const cvm_builtin *b = CVM_BUILTIN_OF(f);
-    const cvm_builtin_def *def = b->def;
-    const char *letter = def->signature;
-    size_t i;
+    if (i >= length)
+        cvm_fail(vm, "%s: index %lu is out of range, the length is %lu", who, (unsigned long)i, (unsigned long)length);
+    return i < length;
+}
 
-    if (n < b->least || n > b->most)
-        return wrong_count(vm, def->name, b->least, b->most, n);
-    for (i = 0; i < n; i++) {
+/* May there be so many arguments? */
+static int takes(const cvm_builtin_def *def, size_t n)
+{
+    const char *letters = def->signature;
+    size_t least = strcspn(letters, "?*");
+
+    if (letters[least] == '*')
+        return n + 1 >= least;
+    return n >= least && n <= strlen(letters) - (letters[least] == '?');
+}
+
+static cvm_value call_builtin(cvm *vm, const cvm_builtin_def *def, cvm_value *args, size_t n)
+{
+    const char *letter = def->signature;
+
+    if (!takes(def, n))
+        return wrong_count(vm, def->name, n);
+    for (size_t i = 0; i < n; i++) {
         if (*letter == '?')
             letter++;
         if (*letter == '*')
@@ -287,97 +250,59 @@ static cvm_value call_builtin(cvm *vm, cvm_value f, cvm_value *args, size_t n)
     return def->call(vm, args, n);
 }
 
-static cvm_value closure_count(cvm *vm, const cvm_closure *f, size_t n)
+/* Is it the length of an argument list for these parameters? */
+static int fits(cvm_value params, size_t n)
 {
-    const char *name = cvm_is(f->name, CVM_SYMBOL) ? cvm_symbol_text(f->name) : "lambda";
-    cvm_value params = f->params;
-    size_t least = 0;
-
-    for (; cvm_is(params, CVM_PAIR); params = cdr(params))
-        least++;
-    return wrong_count(vm, name, least, params == CVM_NIL ? least : SIZE_MAX, n);
+    for (; n > 0 && cvm_is(params, CVM_PAIR); n--)
+        params = cdr(params);
+    return params == CVM_NIL ? n == 0 : !cvm_is(params, CVM_PAIR);
 }
 
-/* The environment for the body of a closure called with these arguments. */
-static cvm_value bind(cvm *vm, const cvm_value *f, const cvm_value *args, size_t n)
+static cvm_value again_closure(cvm *vm, cvm_value *frame, cvm_value closure, const cvm_value *args, size_t n)
 {
-    cvm_value *params = cvm_root(vm, CVM_CLOSURE_OF(*f)->params);
-    cvm_value *env = cvm_root(vm, CVM_CLOSURE_OF(*f)->env);
-    cvm_value *rest = cvm_root(vm, CVM_NIL);
-    size_t i;
+    cvm_value *params = cvm_root(vm, CVM_CLOSURE_OF(closure)->params), *env = &frame[ENV];
 
-    for (i = 0; i < n && cvm_is(*params, CVM_PAIR) && *env != CVM_NONE; i++) {
-        *env = binding_new(vm, car(*params), args[i], *env);
-        *params = cdr(*params);
+    if (!fits(*params, n))
+        return wrong_count(vm, cvm_closure_name(closure), n);
+    frame[CALL] = frame[FORM];
+    frame[CALLED] = closure;
+    *env = CVM_CLOSURE_OF(closure)->env;
+    for (; cvm_is(*params, CVM_PAIR); *params = cdr(*params), args++, n--)
+        if (!extend(vm, env, car(*params), *args))
+            return CVM_NONE;
+    if (*params != CVM_NIL) {                           /* a symbol that takes the rest, as a list */
+        cvm_value rest = cvm_list_new(vm, args, n);
+
+        if (!extend(vm, env, *params, rest))
+            return CVM_NONE;
     }
-    if (*env != CVM_NONE && (cvm_is(*params, CVM_PAIR) || (*params == CVM_NIL && i < n)))
-        return closure_count(vm, CVM_CLOSURE_OF(*f), n);
-    if (*env != CVM_NONE && *params != CVM_NIL) {   /* a symbol that takes the rest, as a list */
-        *rest = cvm_list_new(vm, args + i, n - i);
-        *env = *rest != CVM_NONE ? binding_new(vm, *params, *rest, *env) : CVM_NONE;
-    }
-    return *env != CVM_NONE ? scope_new(vm, *env) : CVM_NONE;
-}
-
-static cvm_value again_closure(cvm *vm, cvm_frame *fr, cvm_value closure, const cvm_value *args, size_t n)
-{
-    cvm_value *f = cvm_root(vm, closure);
-    cvm_value env = bind(vm, f, args, n);
-
-    if (env == CVM_NONE)
+    if (!extend(vm, env, CVM_NIL, CVM_NIL))
         return CVM_NONE;
-    *fr->env = env;
-    *fr->called = *f;
-    *fr->call = *fr->form;
-    return again_body(vm, fr, CVM_CLOSURE_OF(*f)->body);
+    return again_body(vm, frame, CVM_CLOSURE_OF(frame[CALLED])->body);
 }
 
 /* Any procedure, in a frame whose form is the call. */
-static cvm_value call(cvm *vm, cvm_frame *fr, cvm_value f, cvm_value *args, size_t n)
+static cvm_value call(cvm *vm, cvm_value *frame, cvm_value f, cvm_value *args, size_t n)
 {
-    char text[60];
-
     if (cvm_is(f, CVM_BUILTIN))
-        return call_builtin(vm, f, args, n);
+        return call_builtin(vm, CVM_BUILTIN_OF(f)->def, args, n);
     if (cvm_is(f, CVM_CLOSURE))
-        return again_closure(vm, fr, f, args, n);
+        return again_closure(vm, frame, f, args, n);
     if (cvm_is_procedure(vm, f))
         return cvm_lisp_of(vm)->foreign->call(vm, f, args, n);
-    cvm_print_short(vm, f, text, sizeof text);
-    return cvm_fail(vm, "this is not a procedure: %s", text);
-}
-
-cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
-{
-    size_t scope = cvm_open(vm);
-    cvm_frame fr;
-    cvm_value v;
-
-    if (vm->printing > 0)
-        return cvm_fail(vm, "a tp_repr must not run Lisp code");
-    if (!cvm_enter(vm))
-        return CVM_NONE;
-    fr = frame_new(vm, CVM_NIL, CVM_NIL, CVM_NIL);
-    v = call(vm, &fr, procedure, args, n);
-    if (v == AGAIN)
-        v = run(vm, &fr);
-    if (v == CVM_NONE)
-        note_failure(vm, &fr);
-    cvm_leave(vm);
-    cvm_close(vm, scope);
-    return v;
+    return fail_about(vm, "this is not a procedure", f);
 }
 
 /* A call of an ordinary procedure: *f is its value already. */
-static cvm_value run_call(cvm *vm, cvm_frame *fr, cvm_value *f)
+static cvm_value run_call(cvm *vm, cvm_value *frame, const cvm_value *f)
 {
-    cvm_value *rest = cvm_root(vm, cdr(*fr->form));
+    cvm_value *rest = cvm_root(vm, cdr(frame[FORM]));
     cvm_value *args = rest + 1;             /* each one is rooted next to the last */
     size_t n;
 
     for (n = 0; cvm_is(*rest, CVM_PAIR); n++) {
-        cvm_value v = cvm_stack_room(vm, CVM_STACK_SPARE) ? eval_car(vm, *rest, *fr->env)
-                                                          : CVM_NONE;
+        cvm_value v = cvm_stack_room(vm, CVM_STACK_SPARE) ? eval_car(vm, *rest, frame[ENV]) : CVM_NONE;
+
         if (v == CVM_NONE)
             return CVM_NONE;
         cvm_root(vm, v);
@@ -385,145 +310,156 @@ static cvm_value run_call(cvm *vm, cvm_frame *fr, cvm_value *f)
     }
     if (*rest != CVM_NIL)
         return cvm_fail(vm, "the arguments of a call must be a proper list");
-    return call(vm, fr, *f, args, n);
+    return call(vm, frame, *f, args, n);
 }
 
-static cvm_value bad_form(cvm *vm, const char *name, cvm_value form)
+static cvm_value bad_form(cvm *vm, const cvm_value *frame) { return fail_about(vm, "bad form", frame[FORM]); }
+
+/* A special form is a builtin that gets the frame. */
+static cvm_value run_special(cvm *vm, cvm_value *frame, const cvm_builtin_def *def)
 {
-    char text[60];
+    intptr_t n = cvm_list_length(cdr(frame[FORM]));
 
-    cvm_print_short(vm, form, text, sizeof text);
-    return cvm_fail(vm, "%s: bad form: %s", name, text);
+    return n < 0 || !takes(def, (size_t)n) ? bad_form(vm, frame) : def->call(vm, frame, (size_t)n);
 }
 
-static cvm_value run_special(cvm *vm, cvm_frame *fr, const cvm_special_def *def)
-{
-    intptr_t n = cvm_list_length(cdr(*fr->form));
-
-    if (n < def->least || (def->most >= 0 && n > def->most))
-        return bad_form(vm, def->name, *fr->form);
-    return def->run(vm, fr);
-}
-
-static cvm_value run(cvm *vm, cvm_frame *fr)
+static cvm_value run(cvm *vm, cvm_value *frame)
 {
     size_t scope = cvm_open(vm);
+    cvm_value v = AGAIN;
 
-    for (;;) {
-        cvm_value *f, v;
-
+    while (v == AGAIN) {
         cvm_close(vm, scope);
-        cvm_glue_safe_point(vm);            /* everything in use is rooted here */
+        if (vm->attention)
+            cvm_glue_attend(vm);                 /* everything in use is rooted here */
         if (cvm_lisp_of(vm)->interrupted)
             return cvm_fail(vm, "interrupted");
-        if (cvm_is(*fr->form, CVM_SYMBOL))
-            return lookup(vm, *fr->form, *fr->env);
-        if (!cvm_is(*fr->form, CVM_PAIR))
-            return *fr->form;
-        f = cvm_root(vm, eval_car(vm, *fr->form, *fr->env));
+        cvm_value *f = cvm_root(vm, eval_car(vm, frame[FORM], frame[ENV]));
         if (*f == CVM_NONE)
             return CVM_NONE;
-        v = cvm_is(*f, CVM_SPECIAL) ? run_special(vm, fr, CVM_SPECIAL_OF(*f)->def)
-                                    : run_call(vm, fr, f);
-        if (v != AGAIN)
-            return v;
+        v = cvm_is(*f, CVM_SPECIAL) ? run_special(vm, frame, CVM_BUILTIN_OF(*f)->def) : run_call(vm, frame, f);
     }
+    return v;
+}
+
+/* In a new frame: evaluate the form, which is a pair; or call the callee, if it is not CVM_NONE. */
+static cvm_value in_frame(cvm *vm, cvm_value form, cvm_value env, cvm_value callee, cvm_value *args, size_t n)
+{
+    size_t scope = cvm_open(vm);
+    cvm_value v = AGAIN;
+
+    if (!cvm_enter(vm)) {
+        note_place(vm, form);
+        return CVM_NONE;
+    }
+    cvm_value *frame = cvm_root(vm, form);
+    cvm_root(vm, env);
+    cvm_root(vm, CVM_NIL);
+    cvm_root(vm, CVM_NIL);
+    if (callee != CVM_NONE)
+        v = call(vm, frame, callee, args, n);
+    if (v == AGAIN)
+        v = run(vm, frame);
+    if (v == CVM_NONE)
+        note_failure(vm, frame);
+    cvm_leave(vm);
+    cvm_close(vm, scope);
+    return v;
+}
+
+cvm_value cvm_call(cvm *vm, cvm_value procedure, cvm_value *args, size_t n)
+{
+    if (vm->printing > 0)
+        return cvm_fail(vm, "a tp_repr must not run Lisp code");
+    return in_frame(vm, CVM_NIL, CVM_NIL, procedure, args, n);
 }
 
 /* ---- special forms ------------------------------------------------------
  *
- * *fr->form is the whole form, and its number of arguments has been checked.
+ * args is the frame. args[FORM] is the whole form, and its n arguments have been counted.
  */
 
-static cvm_value sf_quote(cvm *vm, cvm_frame *fr)
-{
-    (void)vm;
-    return car(cdr(*fr->form));
-}
-
-static cvm_value sf_begin(cvm *vm, cvm_frame *fr)
-{
-    return again_body(vm, fr, cdr(*fr->form));
-}
+CVM_BUILTIN_BODY(sf_quote) { return car(cdr(args[FORM])); }
+CVM_BUILTIN_BODY(sf_begin) { return again_body(vm, args, cdr(args[FORM])); }
 
 /* The test of a form, which stands first: 1, 0, or -1 after a failure. */
-static int test(cvm *vm, cvm_frame *fr)
+static int test(cvm *vm, const cvm_value *frame)
 {
-    cvm_value v = eval_car(vm, cdr(*fr->form), *fr->env);
+    cvm_value v = eval_car(vm, cdr(frame[FORM]), frame[ENV]);
 
     return v == CVM_NONE ? -1 : cvm_truthy(v);
 }
 
-static cvm_value sf_if(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_if)
 {
-    int yes = test(vm, fr);
-    cvm_value branches = cdr(cdr(*fr->form));
+    int yes = test(vm, args);
+    cvm_value branches = cdr(cdr(args[FORM]));
 
     if (yes < 0)
         return CVM_NONE;
     if (yes)
-        return again(fr, branches);
-    return cdr(branches) == CVM_NIL ? CVM_NIL : again(fr, cdr(branches));
+        return again(vm, args, branches);
+    return n < 3 ? CVM_NIL : again(vm, args, cdr(branches));
 }
 
-static cvm_value body_if(cvm *vm, cvm_frame *fr, int wanted)
+static cvm_value body_if(cvm *vm, cvm_value *frame, int wanted)
 {
-    int yes = test(vm, fr);
+    int yes = test(vm, frame);
 
-    return yes < 0 ? CVM_NONE : yes == wanted ? again_body(vm, fr, cdr(cdr(*fr->form))) : CVM_NIL;
+    return yes < 0 ? CVM_NONE : yes == wanted ? again_body(vm, frame, cdr(cdr(frame[FORM]))) : CVM_NIL;
 }
 
-static cvm_value sf_when(cvm *vm, cvm_frame *fr) { return body_if(vm, fr, 1); }
-static cvm_value sf_unless(cvm *vm, cvm_frame *fr) { return body_if(vm, fr, 0); }
+CVM_BUILTIN_BODY(sf_when) { return body_if(vm, args, 1); }
+CVM_BUILTIN_BODY(sf_unless) { return body_if(vm, args, 0); }
 
 /* (cond (test body...) ... (else body...)); `else` is a variable that is true. */
-static cvm_value sf_cond(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_cond)
 {
-    cvm_value *rest = cvm_root(vm, cdr(*fr->form));
+    cvm_value *rest = cvm_root(vm, cdr(args[FORM]));
 
-    for (; cvm_is(*rest, CVM_PAIR); *rest = cdr(*rest)) {
-        cvm_value v;
-
+    for (; n > 0; n--) {
         if (cvm_list_length(car(*rest)) < 1)
-            return bad_form(vm, "cond", *fr->form);
-        v = eval_car(vm, car(*rest), *fr->env);
+            return bad_form(vm, args);
+        cvm_value v = eval_car(vm, car(*rest), args[ENV]);
         if (v == CVM_NONE)
             return CVM_NONE;
         if (cvm_truthy(v))
-            return cdr(car(*rest)) == CVM_NIL ? v : again_body(vm, fr, cdr(car(*rest)));
+            return cdr(car(*rest)) == CVM_NIL ? v : again_body(vm, args, cdr(car(*rest)));
+        *rest = cdr(*rest);
     }
     return CVM_NIL;
 }
 
 /* `and` stops at the first false value, `or` at the first true one. */
-static cvm_value and_or(cvm *vm, cvm_frame *fr, int stop_at)
+static cvm_value and_or(cvm *vm, cvm_value *frame, size_t n, int stop_at)
 {
-    cvm_value *rest = cvm_root(vm, cdr(*fr->form));
+    cvm_value *rest = cvm_root(vm, cdr(frame[FORM]));
 
-    if (*rest == CVM_NIL)
+    if (n == 0)
         return cvm_boolean(!stop_at);
-    for (; cvm_is(cdr(*rest), CVM_PAIR); *rest = cdr(*rest)) {
-        cvm_value v = eval_car(vm, *rest, *fr->env);
+    for (; n > 1; n--) {
+        cvm_value v = eval_car(vm, *rest, frame[ENV]);
 
         if (v == CVM_NONE || cvm_truthy(v) == stop_at)
             return v;
+        *rest = cdr(*rest);
     }
-    return again(fr, *rest);
+    return again(vm, frame, *rest);
 }
 
-static cvm_value sf_and(cvm *vm, cvm_frame *fr) { return and_or(vm, fr, 0); }
-static cvm_value sf_or(cvm *vm, cvm_frame *fr) { return and_or(vm, fr, 1); }
+CVM_BUILTIN_BODY(sf_and) { return and_or(vm, args, n, 0); }
+CVM_BUILTIN_BODY(sf_or) { return and_or(vm, args, n, 1); }
 
-static cvm_value sf_while(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_while)
 {
     size_t scope = cvm_open(vm);
     int yes;
 
-    while ((yes = test(vm, fr)) > 0) {
-        cvm_value *rest = cvm_root(vm, cdr(cdr(*fr->form)));
+    while ((yes = test(vm, args)) > 0) {
+        cvm_value *rest = cvm_root(vm, cdr(cdr(args[FORM])));
 
-        for (; cvm_is(*rest, CVM_PAIR); *rest = cdr(*rest))
-            if (eval_car(vm, *rest, *fr->env) == CVM_NONE)
+        for (size_t i = 1; i < n; i++, *rest = cdr(*rest))
+            if (eval_car(vm, *rest, args[ENV]) == CVM_NONE)
                 return CVM_NONE;
         cvm_close(vm, scope);
         if (cvm_lisp_of(vm)->interrupted)
@@ -543,207 +479,92 @@ static int good_params(cvm_value params)
     return params == CVM_NIL || cvm_is(params, CVM_SYMBOL);
 }
 
-static cvm_value closure_new(cvm *vm, cvm_frame *fr, cvm_value name, cvm_value params, cvm_value body)
+static cvm_value closure_new(cvm *vm, const cvm_value *frame, cvm_value name, cvm_value params, cvm_value body)
 {
-    const cvm_value fields[] = { name, params, body, *fr->env };
-
     if (!good_params(params))
-        return bad_form(vm, name == CVM_NIL ? "lambda" : "define", *fr->form);
-    return cvm_record(vm, CVM_CLOSURE, fields, 4);
+        return bad_form(vm, frame);
+    return cvm_record(vm, CVM_CLOSURE, (cvm_value[]){ name, params, body, frame[ENV] }, 4);
 }
 
-static cvm_value sf_lambda(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_lambda)
 {
-    cvm_value from = cdr(*fr->form);
+    cvm_value from = cdr(args[FORM]);
 
-    return closure_new(vm, fr, CVM_NIL, car(from), cdr(from));
-}
-
-/* May the program change this global variable? 0 after a failure. */
-static int can_change(cvm *vm, const char *who, cvm_value name)
-{
-    if (!cvm_is(CVM_SYMBOL_OF(name)->value, CVM_SPECIAL))
-        return 1;
-    cvm_fail(vm, "%s: %s is a special form", who, cvm_symbol_text(name));
-    return 0;
+    return closure_new(vm, args, CVM_NIL, car(from), cdr(from));
 }
 
 /* (define name value) or (define (name params...) body...) */
-static cvm_value sf_define(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_define)
 {
-    cvm_value target = car(cdr(*fr->form)), body = cdr(cdr(*fr->form));
+    cvm_value target = car(cdr(args[FORM])), body = cdr(cdr(args[FORM]));
     cvm_value *name = cvm_root(vm, cvm_is(target, CVM_PAIR) ? car(target) : target);
-    cvm_value *v;
 
-    if (!cvm_is(*name, CVM_SYMBOL) || (!cvm_is(target, CVM_PAIR) && cdr(body) != CVM_NIL))
-        return bad_form(vm, "define", *fr->form);
-    if (!can_change(vm, "define", *name))
-        return CVM_NONE;
-    v = cvm_root(vm, cvm_is(target, CVM_PAIR) ? closure_new(vm, fr, *name, cdr(target), body)
-                                              : eval_car(vm, body, *fr->env));
+    if (!cvm_is(*name, CVM_SYMBOL) || (!cvm_is(target, CVM_PAIR) && n > 2))
+        return bad_form(vm, args);
+    cvm_value *v = cvm_root(vm, cvm_is(target, CVM_PAIR) ? closure_new(vm, args, *name, cdr(target), body)
+                                                         : eval_car(vm, body, args[ENV]));
     if (*v == CVM_NONE)
         return CVM_NONE;
     if (cvm_is(*v, CVM_CLOSURE) && CVM_CLOSURE_OF(*v)->name == CVM_NIL)
         cvm_store(vm, *v, &CVM_CLOSURE_OF(*v)->name, *name);
-    return define(vm, *name, *v, *fr->env) ? *name : CVM_NONE;
+    return define(vm, *name, *v, args[ENV]) ? *name : CVM_NONE;
 }
 
-static cvm_value sf_set(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_set)
 {
-    cvm_value name = car(cdr(*fr->form));
-    cvm_value v, b;
+    cvm_value name = car(cdr(args[FORM]));
 
     if (!cvm_is(name, CVM_SYMBOL))
-        return bad_form(vm, "set!", *fr->form);
-    if (lookup(vm, name, *fr->env) == CVM_NONE)
+        return bad_form(vm, args);
+    if (lookup(vm, name, args[ENV]) == CVM_NONE)
         return CVM_NONE;
-    v = eval_car(vm, cdr(cdr(*fr->form)), *fr->env);
-    if (v == CVM_NONE)
-        return CVM_NONE;
-    name = car(cdr(*fr->form));             /* it may have moved */
-    b = find_binding(name, *fr->env);
-    if (b != CVM_NIL)
-        cvm_store(vm, b, &CVM_BINDING_OF(b)->value, v);
-    else if (can_change(vm, "set!", name))
-        cvm_store(vm, name, &CVM_SYMBOL_OF(name)->value, v);
-    else
-        return CVM_NONE;
+    cvm_value v = eval_car(vm, cdr(cdr(args[FORM])), args[ENV]);
+    cvm_value variable = find(car(cdr(args[FORM])), args[ENV]);        /* the name may have moved */
+    if (v != CVM_NONE)
+        cvm_store(vm, variable, &CVM_VARIABLE_OF(variable)->value, v);
     return v;
 }
 
 /* (let ((name value) ...) body...) */
-static cvm_value sf_let(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_let)
 {
-    cvm_value *specs = cvm_root(vm, car(cdr(*fr->form)));
-    cvm_value *chain = cvm_root(vm, *fr->env);
+    cvm_value *specs = cvm_root(vm, car(cdr(args[FORM])));
+    cvm_value *chain = cvm_root(vm, args[ENV]);
 
     if (cvm_list_length(*specs) < 0)
-        return bad_form(vm, "let", *fr->form);
+        return bad_form(vm, args);
     for (; cvm_is(*specs, CVM_PAIR); *specs = cdr(*specs)) {
-        cvm_value v;
-
         if (cvm_list_length(car(*specs)) != 2 || !cvm_is(car(car(*specs)), CVM_SYMBOL))
-            return bad_form(vm, "let", *fr->form);
-        v = eval_car(vm, cdr(car(*specs)), *fr->env);
-        *chain = v != CVM_NONE ? binding_new(vm, car(car(*specs)), v, *chain) : CVM_NONE;
-        if (*chain == CVM_NONE)
+            return bad_form(vm, args);
+        cvm_value v = eval_car(vm, cdr(car(*specs)), args[ENV]);
+        if (!extend(vm, chain, car(car(*specs)), v))
             return CVM_NONE;
     }
-    *chain = scope_new(vm, *chain);
-    if (*chain == CVM_NONE)
+    if (!extend(vm, chain, CVM_NIL, CVM_NIL))
         return CVM_NONE;
-    *fr->env = *chain;
-    return again_body(vm, fr, cdr(cdr(*fr->form)));
+    args[ENV] = *chain;
+    return again_body(vm, args, cdr(cdr(args[FORM])));
 }
 
 /* (assert test message): a special form so that it can show the test. */
-static cvm_value sf_assert(cvm *vm, cvm_frame *fr)
+CVM_BUILTIN_BODY(sf_assert)
 {
-    int yes = test(vm, fr);
-    cvm_value shown = cdr(*fr->form);
-    char text[120];
+    int yes = test(vm, args);
+    cvm_value shown = cdr(args[FORM]);
 
     if (yes != 0)
         return yes < 0 ? CVM_NONE : CVM_TRUE;
-    shown = cdr(shown) == CVM_NIL ? car(shown) : eval_car(vm, cdr(shown), *fr->env);
-    if (shown == CVM_NONE)
-        return CVM_NONE;
-    cvm_print_short(vm, shown, text, sizeof text);
-    return cvm_fail(vm, "assertion failed: %s", text);
+    shown = n == 1 ? car(shown) : eval_car(vm, cdr(shown), args[ENV]);
+    return shown != CVM_NONE ? fail_about(vm, "assertion failed", shown) : CVM_NONE;
 }
 
-static const cvm_special_def specials[] = {
-    { "quote", 1, 1, sf_quote },    { "begin", 0, -1, sf_begin },
-    { "if", 2, 3, sf_if },          { "cond", 0, -1, sf_cond },
-    { "when", 1, -1, sf_when },     { "unless", 1, -1, sf_unless },
-    { "and", 0, -1, sf_and },       { "or", 0, -1, sf_or },
-    { "while", 1, -1, sf_while },   { "lambda", 1, -1, sf_lambda },
-    { "define", 2, -1, sf_define }, { "set!", 2, 2, sf_set },
-    { "let", 1, -1, sf_let },       { "assert", 1, 2, sf_assert }
+const cvm_builtin_def cvm_special_forms[] = {
+    { "quote", ".", sf_quote },     { "begin", ".*", sf_begin },
+    { "if", "..?.", sf_if },        { "cond", ".*", sf_cond },
+    { "when", "..*", sf_when },     { "unless", "..*", sf_unless },
+    { "and", ".*", sf_and },        { "or", ".*", sf_or },
+    { "while", "..*", sf_while },   { "lambda", "..*", sf_lambda },
+    { "define", "...*", sf_define }, { "set!", "..", sf_set },
+    { "let", "..*", sf_let },       { "assert", ".?.", sf_assert },
+    { NULL, NULL, NULL }
 };
-
-/* ---- what the VM starts with -------------------------------------------- */
-
-static const cvm_kind closure_kind = { "procedure", offsetof(cvm_closure, name), 4 };
-static const cvm_kind binding_kind = { "binding", offsetof(cvm_binding, name), 3 };
-static const cvm_kind builtin_kind = { "procedure", 0, 0 };
-static const cvm_kind special_kind = { "special", 0, 0 };
-
-int cvm_eval_open(cvm *vm)
-{
-    size_t i;
-
-    vm->heap.kinds[CVM_CLOSURE] = &closure_kind;
-    vm->heap.kinds[CVM_BINDING] = &binding_kind;
-    vm->heap.kinds[CVM_BUILTIN] = &builtin_kind;
-    vm->heap.kinds[CVM_SPECIAL] = &special_kind;
-    for (i = 0; i < sizeof specials / sizeof *specials; i++) {
-        cvm_special *s = (cvm_special *)cvm_object_new(vm, CVM_SPECIAL, sizeof *s);
-
-        if (s == NULL)
-            return 0;
-        s->def = &specials[i];
-        if (!cvm_define(vm, specials[i].name, (cvm_value)s))
-            return 0;
-    }
-    return cvm_define(vm, "else", CVM_TRUE);
-}
-
-/* ---- programs ----------------------------------------------------------- */
-
-int cvm_run_next(cvm_reader *r, cvm_value *last)
-{
-    cvm *vm = r->vm;
-    cvm_value form = cvm_read(r);
-
-    if (form == CVM_NONE)
-        return 0;
-    *last = CVM_NIL;                        /* do not keep the last value alive */
-    *last = cvm_eval(vm, form, CVM_NIL);
-    if (*last == CVM_NONE && vm->error_line == 0) {     /* an expression that is just a name */
-        vm->error_file = *r->file;
-        vm->error_line = r->line;
-    }
-    return *last != CVM_NONE;
-}
-
-cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t length)
-{
-    size_t scope = cvm_open(vm);
-    cvm_value *last = cvm_root(vm, CVM_NIL);
-    cvm_reader r = { 0 };
-
-    r.vm = vm;
-    r.at = text;
-    r.end = text + length;
-    r.line = 1;
-    r.file = cvm_root(vm, cvm_text(vm, name));
-    while (*r.file != CVM_NONE && cvm_run_next(&r, last))
-        ;
-    cvm_close(vm, scope);
-    return vm->failed ? CVM_NONE : *last;
-}
-
-cvm_value cvm_run_file(cvm *vm, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    cvm_buffer text = { 0 };
-    char chunk[4096];
-    size_t n;
-    int broken;
-    cvm_value v;
-
-    if (file == NULL)
-        return cvm_fail(vm, "cannot open %s", path);
-    while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
-        cvm_put(&text, chunk, n);
-    broken = ferror(file);
-    fclose(file);
-    if (text.length > 1 && text.bytes[0] == '#' && text.bytes[1] == '!')
-        text.bytes[0] = ';';            /* a line for the shell is a comment */
-    v = broken ? cvm_fail(vm, "cannot read %s", path)
-      : text.full ? cvm_out_of_memory(vm)
-      : cvm_run_text(vm, path, text.length > 0 ? text.bytes : "", text.length);
-    cvm_buffer_free(&text);
-    return v;
-}

@@ -1,10 +1,10 @@
 /* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
- * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and the procedures that show it.
  *
- * The VM can do without this file. These functions are called when nothing runs, and they only look. */
+ * The VM can do without this file. The hooks are called when nothing runs, and they only look. */
 #include "lisp.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* ---- edges ---------------------------------------------------------------- */
 
@@ -19,157 +19,157 @@ static void visit(const visitor *to, cvm_value v, const char *name, size_t numbe
         to->visit(to->arg, cvm_object_of(v), name, number);
 }
 
-/* The name is `before` and what a symbol or a string says. */
+/* The name is `before` and that of a symbol. */
 static void visit_named(const visitor *to, cvm_value v, const char *before, cvm_value symbol, size_t number)
 {
     char name[80];
-    cvm_value text = cvm_is(symbol, CVM_SYMBOL) ? CVM_SYMBOL_OF(symbol)->name : symbol;
 
-    if (cvm_is(text, CVM_STRING))
-        snprintf(name, sizeof name, "%s%.60s", before, cvm_bytes(text));
-    visit(to, v, cvm_is(text, CVM_STRING) ? name : NULL, number);
-}
-
-/* All that p refers to, by number. */
-static void visit_fields(const cvm *vm, const visitor *to, cvm_object *p)
-{
-    size_t n, i;
-    const cvm_value *field = cvm_heap_fields(&vm->heap, p, &n);
-
-    for (i = 0; i < n; i++)
-        visit(to, field[i], NULL, i);
+    snprintf(name, sizeof name, "%s%.60s", before, cvm_symbol_text(symbol));
+    visit(to, v, name, number);
 }
 
 /* The variables that a function uses are in a chain of bindings. They are shown as its own, too: that
    is what programs say of them. */
 enum { MOST_VARIABLES = 100 };
 
-static void visit_closure(const visitor *to, const cvm_closure *closure, int with_code)
+static void visit_variables(const visitor *to, cvm_value binding, size_t most)
 {
-    cvm_value binding = closure->env;
-    size_t i;
-
-    if (with_code)
-        visit(to, closure->body, ".body", 0);
-    visit(to, closure->env, ".variables", 0);
-    for (i = 0; cvm_is(binding, CVM_BINDING) && i < MOST_VARIABLES; binding = CVM_BINDING_OF(binding)->next, i++)
-        if (CVM_BINDING_OF(binding)->name != CVM_NIL)
-            visit_named(to, CVM_BINDING_OF(binding)->value, "variable ", CVM_BINDING_OF(binding)->name, i);
-}
-
-/* Is it what the VM starts with, and so in every picture the same? */
-static int is_prebuilt(cvm_value v)
-{
-    return cvm_is_object(v) && (cvm_object_of(v)->flags & CVM_PREBUILT) != 0;
+    for (size_t i = 0; binding != CVM_NIL && i < most; binding = CVM_VARIABLE_OF(binding)->next, i++)
+        if (CVM_VARIABLE_OF(binding)->name != CVM_NIL)
+            visit_named(to, CVM_VARIABLE_OF(binding)->value, "variable ", CVM_VARIABLE_OF(binding)->name, i);
 }
 
 static void visit_roots(const cvm *vm, const visitor *to)
 {
     const cvm_lisp *lisp = cvm_lisp_of(vm);
-    size_t i;
 
-    for (i = 0; i < CVM_SYMBOL_CHAINS; i++) {
+    for (size_t i = 0; i < CVM_SYMBOL_CHAINS; i++) {
         cvm_value symbol = lisp->symbols[i];
 
-        for (; symbol != CVM_NIL; symbol = CVM_SYMBOL_OF(symbol)->next) {
-            if (!is_prebuilt(CVM_SYMBOL_OF(symbol)->value))
-                visit_named(to, CVM_SYMBOL_OF(symbol)->value, "global ", symbol, i);
+        for (; symbol != CVM_NIL; symbol = CVM_VARIABLE_OF(symbol)->next) {
+            cvm_value v = CVM_VARIABLE_OF(symbol)->value;
+
+            if (cvm_is_object(v) && !(cvm_object_of(v)->flags & CVM_PREBUILT))  /* those are in every picture */
+                visit_named(to, v, "global ", symbol, i);
             if (cvm_object_of(symbol)->flags & CVM_LINKED)
                 visit(to, symbol, "the table of symbols", i);
         }
     }
-    for (i = 0; i < vm->sp; i++)
+    for (size_t i = 0; i < vm->sp; i++)
         visit(to, vm->stack[i], "the stack", i);
-    visit(to, vm->error_file, "the last error", 0);
     visit(to, vm->tombstone, "the VM", 0);
 }
 
-static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
+/* The fields by name, or (NULL) by number. "" is left out: a name, and what the reader has noted. */
+void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
 {
-    visitor to;
+    static const char *const names[CVM_KINDS][4] = {
+        [CVM_PAIR] = { ".car", ".cdr", "", "" }, [CVM_SYMBOL] = { "", ".value", "" },
+        [CVM_BINDING] = { "", "", ".next" }, [CVM_CLOSURE] = { "", "", ".body", ".variables" },
+        [CVM_FOREIGN] = { ".attributes" }
+    };
     cvm_value v = (cvm_value)p;
+    visitor to = { visit_one, arg };
+    size_t n;
 
-    to.visit = visit_one;
-    to.arg = arg;
     if (p == NULL) {
         visit_roots(vm, &to);
         return;
     }
-    switch (p->kind) {
-    case CVM_PAIR:
-        visit(&to, CVM_PAIR_OF(v)->car, ".car", 0);
-        visit(&to, CVM_PAIR_OF(v)->cdr, ".cdr", 0);
-        break;
-    case CVM_SYMBOL:
-        visit(&to, CVM_SYMBOL_OF(v)->value, ".value", 0);
-        break;
-    case CVM_CLOSURE:
-        visit_closure(&to, CVM_CLOSURE_OF(v), !cvm_lisp_of(vm)->drawing);
-        break;
-    case CVM_BINDING:
-        visit_named(&to, CVM_BINDING_OF(v)->value, "variable ", CVM_BINDING_OF(v)->name, 0);
-        visit(&to, CVM_BINDING_OF(v)->next, ".next", 0);
-        break;
-    case CVM_FOREIGN:
-        visit(&to, CVM_FOREIGN_OF(v)->attributes, ".attributes", 0);
-        break;
-    default:
-        visit_fields(vm, &to, p);
+    cvm_value *field = cvm_heap_fields(&((cvm *)vm)->heap, p, &n);
+    int hides_body = cvm_is(v, CVM_CLOSURE) && cvm_lisp_of(vm)->drawing;
+    if (cvm_is(v, CVM_CLOSURE))
+        visit_variables(&to, CVM_CLOSURE_OF(v)->env, MOST_VARIABLES);
+    else if (cvm_is(v, CVM_BINDING))
+        visit_variables(&to, v, 1);
+    for (size_t i = hides_body ? 3 : 0; i < n; i++) {
+        const char *name = names[cvm_object_of(v)->kind][i < 4 ? i : 0];
+
+        if (name == NULL || *name != '\0')
+            visit(&to, field[i], name, i);
     }
 }
 
 /* ---- describe --------------------------------------------------------------- */
 
-static void describe(cvm *vm, cvm_object *p, rrc_description *about)
+void cvm_describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     cvm_value v = (cvm_value)p;
+    const char *what = cvm_kind_name(vm, v), *name = "";
 
     about->size = cvm_object_size(p);
-    if (p->id == 0)
-        p->id = ++vm->heap.ids;
-    about->id = p->id;
-    if (cvm_is(v, CVM_STRING))
-        snprintf(about->text, sizeof about->text, "string \"%.60s\"", cvm_bytes(v));
-    else if (cvm_is(v, CVM_SYMBOL))
-        snprintf(about->text, sizeof about->text, "symbol %.60s", cvm_symbol_text(v));
-    else if (cvm_is(v, CVM_CLOSURE) && cvm_is(CVM_CLOSURE_OF(v)->name, CVM_SYMBOL))
-        snprintf(about->text, sizeof about->text, "function %.60s", cvm_symbol_text(CVM_CLOSURE_OF(v)->name));
-    else if (cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN))
-        snprintf(about->text, sizeof about->text, "function");
-    else if (cvm_is(v, CVM_BINDING))
-        snprintf(about->text, sizeof about->text, "variables");
-    else if (cvm_is(v, CVM_FOREIGN) && CVM_FOREIGN_OF(v)->ob != NULL)
-        snprintf(about->text, sizeof about->text, "proxy of %.60s", RRC_TYPE(CVM_FOREIGN_OF(v)->ob)->tp_name);
-    else
-        snprintf(about->text, sizeof about->text, "%s", cvm_kind_name(vm, v));
-}
-
-void cvm_insight_open(cvm *vm)
-{
-    vm->ops.edges = edges;
-    vm->ops.describe = describe;
+    if (cvm_object_of(v)->id == 0)
+        cvm_object_of(v)->id = ++((cvm *)vm)->heap.ids;
+    about->id = cvm_object_of(v)->id;
+    switch (cvm_object_of(v)->kind) {
+    case CVM_STRING:    name = cvm_bytes(v); break;
+    case CVM_SYMBOL:    name = cvm_symbol_text(v); break;
+    case CVM_CLOSURE:
+        what = "function";
+        name = CVM_CLOSURE_OF(v)->name != CVM_NIL ? cvm_closure_name(v) : "";
+        break;
+    case CVM_BUILTIN:   what = "function"; break;
+    case CVM_BINDING:   what = "variables"; break;
+    case CVM_FOREIGN:
+        if (cvm_named_ob(v) != NULL) {
+            name = what;
+            what = "proxy of";
+        }
+    }
+    snprintf(about->text, sizeof about->text,
+             cvm_is(v, CVM_STRING) ? "%s \"%.60s\"" : *name != '\0' ? "%s %.60s" : "%s",
+             what, name);
 }
 
 /* ---- for programs ------------------------------------------------------------- */
 
-static void write_file(void *file, const char *text, size_t size)
+static void write_text(void *out, const char *bytes, size_t length) { fwrite(bytes, 1, length, out); }
+
+/* (explanation x): why the C object of x is alive, in words */
+CVM_BUILTIN_BODY(b_explanation)
 {
-    fwrite(text, 1, size, file);
+    rrc_object *ob = cvm_linked_ob(vm, args[0]);
+    cvm_memory text;
+    cvm_value v = CVM_NONE;
+
+    if (ob == NULL)
+        return cvm_text(vm, "no C object\n");
+    if (!cvm_memory_open(vm, &text))
+        return CVM_NONE;
+    args[0] = CVM_NIL;          /* this slot of the stack is no answer */
+    int code = rrc_explain(vm->rrc, ob, write_text, text.out);
+    if (cvm_memory_close(vm, &text))
+        v = code == RRC_OK ? cvm_string_new(vm, text.bytes, text.length) : cvm_out_of_memory(vm);
+    free(text.bytes);
+    return v;
 }
 
-cvm_value cvm_write_picture(cvm *vm, cvm_value name, cvm_picture picture)
+typedef int picture(rrc_heap *heap, rrc_writeproc write, void *arg);
+
+static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
 {
-    cvm_lisp *lisp = cvm_lisp_of(vm);
     FILE *file = fopen(cvm_bytes(name), "wb");
-    int code, ok;
+    int code = RRC_OK, ok = file != NULL;
 
-    if (file == NULL)
-        return cvm_fail(vm, "cannot write %.200s", cvm_bytes(name));
-    lisp->drawing = picture == rrc_dump_dot;
-    code = picture(vm->rrc, write_file, file);
-    lisp->drawing = 0;
-    ok = ferror(file) == 0;
-    if (fclose(file) != 0 || !ok)
-        return cvm_fail(vm, "cannot write %.200s", cvm_bytes(name));
-    return code == RRC_OK ? CVM_NIL : cvm_out_of_memory(vm);
+    if (ok) {
+        cvm_lisp_of(vm)->drawing = draw == rrc_dump_dot;
+        code = draw(vm->rrc, write_text, file);
+        cvm_lisp_of(vm)->drawing = 0;
+        ok = ferror(file) == 0;
+        ok = fclose(file) == 0 && ok;
+    }
+    return !ok ? cvm_fail(vm, "cannot write %.200s", cvm_bytes(name))
+         : code == RRC_OK ? CVM_NIL : cvm_out_of_memory(vm);
 }
+
+/* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
+CVM_BUILTIN_BODY(b_dump_dot) { return write_picture(vm, args[0], rrc_dump_dot); }
+
+/* (heap-snapshot "file"): writes both heaps for Chrome's memory panel */
+CVM_BUILTIN_BODY(b_heap_snapshot) { return write_picture(vm, args[0], rrc_dump_heapsnapshot); }
+
+const cvm_builtin_def cvm_insight_builtins[] = {
+    { "explanation", ".", b_explanation },
+    { "dump-dot", "s", b_dump_dot },        { "heap-snapshot", "s", b_heap_snapshot },
+    { NULL, NULL, NULL }
+};

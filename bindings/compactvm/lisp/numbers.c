@@ -1,9 +1,41 @@
-/* numbers.c - arithmetic.
+/* numbers.c - numbers and arithmetic.
  *
  * Whole numbers fill a word, and are exact. A result that does not fit becomes a real, as in
  * "about 9.2e18".
  */
 #include "lisp.h"
+
+#include <math.h>
+
+cvm_value cvm_real_new(cvm *vm, double number)
+{
+    cvm_real *r = (cvm_real *)cvm_object_new(vm, CVM_REAL, sizeof *r);
+
+    if (r != NULL)
+        r->number = number;
+    return (cvm_value)r;
+}
+
+cvm_value cvm_whole_new(cvm *vm, intptr_t n)
+{
+    cvm_whole *p = (cvm_whole *)cvm_object_new(vm, CVM_INTEGER, sizeof *p);
+
+    if (p != NULL)
+        p->number = n;
+    return (cvm_value)p;
+}
+
+cvm_value cvm_integer(cvm *vm, intptr_t n)
+{
+    return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_whole_new(vm, n);
+}
+
+cvm_value cvm_size(cvm *vm, size_t n)
+{
+    return n <= (size_t)INTPTR_MAX ? cvm_integer(vm, (intptr_t)n) : cvm_real_new(vm, (double)n);
+}
+
+/* ---- arithmetic --------------------------------------------------------- */
 
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE };
 
@@ -35,17 +67,15 @@ static cvm_value arithmetic(cvm *vm, int op, cvm_value a, cvm_value b)
         return cvm_fail(vm, "/: division by zero");
     if (cvm_is_whole(a) && cvm_is_whole(b) && whole(op, cvm_whole_of(a), cvm_whole_of(b), &n))
         return cvm_integer(vm, n);
-    return cvm_real_new(vm, op == ADD ? x + y : op == SUBTRACT ? x - y
-                          : op == MULTIPLY ? x * y : x / y);
+    return cvm_real_new(vm, op == ADD ? x + y : op == SUBTRACT ? x - y : op == MULTIPLY ? x * y : x / y);
 }
 
 /* (op) is the unit, (op a) is unit op a, (op a b c) is ((a op b) op c). */
 static cvm_value reduce(cvm *vm, int op, intptr_t unit, cvm_value *args, size_t n)
 {
     cvm_value *sum = cvm_root(vm, n > 1 ? args[0] : cvm_fixnum(unit));
-    size_t i;
 
-    for (i = n > 1; i < n && *sum != CVM_NONE; i++)
+    for (size_t i = n > 1; i < n && *sum != CVM_NONE; i++)
         *sum = arithmetic(vm, op, *sum, args[i]);
     return *sum;
 }
@@ -69,40 +99,56 @@ CVM_BUILTIN_BODY(b_quotient)
 /* The result has the sign of b. */
 CVM_BUILTIN_BODY(b_modulo)
 {
-    intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]), r;
+    intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]);
 
     if (b == 0)
         return cvm_fail(vm, "modulo: division by zero");
-    r = b != -1 ? a % b : 0;
+    intptr_t r = b != -1 ? a % b : 0;
     return cvm_integer(vm, r != 0 && (r < 0) != (b < 0) ? r + b : r);
 }
 
-/* What cvm_compare may give, one bit each: 1 for less, 2 for equal, 4 for greater. */
-enum { LESS = 1, EQUAL = 2, GREATER = 4 };
+/* ---- comparing ---------------------------------------------------------- */
 
-static int holds(int relation, cvm_value a, cvm_value b)
+int cvm_compare_whole(intptr_t a, double b)
 {
-    int order = cvm_compare(a, b);
+    double rounded = (double)a;
 
-    return order != 2 && (relation & (LESS << (order + 1))) != 0;
+    if (rounded < b || rounded > b)
+        return rounded > b ? 1 : -1;
+    if (b >= -(double)INTPTR_MIN)           /* a was rounded up to a number that is none of ours */
+        return -1;
+    return isnan(b) ? 2 : (a > (intptr_t)b) - (a < (intptr_t)b);
 }
 
-/* Does the relation hold between each argument and the next? */
-static cvm_value compare(int relation, const cvm_value *args, size_t n)
+int cvm_compare(cvm_value a, cvm_value b)
 {
-    size_t i;
+    double x = cvm_number_of(a), y = cvm_number_of(b);
+
+    if (cvm_is_whole(a) && cvm_is_whole(b))
+        return (cvm_whole_of(a) > cvm_whole_of(b)) - (cvm_whole_of(a) < cvm_whole_of(b));
+    if (isnan(x) || isnan(y))
+        return 2;
+    if (cvm_is_whole(a))
+        return cvm_compare_whole(cvm_whole_of(a), y);
+    return cvm_is_whole(b) ? -cvm_compare_whole(cvm_whole_of(b), x) : (x > y) - (x < y);
+}
+
+/* Is each argument less than the next, equal to it, or greater, as far as this is allowed? */
+static cvm_value compare(const cvm_value *args, size_t n, int less, int equal, int greater)
+{
+    const int holds[] = { less, equal, greater, 0 };    /* by what cvm_compare gives, and 1 */
     int all = 1;
 
-    for (i = 0; i + 1 < n; i++)
-        all &= holds(relation, args[i], args[i + 1]);
+    for (size_t i = 0; i + 1 < n; i++)
+        all &= holds[cvm_compare(args[i], args[i + 1]) + 1];
     return cvm_boolean(all);
 }
 
-CVM_BUILTIN_BODY(b_equal_number) { return compare(EQUAL, args, n); }
-CVM_BUILTIN_BODY(b_less) { return compare(LESS, args, n); }
-CVM_BUILTIN_BODY(b_greater) { return compare(GREATER, args, n); }
-CVM_BUILTIN_BODY(b_less_equal) { return compare(LESS | EQUAL, args, n); }
-CVM_BUILTIN_BODY(b_greater_equal) { return compare(GREATER | EQUAL, args, n); }
+CVM_BUILTIN_BODY(b_equal_number) { return compare(args, n, 0, 1, 0); }
+CVM_BUILTIN_BODY(b_less) { return compare(args, n, 1, 0, 0); }
+CVM_BUILTIN_BODY(b_greater) { return compare(args, n, 0, 0, 1); }
+CVM_BUILTIN_BODY(b_less_equal) { return compare(args, n, 1, 1, 0); }
+CVM_BUILTIN_BODY(b_greater_equal) { return compare(args, n, 0, 1, 1); }
 
 CVM_BUILTIN_BODY(b_hex)
 {

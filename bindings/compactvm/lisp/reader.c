@@ -1,193 +1,154 @@
-/* reader.c - text to values.
- *
- *     ; a comment          12  -3.5  1e9         "text\n"
- *     symbol               (a b . c)             'x is (quote x)
- *     nil true false
- */
+/* reader.c - text to values. It takes a character of a stream when it needs one, so it can read a terminal. */
 #include "lisp.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define DOT CVM_UNBOUND         /* read: a dot that stands alone */
 
 static cvm_value read_form(cvm_reader *r);
-
-/* Whatever went wrong while reading an expression happened at this line. */
-static cvm_value failed_at(cvm_reader *r, int line)
-{
-    if (r->vm->error_line == 0) {
-        r->vm->error_file = *r->file;
-        r->vm->error_line = line;
-    }
-    return CVM_NONE;
-}
 
 static cvm_value reader_fail(cvm_reader *r, int line, const char *message)
 {
     cvm_fail(r->vm, "%s", message);
-    return failed_at(r, line);
+    cvm_error_at(r->vm, cvm_bytes(*r->file), line);
+    return CVM_NONE;
+}
+
+void cvm_reader_open(cvm_reader *r, cvm *vm, FILE *in, cvm_value name)
+{
+    *r = (cvm_reader){ .vm = vm, .in = in, .file = cvm_root(vm, name), .line = 1, .new_line = 1 };
 }
 
 /* ---- characters ---------------------------------------------------------- */
 
-/* Is there one more? */
-static int more(cvm_reader *r)
+/* The next character, or EOF. */
+static int peek(cvm_reader *r)
 {
-    if (r->at == r->end && r->refill != NULL && !r->ended)
-        r->ended = !r->refill(r);       /* it is asked only once */
-    return r->at < r->end;
+    if (!r->has_next) {
+        r->next = r->get != NULL ? r->get(r) : getc(r->in);
+        r->has_next = 1;
+    }
+    return r->next;
 }
 
-static void next(cvm_reader *r)
+/* Take it, if it is not EOF. */
+static int take(cvm_reader *r)
 {
-    if (*r->at == '\n' && r->line < INT_MAX)
-        r->line++;
-    r->at++;
+    int c = peek(r);
+
+    r->has_next = c == EOF;
+    r->new_line = c == '\n';
+    r->line += c == '\n' && r->line < INT_MAX;
+    return c;
 }
 
-static int is_blank(char c)
+void cvm_skip_line(cvm_reader *r)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    while ((r->has_next || !r->new_line) && peek(r) != EOF)
+        take(r);
 }
 
-static int is_delimiter(char c)
+/* At a semicolon; and at a first line for the shell. */
+static int starts_comment(const cvm_reader *r, int c)
 {
-    return is_blank(c) || c == '(' || c == ')' || c == '[' || c == ']' || c == '"' || c == ';' || c == '\'';
+    return c == ';' || (c == '#' && r->line == 1 && r->new_line);
 }
 
 /* 0: the text ends. */
 static int skip_blanks(cvm_reader *r)
 {
-    int comment = 0;
+    int c, comment = 0;
 
-    while (more(r) && (comment || *r->at == ';' || is_blank(*r->at))) {
-        comment = *r->at == ';' || (comment && *r->at != '\n');
-        next(r);
+    while ((c = peek(r)) != EOF && (comment || starts_comment(r, c) || c == ' ' || (c >= '\t' && c <= '\r'))) {
+        comment = starts_comment(r, c) || (comment && c != '\n');
+        take(r);
     }
-    return more(r);
+    return c != EOF;
 }
 
 /* ---- atoms -------------------------------------------------------------- */
-
-/* An optional sign and digits. 0: the number does not fit a word. */
-static int parse_whole(const char *text, intptr_t *number)
-{
-    int negative = *text == '-';
-    intptr_t n = 0;
-
-    for (text += negative || *text == '+'; *text != '\0'; text++) {
-        int digit = *text - '0';
-
-        if (n < (INTPTR_MIN + digit) / 10)
-            return 0;
-        n = n * 10 - digit;                 /* downwards: the range is wider there */
-    }
-    if (!negative && n == INTPTR_MIN)
-        return 0;
-    *number = negative ? n : -n;
-    return 1;
-}
 
 /* The number that the text spells; CVM_NONE: it is none, or the VM has failed. */
 static cvm_value parse_number(cvm *vm, const char *text)
 {
     char *end;
     double number = strtod(text, &end);
-    intptr_t n;
 
     /* No hex, and no "infinity": these are symbols. */
     if (*end != '\0' || end == text || text[strspn(text, "0123456789+-.eE")] != '\0')
         return CVM_NONE;
-    if (strpbrk(text, ".eE") == NULL && parse_whole(text, &n))
-        return cvm_integer(vm, n);
+    errno = 0;
+    intmax_t n = strtoimax(text, &end, 10);
+    if (*end == '\0' && errno == 0 && n >= INTPTR_MIN && n <= INTPTR_MAX)
+        return cvm_integer(vm, (intptr_t)n);
     return cvm_real_new(vm, number);
 }
 
-/* The byte that an escape stands for, or -1. */
+static cvm_value parse_atom(cvm *vm, const char *text, size_t length)
+{
+    cvm_value v = strcmp(text, "nil") == 0 ? CVM_NIL : strcmp(text, "true") == 0 ? CVM_TRUE
+                : strcmp(text, "false") == 0 ? CVM_FALSE : strcmp(text, ".") == 0 ? DOT : parse_number(vm, text);
+
+    return v != CVM_NONE || vm->error.failed ? v : cvm_symbol_new(vm, text, length);
+}
+
+static cvm_value read_atom(cvm_reader *r)
+{
+    cvm_memory text;
+    cvm_value v = CVM_NONE;
+    int c;
+
+    if (!cvm_memory_open(r->vm, &text))
+        return CVM_NONE;
+    while ((c = peek(r)) > ' ' && c != 127 && strchr("()[]\";'", c) == NULL)
+        putc(take(r), text.out);
+    if (cvm_memory_close(r->vm, &text) && text.length > 0)
+        v = parse_atom(r->vm, text.bytes, text.length);
+    else if (!r->vm->error.failed)
+        cvm_fail(r->vm, "unexpected byte 0x%02x in a program", (unsigned)c);
+    free(text.bytes);
+    return v;
+}
+
+/* The byte that an escape stands for, or EOF. */
 static int read_escape(cvm_reader *r)
 {
-    static const char letters[] = "ntr\"\\", bytes[] = "\n\t\r\"\\", digits[] = "0123456789abcdef";
-    char c = *r->at;
-    const char *known = c != '\0' ? strchr(letters, c) : NULL, *high, *low;
+    static const char letters[] = "ntr\"\\", bytes[] = "\n\t\r\"\\";
+    int c = take(r);
+    const char *known = c > 0 ? strchr(letters, c) : NULL;
+    char digits[3] = { 0 };
 
-    next(r);
     if (known != NULL)
         return bytes[known - letters];
-    if (c != 'x' || r->end - r->at < 2)
-        return -1;
-    high = memchr(digits, r->at[0], 16);
-    low = memchr(digits, r->at[1], 16);
-    r->at += 2;
-    return high != NULL && low != NULL ? (int)(high - digits) * 16 + (int)(low - digits) : -1;
+    if (c != 'x')
+        return EOF;
+    digits[0] = (char)take(r);
+    digits[1] = (char)take(r);
+    return strspn(digits, "0123456789abcdef") == 2 ? (int)strtol(digits, NULL, 16) : EOF;
 }
 
 static cvm_value read_string(cvm_reader *r)
 {
-    int line = r->line, closed = 0;
-    cvm_buffer text = { 0 };
+    int line = r->line, c = take(r);
+    cvm_memory text;
     cvm_value v = CVM_NONE;
 
-    next(r);
-    while (!r->vm->failed && !closed && more(r)) {
-        char c = *r->at;
-
-        next(r);
-        closed = c == '"';
-        if (c == '\\' && more(r)) {
-            int byte = read_escape(r);
-
-            if (byte < 0)
-                reader_fail(r, r->line, "unknown escape in a string");
-            c = (char)byte;
-        }
-        if (!closed)
-            cvm_put(&text, &c, 1);
+    if (!cvm_memory_open(r->vm, &text))
+        return CVM_NONE;
+    while (!r->vm->error.failed && (c = take(r)) != '"' && c != EOF) {
+        if (c == '\\' && peek(r) != EOF && (c = read_escape(r)) == EOF)
+            reader_fail(r, r->line, "unknown escape in a string");
+        putc(c, text.out);
     }
-    if (!r->vm->failed)
-        v = !closed ? reader_fail(r, line, "this string has no end")
-          : text.full ? cvm_out_of_memory(r->vm) : cvm_string_new(r->vm, text.bytes, text.length);
-    cvm_buffer_free(&text);
-    return v != CVM_NONE ? v : failed_at(r, line);
-}
-
-static cvm_value atom(cvm *vm, const char *text, size_t length)
-{
-    static const struct { const char *name; cvm_value v; } words[] = {
-        { "nil", CVM_NIL }, { "true", CVM_TRUE }, { "false", CVM_FALSE }
-    };
-    size_t i;
-    cvm_value v;
-
-    for (i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].name, text) == 0)
-            return words[i].v;
-    v = parse_number(vm, text);
-    return v != CVM_NONE || vm->failed ? v : cvm_symbol_new(vm, text, length);
-}
-
-/* An atom does not go on in the next line: it is in one piece. */
-static cvm_value read_atom(cvm_reader *r)
-{
-    const char *start = r->at;
-    cvm_buffer text = { 0 };
-    char message[64];
-    cvm_value v;
-
-    while (r->at < r->end && !is_delimiter(*r->at)) {
-        size_t length = cvm_utf8_length(r->at, r->end);
-
-        if (length == 0 || *r->at == 127 || (length == 1 && *r->at < ' ')) {
-            snprintf(message, sizeof message, "unexpected byte 0x%02x in a program",
-                     (unsigned)(unsigned char)*r->at);
-            return reader_fail(r, r->line, message);
-        }
-        r->at += length;
-    }
-    cvm_put(&text, start, (size_t)(r->at - start));
-    cvm_put(&text, "", 1);
-    v = text.full ? cvm_out_of_memory(r->vm) : atom(r->vm, text.bytes, text.length - 1);
-    cvm_buffer_free(&text);
-    return v != CVM_NONE ? v : failed_at(r, r->line);
+    if (c == EOF && !r->vm->error.failed)
+        reader_fail(r, line, "this string has no end");
+    if (cvm_memory_close(r->vm, &text) && !r->vm->error.failed)
+        v = cvm_string_new(r->vm, text.bytes, text.length);
+    free(text.bytes);
+    return v;
 }
 
 /* ---- lists -------------------------------------------------------------- */
@@ -195,93 +156,66 @@ static cvm_value read_atom(cvm_reader *r)
 /* A pair that knows where it was read. */
 static cvm_value source_pair(cvm_reader *r, cvm_value car, cvm_value cdr, int line)
 {
-    const cvm_value fields[] = { car, cdr, *r->file, cvm_fixnum(line) };
-    cvm_value v = cvm_record(r->vm, CVM_PAIR, fields, 4);
-
-    return v != CVM_NONE ? v : failed_at(r, line);
-}
-
-/* What follows the dot in a list, up to its end. */
-static cvm_value read_tail(cvm_reader *r, int open_line)
-{
-    int line = r->line;
-    cvm_value *v = cvm_root(r->vm, CVM_NONE);
-
-    next(r);
-    if (skip_blanks(r) && *r->at != ')' && (*v = read_form(r)) == CVM_NONE)
-        return CVM_NONE;
-    if (!skip_blanks(r))
-        return reader_fail(r, open_line, "this ( has no matching )");
-    if (*r->at != ')')
-        return reader_fail(r, line, "more than one item follows the dot");
-    return *v != CVM_NONE ? *v : reader_fail(r, line, "nothing follows the dot");
+    return cvm_record(r->vm, CVM_PAIR, (cvm_value[]){ car, cdr, *r->file, cvm_fixnum(line) }, 4);
 }
 
 /* "(a b)" or "(a . b)". */
 static cvm_value read_list(cvm_reader *r)
 {
-    cvm *vm = r->vm;
     int line = r->line;
-    cvm_value *first = cvm_root(vm, CVM_NIL);
-    cvm_value *last = cvm_root(vm, CVM_NIL);
+    cvm_value *list = cvm_root(r->vm, CVM_NIL), tail = CVM_NIL;
 
-    next(r);
-    while (skip_blanks(r) && *r->at != ')') {
-        int at_line = r->line, dot = *r->at == '.' && r->end - r->at > 1 && is_delimiter(r->at[1]);
-        cvm_value v;
+    take(r);
+    while (skip_blanks(r) && peek(r) != ')') {
+        int at_line = r->line;
+        cvm_value v = read_form(r);
 
-        if (dot && *last == CVM_NIL)
-            return reader_fail(r, at_line, "a dot must stand before the last item of a list");
-        v = dot ? read_tail(r, line) : read_form(r);
-        if (v != CVM_NONE && !dot)
-            v = source_pair(r, v, CVM_NIL, at_line);
+        if (v == DOT) {
+            v = tail = *list != CVM_NIL && skip_blanks(r) && peek(r) != ')' ? read_form(r) : DOT;
+            if (v != CVM_NONE && (v == DOT || !skip_blanks(r) || peek(r) != ')'))
+                return reader_fail(r, at_line, "a dot must stand before the last item of a list");
+        } else if (v != CVM_NONE) {
+            v = *list = source_pair(r, v, *list, at_line);
+        }
         if (v == CVM_NONE)
             return CVM_NONE;
-        if (*last == CVM_NIL)
-            *first = v;
-        else
-            cvm_store(vm, *last, &CVM_PAIR_OF(*last)->cdr, v);
-        *last = v;
     }
-    if (!more(r))
+    if (peek(r) == EOF)
         return reader_fail(r, line, "this ( has no matching )");
-    next(r);
-    return *first;
+    take(r);
+    return cvm_turn(r->vm, *list, tail);
 }
 
 /* 'x is (quote x). */
 static cvm_value read_quote(cvm_reader *r)
 {
     int line = r->line;
-    cvm_value *quoted;
 
-    next(r);
+    take(r);
     if (!skip_blanks(r))
         return reader_fail(r, line, "nothing follows the quote");
-    quoted = cvm_root(r->vm, read_form(r));
+    cvm_value *quoted = cvm_root(r->vm, read_form(r));
     if (*quoted == CVM_NONE || (*quoted = source_pair(r, *quoted, CVM_NIL, line)) == CVM_NONE)
         return CVM_NONE;
-    return source_pair(r, cvm_lisp_of(r->vm)->quote, *quoted, line);
+    cvm_value quote = cvm_symbol_new(r->vm, "quote", 5);
+    return quote != CVM_NONE ? source_pair(r, quote, *quoted, line) : CVM_NONE;
 }
 
 /* There is at least one character, not a blank. */
 static cvm_value read_form(cvm_reader *r)
 {
     size_t scope = cvm_open(r->vm);
-    char message[16];
-    cvm_value v;
+    int c = peek(r);
 
-    if (*r->at == ')' || *r->at == '[' || *r->at == ']') {
-        snprintf(message, sizeof message, "unexpected %c", *r->at);
-        return reader_fail(r, r->line, message);
-    }
-    if (*r->at == '"')
+    if (c == ')' || c == '[' || c == ']')
+        return cvm_fail(r->vm, "unexpected %c", c);
+    if (c == '"')
         return read_string(r);
-    if (*r->at != '(' && *r->at != '\'')
+    if (c != '(' && c != '\'')
         return read_atom(r);
     if (!cvm_enter(r->vm))
-        return failed_at(r, r->line);
-    v = *r->at == '(' ? read_list(r) : read_quote(r);
+        return CVM_NONE;
+    cvm_value v = c == '(' ? read_list(r) : read_quote(r);
     cvm_leave(r->vm);
     cvm_close(r->vm, scope);
     return v;
@@ -289,9 +223,14 @@ static cvm_value read_form(cvm_reader *r)
 
 cvm_value cvm_read(cvm_reader *r)
 {
-    r->inside = r->ended = 0;
+    r->inside = 0;
     if (!skip_blanks(r))
         return CVM_NONE;
     r->inside = 1;
-    return read_form(r);
+    cvm_value v = read_form(r);
+    if (v == DOT)
+        v = cvm_fail(r->vm, "unexpected .");
+    if (v == CVM_NONE)
+        cvm_error_at(r->vm, cvm_bytes(*r->file), r->line);
+    return v;
 }

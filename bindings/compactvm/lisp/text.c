@@ -1,26 +1,36 @@
-/* text.c - strings, symbols, and output. */
+/* text.c - strings, and output. */
 #include "lisp.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 CVM_BUILTIN_BODY(b_string_length) { return cvm_size(vm, CVM_STRING_OF(args[0])->length); }
 
+/* A new string of so many bytes: the strings in rooted slots, one after the other, each from `start` on.
+   step 0: the first one again and again. */
+static cvm_value join(cvm *vm, const cvm_value *strings, size_t step, size_t start, size_t length)
+{
+    cvm_value v = cvm_string_new(vm, NULL, length);
+    size_t n;
+
+    for (size_t at = 0; v != CVM_NONE && at < length; at += n, strings += step) {
+        n = CVM_STRING_OF(*strings)->length - start;
+        if (n > length - at)
+            n = length - at;
+        memcpy(CVM_STRING_OF(v)->bytes + at, cvm_bytes(*strings) + start, n);
+    }
+    return v;
+}
+
 CVM_BUILTIN_BODY(b_string_append)
 {
-    size_t i, length = 0, at = 0;
-    cvm_value v;
+    size_t length = 0;
 
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (CVM_STRING_OF(args[i])->length > SIZE_MAX / 4 - length)
             return cvm_out_of_memory(vm);
         length += CVM_STRING_OF(args[i])->length;
     }
-    v = cvm_string_new(vm, NULL, length);
-    for (i = 0; v != CVM_NONE && i < n; i++) {
-        memcpy(CVM_STRING_OF(v)->bytes + at, cvm_bytes(args[i]), CVM_STRING_OF(args[i])->length);
-        at += CVM_STRING_OF(args[i])->length;
-    }
-    return v;
+    return join(vm, args, 1, 0, length);
 }
 
 /* (substring s start) or (substring s start end) */
@@ -28,95 +38,57 @@ CVM_BUILTIN_BODY(b_substring)
 {
     size_t length = CVM_STRING_OF(args[0])->length, start = cvm_index_of(args[1]);
     size_t end = n > 2 ? cvm_index_of(args[2]) : length;
-    cvm_value v;
 
-    if (start > length || end > length)
-        return cvm_fail(vm, "substring: index %lu is out of range, the length is %lu",
-                        (unsigned long)(start > length ? start : end), (unsigned long)length);
-    if (start > end)
-        return cvm_fail(vm, "substring: the start %lu is behind the end %lu", (unsigned long)start,
-                        (unsigned long)end);
-    v = cvm_string_new(vm, NULL, end - start);
-    if (v != CVM_NONE)
-        memcpy(CVM_STRING_OF(v)->bytes, cvm_bytes(args[0]) + start, end - start);
-    return v;
+    if (start > end || end > length)
+        return cvm_fail(vm, "substring: from %lu to %lu is out of range, the length is %lu", (unsigned long)start,
+                        (unsigned long)end, (unsigned long)length);
+    return join(vm, args, 0, start, end - start);
 }
 
 /* (string-repeat s times) */
 CVM_BUILTIN_BODY(b_string_repeat)
 {
-    size_t times = cvm_index_of(args[1]), length = CVM_STRING_OF(args[0])->length, i;
-    cvm_value v;
+    size_t times = cvm_index_of(args[1]), length = CVM_STRING_OF(args[0])->length;
 
-    if (length == 0)
-        return args[0];
-    if (times > SIZE_MAX / 4 / length)
+    if (length > 0 && times > SIZE_MAX / 4 / length)
         return cvm_out_of_memory(vm);
-    v = cvm_string_new(vm, NULL, times * length);
-    for (i = 0; v != CVM_NONE && i < times; i++)
-        memcpy(CVM_STRING_OF(v)->bytes + i * length, cvm_bytes(args[0]), length);
-    return v;
+    return join(vm, args, 0, 0, times * length);
 }
 
 /* (string-search s part): where part first occurs in s, or false */
 CVM_BUILTIN_BODY(b_string_search)
 {
-    size_t length = CVM_STRING_OF(args[0])->length, part = CVM_STRING_OF(args[1])->length, i;
+    size_t length = CVM_STRING_OF(args[0])->length, part = CVM_STRING_OF(args[1])->length;
 
-    for (i = 0; part <= length && i <= length - part; i++)
+    for (size_t i = 0; part <= length && i <= length - part; i++)
         if (memcmp(cvm_bytes(args[0]) + i, cvm_bytes(args[1]), part) == 0)
             return cvm_size(vm, i);
     return CVM_FALSE;
 }
 
-/* The text is copied first: it would move when the symbol is made. */
-CVM_BUILTIN_BODY(b_string_to_symbol)
-{
-    cvm_buffer text = { 0 };
-    cvm_value v;
-
-    cvm_put(&text, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length + 1);
-    v = text.full ? cvm_out_of_memory(vm) : cvm_symbol_new(vm, text.bytes, text.length - 1);
-    cvm_buffer_free(&text);
-    return v;
-}
-
 /* ---- printing ------------------------------------------------------------ */
-
-/* All arguments, with `between` between them; 0 after a failure. */
-static int put_all(cvm *vm, cvm_value *args, size_t n, int quoted, const char *between, cvm_buffer *out)
-{
-    size_t i;
-    int ok = 1;
-
-    out->limit = vm->heap.limit;
-    for (i = 0; ok && i < n; i++) {
-        if (i > 0)
-            cvm_put_text(out, between);
-        ok = cvm_print(vm, args[i], quoted, out);
-    }
-    return ok;
-}
 
 static cvm_value as_text(cvm *vm, cvm_value *args, size_t n, int quoted)
 {
-    cvm_buffer out = { 0 };
-    cvm_value v = put_all(vm, args, n, quoted, "", &out) ? cvm_string_new(vm, out.bytes, out.length) : CVM_NONE;
+    cvm_memory text;
+    cvm_value v = CVM_NONE;
 
-    cvm_buffer_free(&out);
+    if (cvm_print_all(vm, args, n, quoted, "", &text))
+        v = cvm_string_new(vm, text.bytes, text.length);
+    free(text.bytes);
     return v;
 }
 
 static cvm_value show(cvm *vm, cvm_value *args, size_t n, const char *between, const char *end)
 {
-    cvm_buffer out = { 0 };
-    int ok = put_all(vm, args, n, 0, between, &out);
+    cvm_memory text;
+    int ok = cvm_print_all(vm, args, n, 0, between, &text);
 
-    if (ok && out.length > 0)
-        fwrite(out.bytes, 1, out.length, vm->out);
-    if (ok)
-        fputs(end, vm->out);
-    cvm_buffer_free(&out);
+    if (ok) {
+        fwrite(text.bytes, 1, text.length, vm->config.out);
+        fputs(end, vm->config.out);
+    }
+    free(text.bytes);
     return ok ? CVM_NIL : CVM_NONE;
 }
 
@@ -129,21 +101,19 @@ CVM_BUILTIN_BODY(b_display) { return show(vm, args, n, "", ""); }
 /* (error x ...): fail; the message is made of the arguments as print shows them */
 CVM_BUILTIN_BODY(b_error)
 {
-    cvm_buffer out = { 0 };
+    cvm_memory text;
 
-    if (put_all(vm, args, n, 0, " ", &out))
-        cvm_fail(vm, "%.*s", (int)(out.length < sizeof vm->message ? out.length : sizeof vm->message),
-                 out.length > 0 ? out.bytes : "");
-    cvm_buffer_free(&out);
+    if (cvm_print_all(vm, args, n, 0, " ", &text))
+        cvm_fail(vm, "%s", text.bytes);
+    free(text.bytes);
     return CVM_NONE;
 }
 
 const cvm_builtin_def cvm_text_builtins[] = {
     { "string-length", "s", b_string_length },      { "string-append", "s*", b_string_append },
     { "substring", "si?i", b_substring },           { "string-repeat", "si", b_string_repeat },
-    { "string-search", "ss", b_string_search },     { "string->symbol", "s", b_string_to_symbol },
-    { "to-string", ".*", b_to_string },             { "repr", ".", b_repr },
-    { "print", ".*", b_print },                     { "display", ".*", b_display },
-    { "error", ".*", b_error },
+    { "string-search", "ss", b_string_search },     { "to-string", ".*", b_to_string },
+    { "repr", ".", b_repr },                        { "print", ".*", b_print },
+    { "display", ".*", b_display },                 { "error", ".*", b_error },
     { NULL, NULL, NULL }
 };

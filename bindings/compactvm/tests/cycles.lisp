@@ -170,7 +170,7 @@
 (nothing-left)
 
 ; many small ones, some of them held, in the midst of others
-(define (keep i) (string->symbol (to-string "keep" i)))
+(define (keep i) (read (to-string "keep" i)))
 (define (each-tenth f) (for-each (lambda (i) (when (= 0 (modulo i 10)) (f i))) (range n)))
 (for-each (lambda (i)
             (let ((w (looped (to-string i))))

@@ -18,7 +18,7 @@ static void expect(int ok, const char *what)
         printf("FAILED: %s\n", what);
 }
 
-static cvm *start(int stress)
+static cvm *start_as(int stress, int incremental)
 {
     static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_toolkit_layer, NULL };
     cvm_config config = { 0 };
@@ -26,6 +26,7 @@ static cvm *start(int stress)
 
     config.layers = layers;
     config.stress = stress;
+    config.incremental = incremental;
     config.heap_limit = 8u << 20;
     vm = cvm_new(&config);
     if (vm == NULL) {
@@ -33,6 +34,11 @@ static cvm *start(int stress)
         exit(1);
     }
     return vm;
+}
+
+static cvm *start(int stress)
+{
+    return start_as(stress, 0);
 }
 
 static cvm_value run(cvm *vm, const char *text)
@@ -91,18 +97,84 @@ static void test_late(int stress)
     free(vm);
 }
 
+/* The machine ends while a collection marks in slices: deallocators run programs, which collect, and look
+   at what was marked and at what was not. */
+static void test_marking(int stress)
+{
+    static const size_t parts[] = { 1, 100, 2000, 20000 };
+    size_t i;
+
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        cvm *vm = start_as(stress, 1);
+
+        run(vm, "(define found 0) (define (make name next)"
+                "  (let ((w (new 'window name)))"
+                "    (call w 'on-close (lambda (self n) (gc-minor) (map car (list (list n))) (gc) (gc-slice 10)))"
+                "    (call w 'on-finalize (lambda (self n) (set! found (cons self found)) (gc-slice 100)))"
+                "    (when next (call w 'add next)) w))");
+        run(vm, "(define all (map (lambda (i) (make (to-string i) (make \"child\" nil))) (range 50)))"
+                "(define rings (map (lambda (i) (let ((w (make \"ring\" nil)))"
+                "  (call w 'on-click (lambda () w)) w)) (range 20))) (gc)"
+                "(set! rings nil) (set! all (cons (make \"young\" nil) (cdr all)))");
+        expect(cvm_heap_slice(&vm->heap, parts[i]), "a collection marks");
+        expect(vm->heap.marking == 1, "and is not yet at its end");
+        run(vm, "(make \"made meanwhile\" (car (cdr all)))");
+        while (i % 2 != 0 && vm->heap.marking == 1 && cvm_heap_slice(&vm->heap, 1))
+            ;
+        expect(vm->heap.marking == 1 + (int)(i % 2) || stress, "and goes on, also when garbage is known");
+        expect(cvm_free(vm) == 0, "nothing is held");
+    }
+}
+
+/* What is made while a VM starts is never collected, though nothing refers to it, and never moves. Its first
+   references can be to young objects, and to those that slices have not marked so far. */
+static void test_prebuilt(int stress)
+{
+    cvm *vm = start_as(stress, 1);
+    cvm_value prebuilt[2];
+    size_t i;
+
+    for (i = 0; i < 2; i++) {
+        cvm_value v = run(vm, "(define g (vector (list 1 (list 2)))) (gc)"
+                              "(if (gc-slice 1) (let ((x (vector-ref g 0))) (vector-set! g 0 nil) x) nil)");
+
+        v = i == 0 ? run(vm, "(list 1 (list 2))") : v;
+        vm->heap.booting = 1;
+        prebuilt[i] = cvm_vector_new(vm, 1, v);
+        vm->heap.booting = 0;
+        run(vm, "(gc-minor) (range 100) (gc) (range 100)");
+    }
+    run(vm, "(gc) (while (gc-slice 100)) (range 100) (gc)");
+    for (i = 0; i < 2; i++) {
+        expect(cvm_is(prebuilt[i], CVM_VECTOR), "a prebuilt object stays");
+        cvm_define(vm, "found", CVM_VECTOR_OF(prebuilt[i])->items[0]);
+        expect(run(vm, "(equal? found '(1 (2)))") == CVM_TRUE, "and what it refers to");
+    }
+    expect(cvm_free(vm) == 0, "nothing is held of prebuilt objects");
+}
+
 /* Errors are values: the machine is as good as before. */
 static void test_errors(int stress)
 {
     cvm *vm = start(stress);
+    FILE *out = tmpfile();
     char text[300];
 
-    expect(run(vm, "(+ 1\n (car 5))") == CVM_NONE && vm->failed, "an error is reported");
+    expect(run(vm, "(+ 1\n (car 5))") == CVM_NONE && vm->error.failed, "an error is reported");
     cvm_error_text(vm, text, sizeof text);
     expect(strcmp(text, "test:2: error: car: expected a pair, got 5") == 0, "with its place");
     cvm_error_clear(vm);
     expect(run_number(vm, "(+ 1 2)") == 3, "and work goes on");
     expect(vm->sp == 0 && vm->depth == 0, "nothing is left on the stack");
+    expect(run(vm, "(define (f x)\n (car x))\n(+ 1 (f 5))") == CVM_NONE, "an error in a call");
+    cvm_heap_major(&vm->heap);
+    expect(out != NULL, "there is a file for text");
+    cvm_print_calls(vm, out);
+    rewind(out);
+    expect(fgets(text, sizeof text, out) != NULL && strcmp(text, "    in f, called at test:3\n") == 0
+           && fgets(text, sizeof text, out) == NULL, "its call is still known after a collection");
+    fclose(out);
+    cvm_error_clear(vm);
     expect(run(vm, "(define (f) (f)") == CVM_NONE, "a text without an end is an error");
     cvm_error_clear(vm);
     expect(run(vm, "(define (f n) (+ 1 (f n))) (f 1)") == CVM_NONE, "so is an endless recursion");
@@ -117,7 +189,7 @@ static void test_errors(int stress)
 static void *recurse(void *vm)
 {
     expect(run(vm, "(define (f n) (if (= n 0) 0 (+ 1 (f (- n 1))))) (f 100000)") == CVM_NONE
-           && strcmp(((cvm *)vm)->message, "recursion too deep") == 0, "recursion is bounded");
+           && strcmp(((cvm *)vm)->error.message, "recursion too deep") == 0, "recursion is bounded");
     cvm_error_clear(vm);
     expect(run_number(vm, "(f 30)") == 30, "and work goes on");
     return NULL;
@@ -129,12 +201,14 @@ static void test_threads(void)
     cvm *vm = start(0);
     size_t i;
 
-    vm->max_depth = 1u << 30;
+    vm->config.max_depth = 1u << 30;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         pthread_attr_t attributes;
         pthread_t thread;
 
+        vm->config.c_stack = 0;            /* that of the process */
         recurse(vm);
+        vm->config.c_stack = sizes[i] / 2;
         expect(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, sizes[i]) == 0
                && pthread_create(&thread, &attributes, recurse, vm) == 0
                && pthread_join(thread, NULL) == 0, "the thread runs");
@@ -157,6 +231,8 @@ int main(void)
         test_two(stress);
         test_late(stress);
         test_errors(stress);
+        test_marking(stress);
+        test_prebuilt(stress);
     }
     test_threads();
     printf("%d passed, %d failed\n", passed, failed);

@@ -7,7 +7,7 @@
         cons car cdr set-car! set-cdr! list length append reverse nth range
         map for-each fold apply
         string-length string-append substring string-repeat string-search
-        string->symbol to-string repr
+        to-string repr
         vector make-vector vector-length vector-ref vector-set!
         try error eval load read gc-minor address where stat
         new call dispose hold held release c-address c-sees c-refs c-log

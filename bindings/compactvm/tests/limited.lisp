@@ -7,7 +7,7 @@
 (define (forever list) (forever (cons 1 list)))
 (define (double-string s) (double-string (string-append s s)))
 (define (double-vector n) (cons (make-vector n n) (double-vector (* 2 n))))
-(define (many-symbols n) (string->symbol (string-append "symbol" (to-string n))) (many-symbols (+ n 1)))
+(define (many-symbols n) (read (string-append "symbol" (to-string n))) (many-symbols (+ n 1)))
 (define (no-memory thunk) (assert (equal? (message thunk) "out of memory")))
 
 (define round 0)

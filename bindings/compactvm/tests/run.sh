@@ -83,7 +83,7 @@ done
 awk 'BEGIN { for (i = 0; i < 1000000; i++) printf "("; print "" }' >"$temp/parens.lisp"
 says "a million parentheses" 1 "$temp/parens.lisp:1: error: recursion too deep" \
     "$cvm" "$temp/parens.lisp"
-printf 'quote x\177ELF\001\002' >"$temp/binary.lisp"
+printf '7 \177ELF\001\002' >"$temp/binary.lisp"
 says "a byte that is no text" 1 "$temp/binary.lisp:1: error: unexpected byte 0x7f in a program" \
     "$cvm" "$temp/binary.lisp"
 check "the VM's own binary as a script" 1 "$cvm" "$cvm" && pass
@@ -112,9 +112,11 @@ cat >"$temp/calls.lisp" <<'END'
        (last x))
      (list 5))
 END
-says "a call stack, and a line for the shell" 1 "$temp/calls.lisp:3: error: car: expected a pair, got 5
+for mode in '' --stress; do
+    says "a call stack, and a line for the shell $mode" 1 "$temp/calls.lisp:3: error: car: expected a pair, got 5
     in inner, called at $temp/calls.lisp:6
-    in outer, called at $temp/calls.lisp:7" "$cvm" "$temp/calls.lisp"
+    in outer, called at $temp/calls.lisp:7" "$cvm" $mode "$temp/calls.lisp"
+done
 printf '(define (f n) (if (= n 0) (error "end") (+ 1 (f (- n 1)))))\n(f 20)\n' >"$temp/calls.lisp"
 says "a deep call stack" 1 "$temp/calls.lisp:1: error: end
 $(for i in 1 2 3 4 5 6 7 8; do echo "    in f, called at $temp/calls.lisp:1"; done)
@@ -130,9 +132,30 @@ says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
 says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
 says "--incremental" 0 true "$cvm" --incremental -e '(gc-slice 1)'
 says "without it a slice is a whole collection" 0 false "$cvm" -e '(gc-slice 1)'
-check "--max-pause" 0 "$cvm" --max-pause -e '(gc)' &&
-    if grep -Eqx 'longest pauses:( (minor|slice|finish|compaction|pending) [0-9]+\.[0-9]{3} ms,?){5}' "$temp/err"
-    then pass; else fail "--max-pause"; fi
+# The numbers of kinds that there were are not zero.
+pauses() {
+    check "--max-pause, $1" 0 "$cvm" --max-pause $2 -e "$3" &&
+        if grep -Eqx 'longest pauses:( (minor|slice|finish|compaction|pending) [0-9]+\.[0-9]{3} ms,?){5}' "$temp/err" &&
+            grep -Eq "$4" "$temp/err"
+        then pass; else fail "--max-pause, $1: expected $4"; fi
+}
+more='[0-9.]*[1-9][0-9.]* ms'
+pauses "one collection" "" '(gc)' "slice 0.000 ms, finish $more, compaction $more"
+pauses "slices" --incremental '(while (gc-slice 100000))' "minor .*, slice $more, finish $more, compaction $more"
+pauses "deallocators" "" "(begin (for-each (lambda (i) (new 'window \"w\")) (range 5000)) (gc) (+ 1 1))" "pending $more"
+pauses "what decides is no slice" --incremental "
+    (for-each (lambda (i) (let ((w (new 'window \"w\"))) (call w 'on-click (lambda () w)) nil)) (range 100))
+    (define (mark) (while (= (stat 'marking) 1) (gc-slice 1)) (print (stat 'marking)) 0)
+    (define (deep n) (if (= n 0) (mark) (+ 1 (deep (- n 1)))))
+    (gc-minor) (gc-slice 1) (deep 200)" "slice $more, finish $more, compaction 0.000 ms"
+if [ "$(head -n 1 "$temp/out")" = 2 ]; then pass; else fail "--max-pause: more slices follow"; fi
+pauses "a deallocator that collects 40 times" "" "
+    (define keep (range 300000)) (define ran false) (gc)
+    (let ((w (new 'window \"w\"))) (call w 'on-close (lambda (self n) (for-each (lambda (i) (gc)) (range 40)) (set! ran true))))
+    (gc) (begin ran ran)" "minor"
+if [ "$(cat "$temp/out")" = true ] && sed 's/[a-z:, ]*//; s/ms, [a-z]*//g' "$temp/err" | awk '{ exit !($5 < 4 * ($3 + $4)) }'
+then pass; else fail "--max-pause: pending is not the collections, too"; fi
+pauses "no collection" "" 5 'minor 0.000 ms, slice 0.000 ms, finish 0.000 ms, compaction 0.000 ms'
 says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
 says "a program that takes all the memory" 1 "-e:1: error: out of memory
     in f, called at -e:1" "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'

@@ -138,7 +138,7 @@ static void note_block(struct py_borrows *b, char *block, int comes)
 }
 
 /* The header's allocator hook. Frees inside collections, too. */
-static void *note_and_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
+void *py_note_and_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     struct py_borrows *b = py_state_of(userdata)->borrows;
     void *result;
@@ -185,7 +185,6 @@ int py_borrows_open(cvm *vm)
     b->capacity = 64;
     b->buckets = calloc(b->capacity, sizeof *b->buckets);
     py_state_of(vm)->borrows = b;
-    vm->ops.realloc = note_and_realloc;
     return b->buckets != NULL && learn_layouts(b);
 }
 

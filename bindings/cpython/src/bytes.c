@@ -150,12 +150,12 @@ PyObject *PyObject_Bytes(PyObject *op)
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after)
 {
     int quote = memchr(bytes, '\'', (size_t)n) != NULL && memchr(bytes, '"', (size_t)n) == NULL ? '"' : '\'';
-    cvm_buffer out = { 0 };
+    py_text out = { 0 };
     PyObject *result;
     Py_ssize_t i;
 
-    cvm_put_text(&out, before);
-    cvm_put_text(&out, quote == '"' ? "b\"" : "b'");
+    py_put_text(&out, before);
+    py_put_text(&out, quote == '"' ? "b\"" : "b'");
     for (i = 0; i < n; i++) {
         char c = bytes[i], text[8];
 
@@ -165,12 +165,12 @@ PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, con
             snprintf(text, sizeof text, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
         else
             snprintf(text, sizeof text, c >= ' ' && c < 127 ? "%c" : "\\x%02x", (unsigned char)c);
-        cvm_put_text(&out, text);
+        py_put_text(&out, text);
     }
-    cvm_put_text(&out, quote == '"' ? "\"" : "'");
-    cvm_put_text(&out, after);
+    py_put_text(&out, quote == '"' ? "\"" : "'");
+    py_put_text(&out, after);
     result = PyUnicode_FromStringAndSize(out.bytes, (Py_ssize_t)out.length);
-    cvm_buffer_free(&out);
+    py_text_free(&out);
     return result;
 }
 
@@ -182,27 +182,6 @@ static PyObject *item(PyObject *op, Py_ssize_t i)
     if (i < 0 || i >= PyBytes_GET_SIZE(op))
         return PyErr_Format(PyExc_IndexError, "index out of range");
     return PyLong_FromLong((unsigned char)PyBytes_AS_STRING(op)[i]);
-}
-
-static PyObject *subscript(PyObject *op, PyObject *key)
-{
-    Py_ssize_t start, stop, step, n, i;
-    PyObject *result;
-
-    if (PyIndex_Check(key)) {
-        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-        if (i == -1 && PyErr_Occurred())
-            return NULL;
-        return item(op, i < 0 ? i + PyBytes_GET_SIZE(op) : i);
-    }
-    if (!PySlice_Check(key))
-        return PyErr_Format(PyExc_TypeError, "byte indices must be integers or slices, not %.200s", Py_TYPE(key)->tp_name);
-    if (PySlice_GetIndicesEx(key, PyBytes_GET_SIZE(op), &start, &stop, &step, &n) < 0)
-        return NULL;
-    result = PyBytes_FromStringAndSize(NULL, n);
-    for (i = 0; result != NULL && i < n; i++)
-        PyBytes_AS_STRING(result)[i] = PyBytes_AS_STRING(op)[start + i * step];
-    return result;
 }
 
 static PyObject *repeat(PyObject *op, Py_ssize_t times)
@@ -293,7 +272,7 @@ static PyMethodDef methods[] = {
     { NULL, NULL, 0, NULL }
 };
 static PySequenceMethods as_sequence = { .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item };
-static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript };
+static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript };
 static PyBufferProcs as_buffer = { getbuffer, NULL };
 
 PyTypeObject PyBytes_Type = {

@@ -176,16 +176,18 @@ static PyObject *procedure_get(PyObject *op, PyObject *x, PyObject *type)
 
 static PyObject *host_repr(PyObject *op)
 {
-    cvm_buffer out = { 0 };
+    cvm_memory text;
     cvm_value v = py_host_of(op);
-    PyObject *text = NULL;
+    PyObject *result = NULL;
 
-    if (v != CVM_NONE && cvm_print(py_vm, v, 1, &out))
-        text = PyUnicode_DecodeUTF8(out.bytes, (Py_ssize_t)out.length, "replace");
-    else if (v != CVM_NONE)
+    if (v == CVM_NONE)
+        return NULL;
+    if (cvm_print_all(py_vm, &v, 1, 1, "", &text))
+        result = PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.length, "replace");
+    else
         py_fetch_failure();
-    cvm_buffer_free(&out);
-    return text;
+    free(text.bytes);
+    return result;
 }
 
 static PyObject *procedure_name(PyObject *op, void *none)

@@ -80,8 +80,3 @@ const char *Py_GetVersion(void)
 {
     return PY_VERSION;
 }
-
-PyThreadState *PyThreadState_Get(void)
-{
-    return (PyThreadState *)(void *)py_vm;
-}

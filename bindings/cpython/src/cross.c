@@ -79,7 +79,7 @@ PyObject *py_from_item(cvm_value v)
         return Py_NewRef(v == CVM_TRUE ? Py_True : v == CVM_FALSE ? Py_False : Py_None);
     else
         op = (PyObject *)(void *)cvm_ob_of(py_vm, v);
-    if (op == NULL && py_vm->failed)
+    if (op == NULL && py_vm->error.failed)
         cvm_error_clear(py_vm);
     return op != NULL ? op : PyErr_NoMemory();
 }
@@ -87,7 +87,7 @@ PyObject *py_from_item(cvm_value v)
 PyObject *py_from_value(cvm_value v)
 {
     if (v == CVM_NONE) {
-        if (py_vm->failed)
+        if (py_vm->error.failed)
             py_fetch_failure();
         return NULL;
     }
@@ -136,11 +136,10 @@ static cvm_value outside_new(cvm *vm, PyObject *op, int kind, size_t length, con
 }
 
 /* For an object that was made in C. */
-static cvm_value proxy_new(cvm *vm, rrc_object *ob, int *kind)
+static cvm_value proxy_new(cvm *vm, rrc_object *ob)
 {
     PyObject *op = (PyObject *)(void *)ob;
 
-    (void)kind;
     if (py_is_gone(vm, ob))
         return cvm_fail(vm, "the host's object of this %s is gone", Py_TYPE(op)->tp_name);
     if (Py_IS_TYPE(op, &PyUnicode_Type)) {
@@ -249,7 +248,7 @@ cvm_value py_fail(void)
              *message != '\0' ? ": " : "", message);
     Py_XDECREF(text);
     Py_XSETREF(py->flying, value);
-    py->flying_at = py_vm->failures;
+    py->flying_at = py_vm->error.number;
     Py_XDECREF(type);
     Py_XDECREF(traceback);
     return CVM_NONE;
@@ -258,18 +257,18 @@ cvm_value py_fail(void)
 void py_fetch_failure(void)
 {
     py_state *py = PY;
-    char message[sizeof py_vm->message];
+    char message[sizeof py_vm->error.message];
 
-    if (py->flying != NULL && py->flying_at == py_vm->failures) {
+    if (py->flying != NULL && py->flying_at == py_vm->error.number) {
         PyErr_SetObject((PyObject *)Py_TYPE(py->flying), py->flying);
         Py_CLEAR(py->flying);
-    } else if (strcmp(py_vm->message, "out of memory") == 0) {
+    } else if (strcmp(py_vm->error.message, "out of memory") == 0) {
         PyErr_NoMemory();
     } else {
-        memcpy(message, py_vm->message, sizeof message);
+        memcpy(message, py_vm->error.message, sizeof message);
         PyErr_SetString(strcmp(message, "recursion too deep") == 0 ? PyExc_RecursionError
-                        : py_vm->exiting ? PyExc_SystemExit : PyExc_RuntimeError, message);
+                        : py_vm->error.exiting ? PyExc_SystemExit : PyExc_RuntimeError, message);
     }
-    if (!py_vm->exiting)
+    if (!py_vm->error.exiting)
         cvm_error_clear(py_vm);
 }

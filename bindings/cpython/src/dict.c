@@ -56,7 +56,7 @@ PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key)
         slot = cvm_dict_place(py_vm, *d, *k);
         if (slot != NULL)
             value = borrow(CVM_DICT_OF(*d)->entries, slot);
-        else if (py_vm->failed)
+        else if (py_vm->error.failed)
             py_fetch_failure();
     }
     cvm_close(py_vm, scope);
@@ -89,7 +89,7 @@ int PyDict_SetItem(PyObject *op, PyObject *key, PyObject *value)
     if (open_both(op, key, &d, &k)) {
         v = cvm_root(py_vm, py_to_value(value));
         ok = *v != CVM_NONE && cvm_dict_set(py_vm, *d, *k, *v);
-        if (!ok && py_vm->failed)
+        if (!ok && py_vm->error.failed)
             py_fetch_failure();
     }
     cvm_close(py_vm, scope);
@@ -123,7 +123,7 @@ int PyDict_DelItem(PyObject *op, PyObject *key)
     if (open_both(op, key, &d, &k)) {
         if (cvm_dict_remove(py_vm, *d, *k))
             code = 0;
-        else if (py_vm->failed)
+        else if (py_vm->error.failed)
             py_fetch_failure();
         else
             PyErr_SetObject(PyExc_KeyError, key);
@@ -149,7 +149,7 @@ int PyDict_Contains(PyObject *op, PyObject *key)
 
     if (open_both(op, key, &d, &k)) {
         found = cvm_dict_place(py_vm, *d, *k) != NULL;
-        if (py_vm->failed) {
+        if (py_vm->error.failed) {
             py_fetch_failure();
             found = -1;
         }

@@ -2,7 +2,45 @@
 #include "internal.h"
 
 /* Puts the text of an object, new; NULL: it failed. 0 after a failure. */
-static int put_text(cvm_buffer *out, PyObject *text, int precision)
+static int grow(py_text *out, size_t length)
+{
+    size_t capacity = out->capacity < 64 ? 64 : out->capacity;
+    char *bytes;
+
+    while (capacity < length && capacity <= SIZE_MAX / 4)
+        capacity *= 2;
+    bytes = capacity >= length ? realloc(out->bytes, capacity) : NULL;
+    if (bytes == NULL)
+        return 0;
+    out->bytes = bytes;
+    out->capacity = capacity;
+    return 1;
+}
+
+void py_put(py_text *out, const char *bytes, size_t length)
+{
+    if (length == 0 || out->full)
+        return;
+    if (length > out->capacity - out->length && !grow(out, out->length + length)) {
+        out->full = 1;
+        return;
+    }
+    memcpy(out->bytes + out->length, bytes, length);
+    out->length += length;
+}
+
+void py_put_text(py_text *out, const char *zero_terminated)
+{
+    py_put(out, zero_terminated, strlen(zero_terminated));
+}
+
+void py_text_free(py_text *out)
+{
+    free(out->bytes);
+    memset(out, 0, sizeof *out);
+}
+
+static int put_text(py_text *out, PyObject *text, int precision)
 {
     Py_ssize_t n, i = 0;
     const char *utf8;
@@ -15,13 +53,13 @@ static int put_text(cvm_buffer *out, PyObject *text, int precision)
     (void)i;
     utf8 = text != NULL ? PyUnicode_AsUTF8AndSize(text, &n) : NULL;
     if (utf8 != NULL)
-        cvm_put(out, utf8, (size_t)n);
+        py_put(out, utf8, (size_t)n);
     Py_XDECREF(text);
     return utf8 != NULL;
 }
 
 /* One conversion, whose flags and width stand in spec ("%-5.3"), with a length of l, ll, z, or none. */
-static int put_number(cvm_buffer *out, const char *spec, size_t n, const char *length, char conversion, va_list *args)
+static int put_number(py_text *out, const char *spec, size_t n, const char *length, char conversion, va_list *args)
 {
     char format[48], text[128];
 
@@ -37,11 +75,11 @@ static int put_number(cvm_buffer *out, const char *spec, size_t n, const char *l
         snprintf(text, sizeof text, format, va_arg(*args, Py_ssize_t));
     else
         snprintf(text, sizeof text, format, va_arg(*args, int));
-    cvm_put_text(out, text);
+    py_put_text(out, text);
     return 1;
 }
 
-static int put_string(cvm_buffer *out, const char *text, int precision)
+static int put_string(py_text *out, const char *text, int precision)
 {
     size_t n = 0;
     PyObject *decoded;
@@ -52,7 +90,7 @@ static int put_string(cvm_buffer *out, const char *text, int precision)
     return put_text(out, decoded, -1);
 }
 
-static int put_conversion(cvm_buffer *out, const char **at, va_list *args)
+static int put_conversion(py_text *out, const char **at, va_list *args)
 {
     const char *spec = *at, *length = "";
     int precision = -1;
@@ -76,19 +114,19 @@ static int put_conversion(cvm_buffer *out, const char **at, va_list *args)
         length = "z";
     *at += strlen(length);
     switch (*(*at)++) {
-    case '%': cvm_put(out, "%", 1); return 1;
+    case '%': py_put(out, "%", 1); return 1;
     case 'd': case 'i': case 'u': case 'x': case 'X': return put_number(out, spec, n, length, (*at)[-1], args);
     case 'c':
         op = PyUnicode_FromOrdinal(va_arg(*args, int));
         return put_text(out, op, -1);
     case 'p':
         snprintf(character, sizeof character, "0x");
-        cvm_put_text(out, character);
+        py_put_text(out, character);
         {
             char text[40];
 
             snprintf(text, sizeof text, "%llx", (unsigned long long)(uintptr_t)va_arg(*args, void *));
-            cvm_put_text(out, text);
+            py_put_text(out, text);
         }
         return 1;
     case 's': return put_string(out, va_arg(*args, const char *), precision);
@@ -111,7 +149,7 @@ static int put_conversion(cvm_buffer *out, const char **at, va_list *args)
 
 PyObject *PyUnicode_FromFormatV(const char *format, va_list args)
 {
-    cvm_buffer out = { 0 };
+    py_text out = { 0 };
     PyObject *result = NULL;
     va_list rest;
     int ok = 1;
@@ -123,14 +161,14 @@ PyObject *PyUnicode_FromFormatV(const char *format, va_list args)
         } else {
             size_t n = strcspn(format, "%");
 
-            cvm_put(&out, format, n);
+            py_put(&out, format, n);
             format += n;
         }
     }
     va_end(rest);
     if (ok)
         result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
-    cvm_buffer_free(&out);
+    py_text_free(&out);
     return result;
 }
 
@@ -158,7 +196,7 @@ static PyObject *next_argument(PyObject *args, Py_ssize_t *at)
 }
 
 /* spec has the flags, the width and the precision, n bytes of it. */
-static int put_argument(cvm_buffer *out, const char *spec, size_t n, int precision, char conversion, PyObject *arg)
+static int put_argument(py_text *out, const char *spec, size_t n, int precision, char conversion, PyObject *arg)
 {
     char format[40], text[400];
     double x;
@@ -196,13 +234,13 @@ static int put_argument(cvm_buffer *out, const char *spec, size_t n, int precisi
         PyErr_Format(PyExc_ValueError, "unsupported format character '%c'", conversion);
         return 0;
     }
-    cvm_put_text(out, text);
+    py_put_text(out, text);
     return 1;
 }
 
 PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
 {
-    cvm_buffer out = { 0 };
+    py_text out = { 0 };
     const char *at = PyUnicode_AsUTF8(format);
     PyObject *result = NULL;
     Py_ssize_t used = 0;
@@ -214,7 +252,7 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
         int precision = -1;
         PyObject *arg;
 
-        cvm_put(&out, at, n);
+        py_put(&out, at, n);
         at += n;
         if (*at == '\0')
             break;
@@ -225,7 +263,7 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
             at += 1 + strspn(at + 1, "0123456789");
         }
         if (*at == '%') {
-            cvm_put(&out, at++, 1);
+            py_put(&out, at++, 1);
             continue;
         }
         arg = next_argument(args, &used);
@@ -238,7 +276,7 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
     }
     if (ok)
         result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
-    cvm_buffer_free(&out);
+    py_text_free(&out);
     return result;
 }
 
@@ -247,7 +285,7 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
 /* "{}", "{0}" or "{name}", each with !r, !s or !a; {{ and }}. What would stand behind a colon is not supported. */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
 {
-    cvm_buffer out = { 0 };
+    py_text out = { 0 };
     const char *at = PyUnicode_AsUTF8(format);
     PyObject *result = NULL;
     Py_ssize_t used = 0;
@@ -258,12 +296,12 @@ PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
         char field[100], *mark;
         PyObject *arg;
 
-        cvm_put(&out, at, n);
+        py_put(&out, at, n);
         at += n;
         if (*at == '\0')
             break;
         if (at[0] == at[1]) {
-            cvm_put(&out, at, 1);
+            py_put(&out, at, 1);
             at += 2;
             continue;
         }
@@ -286,6 +324,6 @@ PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
     }
     if (ok)
         result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.length > 0 ? out.bytes : "", (Py_ssize_t)out.length);
-    cvm_buffer_free(&out);
+    py_text_free(&out);
     return result;
 }

@@ -107,8 +107,12 @@ void PyObject_GC_Del(void *op)
 
 void PyObject_GC_Track(void *op)
 {
+    cvm_object *p = rrc_to_obj(py_vm->rrc, op);
+
     if (!rrc_gc_is_tracked(py_vm->rrc, op) && rrc_gc_track(py_vm->rrc, op) == RRC_ENOMEM)
         Py_FatalError("no memory to track an object");      /* CPython's function cannot fail */
+    if (p != NULL && py_vm->heap.marking && (p->flags & CVM_REACHED))
+        rrc_marked(py_vm->rrc, p);          /* it was marked when nobody looked for op */
 }
 
 void PyObject_GC_UnTrack(void *op)

@@ -9,26 +9,24 @@
  * Nothing may move: while C code of others makes the text, an allocation in the heap fails (see
  * cvm_object_new). */
 
-int py_print_items(PyObject *op, int quoted, cvm_buffer *out)
+void py_print_items(PyObject *op, int quoted, FILE *out)
 {
     PyObject **items = PySequence_Fast_ITEMS(op);
     Py_ssize_t i, n = PySequence_Fast_GET_SIZE(op);
-    int ok = cvm_enter(py_vm);
 
-    if (!ok)
-        return 0;
-    cvm_put_text(out, PyList_Check(op) ? "#[" : "#(");
-    for (i = 0; ok && i < n && !out->full; i++) {
+    if (!cvm_enter(py_vm))
+        return;
+    fputs(PyList_Check(op) ? "#[" : "#(", out);
+    for (i = 0; i < n && !py_vm->error.failed && !ferror(out); i++) {
         if (i > 0)
-            cvm_put(out, " ", 1);
-        ok = py_print_object(items[i] != NULL ? items[i] : Py_None, quoted, out);
+            putc(' ', out);
+        py_print_object(items[i] != NULL ? items[i] : Py_None, quoted, out);
     }
-    cvm_put_text(out, PyList_Check(op) ? "]" : ")");
+    fputs(PyList_Check(op) ? "]" : ")", out);
     cvm_leave(py_vm);
-    return ok;
 }
 
-int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
+void py_print_object(PyObject *op, int quoted, FILE *out)
 {
     cvm_value v = op == Py_None ? CVM_NIL : PyBool_Check(op) ? cvm_boolean(op == Py_True)
                 : op->ob_refcnt < RRC_REFCNT_IMMORTAL ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
@@ -36,10 +34,14 @@ int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
     Py_ssize_t n;
     const char *utf8;
 
-    if (v != CVM_NONE && !cvm_is(v, CVM_FOREIGN))
-        return cvm_print_nested(py_vm, v, quoted, out);
-    if (PyList_CheckExact(op) || PyTuple_CheckExact(op))
-        return py_print_items(op, quoted, out);         /* as if the host had seen it */
+    if (v != CVM_NONE && !cvm_is(v, CVM_FOREIGN)) {
+        cvm_print(py_vm, v, quoted, out);
+        return;
+    }
+    if (PyList_CheckExact(op) || PyTuple_CheckExact(op)) {
+        py_print_items(op, quoted, out);                /* as if the host had seen it */
+        return;
+    }
     py_vm->printing++;
     Py_INCREF(op);
     text = quoted && !PyUnicode_CheckExact(op) ? PyObject_Repr(op) : PyObject_Str(op);
@@ -48,41 +50,34 @@ int py_print_object(PyObject *op, int quoted, cvm_buffer *out)
     if (utf8 != NULL && quoted && PyUnicode_CheckExact(op))
         cvm_put_quoted(out, utf8, (size_t)n);
     else if (utf8 != NULL)
-        cvm_put(out, utf8, (size_t)n);
+        fwrite(utf8, 1, (size_t)n, out);
     Py_XDECREF(text);
     Py_DECREF(op);
     if (utf8 == NULL) {                 /* no text of its own */
         PyErr_Clear();
         cvm_error_clear(py_vm);
-        cvm_put_text(out, "#<");
-        cvm_put_text(out, Py_TYPE(op)->tp_name);
-        cvm_put_text(out, ">");
+        fprintf(out, "#<%s>", Py_TYPE(op)->tp_name);
     }
-    return 1;
 }
 
-int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+void py_print(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
     rrc_object *ob = cvm_named_ob(v);
     cvm *saved = py_vm;
-    int ok = 1;
 
-    if (cvm_is(v, CVM_DICT))
-        return cvm_dict_print(vm, v, quoted, out);
-    if (!cvm_is(v, CVM_FOREIGN))
-        return py_print_sequence(vm, v, quoted, out);
     py_vm = vm;
-    if (ob == NULL) {
-        cvm_put_text(out, "#<disposed>");
+    if (cvm_is(v, CVM_DICT)) {
+        cvm_dict_print(vm, v, quoted, out);
+    } else if (!cvm_is(v, CVM_FOREIGN)) {
+        py_print_sequence(vm, v, quoted, out);
+    } else if (ob == NULL) {
+        fputs("#<disposed>", out);
     } else if (((PyTypeObject *)(uintptr_t)ob->ob_type)->ob_base.rrc.ob_base.ob_type == NULL) {
-        cvm_put_text(out, "#<");        /* an object of a library that is not Python's */
-        cvm_put_text(out, RRC_TYPE(ob)->tp_name);
-        cvm_put_text(out, ">");
+        fprintf(out, "#<%s>", RRC_TYPE(ob)->tp_name);        /* an object of a library that is not Python's */
     } else {
-        ok = py_print_object((PyObject *)(void *)ob, quoted, out);
+        py_print_object((PyObject *)(void *)ob, quoted, out);
     }
     py_vm = saved;
-    return ok;
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -132,7 +127,7 @@ static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t
     py_vm = vm;
     callable = (PyObject *)(void *)cvm_ob_of(vm, callee);
     v = callable != NULL ? call_object(callable, args, n, NULL) : CVM_NONE;
-    if (v == CVM_NONE && !vm->failed)
+    if (v == CVM_NONE && !vm->error.failed)
         py_fail();
     v = v != CVM_NONE ? *cvm_root(vm, v) : v;
     if (v != CVM_NONE) {
@@ -188,14 +183,11 @@ int py_close(cvm *vm, cvm_value *slot)
 {
     cvm *saved = py_vm;
     PyObject *op, *result = NULL, *method;
-    int failed = vm->failed, line = vm->error_line, ok;
-    char message[sizeof vm->message];
-    size_t failures = vm->failures;
-    cvm_value *file = cvm_root(vm, vm->error_file);
+    cvm_error before = vm->error;
+    int ok;
 
     if (CVM_FOREIGN_OF(*slot)->ob == NULL)
         return 1;
-    memcpy(message, vm->message, sizeof message);
     cvm_error_clear(vm);
     py_vm = vm;
     op = py_from_value(*slot);
@@ -211,19 +203,14 @@ int py_close(cvm *vm, cvm_value *slot)
     if (op != NULL && op->ob_refcnt < RRC_REFCNT_IMMORTAL && CVM_FOREIGN_OF(*slot)->ob != NULL && !let_go(vm, slot, op))
         ok = 0;
     Py_XDECREF(op);
-    if (!ok && !failed)
+    if (!ok && !before.failed)
         py_fail();
     else
         PyErr_Clear();
-    if (failed) {                       /* of two errors the first one tells more */
-        vm->failed = 1;
-        vm->failures = failures;
-        vm->error_line = line;
-        vm->error_file = *file;
-        memcpy(vm->message, message, sizeof message);
-    }
+    if (before.failed)                  /* of two errors the first one tells more */
+        vm->error = before;
     py_vm = saved;
-    return ok || failed;
+    return ok || before.failed;
 }
 
 /* ---- the layer ------------------------------------------------------------------ */
@@ -279,9 +266,16 @@ static int equal(cvm *vm, cvm_value *a, cvm_value *b)
     return cvm_is(*a, CVM_DICT) ? 0 : py_equal_sequences(vm, a, b);     /* a dict is equal to itself only */
 }
 
+/* The letters of signatures: an array, a dict, a tuple. */
+static int has(cvm_value v, char letter, const char **wanted)
+{
+    *wanted = letter == 'A' ? "an array" : letter == 'D' ? "a dict" : "a tuple";
+    return letter == 'A' ? cvm_is(v, CVM_ARRAY) : letter == 'D' ? cvm_is(v, CVM_DICT) : cvm_is_tuple(v);
+}
+
 /* A dict or an array is shown with the vectors that it has for itself as one object. All other objects are
    shown as the language does. */
-static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
+static void edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
 {
     cvm_value v = (cvm_value)p, items = p != NULL ? cvm_array_items(v) : CVM_NIL;
     size_t i;
@@ -289,7 +283,7 @@ static void edges(cvm *vm, cvm_object *p, rrc_edgeproc visit_one, void *arg)
     if (p != NULL && cvm_is(v, CVM_DICT))
         cvm_dict_edges(v, visit_one, arg);
     else if (items == CVM_NIL)
-        py_state_of(vm)->language_edges(vm, p, visit_one, arg);
+        cvm_edges(vm, p, visit_one, arg);
     for (i = 0; items != CVM_NIL && i < CVM_ARRAY_OF(v)->length; i++)
         if (cvm_is_object(CVM_VECTOR_OF(items)->items[i]))
             visit_one(arg, cvm_object_of(CVM_VECTOR_OF(items)->items[i]), NULL, i);
@@ -300,11 +294,11 @@ static size_t size_of(cvm_value v)
     return cvm_is_object(v) ? cvm_object_size(cvm_object_of(v)) : 0;
 }
 
-static void describe(cvm *vm, cvm_object *p, rrc_description *about)
+static void describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     cvm_value v = (cvm_value)p;
 
-    py_state_of(vm)->language_describe(vm, p, about);
+    cvm_describe(vm, p, about);
     about->size += size_of(cvm_array_items(v));
     if (cvm_is(v, CVM_DICT))
         about->size += size_of(CVM_DICT_OF(v)->entries) + size_of(CVM_DICT_OF(v)->index);
@@ -313,7 +307,7 @@ static void describe(cvm *vm, cvm_object *p, rrc_description *about)
 static int open_api(cvm *vm)
 {
     static const cvm_foreign_ops foreign = {
-        is_callable, call_foreign, py_print, py_is_gone, equal
+        is_callable, call_foreign, py_print, py_is_gone, has, equal
     };
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
@@ -323,10 +317,6 @@ static int open_api(cvm *vm)
         return 0;
     py_vm = vm;
     cvm_lisp_of(vm)->foreign = &foreign;
-    py->language_edges = vm->ops.edges;
-    py->language_describe = vm->ops.describe;
-    vm->ops.edges = edges;
-    vm->ops.describe = describe;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);
     py_open_crossing(vm);
@@ -340,8 +330,8 @@ static int open_api(cvm *vm)
     py->modules = py->defs != NULL ? PyDict_New() : NULL;
     ok = py->modules != NULL && fill_builtins();
     vm->heap.booting = 1;
-    ok = ok && cvm_define_all(vm, py_sequence_procedures) && cvm_define_all(vm, py_dict_procedures)
-        && cvm_define_all(vm, py_procedures);
+    ok = ok && cvm_define_all(vm, CVM_BUILTIN, py_sequence_procedures)
+        && cvm_define_all(vm, CVM_BUILTIN, py_dict_procedures) && cvm_define_all(vm, CVM_BUILTIN, py_procedures);
     py_vm = saved != NULL ? saved : vm;
     return ok;
 }
@@ -396,4 +386,10 @@ static void free_api(cvm *vm)
     py_state_of(vm)->static_capacity = 0;
 }
 
-const cvm_layer cvm_python_layer = { sizeof(py_state), CVM_API, open_api, visit, close_api, free_api, 1 };
+const cvm_layer cvm_python_layer = {
+    .size = sizeof(py_state), .number = CVM_API, .open = open_api, .roots = visit, .let_go = close_api,
+    .free = free_api, .counts_freely = 1, .edges = edges, .describe = describe,
+#ifdef RRC_DEBUG
+    .realloc = py_note_and_realloc
+#endif
+};

@@ -4,11 +4,9 @@
  * objects of C, and tuples, are compared as C compares them. */
 #include "internal.h"
 
-static const cvm_kind dict_kind = { "dict", offsetof(cvm_dict, entries), 2 };
-
 void cvm_dict_define(cvm *vm)
 {
-    vm->heap.kinds[CVM_DICT] = &dict_kind;
+    vm->heap.kinds[CVM_DICT] = (cvm_kind){ "dict", offsetof(cvm_dict, entries), 2 };
 }
 
 cvm_value cvm_dict_new(cvm *vm)
@@ -249,29 +247,25 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key)
 
 /* ---- for the rest of the VM ---------------------------------------------- */
 
-int cvm_dict_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+void cvm_dict_print(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
-    cvm_dict *dict = CVM_DICT_OF(v);
+    const cvm_dict *dict = CVM_DICT_OF(v);
     size_t i;
-    int ok = 1;
     const char *between = "";
 
-    dict->head.flags |= CVM_PRINTING;
-    cvm_put(out, "{", 1);
-    for (i = 0; ok && i < dict->used && !out->full; i++) {
+    putc('{', out);
+    for (i = 0; i < dict->used && !vm->error.failed && !ferror(out); i++) {
         cvm_value *entry = &CVM_VECTOR_OF(dict->entries)->items[2 * i];
 
         if (entry[0] == CVM_NONE)
             continue;
-        cvm_put_text(out, between);
+        fputs(between, out);
         between = ", ";
-        ok = cvm_print_nested(vm, entry[0], quoted, out);
-        cvm_put(out, " ", 1);
-        ok = ok && cvm_print_nested(vm, entry[1], quoted, out);
+        cvm_print(vm, entry[0], quoted, out);
+        putc(' ', out);
+        cvm_print(vm, entry[1], quoted, out);
     }
-    cvm_put(out, "}", 1);
-    dict->head.flags &= (unsigned char)~CVM_PRINTING;
-    return ok;
+    putc('}', out);
 }
 
 /* A dict, with its own vectors, is one object. */
@@ -283,7 +277,7 @@ void cvm_dict_edges(cvm_value v, rrc_edgeproc visit, void *arg)
 
     for (i = 0; i < dict->used; i++, entry += 2) {
         char name[80];
-        cvm_value key = cvm_is(entry[0], CVM_SYMBOL) ? CVM_SYMBOL_OF(entry[0])->name : entry[0];
+        cvm_value key = cvm_is(entry[0], CVM_SYMBOL) ? CVM_VARIABLE_OF(entry[0])->name : entry[0];
 
         if (key == CVM_NONE)
             continue;
@@ -297,15 +291,6 @@ void cvm_dict_edges(cvm_value v, rrc_edgeproc visit, void *arg)
 }
 
 /* ---- seen from the language ------------------------------------------------ */
-
-/* The first argument must be a dict. */
-#define DICT_PROCEDURE(name, who) \
-    static cvm_value name##_body(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n); \
-    static cvm_value name(cvm *vm, cvm_value *args, size_t n) \
-    { \
-        return cvm_is(args[0], CVM_DICT) ? name##_body(vm, args, n) : cvm_expected(vm, who, "a dict", args[0]); \
-    } \
-    static cvm_value name##_body(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
 
 CVM_BUILTIN_BODY(b_dict_p) { return cvm_boolean(cvm_is(args[0], CVM_DICT)); }
 
@@ -325,33 +310,33 @@ CVM_BUILTIN_BODY(b_dict)
 }
 
 /* (dict-get d key) or (dict-get d key default) */
-DICT_PROCEDURE(b_dict_get, "dict-get")
+CVM_BUILTIN_BODY(b_dict_get)
 {
     cvm_value v = cvm_dict_get(vm, args[0], args[1]);
 
-    return v != CVM_NONE || vm->failed ? v : n > 2 ? args[2] : CVM_NIL;
+    return v != CVM_NONE || vm->error.failed ? v : n > 2 ? args[2] : CVM_NIL;
 }
 
-DICT_PROCEDURE(b_dict_set, "dict-set!")
+CVM_BUILTIN_BODY(b_dict_set)
 {
     return cvm_dict_set(vm, args[0], args[1], args[2]) ? args[2] : CVM_NONE;
 }
 
-DICT_PROCEDURE(b_dict_has_p, "dict-has?")
+CVM_BUILTIN_BODY(b_dict_has_p)
 {
     int found = cvm_dict_place(vm, args[0], args[1]) != NULL;
 
-    return vm->failed ? CVM_NONE : cvm_boolean(found);
+    return vm->error.failed ? CVM_NONE : cvm_boolean(found);
 }
 
-DICT_PROCEDURE(b_dict_remove, "dict-remove!")
+CVM_BUILTIN_BODY(b_dict_remove)
 {
     int found = cvm_dict_remove(vm, args[0], args[1]);
 
-    return vm->failed ? CVM_NONE : cvm_boolean(found);
+    return vm->error.failed ? CVM_NONE : cvm_boolean(found);
 }
 
-DICT_PROCEDURE(b_dict_count, "dict-count") { return cvm_size(vm, CVM_DICT_OF(args[0])->count); }
+CVM_BUILTIN_BODY(b_dict_count) { return cvm_size(vm, CVM_DICT_OF(args[0])->count); }
 
 /* Every other item of the entries: the keys (0) or the values (1), in order. */
 static cvm_value dict_column(cvm *vm, cvm_value *args, size_t column)
@@ -368,14 +353,14 @@ static cvm_value dict_column(cvm *vm, cvm_value *args, size_t column)
     return *list;
 }
 
-DICT_PROCEDURE(b_dict_keys, "dict-keys") { return dict_column(vm, args, 0); }
-DICT_PROCEDURE(b_dict_values, "dict-values") { return dict_column(vm, args, 1); }
+CVM_BUILTIN_BODY(b_dict_keys) { return dict_column(vm, args, 0); }
+CVM_BUILTIN_BODY(b_dict_values) { return dict_column(vm, args, 1); }
 
 const cvm_builtin_def py_dict_procedures[] = {
     { "dict", ".*", b_dict },               { "dict?", ".", b_dict_p },
-    { "dict-get", "..?.", b_dict_get },     { "dict-set!", "...", b_dict_set },
-    { "dict-has?", "..", b_dict_has_p },    { "dict-remove!", "..", b_dict_remove },
-    { "dict-count", ".", b_dict_count },    { "dict-keys", ".", b_dict_keys },
-    { "dict-values", ".", b_dict_values },
+    { "dict-get", "D.?.", b_dict_get },     { "dict-set!", "D..", b_dict_set },
+    { "dict-has?", "D.", b_dict_has_p },    { "dict-remove!", "D.", b_dict_remove },
+    { "dict-count", "D", b_dict_count },    { "dict-keys", "D", b_dict_keys },
+    { "dict-values", "D", b_dict_values },
     { NULL, NULL, NULL }
 };

@@ -21,7 +21,7 @@ void cvm_dict_define(cvm *vm);      /* before the first dict is made */
 cvm_value cvm_dict_new(cvm *vm);
 
 /* CVM_NONE if the key is not there (this is not a failure). A key that C compares can make each of
-   these fail: then vm->failed is set. */
+   these fail: then vm->error.failed is set. */
 cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key);
 int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v);  /* 0 after a failure */
 int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key);            /* 1: it was there */
@@ -29,7 +29,7 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key);            /* 1: it
 /* Where the value of the key stands, in the entries; NULL if the key is not there. */
 cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key);
 
-int cvm_dict_print(cvm *vm, cvm_value dict, int quoted, cvm_buffer *out);
+void cvm_dict_print(cvm *vm, cvm_value dict, int quoted, FILE *out);
 void cvm_dict_edges(cvm_value dict, rrc_edgeproc visit, void *arg);
 
 #endif

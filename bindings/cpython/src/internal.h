@@ -5,7 +5,6 @@
 #define CPY_VM                      /* these files are the VM: see Py_INCREF */
 #include "../include/structmember.h"
 
-#include "../../compactvm/lisp/command.h"
 #include "../../compactvm/lisp/lisp.h"
 #include "hostdict.h"
 
@@ -31,14 +30,12 @@ typedef struct py_state {
     size_t static_capacity, static_count;
     PyObject *error_type, *error_value;     /* the exception that is set; error_value may be NULL */
     PyObject *flying;               /* the exception of the error that is on its way up in the language */
-    size_t flying_at;               /* vm->failures when it took off */
+    size_t flying_at;               /* vm->error.number when it took off */
     PyObject *modules;              /* by name */
     PyObject *interned;
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
-    void (*language_edges)(cvm *vm, cvm_object *p, rrc_edgeproc visit, void *arg);     /* see host.c */
-    void (*language_describe)(cvm *vm, cvm_object *p, rrc_description *about);
     int ended;                      /* the VM ends: no program runs any more */
     struct py_borrows *borrows;     /* in debug builds: see borrow.c */
 } py_state;
@@ -93,6 +90,7 @@ const char *py_type_name(PyObject *op);
 #ifdef RRC_DEBUG
 int py_borrows_open(cvm *vm);           /* 0: no memory */
 void py_borrows_free(cvm *vm);
+void *py_note_and_realloc(void *vm, void *ptr, size_t old_size, size_t new_size);
 PyObject *py_borrowed(PyObject *ob, PyObject *container, const char *function);    /* gives ob */
 #define PY_USES(op) _Py_CheckUse((op), __func__)
 #else
@@ -100,11 +98,24 @@ PyObject *py_borrowed(PyObject *ob, PyObject *container, const char *function); 
 #define PY_USES(op) ((void)0)
 #endif
 
+/* ---- text that grows: format.c ------------------------------------------ */
+
+typedef struct py_text {            /* all zero: empty */
+    char *bytes;
+    size_t length, capacity;
+    int full;                       /* memory was lacking: something was dropped */
+} py_text;
+
+void py_put(py_text *out, const char *bytes, size_t length);
+void py_put_text(py_text *out, const char *zero_terminated);
+void py_text_free(py_text *out);
+
 /* ---- others ------------------------------------------------------------- */
 
 const PyMethodDef *py_def_of(PyObject *op);             /* of a method descriptor */
 PyObject *py_str(const char *text);                     /* interned, borrowed; NULL after a failure */
 extern PyTypeObject py_host_type, py_seqiter_type, py_calliter_type, py_listiter_type;
+PyObject *py_subscript(PyObject *op, PyObject *key);       /* of list, tuple, bytes and str */
 PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs);
 PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, const char *after);
 PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n);
@@ -114,10 +125,10 @@ int py_dict_same(cvm *vm, cvm_value a, cvm_value b);
 size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest);
 PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n);
 int py_long_fits(PyObject *op, intptr_t *n);
-int py_print(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
-int py_print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out);
-int py_print_object(PyObject *op, int quoted, cvm_buffer *out);    /* moves nothing */
-int py_print_items(PyObject *op, int quoted, cvm_buffer *out);     /* of a list or a tuple; likewise */
+void py_print(cvm *vm, cvm_value v, int quoted, FILE *out);
+void py_print_sequence(cvm *vm, cvm_value v, int quoted, FILE *out);
+void py_print_object(PyObject *op, int quoted, FILE *out);    /* moves nothing */
+void py_print_items(PyObject *op, int quoted, FILE *out);     /* of a list or a tuple; likewise */
 int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b);
 int py_load(cvm *vm, const char *path);
 cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n);       /* args: object, name, arguments */

@@ -396,27 +396,6 @@ static int contains(PyObject *op, PyObject *x)
     return same;
 }
 
-static PyObject *subscript(PyObject *op, PyObject *key)
-{
-    Py_ssize_t start, stop, step, n, i;
-    PyObject *result;
-
-    if (PyIndex_Check(key)) {
-        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-        if (i == -1 && PyErr_Occurred())
-            return NULL;
-        return item(op, i < 0 ? i + PyList_GET_SIZE(op) : i);
-    }
-    if (!PySlice_Check(key))
-        return PyErr_Format(PyExc_TypeError, "list indices must be integers or slices, not %.200s", Py_TYPE(key)->tp_name);
-    if (PySlice_GetIndicesEx(key, PyList_GET_SIZE(op), &start, &stop, &step, &n) < 0)
-        return NULL;
-    result = PyList_New(n);
-    for (i = 0; result != NULL && i < n; i++)
-        L(result)->ob_item[i] = Py_NewRef(L(op)->ob_item[start + i * step]);
-    return result;
-}
-
 static int ass_subscript(PyObject *op, PyObject *key, PyObject *x)
 {
     Py_ssize_t start, stop, step, n, i;
@@ -587,7 +566,7 @@ static PySequenceMethods as_sequence = {
     .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item, .sq_ass_item = ass_item,
     .sq_contains = contains, .sq_inplace_concat = inplace_concat
 };
-static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript, .mp_ass_subscript = ass_subscript };
+static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript, .mp_ass_subscript = ass_subscript };
 
 PyTypeObject PyList_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "list", .tp_basicsize = sizeof(PyListObject), .tp_dealloc = dealloc,

@@ -10,7 +10,7 @@
         cvm_value v; \
         py_vm = vm; \
         v = name##_body(args, n); \
-        if (v == CVM_NONE && !vm->failed) \
+        if (v == CVM_NONE && !vm->error.failed) \
             py_fail(); \
         py_vm = saved; \
         return v; \

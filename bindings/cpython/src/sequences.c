@@ -120,79 +120,56 @@ int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b)
 }
 
 /* A tuple, as in #(1 2 3), or an array, as in #[1 2 3]. */
-int py_print_sequence(cvm *vm, cvm_value v, int quoted, cvm_buffer *out)
+void py_print_sequence(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
     size_t i, length = cvm_sequence_length(v);
-    int ok = 1;
 
-    cvm_object_of(v)->flags |= CVM_PRINTING;
     if (cvm_is_outside(v)) {
-        ok = py_print_items(object_of(v), quoted, out);
-    } else {
-        cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "#[" : "#(");
-        for (i = 0; ok && i < length && !out->full; i++) {
-            if (i > 0)
-                cvm_put(out, " ", 1);
-            ok = cvm_print_nested(vm, cvm_sequence_peek(v, i), quoted, out);
-        }
-        cvm_put_text(out, cvm_is(v, CVM_ARRAY) ? "]" : ")");
+        py_print_items(object_of(v), quoted, out);
+        return;
     }
-    cvm_object_of(v)->flags &= (unsigned char)~CVM_PRINTING;
-    return ok;
+    fputs(cvm_is(v, CVM_ARRAY) ? "#[" : "#(", out);
+    for (i = 0; i < length && !vm->error.failed && !ferror(out); i++) {
+        if (i > 0)
+            putc(' ', out);
+        cvm_print(vm, cvm_sequence_peek(v, i), quoted, out);
+    }
+    fputs(cvm_is(v, CVM_ARRAY) ? "]" : ")", out);
 }
-
-static const cvm_kind tuple_kind = { "tuple", offsetof(cvm_tuple, items), CVM_REST };
-static const cvm_kind range_kind = { "tuple", 0, 0 };
-static const cvm_kind array_kind = { "array", offsetof(cvm_array, items), 1 };
 
 void cvm_sequences_define(cvm *vm)
 {
-    vm->heap.kinds[CVM_TUPLE] = &tuple_kind;
-    vm->heap.kinds[CVM_RANGE] = &range_kind;
-    vm->heap.kinds[CVM_ARRAY] = &array_kind;
+    vm->heap.kinds[CVM_TUPLE] = (cvm_kind){ "tuple", offsetof(cvm_tuple, items), CVM_REST };
+    vm->heap.kinds[CVM_RANGE] = (cvm_kind){ "tuple", 0, 0 };
+    vm->heap.kinds[CVM_ARRAY] = (cvm_kind){ "array", offsetof(cvm_array, items), 1 };
 }
 
-static cvm_value to_list(cvm *vm, cvm_value *v)
+/* The index args[1]. 0 after a failure. */
+static int get_index(cvm *vm, const char *who, const cvm_value *args, size_t *i)
+{
+    *i = cvm_index_of(args[1]);
+    return cvm_in_range(vm, who, *i, cvm_sequence_length(args[0]));
+}
+
+/* ---- both ---------------------------------------------------------------- */
+
+CVM_BUILTIN_BODY(b_length) { return cvm_size(vm, cvm_sequence_length(args[0])); }
+
+CVM_BUILTIN_BODY(b_to_list)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL), *x = cvm_root(vm, CVM_NIL);
     size_t i;
 
-    for (i = cvm_sequence_length(*v); i > 0 && *list != CVM_NONE; i--) {
-        *x = item(vm, *v, i - 1);
+    for (i = cvm_sequence_length(args[0]); i > 0 && *list != CVM_NONE; i--) {
+        *x = item(vm, args[0], i - 1);
         *list = *x != CVM_NONE ? cvm_cons(vm, *x, *list) : CVM_NONE;
     }
     return *list;
 }
 
-static cvm_value out_of_range(cvm *vm, const char *who, size_t i, size_t length)
-{
-    return cvm_fail(vm, "%s: index %lu is out of range, the length is %lu", who,
-                    (unsigned long)i, (unsigned long)length);
-}
-
-/* The index args[1], less than the length (or the length itself, if `end`). */
-static int get_index(cvm *vm, const char *who, cvm_value *args, int end, size_t *i)
-{
-    size_t length = cvm_sequence_length(args[0]);
-
-    *i = cvm_index_of(args[1]);
-    if (*i < length || (end && *i == length))
-        return 1;
-    out_of_range(vm, who, *i, length);
-    return 0;
-}
-
 /* ---- tuples -------------------------------------------------------------- */
 
-static int check_tuple(cvm *vm, const char *who, cvm_value v)
-{
-    if (cvm_is_tuple(v))
-        return 1;
-    cvm_expected(vm, who, "a tuple", v);
-    return 0;
-}
-
-static cvm_value b_tuple(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_tuple)
 {
     cvm_tuple *t = (cvm_tuple *)cvm_object_new(vm, CVM_TUPLE, offsetof(cvm_tuple, items) + n * sizeof *args);
     size_t i;
@@ -206,7 +183,7 @@ static cvm_value b_tuple(cvm *vm, cvm_value *args, size_t n)
 }
 
 /* (range-tuple end) or (range-tuple start end) */
-static cvm_value b_range_tuple(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_range_tuple)
 {
     intptr_t start = 0, end;
     cvm_range *r;
@@ -227,43 +204,18 @@ static cvm_value b_range_tuple(cvm *vm, cvm_value *args, size_t n)
     return (cvm_value)r;
 }
 
-static cvm_value b_tuple_p(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)vm, (void)n;
-    return cvm_boolean(cvm_is_tuple(args[0]));
-}
+CVM_BUILTIN_BODY(b_tuple_p) { return cvm_boolean(cvm_is_tuple(args[0])); }
 
-static cvm_value b_tuple_length(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)n;
-    return check_tuple(vm, "tuple-length", args[0]) ? cvm_size(vm, cvm_sequence_length(args[0])) : CVM_NONE;
-}
-
-static cvm_value b_tuple_ref(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_tuple_ref)
 {
     size_t i;
 
-    (void)n;
-    if (!check_tuple(vm, "tuple-ref", args[0]) || !get_index(vm, "tuple-ref", args, 0, &i))
+    if (!get_index(vm, "tuple-ref", args, &i))
         return CVM_NONE;
     return item(vm, args[0], i);
 }
 
-static cvm_value b_tuple_to_list(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)n;
-    return check_tuple(vm, "tuple->list", args[0]) ? to_list(vm, &args[0]) : CVM_NONE;
-}
-
 /* ---- arrays -------------------------------------------------------------- */
-
-static int check_array(cvm *vm, const char *who, cvm_value v)
-{
-    if (cvm_is(v, CVM_ARRAY))
-        return 1;
-    cvm_expected(vm, who, "an array", v);
-    return 0;
-}
 
 /* A vector with room for one more item, in place of a full one. 0 after a failure. */
 static int make_room(cvm *vm, cvm_value *array)
@@ -302,7 +254,7 @@ static int insert(cvm *vm, cvm_value *array, size_t i, cvm_value *v)
     return 1;
 }
 
-static cvm_value b_array(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array)
 {
     cvm_value *items = cvm_root(vm, n > 0 ? cvm_vector_new(vm, n, CVM_NIL) : CVM_NIL);
     cvm_array *a = *items != CVM_NONE ? (cvm_array *)cvm_object_new(vm, CVM_ARRAY, sizeof *a) : NULL;
@@ -317,34 +269,22 @@ static cvm_value b_array(cvm *vm, cvm_value *args, size_t n)
     return (cvm_value)a;
 }
 
-static cvm_value b_array_p(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)vm, (void)n;
-    return cvm_boolean(cvm_is(args[0], CVM_ARRAY));
-}
+CVM_BUILTIN_BODY(b_array_p) { return cvm_boolean(cvm_is(args[0], CVM_ARRAY)); }
 
-static cvm_value b_array_length(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)n;
-    return check_array(vm, "array-length", args[0]) ? cvm_size(vm, cvm_sequence_length(args[0])) : CVM_NONE;
-}
-
-static cvm_value b_array_ref(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array_ref)
 {
     size_t i;
 
-    (void)n;
-    if (!check_array(vm, "array-ref", args[0]) || !get_index(vm, "array-ref", args, 0, &i))
+    if (!get_index(vm, "array-ref", args, &i))
         return CVM_NONE;
     return item(vm, args[0], i);
 }
 
-static cvm_value b_array_set(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array_set)
 {
     size_t i;
 
-    (void)n;
-    if (!check_array(vm, "array-set!", args[0]) || !get_index(vm, "array-set!", args, 0, &i))
+    if (!get_index(vm, "array-set!", args, &i))
         return CVM_NONE;
     if (cvm_is_outside(args[0]))
         return outside_change(args[0], i, i + 1, &args[2]) ? args[2] : CVM_NONE;
@@ -353,34 +293,29 @@ static cvm_value b_array_set(cvm *vm, cvm_value *args, size_t n)
 }
 
 /* (array-push! a x) */
-static cvm_value b_array_push(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array_push)
 {
-    (void)n;
-    if (!check_array(vm, "array-push!", args[0]))
-        return CVM_NONE;
     return insert(vm, &args[0], cvm_sequence_length(args[0]), &args[1]) ? args[1] : CVM_NONE;
 }
 
 /* (array-insert! a i x): before item i */
-static cvm_value b_array_insert(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array_insert)
 {
-    size_t i;
+    size_t i = cvm_index_of(args[1]), length = cvm_sequence_length(args[0]);
 
-    (void)n;
-    if (!check_array(vm, "array-insert!", args[0]) || !get_index(vm, "array-insert!", args, 1, &i))
+    if (i != length && !cvm_in_range(vm, "array-insert!", i, length))
         return CVM_NONE;
     return insert(vm, &args[0], i, &args[2]) ? args[2] : CVM_NONE;
 }
 
 /* (array-remove! a i): gives what was there */
-static cvm_value b_array_remove(cvm *vm, cvm_value *args, size_t n)
+CVM_BUILTIN_BODY(b_array_remove)
 {
     cvm_value *v, *items;
     cvm_array *a;
     size_t i;
 
-    (void)n;
-    if (!check_array(vm, "array-remove!", args[0]) || !get_index(vm, "array-remove!", args, 0, &i))
+    if (!get_index(vm, "array-remove!", args, &i))
         return CVM_NONE;
     v = cvm_root(vm, item(vm, args[0], i));
     if (*v == CVM_NONE)
@@ -394,20 +329,14 @@ static cvm_value b_array_remove(cvm *vm, cvm_value *args, size_t n)
     return *v;
 }
 
-static cvm_value b_array_to_list(cvm *vm, cvm_value *args, size_t n)
-{
-    (void)n;
-    return check_array(vm, "array->list", args[0]) ? to_list(vm, &args[0]) : CVM_NONE;
-}
-
 const cvm_builtin_def py_sequence_procedures[] = {
     { "tuple", ".*", b_tuple },            { "range-tuple", ".?.", b_range_tuple },
-    { "tuple?", ".", b_tuple_p },          { "tuple-length", ".", b_tuple_length },
-    { "tuple-ref", ".i", b_tuple_ref },     { "tuple->list", ".", b_tuple_to_list },
+    { "tuple?", ".", b_tuple_p },          { "tuple-length", "T", b_length },
+    { "tuple-ref", "Ti", b_tuple_ref },     { "tuple->list", "T", b_to_list },
     { "array", ".*", b_array },            { "array?", ".", b_array_p },
-    { "array-length", ".", b_array_length }, { "array-ref", ".i", b_array_ref },
-    { "array-set!", ".i.", b_array_set },    { "array-push!", "..", b_array_push },
-    { "array-insert!", ".i.", b_array_insert }, { "array-remove!", ".i", b_array_remove },
-    { "array->list", ".", b_array_to_list },
+    { "array-length", "A", b_length }, { "array-ref", "Ai", b_array_ref },
+    { "array-set!", "Ai.", b_array_set },    { "array-push!", "A.", b_array_push },
+    { "array-insert!", "Ai.", b_array_insert }, { "array-remove!", "Ai", b_array_remove },
+    { "array->list", "A", b_to_list },
     { NULL, NULL, NULL }
 };

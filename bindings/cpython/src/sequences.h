@@ -38,6 +38,14 @@ static inline int cvm_is_tuple(cvm_value v)
     return cvm_is(v, CVM_TUPLE) || cvm_is(v, CVM_RANGE);
 }
 
+/* What a program gets to see of an item of a container: it may be an object only for
+   C's sake. */
+static inline cvm_value cvm_plain(cvm_value v)
+{
+    return cvm_is(v, CVM_INTEGER) && cvm_fits_fixnum(CVM_INTEGER_OF(v)->number)
+         ? cvm_fixnum(CVM_INTEGER_OF(v)->number) : v;
+}
+
 void cvm_sequences_define(cvm *vm);
 
 size_t cvm_sequence_length(cvm_value v);

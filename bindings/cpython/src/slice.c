@@ -1,4 +1,4 @@
-/* slice.c - slice. */
+/* slice.c - slice, and what sequences do with one. */
 #include "internal.h"
 
 #define S(op) ((PySliceObject *)(void *)(op))
@@ -73,6 +73,49 @@ int PySlice_GetIndicesEx(PyObject *op, Py_ssize_t length, Py_ssize_t *start, Py_
     *n = PySlice_AdjustIndices(length, start, stop, *step);
     return 0;
 }
+
+/* ---- what sequences do with it ------------------------------------------- */
+
+/* The mp_subscript of list, tuple, bytes and str. */
+PyObject *py_subscript(PyObject *op, PyObject *key)
+{
+    const PyTypeObject *base = PyList_Check(op) ? &PyList_Type : PyTuple_Check(op) ? &PyTuple_Type
+                             : PyBytes_Check(op) ? &PyBytes_Type : &PyUnicode_Type;
+    const PySequenceMethods *methods = base->tp_as_sequence;
+    Py_ssize_t start, stop, step, n, i;
+    PyObject *result;
+
+    if (PyIndex_Check(key)) {
+        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+        if (i == -1 && PyErr_Occurred())
+            return NULL;
+        return methods->sq_item(op, i < 0 ? i + methods->sq_length(op) : i);
+    }
+    if (!PySlice_Check(key) && base == &PyUnicode_Type)
+        return PyErr_Format(PyExc_TypeError, "string indices must be integers, not '%.200s'", Py_TYPE(key)->tp_name);
+    if (!PySlice_Check(key))
+        return PyErr_Format(PyExc_TypeError, "%s indices must be integers or slices, not %.200s",
+                            base == &PyBytes_Type ? "byte" : base->tp_name, Py_TYPE(key)->tp_name);
+    if (PySlice_GetIndicesEx(key, methods->sq_length(op), &start, &stop, &step, &n) < 0)
+        return NULL;
+    result = base == &PyList_Type ? PyList_New(n) : base == &PyTuple_Type ? PyTuple_New(n)
+           : base == &PyBytes_Type ? PyBytes_FromStringAndSize(NULL, n) : PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(op));
+    for (i = 0; result != NULL && i < n; i++) {
+        Py_ssize_t from = start + i * step;
+
+        if (base == &PyList_Type)
+            PyList_SET_ITEM(result, i, Py_NewRef(PyList_GET_ITEM(op, from)));
+        else if (base == &PyTuple_Type)
+            PyTuple_SET_ITEM(result, i, Py_NewRef(PyTuple_GET_ITEM(op, from)));
+        else if (base == &PyBytes_Type)
+            PyBytes_AS_STRING(result)[i] = PyBytes_AS_STRING(op)[from];
+        else
+            PyUnicode_WRITE(PyUnicode_KIND(result), PyUnicode_DATA(result), i, PyUnicode_READ_CHAR(op, from));
+    }
+    return result;
+}
+
+/* ---- the type ------------------------------------------------------------- */
 
 static void dealloc(PyObject *op)
 {

@@ -194,27 +194,6 @@ static int contains(PyObject *op, PyObject *x)
     return same;
 }
 
-static PyObject *subscript(PyObject *op, PyObject *key)
-{
-    Py_ssize_t start, stop, step, n, i;
-    PyObject *result;
-
-    if (PyIndex_Check(key)) {
-        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-        if (i == -1 && PyErr_Occurred())
-            return NULL;
-        return item(op, i < 0 ? i + PyTuple_GET_SIZE(op) : i);
-    }
-    if (!PySlice_Check(key))
-        return PyErr_Format(PyExc_TypeError, "tuple indices must be integers or slices, not %.200s", Py_TYPE(key)->tp_name);
-    if (PySlice_GetIndicesEx(key, PyTuple_GET_SIZE(op), &start, &stop, &step, &n) < 0)
-        return NULL;
-    result = PyTuple_New(n);
-    for (i = 0; result != NULL && i < n; i++)
-        T(result)->ob_item[i] = Py_NewRef(PyTuple_GET_ITEM(op, start + i * step));
-    return result;
-}
-
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
     Py_ssize_t i, n, m;
@@ -282,7 +261,7 @@ static PyMethodDef methods[] = {
 static PySequenceMethods as_sequence = {
     .sq_length = length, .sq_concat = concat, .sq_repeat = repeat, .sq_item = item, .sq_contains = contains
 };
-static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript };
+static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript };
 
 PyTypeObject PyTuple_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "tuple", .tp_basicsize = offsetof(PyTupleObject, ob_item),

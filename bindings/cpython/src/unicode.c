@@ -1,6 +1,11 @@
 /* unicode.c - str: making and filling, texts in UTF-8, comparing, and what works on characters. */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L     /* for newlocale */
+#endif
 #include "internal.h"
 
+#include <locale.h>
+#include <pthread.h>
 #include <wctype.h>
 
 #define U(op) ((PyUnicodeObject *)(void *)(op))
@@ -742,6 +747,32 @@ int _Py_IsSpace(Py_UCS4 c)
         || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
+/* Upper and lower case are Unicode's, whatever the locale of the process is. */
+static locale_t unicode;
+
+static void find_locale(void)
+{
+    unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+Py_UCS4 _PyUnicode_ToLowercase(Py_UCS4 c)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (c < 128)
+        return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+    pthread_once(&once, find_locale);
+    return unicode != (locale_t)0 ? (Py_UCS4)towlower_l((wint_t)c, unicode) : (Py_UCS4)towlower((wint_t)c);
+}
+
+Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c)
+{
+    if (c < 128)
+        return c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c;
+    (void)_PyUnicode_ToLowercase(c);        /* the locale is there */
+    return unicode != (locale_t)0 ? (Py_UCS4)towupper_l((wint_t)c, unicode) : (Py_UCS4)towupper((wint_t)c);
+}
+
 /* ---- the type --------------------------------------------------------------- */
 
 static void dealloc(PyObject *op)
@@ -759,27 +790,27 @@ static PyObject *repr(PyObject *op)
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
     int quote = PyUnicode_FindChar(op, '\'', 0, n, 1) >= 0 && PyUnicode_FindChar(op, '"', 0, n, 1) < 0 ? '"' : '\'';
-    cvm_buffer out = { 0 };
+    py_text out = { 0 };
     PyObject *result;
 
-    cvm_put(&out, quote == '"' ? "\"" : "'", 1);
+    py_put(&out, quote == '"' ? "\"" : "'", 1);
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
         unsigned char text[16];
 
         if (c == (Py_UCS4)quote || c == '\\')
-            cvm_put(&out, c == '\\' ? "\\\\" : quote == '"' ? "\\\"" : "\\'", 2);
+            py_put(&out, c == '\\' ? "\\\\" : quote == '"' ? "\\\"" : "\\'", 2);
         else if (c == '\n' || c == '\t' || c == '\r')
-            cvm_put_text(&out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+            py_put_text(&out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
         else if (c < ' ' || c == 0x7f || (c > 0x7f && c < 0xa1) || Py_UNICODE_IS_SURROGATE(c)) {
             snprintf((char *)text, sizeof text, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
-            cvm_put_text(&out, (char *)text);
+            py_put_text(&out, (char *)text);
         } else
-            cvm_put(&out, (char *)text, put_character(text, c));
+            py_put(&out, (char *)text, put_character(text, c));
     }
-    cvm_put(&out, quote == '"' ? "\"" : "'", 1);
+    py_put(&out, quote == '"' ? "\"" : "'", 1);
     result = out.full ? PyErr_NoMemory() : PyUnicode_FromStringAndSize(out.bytes, (Py_ssize_t)out.length);
-    cvm_buffer_free(&out);
+    py_text_free(&out);
     return result;
 }
 
@@ -809,27 +840,6 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
     result = PyUnicode_New(n * times, PyUnicode_MAX_CHAR_VALUE(op));
     for (i = 0; result != NULL && i < times; i++)
         PyUnicode_CopyCharacters(result, i * n, op, 0, n);
-    return result;
-}
-
-static PyObject *subscript(PyObject *op, PyObject *key)
-{
-    Py_ssize_t start, stop, step, n, i;
-    PyObject *result;
-
-    if (PyIndex_Check(key)) {
-        i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-        if (i == -1 && PyErr_Occurred())
-            return NULL;
-        return item(op, i < 0 ? i + PyUnicode_GET_LENGTH(op) : i);
-    }
-    if (!PySlice_Check(key))
-        return PyErr_Format(PyExc_TypeError, "string indices must be integers, not '%.200s'", Py_TYPE(key)->tp_name);
-    if (PySlice_GetIndicesEx(key, PyUnicode_GET_LENGTH(op), &start, &stop, &step, &n) < 0)
-        return NULL;
-    result = PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(op));
-    for (i = 0; result != NULL && i < n; i++)
-        PyUnicode_WRITE(U(result)->kind, U(result)->data, i, PyUnicode_READ_CHAR(op, start + i * step));
     return result;
 }
 
@@ -898,21 +908,21 @@ static PyObject *affix(PyObject *op, PyObject *part, int at_end)
 }
 
 /* Characters are changed one by one: those that become several stay. */
-static PyObject *change_case(PyObject *op, wint_t (*change)(wint_t))
+static PyObject *change_case(PyObject *op, Py_UCS4 (*change)(Py_UCS4))
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
     Py_UCS4 *text = PyUnicode_AsUCS4Copy(op);
     PyObject *result;
 
     for (i = 0; text != NULL && i < n; i++)
-        text[i] = text[i] < 128 ? (Py_UCS4)(change == towlower ? tolower((int)text[i]) : toupper((int)text[i])) : (Py_UCS4)change((wint_t)text[i]);
+        text[i] = change(text[i]);
     result = text != NULL ? PyUnicode_FromKindAndData(4, text, n) : NULL;
     PyMem_Free(text);
     return result;
 }
 
-static PyObject *method_lower(PyObject *op, PyObject *none) { (void)none; return change_case(op, towlower); }
-static PyObject *method_upper(PyObject *op, PyObject *none) { (void)none; return change_case(op, towupper); }
+static PyObject *method_lower(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToLowercase); }
+static PyObject *method_upper(PyObject *op, PyObject *none) { (void)none; return change_case(op, _PyUnicode_ToUppercase); }
 
 static PyObject *method_startswith(PyObject *op, PyObject *part) { return affix(op, part, 0); }
 static PyObject *method_endswith(PyObject *op, PyObject *part) { return affix(op, part, 1); }
@@ -934,7 +944,7 @@ static PySequenceMethods as_sequence = {
     .sq_contains = PyUnicode_Contains
 };
 static PyNumberMethods as_number = { .nb_remainder = remainder_of };
-static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = subscript };
+static PyMappingMethods as_mapping = { .mp_length = length, .mp_subscript = py_subscript };
 
 PyTypeObject PyUnicode_Type = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "str", .tp_basicsize = sizeof(PyUnicodeObject),

@@ -50,7 +50,7 @@ printf '#include <Python.h>\nint main(void) { return PyEval_GetFrame() != 0; }\n
 if $CC -Werror=implicit-function-declaration -c $flags absent.c -o absent.o 2>errors; then fail "what is not there compiles"
 else expect "what is not there is named" grep -q PyEval_GetFrame errors; fi
 # Every type and every function that is declared is in the command.
-printf '#include <structmember.h>\n#include <frameobject.h>\n' >all.c
+printf '#include <structmember.h>\n#include <frameobject.h>\n#include <pythread.h>\n' >all.c
 # shellcheck disable=SC2086
 $CC -E $flags all.c | tr '\n' ' ' | sed 's/static inline[^{]*//g; s/__attribute__((error([^)]*)))[^;]*;//g' >all.txt
 { grep -o '_\{0,1\}Py[A-Za-z0-9_]* *(' all.txt | tr -d ' ('

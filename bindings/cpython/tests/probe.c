@@ -3,6 +3,9 @@
  * survive. */
 #include "Python.h"
 #include "structmember.h"
+#include "pythread.h"
+
+#include <pthread.h>
 
 #define MOVE() ((void)PyGC_Collect())
 #define FUNCTION(name) static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t n)
@@ -811,6 +814,48 @@ FUNCTION(lookers_found)
 
 /* ---- the module ---------------------------------------------------------------------------------- */
 
+/* ---- threads ---------------------------------------------------------------- */
+
+static void *release_later(void *lock)
+{
+    PyThread_release_lock(lock);
+    return NULL;
+}
+
+/* A lock that another thread releases, and a thread without a VM. */
+FUNCTION(locks)
+{
+    PyThread_type_lock lock = PyThread_allocate_lock();
+    PyThreadState *state = PyThreadState_Get();
+    pthread_t thread;
+    int ok;
+
+    UNUSED;
+    if (lock == NULL)
+        return PyErr_NoMemory();
+    ok = PyThread_acquire_lock(lock, NOWAIT_LOCK) == 1 && PyThread_acquire_lock(lock, NOWAIT_LOCK) == 0;
+    Py_BEGIN_ALLOW_THREADS
+    ok = ok && PyThreadState_Swap(NULL) == NULL && pthread_create(&thread, NULL, release_later, lock) == 0
+      && PyThread_acquire_lock(lock, WAIT_LOCK) == 1 && pthread_join(thread, NULL) == 0;
+    Py_BLOCK_THREADS
+    ok = ok && PyThreadState_Get() == state;
+    Py_UNBLOCK_THREADS
+    Py_END_ALLOW_THREADS
+    PyThread_release_lock(lock);
+    ok = ok && PyThread_acquire_lock(lock, WAIT_LOCK) == 1 && PyThread_get_thread_ident() != 0;
+    PyThread_free_lock(lock);
+    return truth(ok && PyThreadState_Get() == state);
+}
+
+/* Whether a character in lower and in upper case is another one. */
+FUNCTION(cases)
+{
+    Py_UCS4 c = PyUnicode_READ_CHAR(args[0], 0);
+
+    UNUSED;
+    return PyUnicode_FromFormat("%d %d", (int)Py_UNICODE_TOLOWER(c), (int)Py_UNICODE_TOUPPER(c));
+}
+
 #define METHOD(name, function) { (name), (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL }
 
 static PyMethodDef methods[] = {
@@ -828,7 +873,7 @@ static PyMethodDef methods[] = {
     METHOD("call-it", call), METHOD("call-method", call_method), METHOD("make-adder", make_adder),
     METHOD("no-error", no_error), METHOD("both", both), METHOD("message-of", message_of), METHOD("meanwhile", meanwhile),
     METHOD("get-attr", get_attr), METHOD("set-attr", set_attr), METHOD("check-box", check_box), METHOD("boxes", count_boxes),
-    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found), { NULL, NULL, 0, NULL }
+    METHOD("while-borrowed", while_borrowed), METHOD("lookers-found", lookers_found), METHOD("locks", locks), METHOD("cases", cases), { NULL, NULL, 0, NULL }
 };
 
 static void free_module(void *module)

@@ -31,4 +31,40 @@ mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(st
 mutant 'weak tables give what is deallocated' 's/ || rrcl_slot_at(state, proxy->slot)->proxy != proxy)/)/
 /^static void rrcl_detach/,/^}/s/^    proxy->ob = NULL;/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
+
+# passes MODES: do the random programs? (A program that takes too long passes. It depends on where objects lie in
+# memory what a program does: so there are many times as many as it takes to notice a mistake.)
+passes() {
+    for mode in $1; do
+        timeout 300 "$folder/mutant/random" 1 3000 2000 "$mode" >"$folder/mutant/log" 2>&1 || [ $? -eq 124 ] || return 1
+    done
+}
+# wrappers NAME SED_SCRIPT MODES: a mistake that the random programs must notice, where deaths are confirmed.
+wrappers() {
+    case $lua in lua5.1 | lua5.2 | luajit) return ;; esac
+    mkdir -p "$folder/mutant"
+    sed "$2" bindings/lua/rrc_lua.h >"$folder/mutant/rrc_lua.h"
+    if cmp -s bindings/lua/rrc_lua.h "$folder/mutant/rrc_lua.h"; then
+        fail "$lua: $1: its place is not there any more"
+    elif ! eval "$EMBED_COMPILE -O1 -w -D_POSIX_C_SOURCE=200809L -I$folder/mutant -Ibindings/lua bindings/lua/tests/random.c \
+        bindings/lua/tests/nodes.c tests/unit.c $EMBED_LIBS -o $folder/mutant/random" >"$folder/mutant/log" 2>&1; then
+        fail "$lua: $1: it does not build: see $folder/mutant/log"
+    elif passes "$3"; then
+        fail "$lua: $1: no test notices"
+    else
+        pass "$lua: $1"
+    fi
+}
+wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
+s/^    if (state->held_again > 0)/    if (0)/
+s/^    proxy->is_held = 1;/    return;/' sliced
+wrappers 'only proxies of wrappers come back' \
+    's/^    if (rrcl_is_noted_proxy(state, proxy))/    if (rrcl_is_noted_proxy(state, proxy) \&\& rrcl_is_wrapper(proxy->ob))/' stressed
+wrappers 'only what others hold comes back' 's/^    if (state->held_again > 0)/    if (0)/
+s/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
+s/^        state->clock += RRCL_CYCLES_BETWEEN + 1;/        ;/
+s/^    if (rrcl_was_sighted(state, proxy).*/    if (!proxy->is_held)/' 'rare stressed'
+wrappers 'what has come back is not armed again' '/^static void rrcl_arm/,/^}/s/^    if (lua_getmetatable(L, index))/    if (0)/' stressed
+wrappers 'what comes back loses its edge node' '/^static void rrcl_bring_back/,/^}/s/^    rrcl_restore_node.*/    ;/' stressed
+wrappers 'an anchor is lost when the proxy is armed' 's/^        proxy->is_anchored = (char)on;      .*/        ;/' incremental
 finish

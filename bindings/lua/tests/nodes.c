@@ -1,7 +1,7 @@
 /* nodes.c - the Lua module `nodes`, see nodes.h.
  *
  *     nodes.new(id [, kind])      a node; kind: "Node" (default), "Stubborn", "Untracked", "Finalized",
- *                                 "Closing", "Counted"
+ *                                 "Closing", "Counted", "Wrapper"
  *     node:set(i, value)          field i owns a reference to the value, or to the object of a proxy
  *     node:get(i)                 what field i has
  *     node:move(i, other, j)      moves a reference without counting; "no touch" as a 4th argument
@@ -15,6 +15,13 @@
  *     nodes.call(value, ...)      rrc_lua_call; nodes.raise(): rrc_lua_raise
  *     nodes.native(bytes)         rrc_lua_native_bytes
  *     nodes.check()               rrc_check
+ *
+ *     node:refer(i, other)        of Wrappers: the foreign object refers to that of the other, or to none; nobody is told
+ *     node:referred(i)            the Wrapper of what it refers to
+ *     nodes.take(node)            foreign code takes a reference; nodes.drop(i): drops the i-th that was taken
+ *     nodes.taken(i)              the Wrapper of what was taken i-th
+ *     nodes.retake(id[, any])     takes the Wrapper with this id, if it still has its proxy (any: also if not), by a weak
+ *                                 reference of the foreign code. Returns whether it has
  */
 #include "nodes.h"
 
@@ -25,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-node all_nodes = { { 0, NULL, NULL }, 0, { NULL }, &all_nodes, &all_nodes };
+node all_nodes = { { 0, NULL, NULL }, 0, { NULL }, &all_nodes, &all_nodes, NULL };
 static char freed[100000];
 
 /* A control that must fail: references are taken without telling. */
@@ -40,17 +47,47 @@ static const rrc_member node_members[] = {
     { NULL, 0 }
 };
 
+static void foreign_drop(foreign *f);
+
+/* Make what a foreign object, or foreign code, refers to another one, or none. */
+static void foreign_set(foreign **place, foreign *to)
+{
+    foreign *old = *place;
+    if (to != NULL)
+        to->count++;
+    *place = to;
+    if (old != NULL)
+        foreign_drop(old);
+}
+
+static void foreign_drop(foreign *f)
+{
+    int i;
+    if (--f->count > 0)
+        return;
+    for (i = 0; i < FOREIGN; i++)
+        foreign_set(&f->field[i], NULL);
+    free(f);
+}
+
 static void drop_fields(rrc_heap *heap, node *n)
 {
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_CLEAR(heap, n->field[i]);
+    for (i = 0; n->of != NULL && i < FOREIGN; i++)
+        foreign_set(&n->of->field[i], NULL);
 }
 
 static void node_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     node *n = (node *)ob;
     size_t length = strlen(freed);
+    if (n->of != NULL) {
+        n->of->wrapper = NULL;
+        foreign_drop(n->of);
+        n->of = NULL;
+    }
     drop_fields(heap, n);
     n->previous->next = n->next;
     n->next->previous = n->previous;
@@ -80,6 +117,30 @@ static int counted_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
     return 0;
 }
 
+static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ((node *)ob)->of != NULL ? ((node *)ob)->of->count - 1 : 0;
+}
+
+static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    const node *n = (node *)ob;
+    int i;
+    for (i = 0; i < FIELDS; i++)
+        RRC_VISIT(n->field[i]);
+    for (i = 0; n->of != NULL && i < FOREIGN; i++)
+        if (n->of->field[i] != NULL && n->of->field[i]->wrapper != NULL)
+            RRC_VISIT(&n->of->field[i]->wrapper->head);
+    return 0;
+}
+
+static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
+{
+    drop_fields(heap, (node *)ob);
+    return 0;
+}
+
 static int call_handler(lua_State *L)
 {
     const node *n = (const node *)lua_touserdata(L, 1);
@@ -106,7 +167,10 @@ NODE_TYPE(Untracked, 0, NULL, NULL, NULL, NULL);
 NODE_TYPE(Finalized, RRC_TPFLAGS_HAVE_GC, NULL, NULL, call_handler_of, node_members);
 NODE_TYPE(Closing, RRC_TPFLAGS_HAVE_GC, NULL, NULL, NULL, node_members);
 NODE_TYPE(Counted, RRC_TPFLAGS_HAVE_GC, counted_traverse, NULL, NULL, node_members);
-static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized, &Closing, &Counted };
+const rrc_type Wrapper = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Wrapper", .tp_basicsize = sizeof(node),
+                           .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse,
+                           .tp_clear = wrapper_clear, .tp_outside = wrapper_outside };
+static const rrc_type *const types[] = { &Node, &Stubborn, &Untracked, &Finalized, &Closing, &Counted, &Wrapper };
 
 static const rrc_lua_class NodeBase;
 
@@ -121,13 +185,18 @@ static rrc_object **field(lua_State *L, node *n, int arg)
 
 static int node_new(lua_State *L)
 {
-    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", "Closing", "Counted", NULL };
+    static const char *const kinds[] = { "Node", "Stubborn", "Untracked", "Finalized", "Closing", "Counted",
+                                        "Wrapper", NULL };
     rrc_heap *heap = rrc_lua_heap(L);
     int id = (int)luaL_checkinteger(L, 1);
     const rrc_type *type = types[luaL_checkoption(L, 2, "Node", kinds)];
     node *n = (node *)((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_new(heap, type) : rrc_new(heap, type));
     if (n == NULL)
         return luaL_error(L, "not enough memory");
+    if (type == &Wrapper && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
+        n->of->count = 1;
+        n->of->wrapper = n;
+    }
     n->id = id;
     n->next = &all_nodes;
     n->previous = all_nodes.previous;
@@ -179,6 +248,90 @@ static int node_move(lua_State *L)
     if (old != NULL)
         rrc_decref(heap, old);
     return 0;
+}
+
+/* ---- foreign objects ---- */
+
+static foreign **foreign_field(lua_State *L)
+{
+    node *n = self(L);
+    int i = (int)luaL_checkinteger(L, 2);
+    luaL_argcheck(L, n->of != NULL, 1, "no Wrapper");
+    luaL_argcheck(L, i >= 1 && i <= FOREIGN, 2, "no such field");
+    return &n->of->field[i - 1];
+}
+
+static int node_refer(lua_State *L)
+{
+    foreign **place = foreign_field(L);
+    const node *to = lua_isnoneornil(L, 3) ? NULL : (node *)rrc_lua_check(L, 3, &NodeBase);
+    foreign_set(place, to != NULL ? to->of : NULL);
+    return 0;
+}
+
+static int push_wrapper(lua_State *L, const foreign *f)
+{
+    rrc_lua_push(L, rrc_lua_heap(L), f != NULL && f->wrapper != NULL ? &f->wrapper->head : NULL);
+    return 1;
+}
+
+static int node_referred(lua_State *L)
+{
+    return push_wrapper(L, *foreign_field(L));
+}
+
+enum { TAKEN = 100 };
+static foreign *taken[TAKEN];
+
+static foreign **taken_at(lua_State *L)
+{
+    lua_Integer i = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, i >= 1 && i <= TAKEN, 1, "no such place");
+    return &taken[i - 1];
+}
+
+static int take(foreign *f)
+{
+    int i = 0;
+    while (i < TAKEN && taken[i] != NULL)
+        i++;
+    if (i == TAKEN || f == NULL)
+        return 0;
+    foreign_set(&taken[i], f);
+    return 1;
+}
+
+static int nodes_take(lua_State *L)
+{
+    if (!take(self(L)->of))
+        return luaL_error(L, "no room, or no Wrapper");
+    return 0;
+}
+
+static int nodes_taken(lua_State *L)
+{
+    return push_wrapper(L, *taken_at(L));
+}
+
+static int nodes_drop(lua_State *L)
+{
+    foreign **place = taken_at(L);
+    foreign_set(place, NULL);
+    for (; place + 1 < taken + TAKEN; place++)
+        place[0] = place[1];
+    taken[TAKEN - 1] = NULL;
+    return 0;
+}
+
+static int nodes_retake(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int id = (int)luaL_checkinteger(L, 1);
+    node *n = all_nodes.next;
+    while (n != &all_nodes && n->id != id)
+        n = n->next;
+    lua_pushboolean(L, n != &all_nodes && (rrc_to_obj(heap, &n->head) != NULL || lua_toboolean(L, 2)) && take(n->of));
+    return 1;
 }
 
 /* Properties that fail. */
@@ -352,7 +505,7 @@ static int nodes_check(lua_State *L)
 }
 
 static const luaL_Reg node_methods[] = { { "set", node_set }, { "get", node_get }, { "move", node_move },
-                                         { NULL, NULL } };
+                                         { "refer", node_refer }, { "referred", node_referred }, { NULL, NULL } };
 static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { "broken", node_broken, node_broken },
                                                     { "self", node_self, node_self }, { "raised", NULL, node_other },
                                                     { NULL, NULL, NULL } };
@@ -360,17 +513,19 @@ static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_meth
 static const rrc_lua_class classes[] = {
     { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },
     { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase },
-    { .type = &Closing, .base = &NodeBase, .close = call_handler_of }, { .type = &Counted, .base = &NodeBase }
+    { .type = &Closing, .base = &NodeBase, .close = call_handler_of }, { .type = &Counted, .base = &NodeBase },
+    { .type = &Wrapper, .base = &NodeBase }
 };
 
 int luaopen_nodes(lua_State *L)
 {
     static const rrc_lua_class *const list[] = { &NodeBase, &classes[0], &classes[1], &classes[2], &classes[3], &classes[4],
-                                                &classes[5], NULL };
+                                                &classes[5], &classes[6], NULL };
     static const luaL_Reg functions[] = {
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
         { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "traversals", nodes_traversals },
-        { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check }, { NULL, NULL }
+        { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check }, { "take", nodes_take },
+        { "taken", nodes_taken }, { "drop", nodes_drop }, { "retake", nodes_retake }, { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;
     lua_setfield(L, LUA_REGISTRYINDEX, "nodes.held");

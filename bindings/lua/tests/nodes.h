@@ -5,18 +5,26 @@
 
 #include "rrc_lua.h"
 
-enum { FIELDS = 3 };
+enum { FIELDS = 3, FOREIGN = 2 };
+
+/* An object of a library that has counts of its own, and knows nothing of the binding. It refers to others. */
+typedef struct foreign {
+    int             count;
+    struct foreign *field[FOREIGN];
+    struct node    *wrapper;
+} foreign;
 
 typedef struct node {
     rrc_object  head;
     int         id;
     rrc_object *field[FIELDS];
     struct node *previous, *next;       /* of all that live */
+    foreign    *of;                     /* of a Wrapper */
 } node;
 
 /* Tracked, with tp_clear; without tp_clear; tracked by nobody; with a finalizer; with a
-   class whose close runs a callback; one whose traversals are counted. */
-extern const rrc_type Node, Stubborn, Untracked, Finalized, Closing, Counted;
+   class whose close runs a callback; one whose traversals are counted; with a foreign object. */
+extern const rrc_type Node, Stubborn, Untracked, Finalized, Closing, Counted, Wrapper;
 
 /* All nodes of the process. */
 extern node all_nodes;

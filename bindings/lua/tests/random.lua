@@ -20,8 +20,10 @@ local first, count, steps, mode = tonumber((...)), tonumber((select(2, ...))), t
 
 local FIELDS, ROOTS, HELD = 3, 8, 4
 local NOTE = FIELDS + 1         -- of a node: a field of the script's
+local LAST = NOTE + 2           -- of a wrapper: what its foreign object refers to
 local random = math.random
 local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
+local CONFIRMS = not is_51 and _VERSION ~= "Lua 5.2"       -- there, garbage cycles through wrappers stay
 local jit = jit or { on = function() end, off = function() end, flush = function() end }
 
 -- In 5.5 an emergency collection in a finalizer leaves all other finalizers to the next collection.
@@ -40,6 +42,7 @@ end
 local function run(seed)
   math.randomseed(seed)
   local step_every, collect_every, has_keepers = 0, 300, mode ~= "control" and seed % 2 == 0
+  local has_wrappers = CONFIRMS and mode ~= "control" and seed % 3 > 0
   jit[has_keepers and "off" or "on"]()          -- the count of what finalizers hold was wrong with it
   if mode == "rare" then
     step_every, collect_every = 20 * random(20), 1000
@@ -52,6 +55,7 @@ local function run(seed)
   local roots, held = {}, {}  -- index -> id
   local R = {}                -- index -> object: what Lua refers to
   local held_count = 0
+  local taken, taken_count = {}, 0                        -- likewise: what foreign code refers to
   local last = 0
   local watched = setmetatable({}, { __mode = "v" })      -- id -> table or function
   local keepers = setmetatable({}, { __mode = "k" })      -- keeper -> id
@@ -72,7 +76,8 @@ local function run(seed)
   -- Objects of Lua: fields are read and written through functions of their own.
   local function make(id, kind)
     if kind == "node" then
-      return nodes.new(id, random(10) == 1 and "Finalized" or "Node")
+      model[id].is_wrapper = has_wrappers and random(3) > 1
+      return nodes.new(id, model[id].is_wrapper and "Wrapper" or random(10) == 1 and "Finalized" or "Node")
     elseif kind == "table" then
       local t = { id = id }
       watched[id] = t
@@ -109,16 +114,23 @@ local function run(seed)
     return x.id
   end
   local function get(x, i)
+    if i > NOTE then return x:referred(i - NOTE) end
     if type(x) == "userdata" and i == NOTE then return x.note end
     if type(x) == "userdata" then return x:get(i) end
     if type(x) == "table" then return x[i] end
     return x(i)
   end
   local function set(x, i, value)
+    if i > NOTE then return x:refer(i - NOTE, value) end
     if type(x) == "userdata" and i == NOTE then x.note = value
     elseif type(x) == "userdata" then x:set(i, value)
     elseif type(x) == "table" then x[i] = value
     else x(i, value, true) end
+  end
+
+  -- How many fields it has.
+  local function fields(id)
+    return model[id].is_wrapper and LAST or model[id].kind == "node" and NOTE or FIELDS
   end
 
   local function same(x, id, where)
@@ -165,9 +177,10 @@ local function run(seed)
     end
     for i = 1, ROOTS do reach(R[i], roots[i]) end
     for i = 1, held_count do reach(nodes.held(i), held[i]) end
+    for i = 1, taken_count do reach(nodes.taken(i), taken[i]) end
     while #queue > 0 do
       local id = table.remove(queue)
-      for i = 1, NOTE do
+      for i = 1, LAST do
         if model[id][i] then
           local x = follow(seen[id], id, i)
           if x then reach(x, model[id][i]) end
@@ -183,6 +196,10 @@ local function run(seed)
       local i = random(held_count)
       x, id = nodes.held(i), held[i]
       same(x, id, "held by C")
+    elseif taken_count > 0 and random(4) == 1 then
+      local i = random(taken_count)
+      x, id = nodes.taken(i), taken[i]
+      same(x, id, "held by foreign code")
     else
       local i = random(ROOTS)
       if not roots[i] then return nil end
@@ -190,7 +207,7 @@ local function run(seed)
       same(x, id, "root")
     end
     for _ = 1, random(0, 5) do
-      local i = random(model[id].kind == "node" and NOTE or FIELDS)
+      local i = random(fields(id))
       local next_id = model[id][i]
       if not next_id then break end
       local next_x = follow(x, id, i)
@@ -204,7 +221,7 @@ local function run(seed)
   local function new_keeper(keeper_id, x, id)
     local function finalize(what)
       if what == "look" then return x end
-      if reachable(nil, true)[keeper_id] and not fragile[keeper_id] then error("a keeper is finalized that can be reached: " .. keeper_id) end
+      if reachable(nil, true, true)[keeper_id] and not fragile[keeper_id] then error("a keeper is finalized that can be reached: " .. keeper_id) end
       if random(3) == 1 then some_step() end
       if not has_keepers or is_gone(x) or held_count > 2 * HELD then return end
       kept_ones = kept_ones + 1
@@ -249,7 +266,8 @@ local function run(seed)
     local x, id = walk()
     local y, to = walk()
     if not x or not y then return end
-    local i = random(model[id].kind == "node" and NOTE or FIELDS)
+    local i = random(fields(id))
+    if i > NOTE and not model[to].is_wrapper then return end
     model[id][i] = to
     set(x, i, y)
   end)
@@ -269,7 +287,7 @@ local function run(seed)
   operation(4, function()                       -- an edge less
     local x, id = walk()
     if not x then return end
-    local i = random(model[id].kind == "node" and NOTE or FIELDS)
+    local i = random(fields(id))
     model[id][i] = nil
     set(x, i, nil)
   end)
@@ -297,6 +315,28 @@ local function run(seed)
     held_count = held_count - 1
     nodes.release(i)
   end)
+  operation(has_wrappers and 6 or 0, function()   -- foreign code takes a reference
+    if taken_count >= HELD then return end
+    local x, id = walk()
+    if not x or not model[id].is_wrapper then return end
+    taken_count = taken_count + 1
+    taken[taken_count] = id
+    nodes.take(x)
+  end)
+  operation(has_wrappers and 6 or 0, function()   -- ... drops one
+    if taken_count == 0 then return end
+    local i = random(taken_count)
+    table.remove(taken, i)
+    taken_count = taken_count - 1
+    nodes.drop(i)
+  end)
+  local function retake()                       -- ... has a weak one, perhaps to garbage
+    local id = random(last > 0 and last or 1)
+    if taken_count >= 2 * HELD or has_keepers or not model[id] or not model[id].is_wrapper or not nodes.retake(id) then return end
+    taken_count = taken_count + 1
+    taken[taken_count] = id
+  end
+  operation(has_wrappers and 6 or 0, retake)
   operation(5, function()                       -- a reference moves
     local x, id = walk()
     local y, to = walk()
@@ -330,8 +370,9 @@ local function run(seed)
     end)
   end
 
-  -- From one, or from all roots; surely: where a proxy can be gone it is taken for gone.
-  function reachable(from, surely)
+  -- From one, or from all roots; surely: where a proxy can be gone it is taken for gone; told: without the references
+  -- of foreign code, of which Lua may not know yet when it finalizes what a script has put into a wrapper.
+  function reachable(from, surely, told)
     local seen, queue = {}, {}
     local function reach(id)
       if id and not seen[id] then
@@ -342,11 +383,14 @@ local function run(seed)
     reach(from)
     for i = 1, from and 0 or ROOTS do reach(roots[i]) end
     for i = 1, from and 0 or held_count do reach(held[i]) end
+    for i = 1, (from or told) and 0 or taken_count do reach(taken[i]) end
     while #queue > 0 do
       local id = table.remove(queue)
-      for i = 1, surely and fragile[id] and (model[id].kind == "node" and FIELDS or 0) or NOTE do
+      local is_fragile = surely and fragile[id]
+      for i = 1, is_fragile and (model[id].kind == "node" and FIELDS or 0) or NOTE do
         reach(model[id][i])
       end
+      for i = NOTE + 1, told and NOTE or LAST do reach(model[id][i]) end
     end
     return seen
   end
@@ -355,7 +399,7 @@ local function run(seed)
     jit.flush()                                 -- compiled code refers to what it was compiled for
     repeat
       local before = kept_ones
-      for _ = 1, rounds do rawrefcount.collect() end
+      for _ = 1, has_wrappers and 3 * rounds or rounds do rawrefcount.collect() end
     until kept_ones == before
     nodes.check()
     compare_all()
@@ -397,6 +441,11 @@ local function run(seed)
     held_count = held_count - 1
     nodes.release(1)
   end
+  while taken_count > 0 do
+    table.remove(taken, 1)
+    taken_count = taken_count - 1
+    nodes.drop(1)
+  end
   check_all()
 end
 
@@ -413,6 +462,7 @@ for seed = first, first + count - 1 do
       break
     end
     while pcall(nodes.release, 1) do end
+    for _ = 1, 2 * HELD do nodes.drop(1) end
     for _ = 1, 3 do rawrefcount.collect() end
   end
 end

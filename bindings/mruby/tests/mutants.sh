@@ -26,7 +26,7 @@ unmarked-let-go   | s/^        rrcm_mark_too(cell);/        ;/
 no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
 lists-lack-one    | s/= target != NULL \&\& rrcm_is_live(target) ?/= i + 1 < job->n \&\& target != NULL ?/
 lists-in-place    | s/gc->disabled = TRUE;.*/;/; s/if (rrc_mirror_target(state->heap, job->targets\[i\]) == NULL$/if (0/; s/rrcm_cell \*target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets\[i\]));/rrcm_cell *target = (rrc_gc_is_tracked(state->heap, job->targets[i]) \&\& rrc_mirror_target(state->heap, job->targets[i]) == NULL ? rrcm_need_node(state, job->targets[i]) : 0, rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i])));/
-values-stay       | s/        rrcm_remove(\&state->values, mrb_ptr(value->value));/        ;/
+values-stay       | s/        rrc_map_put(\&state->values, mrb_ptr(value->value), NULL);/        ;/
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
 nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/

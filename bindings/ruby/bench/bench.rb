@@ -75,7 +75,7 @@ MEASURES = {
   address: lambda { |n|
     values = Array.new(n) { Object.new }
     settle
-    { hold: Nodes.bench_register(values), minor: minor, major: major }
+    without_gc { { hold: Nodes.bench_register(values) } }.update(minor: minor, major: major)
   }
 }.freeze
 

@@ -4,7 +4,7 @@
 #   run.sh build             build what the others need
 #   run.sh quick | all       the tests, or those that are done soon
 #   run.sh debug             all, with the header's own checks
-#   run.sh rubies            all, with each of RUBIES (default: those of Debian's names that are there)
+#   run.sh rubies            all, with each of RUBIES
 #   run.sh asan              all, with sanitizers
 #   run.sh soak              random graphs for SOAK_SECONDS (3600), in which memory must stay flat
 #   run.sh mutants           controls that must fail
@@ -15,14 +15,24 @@
 #   run.sh bench-smoke       the benchmarks run
 #   run.sh show-demo | bench to look at
 #
-# RUBY names the Ruby to use (default: ruby). The last line is the totals.
+# RUBY names the Ruby to use (default: ruby). KIND-3.3 is with the Ruby 3.3 that `make deps-all` fetches, or else with
+# one that is installed as ruby3.3. The last line is the totals.
 RUBY=${RUBY:-ruby}
 TOP=$(pwd)
 TOP_BUILD=${BUILD:-build}
-BUILD=$TOP/${BUILD:-build}/ruby
+BUILD=$TOP/$TOP_BUILD/ruby
 HERE=$TOP/bindings/ruby
 export BUILD
 kind=$1
+case $kind in
+*-[0-9].[0-9])
+    version=${kind##*-} kind=${kind%-*}
+    BUILD=$TOP/$TOP_BUILD/ruby-$version/tests
+    RUBY=$TOP/$TOP_BUILD/ruby-$version/usr/bin/ruby$version
+    [ -x "$RUBY" ] || RUBY=ruby$version
+    absent="there is no Ruby $version; 'make deps-all' fetches it"
+    ;;
+esac
 LOG=$BUILD/$kind.log
 
 mkdir -p "$BUILD" || exit 1
@@ -32,7 +42,7 @@ cannot() {
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 }
-command -v "$RUBY" >/dev/null 2>&1 || cannot "there is no Ruby"
+command -v "$RUBY" >/dev/null 2>&1 || cannot "${absent:-there is no Ruby}"
 "$RUBY" -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))' || cannot "there are no headers of Ruby"
 "$RUBY" -rrake -e 1 2>/dev/null || cannot "there is no rake"
 "$RUBY" -rminitest -e 1 2>/dev/null || cannot "there is no minitest"
@@ -46,10 +56,12 @@ rake() {
     fi
 }
 
-# Run tests by their names; add up what minitest says.
+# Run tests by their names; add up what minitest says. The last ones can be whole_NAME: without slices.
 run_tests() {
     for name in "$@"; do
-        "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "-I$HERE/test" "$HERE/test/test_$name.rb" 2>&1 || echo "ERROR: test_$name"
+        test=${name#whole_}
+        if [ "$test" != "$name" ]; then NODES_WHOLE=1; export NODES_WHOLE; fi
+        "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "-I$HERE/test" "$HERE/test/test_$test.rb" 2>&1 || echo "ERROR: test_$name"
     done | tee "$LOG"
     awk '/^[0-9]+ runs, / { runs += $1; bad += $5 + $7; skips += $9 }
          /^ERROR: / && !/bad/ { errors++ }
@@ -58,7 +70,7 @@ run_tests() {
 }
 
 QUICK_TESTS='values wrappers cycles process slots insight objspace'
-ALL_TESTS="$QUICK_TESTS collector random"
+ALL_TESTS="$QUICK_TESTS collector random whole_collector whole_random"
 case $kind in
 build)
     rake test_libraries
@@ -79,7 +91,7 @@ debug)
     ;;
 rubies)
     # (The totals are those of all of them.)
-    for ruby in ${RUBIES:-ruby3.2 ruby3.3 ruby3.4}; do
+    for ruby in ${RUBIES:-ruby3.2}; do
         command -v "$ruby" >/dev/null 2>&1 || continue
         "$ruby" -v
         BUILD=$TOP_BUILD/$(basename "$ruby") RUNS=${RUNS:-20} RUBY=$ruby sh "$0" all || true
@@ -141,11 +153,13 @@ show-demo)
     ;;
 bench-smoke)
     rake test_libraries
-    REPEATS=1 "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb" 2000
+    REPEATS=1 "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb" 2000 &&
+        REPEATS=1 "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/pauses.rb" 2000
     ;;
 bench)
     rake test_libraries
     "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/bench.rb"
+    "$RUBY" "-I$BUILD/lib" "-I$HERE/lib" "$HERE/bench/pauses.rb"
     ;;
 *)
     sed -n '2,/^RUBY=/s/^# \{0,1\}//p' "$0" >&2

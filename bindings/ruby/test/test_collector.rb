@@ -6,6 +6,14 @@ require "helper"
 class TestCollector < Minitest::Test
   include Helper
 
+  # NODES_WHOLE=1 runs these tests without the promise of nodes.c. Programs about slices need it all the same.
+  def assert_runs(expected, program, *flags, whole: program.include?("slice_units") ? nil : ENV["NODES_WHOLE"])
+    before, ENV["NODES_WHOLE"] = ENV["NODES_WHOLE"], whole
+    super(expected, program, *flags)
+  ensure
+    ENV["NODES_WHOLE"] = before
+  end
+
   def tree(size, first = 0)
     Array.new(size) { |i| Node.new(first, 2).tap { |n| n[0] = "value #{i}"; n[1] = Node.new(0, 1).tap { |m| m[0] = [i] } } }
   end
@@ -85,23 +93,38 @@ class TestCollector < Minitest::Test
     end
   end
 
-  # Run the block again and again while Ruby marks in slices, with allocations that make it
-  # go on, until it was between our root's marking and the end some times (which of Ruby's
-  # roots are marked first, is chance; from 3.3 on ours is never among them).
+  # Allocate until Ruby marks in slices. It divides a marking only if the sweep before it knew that a major collection
+  # would follow: it then lays pages aside, and each of them is a slice. Much native memory makes it know.
+  def begin_marking
+    native = Node.new(0, 0)
+    20.times do
+      native.claim(1 << 28)
+      native.claim(0)
+      20_000.times do
+        return if GC.latest_gc_info(:state) == :marking
+
+        Array.new(20) { "garbage" * 3 }
+      end
+    end
+    flunk "Ruby did not mark in slices"
+  end
+
+  # Run the block again and again while Ruby marks in slices, with allocations that make it go on, until it was between
+  # our root's marking and the end some times. (From 3.3 on our root is marked at the end, so that this never comes.)
   def during_incremental_markings
     pauses = Rawrefcount.stats[:marking_pauses]
     rounds = 0
-    Thread.current[:ballast] = Array.new(300_000) { Object.new }    # it is marked last
-    400.times do
-      GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+    Thread.current[:ballast] = Array.new(200_000) { Object.new }
+    500.times do
+      begin_marking
       while GC.latest_gc_info(:state) == :marking
         yield rounds
         Array.new(20) { "garbage" * 3 }
         rounds += 1
       end
-      break if rounds > 50 && Rawrefcount.stats[:marking_pauses] - pauses >= 5
+      break if rounds >= 500 && (RUBY_VERSION >= "3.3" || Rawrefcount.stats[:marking_pauses] - pauses >= 5)
     end
-    assert_operator rounds, :>, 50
+    assert_operator rounds, :>=, 500
     return if RUBY_VERSION >= "3.3"
 
     assert_operator Rawrefcount.stats[:marking_pauses], :>, pauses, "the root was never marked early"
@@ -127,6 +150,163 @@ class TestCollector < Minitest::Test
     end
     moved.each { |node, i| old[i][1] = node }
     check_tree(old)
+  end
+
+  # With nodes.c's promise the search is divided as well: a few units at a time, so that the program runs in between.
+  def in_slices(units)
+    slices = Rawrefcount.stats[:slices]
+    Rawrefcount.slice_units = units
+    yield
+    assert_operator Rawrefcount.stats[:slices] - slices, :>=, 5 unless ENV["NODES_WHOLE"]
+  ensure
+    Rawrefcount.slice_units = 0
+  end
+
+  def test_slices_of_the_search
+    [1, 7, 60, 700].each { |units| in_slices(units) { test_incremental_marking } }
+  end
+
+  def test_slices_of_the_search_with_values
+    [1, 7, 60, 700].each { |units| in_slices(units) { test_incremental_marking_with_values } }
+  end
+
+  # C gets and drops what nothing else refers to; new cycles come and go.
+  def test_slices_and_what_only_c_holds
+    alive = Array.new(200) { |i| i + 1_000_000 }
+    alive.each { |id| apart { Nodes.hold(id - 1_000_000, Node.new(id, 2).tap { |n| n[0] = "value #{id}"; n[1] = n }) } }
+    in_slices(40) do
+      during_incremental_markings do |n|
+        apart do
+          i = n * 7 % 200
+          node = Nodes.held(i)
+          node[0] = "value #{node.id}"
+          Nodes.hold(200 + i, node)
+          Nodes.release(i)
+          Nodes.hold(i, Nodes.held(200 + i))
+          Nodes.release(200 + i)
+          Node.new(next_id, 2).tap { |garbage| garbage[0] = garbage; garbage[1] = [garbage] }
+        end
+      end
+    end
+    alive.each { |id| assert_equal ["value #{id}", id], [Nodes.held(id - 1_000_000)[0], Nodes.held(id - 1_000_000)[1].id] }
+    assert_empty Nodes.dead & alive
+    200.times { |i| Nodes.release(i) }
+    assert_operator (newly_dead & alive).size, :>=, 198
+  end
+
+  # Scripts change wrappers that the search has passed, and that only C refers to then.
+  def test_slices_and_wrappers_with_state
+    nodes = Array.new(300) { |i| [Node, BareNode][i % 2].new(0, i % 2 == 0 ? 1 : 0) }
+    nodes.each_with_index { |node, i| Nodes.hold(i, node) }
+    nodes = nil
+    in_slices(100) do
+      during_incremental_markings do |n|
+        apart { Nodes.held(n * 7 % 300).instance_variable_set(:@state, "of #{n * 7 % 300}") }
+      end
+    end
+    changed = (0...300).filter_map { |i| Nodes.held(i).instance_variable_get(:@state)&.then { |state| [state, "of #{i}"] } }
+    assert_operator changed.size, :>, 40
+    changed.each { |state, expected| assert_equal expected, state }
+    300.times { |i| Nodes.release(i) }
+  end
+
+  MARKS_IN_SLICES = <<~RUBY
+    keep = Array.new(20_000) { Nodes::Node.new(2, 1) }
+    4.times { GC.start }
+    $garbage = -> { Thread.new { 50.times { Nodes::Node.new(1, 1).tap { |n| n[0] = -> { n } } } }.join }
+    $garbage.call
+    Rawrefcount.slice_units = 500
+    begin_marking = lambda do
+      100.times do
+        GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+        Array.new(20) { "garbage" * 3 }
+        break if GC.latest_gc_info(:state) == :marking
+      end
+      GC.latest_gc_info(:state) == :marking
+    end
+    finish_marking = -> { Array.new(20) { "garbage" * 3 } while GC.latest_gc_info(:state) == :marking }
+  RUBY
+
+  # A collection in slices finds cycles over both heaps.
+  def test_slices_find_garbage
+    assert_runs "true true true true\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      was_marking = begin_marking.call
+      finish_marking.call
+      10_000.times { Object.new }
+      puts [was_marking, Nodes.dead.size >= 48, Rawrefcount.stats[:slices] > 0, Rawrefcount.check].join(" ")
+    RUBY
+  end
+
+  # Others look at all objects: then the search is one piece again. Nothing of what it found is left.
+  def test_slices_are_given_up
+    assert_runs "true true true true\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      require "objspace"
+      was_marking = begin_marking.call
+      ObjectSpace.dump_all(output: File.open(File::NULL, "w"))
+      finish_marking.call
+      slices = Rawrefcount.stats[:slices]
+      10_000.times { Object.new }
+      puts [was_marking, Rawrefcount.check, Nodes.dead.size >= 48, slices > 0].join(" ")
+    RUBY
+  end
+
+  # What an object refers to is shown while the search watches it.
+  def test_watched_objects_are_shown
+    assert_runs "true true\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      require "objspace"
+      node = Nodes::Node.new(0, 1)
+      node[0] = "value"
+      GC.start
+      Rawrefcount.slice_units = 10_000_000
+      GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+      was_marking = GC.latest_gc_info(:state) == :marking
+      puts [was_marking, ObjectSpace.reachable_objects_from(node).include?("value")].join(" ")
+    RUBY
+  end
+
+  # An extension that does not promise it ends them all.
+  def test_slices_need_all_promises
+    assert_runs "true true true true\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      was_marking = begin_marking.call
+      Nodes.open_again
+      finish_marking.call
+      before = Rawrefcount.stats[:searches_in_slices]
+      begin_marking.call
+      finish_marking.call
+      10_000.times { Object.new }
+      puts [was_marking, before > 0, Rawrefcount.stats[:searches_in_slices] == before, Nodes.dead.size >= 48].join(" ")
+    RUBY
+  end
+
+  def test_no_slices_without_a_promise
+    assert_runs "true 0 true\n", <<~RUBY, whole: "1"
+      #{MARKS_IN_SLICES}
+      was_marking = begin_marking.call
+      finish_marking.call
+      10_000.times { Object.new }
+      puts [was_marking, Rawrefcount.stats[:slices], Nodes.dead.size >= 48].join(" ")
+    RUBY
+  end
+
+  # The process ends, or all is collected exactly, in the middle.
+  def test_slices_at_the_end
+    assert_runs "true\n77\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      keep << Nodes::Node.new(77, 1)
+      Nodes.on_dealloc(->(id) { puts id if id == 77 })
+      at_exit { puts begin_marking.call }
+    RUBY
+    assert_runs "true true\n", <<~RUBY
+      #{MARKS_IN_SLICES}
+      was_marking = begin_marking.call
+      $garbage.call
+      Rawrefcount.collect
+      puts [was_marking, Nodes.dead.size >= 96].join(" ")
+    RUBY
   end
 
   # What C drops and takes meanwhile is seen; what is new, too.
@@ -236,6 +416,17 @@ class TestCollector < Minitest::Test
     RUBY
   end
 
+  # They are on before a link is made, even if a new object has just started a collection, and what waited for it saw no
+  # link.
+  def test_hooks_stay_on_while_a_link_is_made
+    assert_runs "false true\n", <<~RUBY
+      Nodes.fill(6_000)
+      before = Rawrefcount.stats[:hooks]
+      node = Nodes::Node.new(0, 10_000)
+      puts [before, Rawrefcount.stats[:hooks]].join(" ")
+    RUBY
+  end
+
   # Collections inside of allocation tracing are not announced: everything is kept then.
   def test_allocation_tracing
     # (From 3.4 on they are.)
@@ -320,7 +511,7 @@ class TestCollector < Minitest::Test
     Nodes.on_dealloc(->(_) { GC.start; apart { Node.new(0, 1)[0] = "x"; nil } })
     apart { 20.times { Node.new(next_id, 0) } }
     collect
-    assert_operator Nodes.dead.size, :>=, 18
+    assert_operator Nodes.dead.size, :>=, 18, Rawrefcount.stats.inspect
   end
 
   def test_errors_in_deallocs_are_reported_and_stop_nothing

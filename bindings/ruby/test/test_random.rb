@@ -147,6 +147,20 @@ class TestRandom < Minitest::Test
     Rawrefcount.error_handler = nil
   end
 
+  # Ruby marks in slices, and the search for cycles is divided, too.
+  def changes_between_slices
+    Rawrefcount.slice_units = @random.rand(40)
+    GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
+    200.times do
+      break unless GC.latest_gc_info(:state) == :marking
+
+      @random.rand(5).times { change }
+      Array.new(@random.rand(60)) { "garbage" }
+    end
+  ensure
+    Rawrefcount.slice_units = 0
+  end
+
   STRESS = [true, 1, 2, 4, 7].freeze        # minor ones only, lazy sweeps, after each malloc
 
   # Changes as they come; in bad times, each allocation collects, or none does.
@@ -164,6 +178,8 @@ class TestRandom < Minitest::Test
       GC.disable
       (@between * 2).times { change }
       GC.enable
+    when 6..9
+      2.times { changes_between_slices }
     else
       @between.times { change }
     end

@@ -12,7 +12,7 @@ class TestWrappers < Minitest::Test
 
   def test_the_wrapper_stays_the_same_while_it_lives
     node = Node.new(0, 1)
-    inner = Node.new(7, 0)
+    inner = Node.new(0, 0)
     node[0] = inner
     100.times { assert_same inner, node[0] }
     GC.start
@@ -172,7 +172,7 @@ class TestWrappers < Minitest::Test
   end
 
   def test_a_subclass
-    special = Special.new(1, 1)
+    special = Special.new(0, 1)
     special.note = "x"
     special[0] = special
     assert_instance_of Special, special[0]
@@ -215,7 +215,7 @@ class TestWrappers < Minitest::Test
     node[0] = "x"
     refute node.disposed?
     assert_nil node.dispose
-    assert_equal [id], Nodes.dead
+    assert_equal 1, Nodes.dead.count(id)         # (there can be others, of earlier tests)
     assert node.disposed?
     assert_nil node.dispose
     [-> { node.id }, -> { node[0] }, -> { node[0] = 1 }, -> { Nodes.hold(0, node) }].each do |use|
@@ -230,7 +230,7 @@ class TestWrappers < Minitest::Test
     id = child.id
     parent[0] = child
     child.dispose
-    assert_empty Nodes.dead
+    refute_includes Nodes.dead, id
     assert_equal id, parent[0].id
     refute_same child, parent[0]
     parent.dispose

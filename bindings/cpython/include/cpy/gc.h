@@ -24,6 +24,7 @@ PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n);
 PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra);
 
 #define PyObject_New(T, type) ((T *)(void *)_PyObject_New(type))
+#define PyObject_NEW PyObject_New
 #define PyObject_NewVar(T, type, n) ((T *)(void *)_PyObject_NewVar((type), (n)))
 #define PyObject_GC_New(T, type) ((T *)(void *)_PyObject_GC_New(type))
 #define PyObject_GC_NewVar(T, type, n) ((T *)(void *)_PyObject_GC_NewVar((type), (n)))

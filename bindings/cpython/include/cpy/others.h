@@ -30,12 +30,15 @@ int PyCapsule_SetPointer(PyObject *op, void *pointer);
 int PyCapsule_IsValid(PyObject *op, const char *name);
 void *PyCapsule_Import(const char *name, int no_block);
 
-/* A VM is used by one thread at a time, so that there is no lock to give away. */
+/* A VM is used by one thread at a time, which can leave it for a while. No lock is given away by that. */
 typedef struct _ts PyThreadState;
-#define Py_BEGIN_ALLOW_THREADS {
-#define Py_END_ALLOW_THREADS }
-#define Py_BLOCK_THREADS
-#define Py_UNBLOCK_THREADS
+PyThreadState *PyEval_SaveThread(void);
+void PyEval_RestoreThread(PyThreadState *state);
+PyThreadState *PyThreadState_Swap(PyThreadState *state);
+#define Py_BEGIN_ALLOW_THREADS { PyThreadState *_save = PyEval_SaveThread();
+#define Py_BLOCK_THREADS PyEval_RestoreThread(_save);
+#define Py_UNBLOCK_THREADS _save = PyEval_SaveThread();
+#define Py_END_ALLOW_THREADS PyEval_RestoreThread(_save); }
 
 /* Where an error arose: a code object has names, a frame a line. Nothing is run by them. */
 typedef struct {

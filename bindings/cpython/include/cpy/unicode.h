@@ -123,7 +123,11 @@ PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op);
 #define _PyUnicode_EqualToASCIIString(op, text) (PyUnicode_CompareWithASCIIString((op), (text)) == 0)
 
 int _Py_IsSpace(Py_UCS4 c);
+Py_UCS4 _PyUnicode_ToLowercase(Py_UCS4 c);
+Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c);
 #define Py_UNICODE_ISSPACE(c) _Py_IsSpace(c)
+#define Py_UNICODE_TOLOWER(c) _PyUnicode_ToLowercase(c)
+#define Py_UNICODE_TOUPPER(c) _PyUnicode_ToUppercase(c)
 #define Py_UNICODE_ISDECIMAL(c) ((c) >= '0' && (c) <= '9')
 #define Py_UNICODE_IS_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdfff)
 #define Py_UNICODE_IS_HIGH_SURROGATE(c) ((c) >= 0xd800 && (c) <= 0xdbff)

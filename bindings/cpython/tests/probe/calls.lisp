@@ -86,3 +86,6 @@
 (fails "RuntimeError: the handle is stuck" (lambda () (with (Handle) (lambda (x) 5))))
 (fails "inside" (lambda () (with (Handle) (lambda (x) (error "inside")))))       ; of two errors the first
 (settle)
+
+; ---- locks, and a thread that leaves its VM
+(assert (locks))

@@ -35,7 +35,7 @@
 (for-each
   (lambda (name)
     (define text (message (lambda () (apply (eval name) (list nil 1 2)))))
-    (assert (string-search text (to-string name ": expected ")) text))
+    (assert (string-search text (to-string name ": ")) text))
   '(dict-get dict-set! dict-has? dict-remove! dict-count dict-keys dict-values))
 (assert (equal? (message (lambda () (dict-get nil 1))) "dict-get: expected a dict, got nil"))
 
@@ -66,7 +66,7 @@
 (define d (dict))
 (define keys (map (lambda (i) (cond ((= 0 (modulo i 4)) i)
                                     ((= 1 (modulo i 4)) (to-string "key" i))
-                                    ((= 2 (modulo i 4)) (string->symbol (to-string "sym" i)))
+                                    ((= 2 (modulo i 4)) (read (to-string "sym" i)))
                                     (else (list i))))
                   (range 100)))
 (define (each-key f) (let ((i 0)) (for-each (lambda (k) (f k i) (set! i (+ i 1))) keys)))

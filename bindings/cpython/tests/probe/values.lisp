@@ -72,7 +72,7 @@
 (assert (equal? (string-append s "y" s) "xxxxxyxxxxx"))
 (assert (equal? (substring s 1 3) "xx"))
 (assert (= (string-search (string-append "ab" s) s) 2))
-(assert (eq? (string->symbol s) 'xxxxx))
+(assert (eq? (read s) 'xxxxx))
 (assert (equal? (repr s) "\"xxxxx\""))
 (define d (dict s 1))
 (assert (= (dict-get d "xxxxx") 1))
@@ -117,3 +117,12 @@
 (assert (equal? (tuple->list (texts (list 1 2.5 'c))) '("(1 2.5 c)" "(1 2.5 c)")))
 
 (assert (check-links))
+
+; ---- upper and lower case, in any locale
+(assert (equal? (cases "A") "97 65"))
+(assert (equal? (cases "z") "122 90"))
+(assert (equal? (cases "7") "55 55"))
+(assert (equal? (cases "\xc3\x89") "233 201"))
+(assert (equal? (cases "\xce\xbb") "955 923"))
+(assert (equal? (cases "\xf0\x90\x90\x80") "66600 66560"))
+(assert (equal? (call (bytes->string (bytes "A\xc3\x89")) 'lower) "a\xc3\xa9"))

@@ -9,11 +9,17 @@
  *
  * The root is not write barrier protected, on purpose: Ruby then marks it in every minor
  * collection, and again at the end of an incremental marking. So C fields need no
- * write barriers. */
+ * write barriers, and the search of an incremental marking is done once, in that last call.
+ *
+ * If all extensions promise to tell of each reference that they move (rrc_ruby_allow_slices), the
+ * search begins at the first GC_EXIT, and goes on at each one after that. (Ruby marks in slices if
+ * there is a GC_EXIT before END_MARK.) The last call then does what is left. What the header wants to
+ * be marked while the mutator runs becomes gray by Ruby's own write barrier. */
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 rrb_state rrb;
 
@@ -45,6 +51,8 @@ static inline void host_trace(rrc_gcref p)
         rb_gc_mark_movable((VALUE)p);
     else if (rrb.mode == RRB_EXACT)
         rrb_exact_trace((VALUE)p);
+    else if (rrb.mode == RRB_IDLE)      /* the mutator, while Ruby marks in slices: as if the gate got a reference */
+        rb_gc_writebarrier(rrb.gate, (VALUE)p);         /* (before that is black, p is left to the last call) */
 }
 
 static rrc_gcref host_survivor(rrc_gcref ref)
@@ -290,6 +298,7 @@ static void run_job(void *unused)
     if (stats.finalizable >= rrb.finalizable_limit)
         rrb_exact_collection();
     weigh_tracked(stats.tracked);
+    stats = stats_now();                /* (other threads may have run) */
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
         rrb.hooks_on = 0;
         rb_tracepoint_disable(rrb.tracepoint);
@@ -353,13 +362,70 @@ static int collection_is_major(void)
     if (count != asked) {
         asked = count;
         rrb.is_major = !NIL_P(rb_gc_latest_gc_info(sym_major_by));
+        rrb.is_incremental = rrb.root_was_marked = 0;
     }
     return rrb.is_major;
+}
+
+/* ---- slices ---- */
+
+void rrb_stop_slices(void)
+{
+    if (!rrb.in_slices)
+        return;
+    rrb.in_slices = rrb.reports = 0;    /* (reports are lost) */
+    rrc_major_collection_pause(rrb.heap);
+}
+
+static int slices_are_allowed(void)
+{
+    return rrb.was_promised && rrb.promises_missing == 0;
+}
+
+/* The processor's time, in seconds. */
+static double time_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void start_slices(void)
+{
+    if (rrc_major_collection_start(rrb.heap) != RRC_OK)
+        return;
+    rrb.in_slices = 1;
+    rrb.searches_in_slices++;
+}
+
+/* In seconds: a slice takes at least as long; the first one does, and a unit of it, as nothing better is known. */
+#define SHORTEST_SLICE 0.5e-3
+#define FIRST_SLICE 2e-3
+#define TIME_OF_A_UNIT 10e-9
+
+/* Ruby has done a slice of its marking, and the mutator runs next. Search until this pause has taken as long as the
+   longest one that Ruby's marking alone has made: so the search makes no pause longer. */
+static void do_slice(void)
+{
+    double begin_time = time_now(), taken = begin_time - rrb.slice_began, time;
+    size_t done;
+    if (taken > rrb.longest)
+        rrb.longest = taken;
+    time = rrb.longest - taken;
+    if (time < SHORTEST_SLICE)
+        time = SHORTEST_SLICE;
+    rrb.mode = RRB_TRACING;
+    done = rrc_major_collection_work(rrb.heap, rrb.units > 0 ? rrb.units : (size_t)(time / rrb.time_of_unit) + 1);
+    rrb.mode = RRB_IDLE;
+    rrb.slices++;
+    if (done > 10000)
+        rrb.time_of_unit = (time_now() - begin_time) / (double)done + 1e-9;
 }
 
 /* Mark everything that is linked: we shall not hear of the end of this marking. */
 static void keep_all(void)
 {
+    rrb_stop_slices();
     rrb.unhooked++;
     rrb.unsettled = 1;
     rrb.mode = RRB_KEEPING;
@@ -390,9 +456,13 @@ static void root_mark(void *unused)
         keep_all();
         return;
     }
+    if (collection_is_major() && rrb.is_incremental && !rrb.root_was_marked) {
+        rrb.root_was_marked = 1;
+        return;
+    }
     rrb.mode = RRB_TRACING;
     rrb.is_open = 1;
-    if (collection_is_major())
+    if (rrb.is_major)
         rrc_major_collection_trace_early(rrb.heap);
     else
         rrc_minor_collection_trace(rrb.heap);
@@ -407,7 +477,7 @@ static void wrapper_mark(void *data)
     if (!rb_during_gc()) {
         if (is_asked_by_others())
             rrb_show_wrapper((rrc_object *)data);
-    } else if (rrb.is_open && rrb.is_major) {
+    } else if ((rrb.is_open || rrb.reports) && rrb.is_major) {
         rrc_marked_ob(rrb.heap, (rrc_object *)data);
     }
 }
@@ -429,6 +499,7 @@ const rb_data_type_t rrb_wrapper_type = {
 static void end_of_marking(void)
 {
     int is_major = collection_is_major();
+    rrb.reports = 0;
     if (!rrb.is_open) {
         rrb.mode = RRB_UNTRACED;
         if (is_major)
@@ -438,10 +509,13 @@ static void end_of_marking(void)
     }
     rrb.mode = RRB_FREEING;
     rrb.is_open = rrb.in_hooked_gc = 0;
-    if (is_major)
+    if (rrb.in_slices)
+        rrc_major_collection_sweep(rrb.heap, 0);
+    else if (is_major)
         rrc_major_collection_free(rrb.heap);
     else
         rrc_minor_collection_free(rrb.heap);
+    rrb.in_slices = 0;
     rrb.major_ended |= is_major;
     rrb.mode = RRB_IDLE;
     rrb_schedule();
@@ -459,8 +533,18 @@ static void pause_marking(void)
         return;
     }
     rrb.mode = RRB_IDLE;
-    rrb.pauses++;
+    rrb.in_slices = rrb.reports = 0;
     rrc_major_collection_pause(rrb.heap);
+}
+
+/* Ruby marks in slices, and goes on later. */
+static void go_on_later(void)
+{
+    rrb.is_incremental = 1;
+    if (rrb.reports && !rrb.in_slices)
+        start_slices();
+    if (rrb.in_slices)
+        do_slice();
 }
 
 static void on_gc_event(VALUE tracepoint, void *unused)
@@ -471,14 +555,23 @@ static void on_gc_event(VALUE tracepoint, void *unused)
     switch (rb_tracearg_event_flag(rb_tracearg_from_tracepoint(tracepoint))) {
     case RUBY_INTERNAL_EVENT_GC_ENTER:
         rrb.in_hooked_gc = rb_gc_latest_gc_info(sym_state) != sym_sweeping;
+        rrb.slice_began = rrb.was_promised ? time_now() : 0;
+        break;
+    case RUBY_INTERNAL_EVENT_GC_START:
+        rrb.reports = collection_is_major() && slices_are_allowed();
         break;
     case RUBY_INTERNAL_EVENT_GC_END_MARK:
         end_of_marking();
         break;
     case RUBY_INTERNAL_EVENT_GC_EXIT:
+        if (!rrb.in_hooked_gc)
+            break;                      /* its marking has ended, or it swept */
         rrb.in_hooked_gc = 0;
+        rrb.pauses += rrb.root_was_marked || rrb.is_open;
         if (rrb.is_open)
             pause_marking();
+        else if (collection_is_major())
+            go_on_later();
         break;
     }
 }
@@ -516,8 +609,8 @@ void rrb_show(int on, int with_bar)
 
 /* ---- the beginning and the end ---- */
 
-/* Before a first link is made. (While there are none, Ruby's allocations are as fast as
-   without us: any hook of its collector slows them down.) */
+/* Before a link is made, with no call in between that lets other threads or pending work run. (While there are no
+   links, Ruby's allocations are as fast as without us: any hook of its collector slows them down.) */
 void rrb_need_hooks(void)
 {
     if (!rrb.hooks_on) {
@@ -540,8 +633,9 @@ static void release_wrappers(void)
 
 /* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
    these run after every at_exit, when the other threads are gone, and the others run before it;
-   Ruby works as ever, and what Ruby objects own is still there. So deallocs find their
-   values, until no wrapper is left to be released (or they go on making new ones). */
+   Ruby works as ever, and what Ruby objects own is still there. (It has finished its marking, and
+   collects no more.) So deallocs find their values, until no wrapper is left to be released (or
+   they go on making new ones). */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
 {
     rrc_stats stats;
@@ -584,7 +678,9 @@ static void need_last_object(void)
 
 void rrb_init_collector(void)
 {
-    rrc_desc desc = { .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1 };
+    rrc_desc desc = {
+        .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1, .incremental = 1,
+    };
     rrb.heap = rrc_heap_new(&desc);
     if (rrb.heap == NULL)
         rb_memerror();
@@ -605,11 +701,16 @@ void rrb_init_collector(void)
     rrb_is_marked(rrb.module);
 #endif
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
-    rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_END_MARK
-                                              | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc_event, NULL);
+    rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_START
+                                              | RUBY_INTERNAL_EVENT_GC_END_MARK | RUBY_INTERNAL_EVENT_GC_EXIT,
+                                       on_gc_event, NULL);
     rb_gc_register_mark_object(rrb.tracepoint);
     rrb.root = rb_data_typed_object_wrap(0, &rrb, &root_type);
     rb_gc_register_mark_object(rrb.root);
+    rrb.gate = rb_ary_tmp_new(0);
+    rb_gc_register_mark_object(rrb.gate);
+    rrb.longest = FIRST_SLICE;
+    rrb.time_of_unit = TIME_OF_A_UNIT;
     rb_define_finalizer(rrb.root, rb_proc_new(at_end, Qnil));
 #if RUBY_API_VERSION_CODE >= 30400
     rb_set_end_proc(come_last, Qnil);

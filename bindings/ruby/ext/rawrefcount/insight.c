@@ -213,6 +213,8 @@ static VALUE m_stats(VALUE self)
     put(hash, "major_collections", stats.major_collections);
     put(hash, "exact_collections", rrb.exact);
     put(hash, "marking_pauses", rrb.pauses);
+    put(hash, "searches_in_slices", rrb.searches_in_slices);
+    put(hash, "slices", rrb.slices);
     put(hash, "unhooked_collections", rrb.unhooked);
     put(hash, "errors", rrb.errors);
     put(hash, "memory", stats.memory);
@@ -301,7 +303,33 @@ rrc_heap *rrc_ruby_open(int abi, const char *config)
     if (abi != RRC_RUBY_ABI || rrci_check_config(rrb.heap, config) != RRC_OK)
         rb_raise(rb_eLoadError, "this extension was built for another version of rawrefcount than %s, "
                                 "or with other settings: build it again (it has: %s)", RRC_VERSION, config);
+    rrb.promises_missing++;
+    rrb.may_promise = 1;
+    rrb_stop_slices();
     return rrb.heap;
+}
+
+void rrc_ruby_allow_slices(void)
+{
+    rrb.promises_missing -= rrb.may_promise;
+    rrb.was_promised |= rrb.may_promise;
+    rrb.may_promise = 0;
+}
+
+/*
+ * call-seq:
+ *   Rawrefcount.slice_units = units
+ *
+ * For tests: so many units of the search for cycles are done in each slice of Ruby's incremental marking. A unit
+ * is an object, a reference or a link. 0, the default: as many as make no pause longer.
+ *
+ * @param units [Integer]
+ */
+static VALUE m_set_slice_units(VALUE self, VALUE units)
+{
+    (void)self;
+    rrb.units = NUM2SIZET(units);
+    return units;
 }
 
 /* Ruby loads libraries so that they do not see each other. Extensions are to see this one. */
@@ -322,6 +350,7 @@ void Init_rawrefcount(void)
     rrb_init_objects();
     rrb_init_view();
     rb_define_module_function(rrb.module, "stats", m_stats, 0);
+    rb_define_module_function(rrb.module, "slice_units=", m_set_slice_units, 1);
     rb_define_module_function(rrb.module, "explain", m_explain, 1);
     rb_define_module_function(rrb.module, "snapshot", m_snapshot, -1);
     rb_define_module_function(rrb.module, "graph", m_graph, 0);

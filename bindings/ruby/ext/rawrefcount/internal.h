@@ -36,6 +36,7 @@ typedef struct rrb_state {
     rrc_heap *heap;
     rrb_mode mode;
     VALUE root;                 /* its dmark is our part in marking */
+    VALUE gate;                 /* what it has a reference to becomes gray: see host_trace */
 #ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
     rb_postponed_job_handle_t job;      /* does pending work, soon */
 #endif
@@ -45,6 +46,10 @@ typedef struct rrb_state {
     int in_hooked_gc;           /* between GC_ENTER and END_MARK or GC_EXIT, seen by us */
     int is_open;                /* a trace function was called, its free function not yet */
     int is_major;
+    int is_incremental;         /* Ruby marks in slices: the root is marked once more, at the end */
+    int root_was_marked;        /* ... it was marked for the first time */
+    int reports;                /* wrappers report even before the trace function is called */
+    int in_slices;              /* rrc_major_collection_start was called; its free function was not yet */
     int unsettled;              /* a collection went by without us: ages are not up to date */
     int recovering;             /* ... and it is being made good */
     int closing;                /* at the end: no links are made any more */
@@ -57,6 +62,14 @@ typedef struct rrb_state {
     size_t tracked_limit;       /* so many tracked objects start a major collection of Ruby's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
+    size_t searches_in_slices, slices;
+    int promises_missing;       /* so many extensions have not called rrc_ruby_allow_slices */
+    int may_promise;            /* the last one that was opened can */
+    int was_promised;           /* ... and some have */
+    double slice_began;         /* when Ruby began its slice, in seconds of processor time */
+    double longest;             /* the longest slice of Ruby's marking so far */
+    double time_of_unit;        /* of the search */
+    size_t units;               /* so many in each slice, for tests; or 0: as many as there is time for */
 } rrb_state;
 
 extern rrb_state rrb;
@@ -67,6 +80,7 @@ void rrb_need_hooks(void);              /* before a link is made; raises */
 size_t rrb_run_pending(size_t max);
 void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
+void rrb_stop_slices(void);             /* the search goes on as one piece when Ruby's marking ends */
 void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
 void rrb_show(int on, int with_bar);    /* the header sees Ruby's objects */
@@ -89,7 +103,7 @@ static inline int rrb_is_wrapper(VALUE value)
 /* The Ruby object of a linked object, or 0. */
 static inline VALUE rrb_value_of(const rrc_object *ob)
 {
-    return ob->ob_refcnt >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
+    return (ob->ob_refcnt & INTPTR_MAX) >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
 }
 
 /* objspace.c: called by mark functions outside of collections */

@@ -142,11 +142,14 @@ static void link_wrapper(VALUE wrapper, rrc_object *ob)
     RTYPEDDATA_DATA(wrapper) = ob;
 }
 
-static VALUE new_wrapper(VALUE klass, rrc_object *ob)
+static VALUE wrapper_of(VALUE klass, rrc_object *ob)
 {
     VALUE wrapper;
+    rrb_press();                        /* (other threads may run here, and pending work) */
+    wrapper = (VALUE)rrc_to_obj(rrb.heap, ob);
+    if (wrapper != 0)
+        return wrapper;
     rrb_need_hooks();
-    rrb_press();
     wrapper = rb_data_typed_object_wrap(klass, NULL, &rrb_wrapper_type);
     link_wrapper(wrapper, ob);
     return wrapper;
@@ -164,7 +167,7 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
         return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
     if (rrc_refcnt(ob) == 0)
         rb_raise(rb_eRuntimeError, "this %s is being deallocated", ob->ob_type->tp_name);
-    return new_wrapper(class_of_type(ob->ob_type), ob);
+    return wrapper_of(class_of_type(ob->ob_type), ob);
 }
 
 typedef struct wrap_args {
@@ -175,9 +178,7 @@ typedef struct wrap_args {
 static VALUE wrap_as(VALUE arg)
 {
     const wrap_args *args = (const wrap_args *)arg;
-    if (rrc_to_obj(rrb.heap, args->ob) != NULL)
-        return rrc_ruby_wrap(args->ob);
-    return new_wrapper(args->klass, args->ob);
+    return wrapper_of(args->klass, args->ob);
 }
 
 static VALUE drop_reference(VALUE ob)
@@ -205,6 +206,7 @@ static VALUE initialize_as(VALUE arg)
 {
     const wrap_args *args = (const wrap_args *)arg;
     VALUE self = args->klass;
+    rrb_press();                        /* (other threads may run here, and pending work) */
     if (!rrb_is_wrapper(self) || RTYPEDDATA_DATA(self) != &rrb_no_object)
         rb_raise(rb_eTypeError, "this %s is initialized already", rb_obj_classname(self));
     if (rrc_ruby_is_value(args->ob))
@@ -212,7 +214,6 @@ static VALUE initialize_as(VALUE arg)
     if (rrc_to_obj(rrb.heap, args->ob) != NULL)
         rb_raise(rb_eTypeError, "what this %s is to stand for has a wrapper already", rb_obj_classname(self));
     rrb_need_hooks();
-    rrb_press();
     link_wrapper(self, args->ob);
     return self;
 }
@@ -367,13 +368,13 @@ rrc_object *rrc_ruby_hold(VALUE value)
     rrb_need_open();
     if (RB_SPECIAL_CONST_P(value))
         return new_immediate(value);
+    rrb_press();                        /* (other threads may run here, and pending work) */
     ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj(rrb.heap, (rrc_gcref)value);
     if (ob != NULL) {
         rrc_incref(rrb.heap, ob);
         return ob;
     }
     rrb_need_hooks();
-    rrb_press();
     ob = new_value_object();
     if (rrc_link(rrb.heap, (rrc_gcref)value, ob, RRC_P | RRC_LIGHT) != RRC_OK) {
         rrc_decref(rrb.heap, ob);

@@ -72,6 +72,7 @@ void rrb_show_wrapper(rrc_object *ob)
    barrier. So it can show everything.) */
 void rrb_show_root(void)
 {
+    rrb_stop_slices();
     rrb.mode = RRB_SHOWING;
     if (rrc_major_collection_trace_early(rrb.heap) == RRC_OK)
         rrc_major_collection_pause(rrb.heap);

@@ -57,6 +57,12 @@ static inline rrc_heap *rrc_ruby_init(void)
     return rrc_ruby_open(RRC_RUBY_ABI, RRCI_CONFIG);
 }
 
+/* Call it right after rrc_ruby_init, in the same Init function, if your library keeps this promise: it changes
+   counts by rrc_incref, rrc_decref and RRC_CLEAR only, reads them by rrc_refcnt, and calls rrc_touch directly before it
+   moves a reference from one place to another without an incref (see >>slices of rawrefcount.h). If all extensions
+   promise it, the search for cycles is divided, and runs in the slices of Ruby's incremental marking. */
+void rrc_ruby_allow_slices(void);
+
 /* The same heap, later. */
 rrc_heap *rrc_ruby_heap(void);
 

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
 
 module Rawrefcount
-  VERSION = "0.3.0"
+  VERSION = "1.0.0"
 end

@@ -1,0 +1,150 @@
+/* gobject.h - what the files of the Lua module `gobject` share. A C program that hands its own GObjects to
+ * scripts uses go_push and go_check.
+ *
+ *   objects.c    wrappers: identity, who holds whom, handlers of signals. To bind another library that has
+ *                reference counts, begin with this file.
+ *   calls.c      calls from Lua to GObject and back, and their errors
+ *   values.c     GValue and GVariant to Lua, and back
+ *   types.c      classes, constructors, properties, methods
+ *   subclass.c   types that scripts define
+ *   module.c     the functions of the module; the main loop
+ */
+#ifndef GOBJECT_H
+#define GOBJECT_H
+
+#include "rrc_lua.h"
+
+#include <gio/gio.h>
+
+#if LUA_VERSION_NUM == 501
+#define go_length(L, index) lua_objlen(L, index)
+#else
+#define go_length(L, index) lua_rawlen(L, index)
+#endif
+
+/* ---- objects.c ---- */
+
+/* A wrapper is what a Lua state knows of a GObject. It owns one reference to it. While both live, the GObject's
+   data points to its wrappers: one in each state. */
+typedef struct go_wrapper {
+    rrc_object         head;
+    rrc_heap          *heap;
+    GObject           *object;
+    struct go_wrapper *next;            /* the wrapper of the same GObject in another state */
+    const struct go_holding *holding;   /* what is known of the references of its type, or NULL */
+    struct go_handler *handlers;        /* that scripts have connected, and whose closures exist */
+    GValue            *values;          /* of the properties that scripts have defined: see subclass.c */
+    guint              value_count;
+} go_wrapper;
+
+extern const rrc_type go_wrapper_type;
+
+/* A new reference to the wrapper of object in this heap, made if there is none; NULL: there is no memory. A floating
+   reference is sunk: the wrapper takes it. */
+rrc_object *go_wrap(rrc_heap *heap, GObject *object);
+
+/* The wrapper of an object that is being made, and has none. A floating reference stays floating: it is for who
+   makes the object. */
+go_wrapper *go_wrap_new(rrc_heap *heap, GObject *object);
+
+/* The wrapper, borrowed, or NULL. */
+go_wrapper *go_find(rrc_heap *heap, GObject *object);
+
+/* Push the Lua object of a GObject, or nil for NULL. The reference stays the caller's. Raises. */
+void go_push(lua_State *L, GObject *object);
+
+/* The GObject of an argument, borrowed. check raises an error if it is none, test returns NULL. */
+GObject *go_check(lua_State *L, int arg);
+GObject *go_test(lua_State *L, int index);
+
+/* The methods connect(signal, function[, after]) and disconnect(id). */
+int go_connect(lua_State *L);
+int go_disconnect(lua_State *L);
+
+/* ---- calls.c ---- */
+
+/* A method brackets what calls GObject by these two, as that can run handlers. object (or NULL) is held
+   meanwhile. Nothing between them may raise. leave raises the first error of the handlers, and returns n. */
+void go_enter(lua_State *L, GObject *object);
+int go_leave(lua_State *L, GObject *object, int n);
+
+/* The same, but the error, if there is one, is pushed. Returns whether there is. */
+gboolean go_leave_with_error(lua_State *L, GObject *object);
+
+/* Call function(L) with the light userdata data, from any code of C. An error is kept for the method that made C run
+   this, or is a warning of GLib if there is none. Returns whether all went well. Never raises. */
+gboolean go_call(rrc_heap *heap, lua_CFunction function, void *data);
+
+/* Run the default main loop until G.quit(), or until a handler fails. */
+int go_run(lua_State *L);
+int go_quit(lua_State *L);
+
+/* Raise an error with the place in the script. */
+int go_error(lua_State *L, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Make what calls.c keeps in the registry. */
+void go_open_calls(lua_State *L);
+
+/* ---- values.c ---- */
+
+/* n empty GValues, which Lua's collector unsets if an error keeps go_free_values from it. Pushes one value. */
+GValue *go_new_values(lua_State *L, guint n);
+void go_free_values(GValue *values, guint n);
+
+/* Push what a GValue has. Raises. */
+void go_push_value(lua_State *L, const GValue *value);
+
+/* Set a GValue that has a type to the Lua value at index. Raises an error that says what it was for. */
+void go_to_value(lua_State *L, int index, GValue *value, const char *what);
+
+/* Push the value of a GVariant; a new floating or full reference to one of the given type (NULL: that of the value).
+   Both raise. */
+void go_push_variant(lua_State *L, GVariant *variant);
+GVariant *go_to_variant(lua_State *L, int index, const GVariantType *type, const char *what);
+
+/* The function G.variant(type, value): a value of just this type. */
+int go_new_variant(lua_State *L);
+
+/* ---- types.c ---- */
+
+extern const rrc_lua_class go_class;        /* of all GObjects, as rrc_lua.h knows them */
+
+/* Push the table of a type: its constructor and methods. */
+void go_push_class(lua_State *L, GType type);
+
+/* The type that the value at index names: a class, or a text. 0: none. */
+GType go_type_at(lua_State *L, int index);
+
+/* The same with an error. */
+GType go_check_type(lua_State *L, int index);
+
+/* Make a GObject of this type with the properties of the table at index (0: none), and push it. */
+int go_construct(lua_State *L, GType type, int index);
+
+/* The property of a type, or an error that names those with similar names. */
+GParamSpec *go_check_property(lua_State *L, GType type, const char *name);
+
+/* The signal of a type, likewise. */
+guint go_check_signal(lua_State *L, GType type, const char *name, GQuark *detail);
+
+/* __index of the module: G.ListStore is the class of GListStore. */
+int go_module_index(lua_State *L);
+
+/* G.load(library[, function]): types of this library can be used; calls gboolean function(void). */
+int go_load(lua_State *L);
+
+void go_open_types(lua_State *L);
+
+/* ---- subclass.c ---- */
+
+/* The type that is not defined by a script and is nearest: the type itself, or an ancestor. */
+GType go_native_type(GType type);
+
+/* G.subclass(name, parent, definition) */
+int go_subclass(lua_State *L);
+
+/* ---- module.c ---- */
+
+RRC_LUA_MODULE int luaopen_gobject(lua_State *L);
+
+#endif

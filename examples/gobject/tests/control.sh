@@ -1,0 +1,45 @@
+#!/bin/sh
+# control.sh LUA FOLDER - controls that must fail: with one of its rules left out, the binding loses something or
+# leaks, and the tests notice. COMPILE has the compiler and all flags, LIBS the libraries.
+. tests/lib.sh
+lua=$1
+folder=$2/control
+mkdir -p "$folder" || exit 1
+
+# passes: does gobject.so of the folder pass the tests?
+passes() {
+    GOBJECT_COUNT=500 LUA_CPATH="$folder/?.so;$LUA_OUT/?.so" timeout 120 "$lua" \
+        examples/gobject/tests/gobject.lua >"$folder/log" 2>&1
+}
+builds() {
+    eval "$COMPILE -w $1/*.c $1/tests/foreign.c $LIBS -o $folder/gobject.so" >"$folder/log" 2>&1
+}
+
+# mutant NAME FILE SED_SCRIPT
+mutant() {
+    rm -rf "$folder/gobject"
+    mkdir -p "$folder/gobject/tests"
+    cp examples/gobject/*.[ch] "$folder/gobject"
+    cp examples/gobject/tests/foreign.c "$folder/gobject/tests"
+    sed "$3" "examples/gobject/$2" >"$folder/gobject/$2"
+    if cmp -s "examples/gobject/$2" "$folder/gobject/$2"; then
+        fail "$lua: $1: its place is not there any more"
+    elif ! builds "$folder/gobject"; then
+        fail "$lua: $1: it does not build: see $folder/log"
+    elif passes; then
+        fail "$lua: $1: no test notices"
+    else
+        pass "$lua: $1"
+    fi
+}
+builds examples/gobject || { cat "$folder/log"; fail "$lua: it does not build"; finish; }
+passes || { cat "$folder/log"; fail "$lua: it fails as it is"; finish; }
+mutant 'nothing is held from outside' objects.c '/^static intptr_t wrapper_outside/,/^}/s/return .*;/return 0;/'
+mutant 'the wrapper counts its own reference' objects.c '/^static intptr_t wrapper_outside/,/^}/s/ - 1;/;/'
+mutant 'functions of handlers are not visited' objects.c 's/RRC_VISIT(handler->function);//'
+mutant 'values are not dropped' objects.c 's/^    drop_values(wrapper);//'
+mutant 'handlers stay connected when the wrapper goes' objects.c \
+    '/^static void wrapper_dealloc/,/^}/s/disconnect_handlers(wrapper);//'
+mutant 'a floating reference is not sunk' objects.c 's/g_object_ref_sink(object)/g_object_ref(object)/'
+mutant 'the wrapper is not found again' objects.c '/^go_wrapper \*go_find/,/^}/s/return wrapper;/return NULL;/'
+finish

@@ -1,0 +1,158 @@
+/* foreign.c - the Lua module `gobject.foreign`: what tests need of C code that uses GObject and knows no Lua. It is in
+ * the same library as the module `gobject`.
+ *
+ *     foreign.watch(object)       counts the object when it is finalized; returns it
+ *     foreign.finalized()         how many were
+ *     foreign.hold(object)        a static list takes a reference to it
+ *     foreign.held(i)             the object at this place of the list, from 1
+ *     foreign.drop()              the list drops all
+ *     foreign.count(object)       the references to it
+ *     foreign.emit(i, signal)     emits a signal, with NULL as its argument, on the object that is held there
+ *     foreign.make(type)          g_object_new, by C; the object is held then
+ *     foreign.floating()          a new GInitiallyUnowned, floating, and the references to it when Lua has it
+ *     foreign.set(i, name, other) sets a property of an object that is held
+ *     foreign.remember(object)    has a weak reference to it
+ *     foreign.revive()            the list takes references to all objects that are remembered, and live. Returns how many
+ *     foreign.variant(text)       the value of a GVariant that is written like this
+ */
+#include "../gobject.h"
+
+RRC_LUA_MODULE int luaopen_gobject_foreign(lua_State *L);
+
+static GPtrArray *held;
+static guint finalized;
+
+static void count_finalized(gpointer data, GObject *object)
+{
+    (void)data, (void)object;
+    finalized++;
+}
+
+static int watch(lua_State *L)
+{
+    g_object_weak_ref(go_check(L, 1), count_finalized, NULL);
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int get_finalized(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)finalized);
+    return 1;
+}
+
+static void take(GObject *object)
+{
+    if (held == NULL)
+        held = g_ptr_array_new_with_free_func(g_object_unref);
+    g_ptr_array_add(held, object);
+}
+
+static int hold(lua_State *L)
+{
+    take((GObject *)g_object_ref(go_check(L, 1)));
+    return 0;
+}
+
+static GObject *held_at(lua_State *L)
+{
+    guint i = (guint)luaL_checkinteger(L, 1);
+    luaL_argcheck(L, held != NULL && i >= 1 && i <= held->len, 1, "not held");
+    return (GObject *)g_ptr_array_index(held, i - 1);
+}
+
+static int get_held(lua_State *L)
+{
+    go_push(L, held_at(L));
+    return 1;
+}
+
+static int drop(lua_State *L)
+{
+    GPtrArray *array = held;
+    (void)L;
+    held = NULL;
+    if (array != NULL)
+        g_ptr_array_unref(array);
+    return 0;
+}
+
+static int count(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)go_check(L, 1)->ref_count);
+    return 1;
+}
+
+static int emit_signal(lua_State *L)
+{
+    g_signal_emit_by_name(held_at(L), luaL_checkstring(L, 2), NULL);
+    return 0;
+}
+
+static int make(lua_State *L)
+{
+    take((GObject *)g_object_new(go_check_type(L, 1), NULL));
+    return 0;
+}
+
+static int make_floating(lua_State *L)
+{
+    GObject *object = (GObject *)g_object_new(G_TYPE_INITIALLY_UNOWNED, NULL);
+    go_push(L, object);
+    lua_pushinteger(L, (lua_Integer)object->ref_count);
+    lua_pushboolean(L, g_object_is_floating(object));
+    return 3;
+}
+
+static int set(lua_State *L)
+{
+    g_object_set(held_at(L), luaL_checkstring(L, 2), go_test(L, 3), NULL);
+    return 0;
+}
+
+static GSList *remembered;
+
+static int remember(lua_State *L)
+{
+    GWeakRef *ref = g_new0(GWeakRef, 1);
+    g_weak_ref_init(ref, go_check(L, 1));
+    remembered = g_slist_append(remembered, ref);
+    return 0;
+}
+
+static int revive(lua_State *L)
+{
+    GSList *entry;
+    lua_Integer n = 0;
+    for (entry = remembered; entry != NULL; entry = entry->next) {
+        GObject *object = (GObject *)g_weak_ref_get((GWeakRef *)entry->data);
+        if (object != NULL)
+            take(object), n++;
+        g_weak_ref_clear((GWeakRef *)entry->data);
+    }
+    g_slist_free_full(remembered, g_free);
+    remembered = NULL;
+    lua_pushinteger(L, n);
+    return 1;
+}
+
+static int parse_variant(lua_State *L)
+{
+    GVariant *variant = g_variant_parse(NULL, luaL_checkstring(L, 1), NULL, NULL, NULL);
+    if (variant == NULL)
+        return luaL_error(L, "no GVariant");
+    go_push_variant(L, variant);
+    g_variant_unref(variant);
+    return 1;
+}
+
+int luaopen_gobject_foreign(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "watch", watch }, { "finalized", get_finalized }, { "hold", hold }, { "held", get_held }, { "drop", drop },
+        { "count", count }, { "emit", emit_signal }, { "make", make }, { "floating", make_floating }, { "set", set },
+        { "remember", remember }, { "revive", revive }, { "variant", parse_variant }, { NULL, NULL }
+    };
+    static const rrc_lua_class *const no_classes[] = { NULL };
+    return rrc_lua_module(L, no_classes, functions);
+}

@@ -1,0 +1,701 @@
+-- The module `gobject`: each feature once, its errors, and garbage over GObject and Lua.
+--     gobject.lua [generational]
+
+local rawrefcount = require "rawrefcount"
+local G = require "gobject"
+local foreign = require "gobject.foreign"
+
+if ... == "generational" then collectgarbage("generational") end
+
+local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
+local confirms = not is_51 and _VERSION ~= "Lua 5.2"    -- garbage cycles through wrappers go, else they stay
+local has_integers = math.type ~= nil
+local unpack = unpack or table.unpack
+local passed, failed, skipped = 0, 0, 0
+
+-- After each case all objects of C are gone: those of rawrefcount.h, but for what classes of scripts hold. Where Lua
+-- cannot confirm deaths exactly the given number stays: those of garbage cycles through wrappers, which go when the
+-- state ends.
+local classes, staying = 0, 0
+local function case(name, f, stays)
+  staying = staying + (not confirms and stays or 0)
+  local ok, message = xpcall(f, debug.traceback)
+  f = nil
+  foreign.drop()
+  if jit then jit.flush() end           -- compiled code refers to what it was compiled for
+  for _ = 1, 3 do rawrefcount.collect() end
+  local left = rawrefcount.stats().objects - classes - staying
+  if ok and left ~= 0 then
+    ok, message = false, left .. " objects too many are left" .. (left < 20 and ":\n" .. rawrefcount.graph() or "")
+  end
+  if ok then passed = passed + 1 else failed = failed + 1 print("FAILED: " .. name .. ": " .. tostring(message)) end
+end
+
+local type_number = 0
+local function subclass(parent, definition)
+  type_number, classes = type_number + 1, classes + 1
+  return G.subclass("Test" .. type_number, parent, definition)
+end
+
+local function equal(actual, expected)
+  if actual ~= expected then error(("%s, not %s"):format(tostring(actual), tostring(expected)), 2) end
+end
+
+-- The whole message, after the place in this file; without a traceback.
+local function is(expected, f, ...)
+  local ok, text = pcall(f, ...)
+  if ok then error("no error", 2) end
+  local first = tostring(text):match("^[^\n]*")
+  local rest = first:match("^.-gobject%.lua:%d+: (.*)") or first
+  if rest ~= expected then error("another error: " .. tostring(text), 2) end
+end
+
+-- The versions of Lua number and name arguments in different ways.
+local function is_argument(expected, f, ...)
+  local text = select(2, pcall(f, ...))
+  local rest = tostring(text):match("bad argument #%d+ to [^(]*%(([^\n]*)%)")
+  if rest ~= expected then error("another error: " .. tostring(text), 2) end
+end
+
+local function new_store() return G.ListStore(G.SimpleAction) end
+
+-- ---- objects ----
+
+case("actions", function()
+  local a, runs, sender = G.SimpleAction("quit"), 0, nil
+  equal(a.name, "quit")
+  equal(a.enabled, true)
+  equal(a.parameter_type, nil)
+  equal(a.state, nil)
+  assert(tostring(a):find("^GSimpleAction: "))
+  local id = a:connect("activate", function(self, parameter)
+    runs, sender = runs + 1, self
+    equal(parameter, nil)
+  end)
+  a:activate()
+  equal(runs, 1) equal(sender, a)
+  a.enabled = false
+  a:activate()
+  equal(runs, 1)
+  a.enabled = true
+  a:disconnect(id)
+  a:activate()
+  equal(runs, 1)
+  is_argument("no handler of this object", function() a:disconnect(id) end)
+  sender = nil
+end)
+
+case("actions with parameters and states", function()
+  local got = {}
+  local open = G.SimpleAction { name = "open", parameter_type = "s" }
+  equal(open["parameter-type"], "s")
+  open:connect("activate", function(_, text) got[#got + 1] = text end)
+  open:activate("a file")
+  equal(got[1], "a file")
+  is("bad value for the parameter of an action (string expected, got 5)", function() open:activate(5) end)
+  is("bad value for the parameter of an action (string expected, got no value)", function() open:activate() end)
+  local volume = G.SimpleAction { name = "volume", state = G.variant("i", 5) }
+  equal(volume.state, 5)
+  volume:change_state(7)
+  equal(volume.state, 7)
+  volume.state = 8
+  equal(volume.state, 8)
+  is("bad value for the parameter of an action (integer from -2147483648 to 2147483647 expected, got 2.5)",
+     function() volume:change_state(2.5) end)
+  is_argument("this action has no state", function() open.change_state(open, 1) end)
+end)
+
+case("list stores", function()
+  local store, a, b = new_store(), G.SimpleAction("a"), G.SimpleAction("b")
+  equal(store.item_type, G.SimpleAction)
+  if not pcall(function() return #store end) then error("no length") end
+  equal(#store, 0)
+  store:append(a)
+  store:insert(0, b)
+  equal(#store, 2) equal(store:get_n_items(), 2)
+  equal(store[1], b) equal(store[2], a) equal(store[3], nil) equal(store[0], nil)
+  equal(store:get_item(0), b) equal(store:get_item(7), nil)
+  local changes = {}
+  store:connect("items-changed", function(self, ...)
+    equal(self, store)
+    changes[#changes + 1] = table.concat({ ... }, " ")
+  end)
+  store:append(b)                       -- twice in the list
+  store:remove(0)
+  store:remove_all()
+  equal(table.concat(changes, "; "), "2 0 1; 0 1 0; 0 2 0")
+  is_argument("GSimpleAction expected, got GListStore", function() store:append(store) end)
+  is_argument("GObject expected, got string", function() store:append("x") end)
+  is_argument("no position of this list", function() store:remove(0) end)
+  is("items of a GListStore are not set by their numbers", function() store[1] = a end)
+  is_argument("GListStore expected, got GSimpleAction", function() G.ListStore.append(a, a) end)
+end, 2)
+
+case("groups of actions", function()
+  local group, a = G.SimpleActionGroup(), G.SimpleAction("a")
+  group:add_action(a)
+  equal(group:lookup_action("a"), a)
+  equal(group:lookup_action("b"), nil)
+  group:remove_action("a")
+  equal(group:lookup_action("a"), nil)
+end)
+
+case("properties and their errors", function()
+  local a = G.new("GSimpleAction", { name = "a", enabled = false })
+  equal(a.enabled, false)
+  is("a GSimpleAction has no property enabeld (is enabled meant?)", function() return a.enabeld end)
+  is("a GSimpleAction has no property enabeld (is enabled meant?)", function() a.enabeld = true end)
+  is("a GSimpleAction has no property colour", function() return a.colour end)
+  is("a GSimpleAction has no property nmae (is name meant?)", G.SimpleAction, { nmae = "x" })
+  is("bad value for enabled of a GSimpleAction (boolean expected, got yes)", function() a.enabled = "yes" end)
+  is("bad value for name of a GSimpleAction (string expected, got 5)", function() G.SimpleAction { name = 5 } end)
+  is("bad value for name of a GSimpleAction (string without zeros expected, got a)",
+     function() G.SimpleAction { name = "a\0b" } end)
+  is("name of a GSimpleAction cannot be set", function() a.name = "b" end)
+  is("state-type of a GSimpleAction cannot be set", function() a.state_type = "s" end)
+  is("a property of a GSimpleAction has a name, and no number", function() G.SimpleAction { "x" } end)
+  is("a GAction cannot be made", function() G.Action() end)
+  is("there is no type GNothing", G.new, "GNothing")
+  is("there is no function subclas, and no type Gsubclas or subclas", function() return G.subclas end)
+  local notified = {}
+  a:connect("notify::enabled", function(self, name) notified[#notified + 1] = name .. tostring(self.enabled) end)
+  a.enabled, a.enabled = true, false
+  equal(table.concat(notified, " "), "enabledfalse enabledtrue")
+end)
+
+case("signals and their errors", function()
+  local a = G.SimpleAction("a")
+  is("a GSimpleAction has no signal activat (is activate meant?)", function() a:connect("activat", print) end)
+  is("a GListStore has no signal item-changed (is items-changed meant?)",
+     function() new_store():connect("item-changed", print) end)
+  is_argument("function or nil expected, got number", function() a:connect("activate", 5) end)
+  is_argument("function expected, got nil", function() a:connect("activate", nil) end)
+  local order = {}
+  a:connect("activate", function() order[#order + 1] = "after" end, true)
+  a:connect("activate", function() order[#order + 1] = "first" end)
+  a:connect("activate", setmetatable({}, { __call = function() order[#order + 1] = "second" end }))
+  a:activate()
+  equal(table.concat(order, " "), "first second after")
+end)
+
+case("errors of handlers are raised by the method that made them run", function()
+  local a, runs = G.SimpleAction("a"), 0
+  a:connect("activate", function() error("oops") end)
+  a:connect("activate", function() runs = runs + 1 error("another") end)
+  is("oops", function() a:activate() end)
+  equal(runs, 1)
+  assert(select(2, pcall(a.activate, a)):find("stack traceback"))
+  local b, value = G.SimpleAction("b"), {}
+  b:connect("activate", function() error(value) end)
+  equal(select(2, pcall(b.activate, b)), value)
+  -- The inner method raises the inner error, and no other.
+  local c = G.SimpleAction("c")
+  local inner
+  c:connect("activate", function() error("outer") end)
+  c:connect("activate", function() inner = pcall(G.SimpleAction("d").activate, G.SimpleAction("d")) end)
+  is("outer", function() c:activate() end)
+  equal(inner, true)
+  b:connect("notify::enabled", function() error("in notify") end)
+  is("in notify", function() b.enabled = false end)
+end)
+
+case("a handler can disconnect itself, and close its object", function()
+  local a, runs, id = G.SimpleAction("a"), 0, nil
+  id = a:connect("activate", function(self) runs = runs + 1 self:disconnect(id) end)
+  a:activate() a:activate()
+  equal(runs, 1)
+  a:connect("activate", function(self) runs = runs + 1 self:close() end)
+  a:connect("activate", function() runs = runs + 10 end)        -- parted by then
+  a:activate()
+  equal(runs, 2)
+  assert(tostring(a):find("closed"), tostring(a))
+  is("this GObject was closed", function() return a.enabled end)
+end)
+
+case("identity", function()
+  local store, a = new_store(), G.SimpleAction("a")
+  local seen
+  store:append(a)
+  a:connect("activate", function(self) seen = self end)
+  a:activate()
+  equal(seen, a) equal(rawequal(store[1], a), true)
+  foreign.hold(a)
+  equal(rawequal(foreign.held(1), a), true)
+  equal(foreign.count(a), 3)            -- the wrapper's, the store's and that of the list
+  a._note = "a note"
+  equal(store[1]._note, "a note")
+  local keys = { [a] = "key" }
+  equal(keys[store:get_item(0)], "key")
+  seen = nil
+end)
+
+case("floating references", function()
+  local object, count, is_floating = foreign.floating()
+  equal(count, 1) equal(is_floating, false)
+  equal(foreign.count(object), 1)
+  equal(foreign.count(G.new("GInitiallyUnowned")), 1)
+  local Floating = subclass("GInitiallyUnowned")
+  equal(foreign.count(Floating()), 1)
+end)
+
+-- ---- values ----
+
+G.load("libgio-2.0.so.0")               -- its types are found by their names
+
+local Values = subclass("GObject", {
+  properties = { b = "boolean", i = "int", u = "uint", l = "int64", ul = "uint64", f = "float", d = "double",
+                 s = "string", e = "GListStore", v = "variant", list = "GStrv", kind = "GBusType",
+                 flags = "GApplicationFlags", date = "GBytes", any = "GObject", action = "GAction" },
+  signals = { mixed = { "boolean", "char", "uchar", "long", "ulong", "GType", returns = "int" }, plain = {} },
+})
+
+case("values of properties", function()
+  local o = Values()
+  local function same(name, ...)
+    for i = 1, select("#", ...) do
+      local value = select(i, ...)
+      o[name] = value
+      equal(o[name], value)
+    end
+  end
+  local function bad(name, value, expected)
+    is(("bad value for %s of a %s (%s expected, got %s)"):format(name, G.type(o), expected, tostring(value)),
+       function() o[name] = value end)
+  end
+  same("b", true, false)
+  same("i", 0, -1, 2147483647, -2147483648)
+  bad("i", 2147483648, "integer from -2147483648 to 2147483647")
+  bad("i", 1.5, "integer from -2147483648 to 2147483647")
+  bad("u", -1, "integer from 0 to 4294967295")
+  same("u", 0, 4294967295)
+  same("l", 9007199254740992, -9007199254740992)
+  same("ul", 0, 9007199254740992, 2^63)
+  bad("l", 2^63, "integer from -9223372036854775808 to 9223372036854775807")
+  bad("ul", -1, "integer from 0 to 18446744073709551615")
+  if has_integers then same("l", math.maxinteger, math.mininteger) equal(math.type(o.l), "integer") end
+  same("f", 0.5, -2) same("d", 0.1, 1e300)
+  bad("d", "1", "number") bad("b", 1, "boolean")
+  same("s", "text", nil) bad("s", 5, "string")
+  same("v", true, 5, 2.5, "text", nil)
+  is(("bad value for v of a %s (boolean, number, string or G.variant(type, value) expected, got table)")
+     :format(G.type(o)), function() o.v = {} end)
+  o.list = { "a", "b" }
+  equal(table.concat(o.list, " "), "a b")
+  bad("list", 5, "GStrv") is(("bad value for list of a %s (list of strings expected, got table)"):format(G.type(o)),
+                             function() o.list = { 5 } end)
+  same("kind", "session", "system", "none", "starter")
+  bad("kind", "airplane", "GBusType")
+  o.kind = 1
+  equal(o.kind, "system")
+  o.flags = { ["is-service"] = true, ["non-unique"] = true, replace = false }
+  equal(o.flags["is-service"], true) equal(o.flags["non-unique"], true) equal(o.flags.replace, nil)
+  o.flags = "handles-open"
+  equal(next(o.flags), "handles-open")
+  bad("flags", "unknown", "GApplicationFlags")
+  local store = new_store()
+  same("e", store, nil) same("any", store, o, nil) same("action", G.SimpleAction("x"), nil)
+  is(("bad value for e of a %s (GListStore expected, got GSimpleAction)"):format(G.type(o)),
+     function() o.e = G.SimpleAction("x") end)
+  bad("action", 5, "GAction") bad("date", 5, "GBytes")
+  same("date", nil)
+end)
+
+case("values of signals", function()
+  local o, got = Values(), nil
+  o:connect("mixed", function(self, ...) got = { ... } return 42 end)
+  equal(o:emit("mixed", true, -5, 200, -7, 7, G.ListStore), 42)
+  for i, value in ipairs { true, -5, 200, -7, 7, G.ListStore } do equal(got[i], value) end
+  equal(select("#", o:emit("plain")), 0)
+  is(("signal mixed of a %s takes 6 values, got 1"):format(G.type(o)), function() o:emit("mixed", true) end)
+  is("bad value for value 3 of signal mixed (integer from 0 to 255 expected, got 256)",
+     function() o:emit("mixed", true, 1, 256, 1, 1, "GObject") end)
+  is("bad value for value 6 of signal mixed (a class, or the name of a type, expected, got Nothing)",
+     function() o:emit("mixed", true, 1, 2, 1, 1, "Nothing") end)
+  local p = Values()
+  p:connect("mixed", function() return "x" end)
+  is("bad value for the result of a handler (integer from -2147483648 to 2147483647 expected, got x)",
+     function() p:emit("mixed", true, 1, 1, 1, 1, "GObject") end)
+end)
+
+case("variants", function()
+  local o = Values()
+  local function get(kind, value) o.v = G.variant(kind, value) return o.v end
+  for kind, value in pairs { b = true, y = 255, n = -5, q = 65535, i = -7, u = 7, x = -8, t = 8, d = 0.25, s = "s",
+                             o = "/a/b", g = "as", v = "inside" } do
+    equal(get(kind, value), value)
+  end
+  equal(table.concat(get("as", { "a", "b" }), " "), "a b")
+  equal(get("aai", { { 1 }, { 2, 3 } })[2][2], 3)
+  equal(#get("av", {}), 0)
+  equal(get("av", { G.variant("v", G.variant("ai", { 7, 8 })) })[1][2], 8)
+  local entry = foreign.variant("{'a': <(1, 'b', just 2.5)>, 'c': <@mi nothing>}")
+  equal(entry.a[1], 1) equal(entry.a[2], "b") equal(entry.a[3], 2.5) equal(entry.c, nil)
+  equal(tostring(G.variant("ai", { 1, 2 })), "[1, 2]")
+  is_argument("not the type of a GVariant", function() G.variant("?!", 1) end)
+  is("bad value for a GVariant (path of an object expected, got x)", function() G.variant("o", "x") end)
+  is("bad value for a GVariant (string expected, got 5)", function() G.variant("as", { "a", 5 }) end)
+  is("no value of Lua can become a GVariant of type a{sv}", function() G.variant("a{sv}", {}) end)
+end)
+
+-- ---- types ----
+
+case("types that scripts define", function()
+  local order = {}
+  local Parent = subclass(G.ListStore, {
+    properties = { title = "string", count = "int" },
+    signals = { moved = { "int", returns = "boolean" } },
+    init = function(self) self._started = true order[#order + 1] = "parent " .. tostring(self.title) end,
+    describe = function(self) return self.title .. " of " .. #self end,
+  })
+  local Child = subclass(Parent, {
+    properties = { owner = "GObject" },
+    init = function(self) Parent.init(self) order[#order + 1] = "child" end,
+  })
+  function Child:describe() return "child: " .. Parent.describe(self) end
+  local c = Child { title = "things", item_type = "GSimpleAction" }
+  equal(table.concat(order, ", "), "parent things, child")
+  equal(c._started, true) equal(c.count, 0) equal(c.title, "things") equal(c.owner, nil)
+  c:append(G.SimpleAction("a"))
+  equal(c:describe(), "child: things of 1")
+  c.count, c.owner = 5, c
+  equal(c.count, 5) equal(c.owner, c) equal(c.title, "things")
+  equal(c:is_a(Parent), true) equal(c:is_a("GListModel"), true) equal(c:is_a(G.SimpleAction), false)
+  equal(Parent():is_a(Child), false)
+  equal(G.type(c), G.type(Child)) equal(tostring(Child), G.type(Child)) equal(G.type(5), nil)
+  c:connect("moved", function(_, n) return n > 1 end)
+  equal(c:emit("moved", 2), true) equal(c:emit("moved", 1), false)
+  local text
+  c:connect("notify::title", function(self) text = self.title end)
+  c.title = "others"
+  equal(text, "others")
+  is(("a %s has no property titel (is title meant?)"):format(G.type(Child)), function() return c.titel end)
+  is(("bad value for owner of a %s (GObject expected, got 5)"):format(G.type(Child)), function() c.owner = 5 end)
+end, 4)
+
+case("errors of definitions", function()
+  is("there is a type GListStore already", G.subclass, "GListStore", G.ListStore)
+  is("a b cannot be the name of a type", G.subclass, "a b", G.ListStore)
+  is("a GAction can have no subclass", G.subclass, "TestBad", G.Action)
+  is("bad type for size (nothing)", G.subclass, "TestBad", "GObject", { properties = { size = "nothing" } })
+  is("no property can be of type gchar: size", G.subclass, "TestBad", "GObject", { properties = { size = "char" } })
+  is("item-type cannot be the name of a new property", G.subclass, "TestBad", G.ListStore,
+     { properties = { ["item-type"] = "int" } })
+  is("items-changed cannot be the name of a new signal", G.subclass, "TestBad", G.ListStore,
+     { signals = { ["items-changed"] = {} } })
+  is("bad properties of a type (table expected, got number)", G.subclass, "TestBad", "GObject", { properties = 5 })
+  equal(pcall(G.new, "TestBad"), false)
+  local Failing = subclass("GObject", { init = function() error("in init") end })
+  is("in init", function() Failing() end)
+end)
+
+case("C makes objects of types that scripts define", function()
+  local Made = subclass("GObject", { properties = { any = "GObject" }, init = function(self) self._made = true end })
+  foreign.make(Made)
+  local a = G.SimpleAction("a")
+  foreign.set(1, "any", a)
+  equal(foreign.held(1)._made, true)
+  equal(foreign.held(1).any, a)
+end)
+
+-- ---- garbage ----
+
+-- So many objects go by Lua alone.
+local function check_gone(before, count)
+  for _ = 1, 30 do
+    if foreign.finalized() < before + count then collectgarbage() end
+  end
+  equal(foreign.finalized() - before, confirms and count or 0)
+end
+
+-- ... by collections of both heaps.
+local function check_collected(before, count)
+  for _ = 1, 3 do rawrefcount.collect() end
+  equal(foreign.finalized() - before, confirms and count or 0)
+end
+
+local COUNT = tonumber(os.getenv("GOBJECT_COUNT")) or 10000
+
+case("stores of actions whose handlers mention the store, by Lua alone", function()
+  local before = foreign.finalized()
+  collectgarbage("stop")
+  for i = 1, COUNT do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    action:connect("activate", function() return store end)
+  end
+  equal(foreign.finalized(), before)
+  collectgarbage("restart")
+  check_gone(before, 2 * COUNT)
+end, 3 * COUNT)
+
+case("the same in a loop, with no call of a collector", function()
+  local before, most = foreign.finalized(), 0
+  for i = 1, COUNT do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    action:connect("activate", function() return store end)
+    most = math.max(most, 2 * i - (foreign.finalized() - before))
+  end
+  if confirms then assert(most <= 4000, most) else equal(most, 2 * COUNT) end
+  check_gone(before, 2 * COUNT)
+end, 3 * COUNT)
+
+case("cycles through groups, properties and lists of lists", function()
+  local before = foreign.finalized()
+  local Node = subclass("GObject", { properties = { parent = "GObject", child = "GObject" } })
+  local subclassed = subclass(G.SimpleAction, { properties = { group = "GObject" } })
+  for i = 1, 100 do
+    local group, action = foreign.watch(G.SimpleActionGroup()), foreign.watch(G.SimpleAction("a"))
+    group:add_action(action)
+    action:connect("activate", function() return group end)
+    local parent, child = foreign.watch(Node()), foreign.watch(Node())
+    parent.child, child.parent = child, parent          -- without Lua
+    local own = foreign.watch(Node())
+    own.child = own
+    local outer, inner = foreign.watch(G.ListStore("GListStore")), foreign.watch(new_store())
+    local item = foreign.watch(G.SimpleAction("b"))
+    outer:append(inner) outer:append(inner) inner:append(item) inner:append(item)
+    item:connect("notify", function() return outer, parent end)
+    local one, other = foreign.watch(G.ListStore("GObject")), foreign.watch(G.ListStore("GObject"))
+    one:append(other) other:append(one) one:append(one)         -- without Lua
+    local groups = foreign.watch(G.SimpleActionGroup())
+    local stateful = foreign.watch(subclassed { name = "s", group = groups })
+    groups:add_action(stateful)
+  end
+  collectgarbage() collectgarbage()
+  check_collected(before, 1200)
+end, 1400)
+
+case("what is in use stays", function()
+  local before = foreign.finalized()
+  local stores, runs = {}, 0
+  for i = 1, 200 do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a" .. i))
+    store:append(action)
+    action:connect("activate", function() runs = runs + (store and 1) end)
+    action._number = i
+    if i % 2 == 0 then stores[i] = store else stores[i] = action end
+  end
+  for _ = 1, 5 do collectgarbage() rawrefcount.step() end
+  rawrefcount.collect()
+  equal(foreign.finalized(), before)
+  for i = 1, 200 do
+    local action = i % 2 == 0 and stores[i][1] or stores[i]
+    equal(action._number, i)
+    action:activate()
+  end
+  equal(runs, 200)
+end, 600)
+
+case("what only C holds keeps its handlers and fields", function()
+  local before, runs = foreign.finalized(), 0
+  for i = 1, 100 do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    store._number, action._store_name = i, "store " .. i
+    action:connect("activate", function() runs = runs + #store end)
+    foreign.hold(i % 2 == 0 and store or action)        -- C tells nobody
+  end
+  for _ = 1, 6 do collectgarbage() end
+  for _ = 1, 3 do rawrefcount.collect() end
+  equal(foreign.finalized(), before)
+  for i = 1, 100 do
+    if i % 2 == 0 then
+      equal(foreign.held(i)._number, i)
+      equal(foreign.held(i)[1]._store_name, "store " .. i)
+      foreign.held(i)[1]:activate()
+    else
+      foreign.emit(i, "activate")                       -- by C
+    end
+  end
+  equal(runs, 100)
+  foreign.drop()
+  check_gone(before, 200)
+end, 300)
+
+case("C takes and drops references while Lua collects", function()
+  local before, held, total = foreign.finalized(), 0, 0
+  for i = 1, 3000 do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    store._number, total = i, total + 2
+    action:connect("activate", function() store._number = store._number + 0 end)
+    if i % 7 == 0 then foreign.hold(action) held = held + 1 end
+    if i % 501 == 0 then
+      for j = 1, held do
+        local handler_is_there = foreign.held(j)
+        handler_is_there:activate()
+      end
+      foreign.drop()
+      held = 0
+    end
+  end
+  foreign.drop()
+  check_collected(before, total)
+end, 9000)
+
+case("C takes references just before Lua finds the garbage", function()
+  local before, runs = foreign.finalized(), 0
+  collectgarbage("stop")
+  for i = 1, 100 do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    store._number, action._number = i, i
+    action:connect("activate", function(self) runs = runs + #store equal(store._number, self._number) end)
+    foreign.remember(action)
+  end
+  for _ = 1, 3 do rawrefcount.step() end                -- no reference is left that is not explained
+  foreign.revive()
+  collectgarbage("restart")
+  for _ = 1, 4 do collectgarbage() end
+  rawrefcount.collect()
+  equal(foreign.finalized(), before)
+  for i = 1, 100 do
+    equal(foreign.held(i)._number, i)
+    foreign.emit(i, "activate")
+  end
+  equal(runs, 100)
+  foreign.drop()
+  check_gone(before, 200)
+end, 300)
+
+-- The first finalizers of the garbage run when nothing of it has gone, whatever they do.
+case("finalizers of scripts that die with wrappers", function()
+  local before, runs, seen = foreign.finalized(), 0, 0
+  local kept, is_over = {}, false
+  local function with_finalizer(f)
+    if not is_51 then return setmetatable({}, { __gc = f }) end
+    local object = newproxy(true)
+    getmetatable(object).__gc = f
+    return object
+  end
+  for i = 1, 100 do
+    local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+    store:append(action)
+    store._number, action._number = i, i
+    store._finalizer = with_finalizer(function()
+      seen = seen + 1
+      if is_over then return end                        -- the state is being closed
+      if i % 4 == 0 then foreign.hold(action) end       -- C takes one
+      if i % 4 == 1 then kept[#kept + 1] = store end    -- a script keeps one
+    end)
+    action:connect("activate", function(self)
+      runs = runs + #store
+      equal(store._number, i) equal(self._number, i) equal(store[1], self)
+    end)
+  end
+  for _ = 1, 6 do collectgarbage() end
+  is_over = true
+  if not confirms then equal(seen, 0) return end
+  equal(seen, 100)
+  check_gone(before, 100)
+  for _, store in ipairs(kept) do store[1]:activate() end
+  equal(runs, 25)
+  for i = 1, 25 do foreign.emit(i, "activate") end
+  equal(runs, 50)
+  kept = {}
+  foreign.drop()
+  check_gone(before, 200)
+end, 300)
+
+-- Between the finalizers of a collection, and at any other time, C takes what it has weak references to.
+case("C takes references while Lua finalizes", function()
+  local before, total, runs, kept = foreign.finalized(), 0, 0, 0
+  for round = 1, 30 do
+    for i = 1, 50 do
+      local store, action = foreign.watch(new_store()), foreign.watch(G.SimpleAction("a"))
+      store:append(action)
+      store._number, action._number, total = i, i, total + 2
+      action:connect("activate", function(self) runs = runs + #store equal(store._number, self._number) end)
+      if i % 10 == round % 10 then foreign.remember(action) end
+    end
+    for _ = 1, round % 4 do rawrefcount.step() end
+    for _ = 1, round do collectgarbage("step", 1) end
+    local n = foreign.revive()
+    for i = 1, n do foreign.emit(i, "activate") end
+    kept = kept + n
+    foreign.drop()
+  end
+  equal(runs, kept)
+  check_collected(before, total)
+end, 4500)
+
+case("closed objects", function()
+  local store, action, runs = new_store(), foreign.watch(G.SimpleAction("a")), 0
+  local before = foreign.finalized()
+  store:append(action)
+  action:connect("activate", function() runs = runs + 1 end)
+  action:close()
+  store[1]:activate()                   -- the handler has gone with the wrapper
+  equal(runs, 0)
+  equal(foreign.finalized(), before)
+  assert(not rawequal(store[1], action))
+end)
+
+-- ---- the main loop ----
+
+case("sources of the main loop", function()
+  local order = {}
+  G.idle(function()
+    order[#order + 1] = "idle"
+    if #order < 3 then return true end
+    G.quit()
+  end)
+  G.run()
+  equal(table.concat(order, " "), "idle idle idle")
+  G.timeout(1, function() G.quit() end)
+  G.run()
+  G.idle(function() error("in idle") end)
+  is("in idle", G.run)
+  is("no main loop runs", function() G.quit() end)
+  local gone = setmetatable({}, { __mode = "k" })
+  do
+    local upvalue = {}
+    gone[upvalue] = true
+    local id = G.timeout(100000, function() return upvalue end)
+    equal(G.remove(id), true)
+    equal(G.remove(id), false)
+  end
+  G.idle(function() local inner = {} gone[inner] = true G.quit() end)
+  G.run()
+  collectgarbage() collectgarbage()
+  equal(next(gone), nil)
+end)
+
+-- ---- GTK, where it is ----
+
+local stays_of_gtk = pcall(G.load, "libgtk-4.so.1") and 2400 or 0
+case("GTK", function()
+  local ok, has_display = pcall(G.load, "libgtk-4.so.1", "gtk_init_check")
+  if not ok then
+    skipped = skipped + 1
+    print("skipped: GTK 4: " .. has_display)
+    return
+  end
+  local adjustment, values = G.GtkAdjustment { lower = 0, upper = 10, value = 2 }, {}
+  adjustment:connect("value-changed", function(self) values[#values + 1] = self.value end)
+  adjustment.value = 50
+  equal(values[1], 10)
+  -- A model of a model: a handler of the inner one mentions the outer one.
+  local before = foreign.finalized()
+  for i = 1, 100 do
+    for _, name in ipairs { "GtkFilterListModel", "GtkSortListModel", "GtkSliceListModel", "GtkNoSelection",
+                            "GtkMultiSelection", "GtkSingleSelection" } do
+      local inner = foreign.watch(G.ListStore("GObject"))
+      local outer = foreign.watch(G.new(name, { model = inner }))
+      inner:append(G.SimpleAction("a"))
+      equal(#outer, 1)
+      inner:connect("items-changed", function() return outer end)
+    end
+  end
+  check_collected(before, 1200)
+  if has_display then
+    local button, clicks = foreign.watch(G.GtkButton { label = "OK" }), 0
+    button:connect("clicked", function(self) clicks = clicks + 1 equal(self, button) end)
+    button:emit("clicked")
+    equal(clicks, 1) equal(button.label, "OK")
+  end
+end, stays_of_gtk)
+
+print(("%d passed, %d failed%s"):format(passed, failed, skipped > 0 and ", " .. skipped .. " skipped" or ""))
+if failed > 0 then os.exit(1) end
