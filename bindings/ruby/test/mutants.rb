@@ -115,12 +115,19 @@ def noticed?(tests)
 end
 
 TESTS = %w[values wrappers insight objspace process random collector cycles].freeze
+
+# Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
+def noticed_by_any?(first)
+  tests = [first, *TESTS].compact.uniq
+  noticed?(tests) || noticed?(tests)
+end
+
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
 MUTANTS.each do |name, (file, text, instead, first)|
   next if ARGV.any? && !ARGV.include?(name)
 
-  trouble = build(file, text, instead) || (noticed?([first, *TESTS].compact.uniq) ? nil : "no test notices")
+  trouble = build(file, text, instead) || (noticed_by_any?(first) ? nil : "no test notices")
   trouble ? failed += 1 : passed += 1
   puts trouble ? "FAILED: #{name}: #{trouble}" : "ok: #{name}"
 end

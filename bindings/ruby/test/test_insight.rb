@@ -196,13 +196,29 @@ class TestInsight < Minitest::Test
     end
   end
 
+  def address(object)
+    ObjectSpace.dump(object)[/0x\h+/]
+  end
+
+  # An object that the next compaction moves: it was made while there were many others, which are gone.
+  def new_movable
+    others = Array.new(50_000) { Object.new }
+    movable = Marked.new
+    others.clear
+    GC.start
+    movable
+  end
+
   def test_snapshot_knows_objects_again
     require "json"
+    require "objspace"
     require "tmpdir"
-    kept = [Marked.new]
+    kept = [apart { new_movable }]
     kept[0].note = [kept[0]]
     ids = [shown(Marked.name)]
+    before = apart { address(kept[0]) }
     GC.compact
+    refute_equal before, apart { address(kept[0]) }
     ids << shown(Marked.name)
     kept = Marked.new
     GC.start
