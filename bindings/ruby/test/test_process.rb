@@ -77,7 +77,7 @@ class TestProcess < Minitest::Test
     "at_exit" => "at_exit { $n[0] = proc { 1 }; print $n.call; Rawrefcount.collect }; $n = Nodes::Node.new; " \
                  "at_exit { $n[1] = 'x' }",
     "object_finalizers" => "$n = Nodes::Node.new; $n[0] = 'x'; " \
-                           "ObjectSpace.define_finalizer(Object.new, proc { print $n[0].size; GC.start })",
+                           "ObjectSpace.define_finalizer($older = Object.new, proc { print $n[0].size; GC.start })",
     "an_exception" => "$n = Nodes::Node.new; $n[0] = proc { $n }; begin; raise 'x'; rescue; end; exit 0",
     "exit_in_a_dealloc" => "Rawrefcount.error_handler = ->(*) { }; Nodes.on_dealloc(->(_) { exit 5 }); " \
                            "$n = Nodes::Node.new(1, 0); $n.dispose",
@@ -98,7 +98,7 @@ class TestProcess < Minitest::Test
     def say(what) = $stdout.write("\#{what}\n")
     Nodes.on_dealloc(->(id) { say "dealloc \#{id}" })
     at_exit { say "at_exit" }
-    ObjectSpace.define_finalizer(Object.new, proc { say "finalizer \#{$a&.id}" })
+    ObjectSpace.define_finalizer($older = Object.new, proc { say "finalizer \#{$a&.id}" })
   RUBY
 
   def test_objects_alive_at_the_end_are_deallocated
@@ -132,7 +132,7 @@ class TestProcess < Minitest::Test
   # What a dealloc or finalizer finds of what its object owns, and what becomes of the process.
   READERS = <<~RUBY
     def apart(&block) = Thread.new(&block).join
-    def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d] : wipe(depth - 1))
+    def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d, Nodes.wipe] : wipe(depth - 1))
     def collect = (apart { wipe }; wipe; Rawrefcount.collect; Rawrefcount.check)
     def reader(type, id, *rest)
       type.new(id).tap { |r| r[0], r[1], r[2] = "text \#{id}", proc { "result" }, *rest }
@@ -195,7 +195,8 @@ class TestProcess < Minitest::Test
       said = type == "Reader" ? "dealloc 1: nil, nil\n" : "dealloc 1: called\n"
       assert_runs said, READERS + "Nodes.hold(1, reader(#{type}, 1)); Nodes.release_after_ruby(1)"
       said = "dealloc 1: text 1, called\n" if type == "Reader" && OLDER_FIND_ALL
-      program = "ObjectSpace.define_finalizer(Object.new, proc { Nodes.release(1) })\nrequire 'rawrefcount'\nrequire 'nodes'\n"
+      program = "ObjectSpace.define_finalizer($older = Object.new, proc { Nodes.release(1) })\n" \
+                "require 'rawrefcount'\nrequire 'nodes'\n"
       command = [RbConfig.ruby, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-e", "#{program}#{READERS}Nodes.hold(1, reader(#{type}, 1))"]
       assert_equal said, IO.popen(command, err: %i[child out], &:read)
       assert $?.success?
@@ -211,7 +212,7 @@ class TestProcess < Minitest::Test
         puts "\#{e.class}: \#{e.message}"
       end
       at_exit { attempt { Nodes::Node.new(7).id } }
-      ObjectSpace.define_finalizer(Object.new, proc do
+      ObjectSpace.define_finalizer($older = Object.new, proc do
         GC.start
         GC.compact
         attempt { $n.disposed? }
