@@ -16,17 +16,22 @@ module Helper
     Thread.new(&block).join.value
   end
 
-  # Overwrite stale words of this stack, then collect all there is.
+  # Overwrite stale words of the stacks, then collect all there is.
   def collect
-    apart { wipe(60) }
-    wipe(60)
+    wipe_stacks
     Rawrefcount.collect
     Rawrefcount.check
   end
 
+  def wipe_stacks
+    apart { wipe(60) }
+    wipe(60)
+  end
+
+  # Of Ruby's stack, and at its end of the machine's.
   def wipe(depth)
     a = b = c = d = e = nil
-    depth.zero? ? [a, b, c, d, e] : wipe(depth - 1)
+    depth.zero? ? [a, b, c, d, e, Nodes.wipe] : wipe(depth - 1)
   end
 
   # Ids of nodes that were deallocated since the last call.
@@ -54,10 +59,8 @@ module Helper
 
   def teardown
     GC.stress = false
-    Nodes.on_dealloc(nil)
+    Nodes.next_test
     Rawrefcount.error_handler = nil
-    Nodes.dead.clear
-    Nodes.finalized.clear
     assert Rawrefcount.check
   end
 end

@@ -82,7 +82,7 @@ class TestCycles < Minitest::Test
   test_in_all_settings :held_by_the_widget do
     id = made_apart { |node| @kept = node }
     refute_includes newly_dead, id
-    assert_same @kept, @kept.call
+    apart { assert_same @kept, @kept.call }
     @kept = nil
     assert_includes newly_dead, id
   end
@@ -90,8 +90,10 @@ class TestCycles < Minitest::Test
   test_in_all_settings :held_by_the_proc do
     id = made_apart { |node| @kept = node[0] }
     refute_includes newly_dead, id
-    assert_equal id, @kept.call.id
-    assert_same @kept, @kept.call[0]
+    apart do
+      assert_equal id, @kept.call.id
+      assert_same @kept, @kept.call[0]
+    end
     @kept = nil
     assert_includes newly_dead, id
   end
@@ -99,12 +101,12 @@ class TestCycles < Minitest::Test
   test_in_all_settings :held_by_c_and_collected_on_release do
     id = made_apart { |node| Nodes.hold(0, node) }
     refute_includes newly_dead, id
-    assert_equal id, Nodes.held(0).call.id
+    assert_equal(id, apart { Nodes.held(0).call.id })
     Nodes.release(0)
     assert_includes newly_dead, id
     id = made_apart { |node| Nodes.hold(0, node[0]) }
     refute_includes newly_dead, id
-    assert_equal id, Nodes.held(0).call.id
+    assert_equal(id, apart { Nodes.held(0).call.id })
     Nodes.release(0)
     assert_includes newly_dead, id
   end
@@ -147,8 +149,7 @@ class TestCycles < Minitest::Test
   def finalize_one_of_many
     ids = Array.new(5) { made_apart(FinalNode) {} }
     5.times do
-      apart { wipe(60) }
-      wipe(60)
+      wipe_stacks
       done = apart do
         Rawrefcount.collect
         id, value = Nodes.finalized.find { |number, _| ids.include?(number) }
@@ -183,8 +184,10 @@ class TestCycles < Minitest::Test
   def test_a_finalizer_may_resurrect
     id = finalize_one_of_many { |_, value| @kept = value.call }
     collect
-    assert_equal id, @kept.id
-    assert_same @kept, @kept.call
+    apart do
+      assert_equal id, @kept.id
+      assert_same @kept, @kept.call
+    end
     @kept = nil
     assert_includes newly_dead, id
     refute_finalized_again id
@@ -193,7 +196,7 @@ class TestCycles < Minitest::Test
   def test_without_a_cycle_finalizers_run_at_once
     id = next_id
     apart { FinalNode.new(id, 1)[0] = "whole"; nil }
-    apart { wipe(60) }
+    wipe_stacks
     GC.start
     Rawrefcount.run_pending
     assert_equal [id, "whole"], Nodes.finalized.assoc(id)
@@ -215,7 +218,7 @@ class TestCycles < Minitest::Test
   # As a C library does it.
   def test_rrc_gc_collect
     id = made_apart {}
-    apart { wipe(60) }
+    wipe_stacks
     assert_operator Nodes.gc_collect, :>=, 1
     assert_includes Nodes.dead, id
   end

@@ -57,13 +57,14 @@ class TestObjspace < Minitest::Test
     head = Node.new(0, 2)
     apart do
       last = head
-      30_000.times { |i| last[0] = Node.new(0, 2).tap { |n| n[1] = i < 500 ? [i] : nil; last = n } }
+      30_000.times { |i| last[0] = Node.new(0, 2).tap { |n| n[1] = i < 500 || i > 29_000 ? [i] : nil; last = n } }
       nil
     end
     collect
     begun = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     found = reached(head)
     assert_operator found.grep(Array).size, :>, 490
+    assert_operator found.grep(Array).size, :<=, 500
     1000.times { reached(head) }
     assert_operator Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - begun, :<, 2
     head[0] = nil

@@ -9,7 +9,7 @@ class TestSlots < Minitest::Test
 
   LIBRARY = <<~RUBY
     def apart(&block) = Thread.new(&block).join
-    def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d] : wipe(depth - 1))
+    def wipe(depth = 60) = (a = b = c = d = nil; depth.zero? ? [a, b, c, d, Nodes.wipe] : wipe(depth - 1))
     def collect(n = 4) = n.times { apart { wipe }; wipe; Rawrefcount.collect }
     def ruby_collects = 8.times { apart { wipe }; wipe; GC.start; Rawrefcount.run_pending }
     WEAK = ObjectSpace::WeakMap.new
