@@ -10,7 +10,6 @@ static int extension_count;
 static int add_extensions(cvm *vm)
 {
     int i;
-
     for (i = 0; i < extension_count; i++)
         if (!py_load(vm, extensions[i]))
             return 0;
@@ -21,7 +20,6 @@ int main(int argc, char **argv)
 {
     static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_python_layer, NULL };
     int from, to = 1, status;
-
     extensions = malloc((size_t)argc * sizeof *extensions);
     if (extensions == NULL)
         return 1;

@@ -53,7 +53,6 @@ static void dealloc_trigger(void *userdata)
 {
     cvm *vm = userdata;
     rrc_stats stats;
-
     if (!vm->auto_pending)
         return;
     rrc_get_stats(vm->rrc, &stats);
@@ -71,7 +70,6 @@ static void collect(void *vm) { cvm_heap_major(&((cvm *)vm)->heap); }
 static void parted(void *vm, rrc_gcref p, rrc_object *ob)
 {
     cvm_value v = (cvm_value)p;
-
     (void)vm, (void)ob;
     if (cvm_is(v, CVM_FOREIGN)) {
         CVM_FOREIGN_OF(v)->ob = NULL;
@@ -100,11 +98,9 @@ int cvm_glue_open(cvm *vm)
         .reports_marks = 1,     /* we call rrc_marked: see cvm_heap_marked */
         .search_percent = vm->config.search_percent
     };
-
     vm->searches_in_slices = vm->heap.incremental;
     for (int i = 0; i < CVM_LAYERS; i++) {
         const cvm_layer *layer = vm->layers[i];
-
         if (layer == NULL)
             continue;
         vm->searches_in_slices &= !layer->counts_freely;
@@ -135,11 +131,9 @@ int cvm_glue_open(cvm *vm)
 static int is_c_too_large(cvm *vm)      /* 2: and twice so */
 {
     rrc_stats stats;
-
     rrc_get_stats(vm->rrc, &stats);
     if (vm->c_measured == vm->heap.majors) {
         size_t excess = (stats.object_bytes + stats.native_bytes) / vm->c_trigger;
-
         vm->c_asks |= excess > 0;
         return excess > 1 ? 2 : vm->c_asks;
     }
@@ -156,7 +150,6 @@ void cvm_glue_attend(cvm *vm)
     cvm_pauses *p = &vm->heap.pauses;
     double since = p->clock != NULL ? p->clock() : 0, collecting = p->collecting;
     int excess = is_c_too_large(vm);
-
     vm->attention = 0;
     if (excess > 0 && vm->auto_pending)
         cvm_heap_slice(&vm->heap, excess == 1 ? CVM_SLICE : SIZE_MAX);
@@ -194,7 +187,6 @@ cvm_value cvm_from_ob(cvm *vm, rrc_object *ob)
 {
     cvm_value p = (cvm_value)rrc_to_obj(vm->rrc, ob);
     int light = (RRC_TYPE(ob)->tp_flags & CVM_TPFLAGS_LIGHT) != 0 ? RRC_LIGHT : 0;
-
     if (p != CVM_NONE)
         return p;
     if (RRC_REFCNT(ob) == 0)            /* its deallocator shows it: too late */
@@ -206,7 +198,6 @@ cvm_value cvm_from_ob(cvm *vm, rrc_object *ob)
 cvm_value cvm_foreign_new(cvm *vm, rrc_object *ob)
 {
     cvm_foreign *p = (cvm_foreign *)cvm_object_new(vm, CVM_FOREIGN, sizeof *p);
-
     if (p == NULL)
         return CVM_NONE;
     cvm_heap_init(&p->attributes, CVM_NIL);
@@ -237,7 +228,6 @@ rrc_object *cvm_linked_ob(cvm *vm, cvm_value v)
 rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
 {
     rrc_object *ob = cvm_linked_ob(vm, v);
-
     if (ob != NULL) {
         rrc_incref(vm->rrc, ob);
         return ob;

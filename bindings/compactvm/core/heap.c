@@ -25,10 +25,8 @@ static size_t room(const char *top, const char *end) { return (size_t)(end - top
 static void set_phase(cvm_heap *h, cvm_phase phase)
 {
     cvm_pauses *p = &h->pauses;
-
     if (p->clock != NULL && phase != h->phase) {
         double now = p->clock();
-
         if (h->phase != CVM_MUTATOR) {
             cvm_note_pause(p, h->phase, now - p->since);
             p->collecting += now - p->since;
@@ -43,7 +41,6 @@ static void set_phase(cvm_heap *h, cvm_phase phase)
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
 {
     const cvm_kind *kind = &h->kinds[p->kind];
-
     *n = p->flags & CVM_OUTSIDE ? 0
        : kind->count == CVM_REST ? (cvm_object_size(p) - kind->first) / sizeof(cvm_value) : kind->count;
     return (cvm_value *)(void *)((char *)p + kind->first);
@@ -53,7 +50,6 @@ static void visit_fields(cvm_heap *h, cvm_object *p)
 {
     size_t n;
     cvm_value *field = cvm_heap_fields(h, p, &n);
-
     for (; n > 0; n--, field++)
         cvm_heap_visit(h, field);
 }
@@ -71,7 +67,6 @@ static void push_gray(cvm_heap *h, cvm_object *p)
 static cvm_object *promote(cvm_heap *h, cvm_object *p)
 {
     cvm_object *copy = (cvm_object *)h->old_top;
-
     h->old_top += cvm_object_size(p);
     memcpy(copy, p, cvm_object_size(p));
     copy->flags &= (unsigned char)~CVM_YOUNG;
@@ -113,7 +108,6 @@ void cvm_heap_visit(cvm_heap *h, cvm_value *slot)
 static void visit_roots(cvm_heap *h)
 {
     cvm *vm = h->vm;
-
     for (size_t i = 0; i < vm->sp; i++)
         cvm_heap_visit(h, &vm->stack[i]);
     cvm_heap_visit(h, &vm->tombstone);
@@ -128,7 +122,6 @@ static void visit_roots(cvm_heap *h)
 void cvm_heap_marked(cvm_heap *h, cvm_object *p)
 {
     rrc_object *ob = p->kind == CVM_FOREIGN ? ((cvm_foreign *)p)->ob : NULL;
-
     ob != NULL ? rrc_marked_ob(h->vm->rrc, ob) : rrc_marked(h->vm->rrc, p);
 }
 
@@ -136,7 +129,6 @@ void cvm_heap_propagate(cvm_heap *h, size_t bytes)
 {
     char **scan = h->phase == CVM_MINOR ? &h->scan : &h->unscanned;
     cvm_object *p;
-
     for (size_t done = 0; done < bytes; done += cvm_object_size(p)) {
         if (h->gray != NULL) {
             p = h->gray;
@@ -171,10 +163,8 @@ static cvm_object *object_behind(cvm_fixed *f) { return (cvm_object *)(f + 1); }
 static void sweep_fixed(cvm_heap *h, cvm_fixed **list)
 {
     cvm_fixed *f = *list, *next;
-
     for (*list = NULL; f != NULL; f = next) {
         cvm_object *p = object_behind(f);
-
         next = f->next;
         if (!(p->flags & CVM_REACHED)) {
             h->large_bytes -= cvm_object_size(p);
@@ -206,7 +196,6 @@ static void free_fixed(cvm_fixed *f)
 static void set_nursery_end(cvm_heap *h)
 {
     size_t size = room(h->old_top, h->old_end);
-
     if (size > h->nursery_size)
         size = h->nursery_size;
     if (size < h->nursery_size / 4)
@@ -219,7 +208,6 @@ static void set_nursery_end(cvm_heap *h)
 static void renew_nursery(cvm_heap *h)
 {
     char *fresh = h->stress ? malloc(h->nursery_size) : NULL;
-
     if (fresh != NULL) {
         free(h->nursery);
         h->nursery = fresh;
@@ -230,14 +218,12 @@ static void renew_nursery(cvm_heap *h)
 void cvm_heap_minor(cvm_heap *h)
 {
     cvm_object *gray = h->gray;         /* of a major collection that marks */
-
     set_phase(h, CVM_MINOR);
     h->gray = NULL;
     h->scan = h->old_top;
     visit_roots(h);
     for (cvm_object *p = h->remembered; p != NULL; ) {
         cvm_object *next = p->forward;
-
         p->flags &= (unsigned char)~CVM_REMEMBERED;
         visit_fields(h, p);
         p = next;
@@ -301,7 +287,6 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
     size_t most = h->limit > taken ? h->limit - taken : 0;
     size_t least = h->live + h->live / 2 + h->nursery_size;
     size_t best = 2 * h->live + 2 * h->nursery_size;
-
     if (!h->stress && capacity <= most && capacity >= least && capacity / 4 <= best)
         return NULL;
     if (best > most)
@@ -317,11 +302,9 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
 static char *plan(cvm_heap *h, char *to)
 {
     char *at = h->old;
-
     set_phase(h, CVM_MOVING);
     while (at < h->old_top) {
         cvm_object *p = (cvm_object *)at;
-
         if (p->flags & CVM_REACHED) {
             p->forward = (cvm_object *)to;
             to += cvm_object_size(p);
@@ -334,7 +317,6 @@ static char *plan(cvm_heap *h, char *to)
 static void visit_all_fields(cvm_heap *h)
 {
     const char *end = h->old_top;
-
     for (char *at = h->old; at < end; at += cvm_object_size((cvm_object *)at))
         if (((cvm_object *)at)->flags & CVM_REACHED)
             visit_fields(h, (cvm_object *)at);
@@ -345,11 +327,9 @@ static void visit_all_fields(cvm_heap *h)
 static void move(cvm_heap *h)
 {
     char *at = h->old;
-
     while (at < h->old_top) {
         cvm_object *p = (cvm_object *)at;
         cvm_object *to = p->forward;
-
         at += cvm_object_size(p);              /* before the move may overwrite it */
         if (!(p->flags & CVM_REACHED))
             continue;
@@ -365,7 +345,6 @@ static void move(cvm_heap *h)
 static void major(cvm_heap *h, size_t request)
 {
     size_t size;
-
     mark(h);
     char *block = fresh_block(h, request, &size);
     char *top = plan(h, block != NULL ? block : h->old);
@@ -405,14 +384,12 @@ static int has_more(const cvm_heap *h) { return h->gray != NULL || h->unscanned 
 static int search(const cvm_heap *h, size_t bytes)
 {
     size_t units = bytes / 16 + 1;
-
     return rrc_major_collection_work(h->vm->rrc, units) >= units;
 }
 
 int cvm_heap_slice(cvm_heap *h, size_t bytes)
 {
     int more = 0;
-
     if (h->incremental) {
         set_phase(h, CVM_MARKING);
         if (!h->marking) {
@@ -445,7 +422,6 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
 static cvm_object *make(void *at, int kind, size_t size, int flags)
 {
     cvm_object *p = at;
-
     memset(p, 0, size);
     p->kind = (unsigned char)kind;
     p->flags = (unsigned char)flags;
@@ -463,7 +439,6 @@ static void remember(cvm_heap *h, cvm_object *p)
 static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flags)
 {
     cvm_fixed *f = malloc(sizeof *f + size);
-
     if (f == NULL)
         return NULL;
     f->next = *list;
@@ -475,7 +450,6 @@ static cvm_object *alloc_fixed(int kind, size_t size, cvm_fixed **list, int flag
 static cvm_object *alloc_prebuilt(cvm_heap *h, int kind, size_t size)
 {
     cvm_object *p = alloc_fixed(kind, size, &h->fixed, CVM_PREBUILT);
-
     if (p != NULL)
         remember(h, p);
     if (p != NULL && h->marking)
@@ -486,7 +460,6 @@ static cvm_object *alloc_prebuilt(cvm_heap *h, int kind, size_t size)
 static int large_fits(const cvm_heap *h, size_t size)
 {
     size_t taken = room(h->old, h->old_end) + h->large_bytes;
-
     return taken <= h->limit && size <= h->limit - taken;
 }
 
@@ -494,7 +467,6 @@ static int large_fits(const cvm_heap *h, size_t size)
 static void make_room(cvm_heap *h, size_t request)
 {
     int marked = h->marking;
-
     major(h, request);
     if (marked && (room(h->old_top, h->old_end) < h->nursery_size || !large_fits(h, request)))
         major(h, request);
@@ -527,7 +499,6 @@ static void collect(cvm_heap *h, size_t size)
 {
     int stress = h->stress && !h->incremental;
     int is_minor = stress || room(h->nursery_top, h->nursery_limit) < size;
-
     if (is_minor)
         cvm_heap_minor(h);
     if (!is_minor || (h->incremental && !h->marking && fills_up(h)))
@@ -560,7 +531,6 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
 void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v)
 {
     cvm_object *p = cvm_object_of(owner);
-
     *slot = v;
     if (!cvm_is_object(v) || cvm_heap_is_young(p))
         return;
@@ -578,7 +548,6 @@ int cvm_heap_open(cvm_heap *h, cvm *vm)
 {
     const cvm_config *c = &vm->config;
     size_t nursery_size = c->nursery < c->heap_limit / 8 ? c->nursery : c->heap_limit / 8;
-
     nursery_size -= nursery_size % CVM_ALIGN;
     *h = (cvm_heap){
         .vm = vm, .limit = c->heap_limit, .stress = c->stress, .incremental = c->incremental,

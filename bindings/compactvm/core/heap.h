@@ -71,7 +71,6 @@ typedef struct cvm_heap {
     int stress;             /* collect at every allocation, and move everything; if incremental: do a slice */
     int incremental;        /* major collections mark in slices */
     int marking;            /* a major collection marks: 1 at first, 2 after rrc_major_collection_trace */
-
     char *nursery, *nursery_top;
     char *nursery_end;      /* here the allocator does something: collect, or mark a slice */
     char *nursery_limit;    /* here it must collect. It may lie below the nursery's size, see above */
@@ -82,12 +81,10 @@ typedef struct cvm_heap {
     cvm_object *gray;       /* reached but not scanned; chained by gray */
     cvm_object *remembered; /* old objects that may refer to young ones; chained by forward */
     cvm_fixed *young_large, *fixed;     /* fixed: the old large objects, and the prebuilt ones */
-
     size_t limit;           /* for the old space and the large objects together */
     size_t large_bytes;
     size_t large_trigger;   /* when large_bytes gets here, collect */
     size_t live;            /* major: bytes reached in the old space */
-
     size_t minors, majors, slices;  /* so far */
     size_t moved;           /* objects that changed their address, ever */
     uint32_t hashes, ids;   /* identity hashes, and ids, given out */

@@ -18,7 +18,6 @@ void cvm_error_clear(cvm *vm)
 cvm_value cvm_fail(cvm *vm, const char *format, ...)
 {
     va_list args;
-
     va_start(args, format);
     vsnprintf(vm->error.message, sizeof vm->error.message, format, args);
     va_end(args);
@@ -33,7 +32,6 @@ cvm_value cvm_out_of_memory(cvm *vm) { return cvm_fail(vm, "out of memory"); }
 cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v)
 {
     char text[60];
-
     vm->ops.print_short(vm, v, text, sizeof text);
     return cvm_fail(vm, "%s: expected %s, got %s", who, what, text);
 }
@@ -64,7 +62,6 @@ int cvm_stack_room(cvm *vm, size_t n)
 static size_t usable_c_stack(void)
 {
     struct rlimit limit;
-
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return DEFAULT_C_STACK;
     return (size_t)limit.rlim_cur / 4 * 3;
@@ -73,7 +70,6 @@ static size_t usable_c_stack(void)
 int cvm_enter(cvm *vm)
 {
     uintptr_t at = (uintptr_t)__builtin_frame_address(0);
-
     if (vm->config.c_stack == 0)
         vm->config.c_stack = usable_c_stack();
     if (vm->depth == 0)
@@ -126,7 +122,6 @@ cvm_value cvm_text(cvm *vm, const char *zero_terminated)
 cvm_value cvm_vector_new(cvm *vm, size_t length, cvm_value fill)
 {
     size_t scope = cvm_open(vm);
-
     if (length > SIZE_MAX / 4 / sizeof(cvm_value))
         return cvm_out_of_memory(vm);
     cvm_value *v = cvm_root(vm, fill);

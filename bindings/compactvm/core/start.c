@@ -72,7 +72,6 @@ static void fill_in_defaults(cvm_config *c)
 cvm *cvm_new(const cvm_config *config)
 {
     cvm *vm = allocate(config->layers);
-
     if (vm == NULL)
         return NULL;
     vm->config = *config;
@@ -105,7 +104,6 @@ static void close_layers(cvm *vm, int freeing)
 size_t cvm_free(cvm *vm)
 {
     size_t held;
-
     vm->closing = 1;
     if (vm->rrc != NULL)
         close_layers(vm, 0);

@@ -125,13 +125,11 @@ struct cvm {
     int c_asks;                 /* they did, so slices are done until a collection has ended */
     size_t c_measured;          /* after so many major collections that number was chosen */
     int closing;                /* cvm_free has begun; CVM_CLOSED: the heap has ended, run no more programs */
-
     cvm_value *stack;           /* never moves, so slots have fixed addresses */
     size_t sp;
     cvm_value tombstone;        /* stands for a C object that is being deallocated */
     size_t depth;
     uintptr_t c_base;           /* where the C stack was when the VM was entered: see cvm_enter */
-
     cvm_error error;            /* the last one */
     size_t errors;              /* so far */
     int exit_status;

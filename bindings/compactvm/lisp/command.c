@@ -28,7 +28,6 @@ static const char usage[] =
 static int report(cvm *vm)
 {
     char text[600];
-
     fflush(stdout);
     if (vm->error.exiting)
         return vm->exit_status;
@@ -42,7 +41,6 @@ static int print_value(cvm *vm, cvm_value v)
 {
     cvm_memory text;
     int ok = cvm_print_all(vm, &v, 1, 1, "", &text);
-
     if (ok)
         puts(text.bytes);
     free(text.bytes);
@@ -74,7 +72,6 @@ static void take_line(char *text)
 static void edit_line(const char *prompt)
 {
     struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
-
     free(edited);
     edited = at = NULL;
     is_edited = 0;
@@ -98,7 +95,6 @@ static int get_edited(void)
 static int get_typed(cvm_reader *r)
 {
     const char *prompt = r->inside ? "  " : "> ";
-
     if (r->new_line && !r->inside)
         r->line = 1;
 #if CVM_LIBEDIT
@@ -134,7 +130,6 @@ static int repl(cvm *vm)
     cvm_value *last = cvm_root(vm, CVM_NIL);
     cvm_value name = cvm_text(vm, "repl");
     int more = name != CVM_NONE, status = 0;
-
     printf("cvm %s, rawrefcount %s. End with (exit) or the end-of-file key.\n", CVM_VERSION, rrc_version());
 #if CVM_LIBEDIT
     setlocale(LC_CTYPE, "");            /* for UTF-8 */
@@ -197,7 +192,6 @@ static int parse(command *c, char **arg)
 
     for (; *arg != NULL; arg++) {
         size_t i = 0;
-
         while (options[i].name != NULL && strcmp(options[i].name, *arg) != 0)
             i++;
         if (options[i].name == NULL && **arg == '-')
@@ -220,7 +214,6 @@ static int parse(command *c, char **arg)
 static double milliseconds(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
@@ -236,7 +229,6 @@ static void print_pauses(const double *longest)
 static int run(cvm *vm, const command *c)
 {
     cvm_value v;
-
     if (c->script == NULL && c->expression == NULL)
         return repl(vm);
     if (c->script != NULL)
@@ -250,7 +242,6 @@ int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
 {
     command c = { .config.layers = layers };
     int status = *argv != NULL ? parse(&c, argv + 1) : 0;
-
     if (status != 0)
         return status;
     if (c.shows_help || c.shows_version) {

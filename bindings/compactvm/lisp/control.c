@@ -7,7 +7,6 @@
 static FILE *text_stream(cvm *vm, const char *text, size_t length)
 {
     FILE *in = fmemopen(NULL, length + 1, "w+");
-
     if (in == NULL) {
         cvm_out_of_memory(vm);
         return NULL;
@@ -20,7 +19,6 @@ static FILE *text_stream(cvm *vm, const char *text, size_t length)
 int cvm_run_next(cvm_reader *r, cvm_value *last)
 {
     cvm_value form = cvm_read(r);
-
     if (form == CVM_NONE)
         return 0;
     *last = CVM_NIL;                        /* do not keep the last value alive */
@@ -36,7 +34,6 @@ static cvm_value run_stream(cvm *vm, FILE *in, cvm_value name)
     size_t scope = cvm_open(vm);
     cvm_value *last = cvm_root(vm, CVM_NIL);
     cvm_reader r;
-
     if (in == NULL)
         return cvm_fail(vm, "cannot open %.200s", cvm_bytes(name));
     cvm_reader_open(&r, vm, in, name);
@@ -52,7 +49,6 @@ static cvm_value run_stream(cvm *vm, FILE *in, cvm_value name)
 cvm_value cvm_run_file(cvm *vm, const char *path)
 {
     cvm_value name = cvm_text(vm, path);
-
     return name != CVM_NONE ? run_stream(vm, fopen(path, "r"), name) : CVM_NONE;
 }
 
@@ -60,7 +56,6 @@ cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t lengt
 {
     cvm_value string = cvm_text(vm, name);
     FILE *in = string != CVM_NONE ? text_stream(vm, text, length) : NULL;
-
     return in != NULL ? run_stream(vm, in, string) : CVM_NONE;
 }
 
@@ -71,7 +66,6 @@ cvm_value cvm_run_text(cvm *vm, const char *name, const char *text, size_t lengt
 CVM_BUILTIN_BODY(b_try)
 {
     cvm_value v = cvm_call(vm, args[0], NULL, 0);
-
     if (v != CVM_NONE || !cvm_can_catch(vm))
         return v;
     cvm_error_clear(vm);
@@ -103,7 +97,6 @@ CVM_BUILTIN_BODY(b_read)
     cvm_value name = cvm_text(vm, "(read)");
     FILE *in = name != CVM_NONE ? text_stream(vm, cvm_bytes(args[0]), CVM_STRING_OF(args[0])->length) : NULL;
     cvm_reader r;
-
     if (in == NULL)
         return CVM_NONE;
     cvm_reader_open(&r, vm, in, name);

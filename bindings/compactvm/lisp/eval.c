@@ -31,14 +31,12 @@ static cvm_value cdr(cvm_value v) { return CVM_PAIR_OF(v)->cdr; }
 static const cvm_source_pair *place_of(cvm_value pair)
 {
     int known = cvm_is(pair, CVM_PAIR) && cvm_object_size(cvm_object_of(pair)) >= sizeof(cvm_source_pair);
-
     return known ? (const cvm_source_pair *)pair : NULL;
 }
 
 static void note_place(cvm *vm, cvm_value pair)
 {
     const cvm_source_pair *p = place_of(pair);
-
     if (p != NULL)
         cvm_error_at(vm, cvm_bytes(p->file), (int)cvm_fixnum_of(p->line));
 }
@@ -50,7 +48,6 @@ static void note_failure(cvm *vm, const cvm_value *frame)
     char *end = e->calls + strlen(e->calls);
     size_t room = sizeof e->calls - strlen(e->calls);
     const cvm_source_pair *p = place_of(frame[CALL]);
-
     note_place(vm, frame[FORM]);
     if (frame[CALLED] == CVM_NIL || e->call_count++ >= CVM_MOST_CALLS)
         return;
@@ -75,7 +72,6 @@ void cvm_print_calls(cvm *vm, FILE *out)
 static int extend(cvm *vm, cvm_value *chain, cvm_value name, cvm_value value)
 {
     cvm_value b = value == CVM_NONE ? value : cvm_record(vm, CVM_BINDING, (cvm_value[]){ name, value, *chain }, 3);
-
     if (b != CVM_NONE)
         *chain = b;
     return b != CVM_NONE;
@@ -92,7 +88,6 @@ static cvm_value find(cvm_value name, cvm_value env)
 static cvm_value lookup(cvm *vm, cvm_value name, cvm_value env)
 {
     cvm_value v = CVM_VARIABLE_OF(find(name, env))->value;
-
     return v != CVM_UNBOUND ? v : cvm_fail(vm, "unbound variable: %s", cvm_symbol_text(name));
 }
 
@@ -101,7 +96,6 @@ static int define(cvm *vm, cvm_value name, cvm_value value, cvm_value env)
 {
     cvm_value *scope = cvm_root(vm, find(CVM_NIL, env));
     cvm_value b = *scope != CVM_NIL ? CVM_VARIABLE_OF(*scope)->next : name;
-
     while (b != CVM_NIL && b != name && CVM_VARIABLE_OF(b)->name != name
            && CVM_VARIABLE_OF(b)->name != CVM_NIL)
         b = CVM_VARIABLE_OF(b)->next;
@@ -129,7 +123,6 @@ static cvm_value eval_car(cvm *vm, cvm_value pair, cvm_value env)
 {
     int moves = cvm_is(car(pair), CVM_PAIR);
     cvm_value v = cvm_eval(vm, car(pair), env);
-
     if (v == CVM_NONE && !moves)        /* just a name; a pair has a place of its own */
         note_place(vm, pair);
     return v;
@@ -147,7 +140,6 @@ static cvm_value again(cvm *vm, cvm_value *frame, cvm_value pair)
 static cvm_value again_body(cvm *vm, cvm_value *frame, cvm_value forms)
 {
     cvm_value *rest = cvm_root(vm, forms);
-
     if (!cvm_is(*rest, CVM_PAIR))
         return CVM_NIL;
     for (; cvm_is(cdr(*rest), CVM_PAIR); *rest = cdr(*rest))
@@ -161,7 +153,6 @@ static cvm_value again_body(cvm *vm, cvm_value *frame, cvm_value forms)
 int cvm_is_procedure(const cvm *vm, cvm_value v)
 {
     const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
-
     return cvm_is(v, CVM_CLOSURE) || cvm_is(v, CVM_BUILTIN)
         || (cvm_is(v, CVM_FOREIGN) && foreign != NULL && foreign->is_callable(v));
 }
@@ -170,7 +161,6 @@ int cvm_is_procedure(const cvm *vm, cvm_value v)
 static cvm_value fail_about(cvm *vm, const char *what, cvm_value v)
 {
     char text[120];
-
     cvm_print_short(vm, v, text, sizeof text);
     return cvm_fail(vm, "%s: %s", what, text);
 }
@@ -183,7 +173,6 @@ static cvm_value wrong_count(cvm *vm, const char *name, size_t n)
 size_t cvm_index_of(cvm_value v)
 {
     double number = cvm_number_of(v);
-
     return number < (double)(SIZE_MAX / 16) ? (size_t)number : SIZE_MAX / 16;
 }
 
@@ -191,7 +180,6 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
 {
     const char *wanted = "";
     int ok = 1;
-
     switch (letter) {
     case 'n': ok = cvm_is_number(v);          wanted = "a number"; break;
     case 'w': ok = cvm_is_whole(v);           wanted = "a whole number"; break;
@@ -226,7 +214,6 @@ static int takes(const cvm_builtin_def *def, size_t n)
 {
     const char *letters = def->signature;
     size_t least = strcspn(letters, "?*");
-
     if (letters[least] == '*')
         return n + 1 >= least;
     return n >= least && n <= strlen(letters) - (letters[least] == '?');
@@ -235,7 +222,6 @@ static int takes(const cvm_builtin_def *def, size_t n)
 static cvm_value call_builtin(cvm *vm, const cvm_builtin_def *def, cvm_value *args, size_t n)
 {
     const char *letter = def->signature;
-
     if (!takes(def, n))
         return wrong_count(vm, def->name, n);
     for (size_t i = 0; i < n; i++) {
@@ -261,7 +247,6 @@ static int fits(cvm_value params, size_t n)
 static cvm_value again_closure(cvm *vm, cvm_value *frame, cvm_value closure, const cvm_value *args, size_t n)
 {
     cvm_value *params = cvm_root(vm, CVM_CLOSURE_OF(closure)->params), *env = &frame[ENV];
-
     if (!fits(*params, n))
         return wrong_count(vm, cvm_closure_name(closure), n);
     frame[CALL] = frame[FORM];
@@ -272,7 +257,6 @@ static cvm_value again_closure(cvm *vm, cvm_value *frame, cvm_value closure, con
             return CVM_NONE;
     if (*params != CVM_NIL) {                           /* a symbol that takes the rest, as a list */
         cvm_value rest = cvm_list_new(vm, args, n);
-
         if (!extend(vm, env, *params, rest))
             return CVM_NONE;
     }
@@ -299,10 +283,8 @@ static cvm_value run_call(cvm *vm, cvm_value *frame, const cvm_value *f)
     cvm_value *rest = cvm_root(vm, cdr(frame[FORM]));
     cvm_value *args = rest + 1;             /* each one is rooted next to the last */
     size_t n;
-
     for (n = 0; cvm_is(*rest, CVM_PAIR); n++) {
         cvm_value v = cvm_stack_room(vm, CVM_STACK_SPARE) ? eval_car(vm, *rest, frame[ENV]) : CVM_NONE;
-
         if (v == CVM_NONE)
             return CVM_NONE;
         cvm_root(vm, v);
@@ -319,7 +301,6 @@ static cvm_value bad_form(cvm *vm, const cvm_value *frame) { return fail_about(v
 static cvm_value run_special(cvm *vm, cvm_value *frame, const cvm_builtin_def *def)
 {
     intptr_t n = cvm_list_length(cdr(frame[FORM]));
-
     return n < 0 || !takes(def, (size_t)n) ? bad_form(vm, frame) : def->call(vm, frame, (size_t)n);
 }
 
@@ -327,7 +308,6 @@ static cvm_value run(cvm *vm, cvm_value *frame)
 {
     size_t scope = cvm_open(vm);
     cvm_value v = AGAIN;
-
     while (v == AGAIN) {
         cvm_close(vm, scope);
         if (vm->attention)
@@ -347,7 +327,6 @@ static cvm_value in_frame(cvm *vm, cvm_value form, cvm_value env, cvm_value call
 {
     size_t scope = cvm_open(vm);
     cvm_value v = AGAIN;
-
     if (!cvm_enter(vm)) {
         note_place(vm, form);
         return CVM_NONE;
@@ -386,7 +365,6 @@ CVM_BUILTIN_BODY(sf_begin) { return again_body(vm, args, cdr(args[FORM])); }
 static int test(cvm *vm, const cvm_value *frame)
 {
     cvm_value v = eval_car(vm, cdr(frame[FORM]), frame[ENV]);
-
     return v == CVM_NONE ? -1 : cvm_truthy(v);
 }
 
@@ -394,7 +372,6 @@ CVM_BUILTIN_BODY(sf_if)
 {
     int yes = test(vm, args);
     cvm_value branches = cdr(cdr(args[FORM]));
-
     if (yes < 0)
         return CVM_NONE;
     if (yes)
@@ -405,7 +382,6 @@ CVM_BUILTIN_BODY(sf_if)
 static cvm_value body_if(cvm *vm, cvm_value *frame, int wanted)
 {
     int yes = test(vm, frame);
-
     return yes < 0 ? CVM_NONE : yes == wanted ? again_body(vm, frame, cdr(cdr(frame[FORM]))) : CVM_NIL;
 }
 
@@ -416,7 +392,6 @@ CVM_BUILTIN_BODY(sf_unless) { return body_if(vm, args, 0); }
 CVM_BUILTIN_BODY(sf_cond)
 {
     cvm_value *rest = cvm_root(vm, cdr(args[FORM]));
-
     for (; n > 0; n--) {
         if (cvm_list_length(car(*rest)) < 1)
             return bad_form(vm, args);
@@ -434,12 +409,10 @@ CVM_BUILTIN_BODY(sf_cond)
 static cvm_value and_or(cvm *vm, cvm_value *frame, size_t n, int stop_at)
 {
     cvm_value *rest = cvm_root(vm, cdr(frame[FORM]));
-
     if (n == 0)
         return cvm_boolean(!stop_at);
     for (; n > 1; n--) {
         cvm_value v = eval_car(vm, *rest, frame[ENV]);
-
         if (v == CVM_NONE || cvm_truthy(v) == stop_at)
             return v;
         *rest = cdr(*rest);
@@ -454,10 +427,8 @@ CVM_BUILTIN_BODY(sf_while)
 {
     size_t scope = cvm_open(vm);
     int yes;
-
     while ((yes = test(vm, args)) > 0) {
         cvm_value *rest = cvm_root(vm, cdr(cdr(args[FORM])));
-
         for (size_t i = 1; i < n; i++, *rest = cdr(*rest))
             if (eval_car(vm, *rest, args[ENV]) == CVM_NONE)
                 return CVM_NONE;
@@ -472,7 +443,6 @@ CVM_BUILTIN_BODY(sf_while)
 static int good_params(cvm_value params)
 {
     size_t n = 0;
-
     for (; cvm_is(params, CVM_PAIR); params = cdr(params))
         if (!cvm_is(car(params), CVM_SYMBOL) || ++n > CVM_STACK_SIZE)
             return 0;
@@ -489,7 +459,6 @@ static cvm_value closure_new(cvm *vm, const cvm_value *frame, cvm_value name, cv
 CVM_BUILTIN_BODY(sf_lambda)
 {
     cvm_value from = cdr(args[FORM]);
-
     return closure_new(vm, args, CVM_NIL, car(from), cdr(from));
 }
 
@@ -498,7 +467,6 @@ CVM_BUILTIN_BODY(sf_define)
 {
     cvm_value target = car(cdr(args[FORM])), body = cdr(cdr(args[FORM]));
     cvm_value *name = cvm_root(vm, cvm_is(target, CVM_PAIR) ? car(target) : target);
-
     if (!cvm_is(*name, CVM_SYMBOL) || (!cvm_is(target, CVM_PAIR) && n > 2))
         return bad_form(vm, args);
     cvm_value *v = cvm_root(vm, cvm_is(target, CVM_PAIR) ? closure_new(vm, args, *name, cdr(target), body)
@@ -513,7 +481,6 @@ CVM_BUILTIN_BODY(sf_define)
 CVM_BUILTIN_BODY(sf_set)
 {
     cvm_value name = car(cdr(args[FORM]));
-
     if (!cvm_is(name, CVM_SYMBOL))
         return bad_form(vm, args);
     if (lookup(vm, name, args[ENV]) == CVM_NONE)
@@ -530,7 +497,6 @@ CVM_BUILTIN_BODY(sf_let)
 {
     cvm_value *specs = cvm_root(vm, car(cdr(args[FORM])));
     cvm_value *chain = cvm_root(vm, args[ENV]);
-
     if (cvm_list_length(*specs) < 0)
         return bad_form(vm, args);
     for (; cvm_is(*specs, CVM_PAIR); *specs = cdr(*specs)) {
@@ -551,7 +517,6 @@ CVM_BUILTIN_BODY(sf_assert)
 {
     int yes = test(vm, args);
     cvm_value shown = cdr(args[FORM]);
-
     if (yes != 0)
         return yes < 0 ? CVM_NONE : CVM_TRUE;
     shown = n == 1 ? car(shown) : eval_car(vm, cdr(shown), args[ENV]);

@@ -23,7 +23,6 @@ static void visit(const visitor *to, cvm_value v, const char *name, size_t numbe
 static void visit_named(const visitor *to, cvm_value v, const char *before, cvm_value symbol, size_t number)
 {
     char name[80];
-
     snprintf(name, sizeof name, "%s%.60s", before, cvm_symbol_text(symbol));
     visit(to, v, name, number);
 }
@@ -42,13 +41,10 @@ static void visit_variables(const visitor *to, cvm_value binding, size_t most)
 static void visit_roots(const cvm *vm, const visitor *to)
 {
     const cvm_lisp *lisp = cvm_lisp_of(vm);
-
     for (size_t i = 0; i < CVM_SYMBOL_CHAINS; i++) {
         cvm_value symbol = lisp->symbols[i];
-
         for (; symbol != CVM_NIL; symbol = CVM_VARIABLE_OF(symbol)->next) {
             cvm_value v = CVM_VARIABLE_OF(symbol)->value;
-
             if (cvm_is_object(v) && !(cvm_object_of(v)->flags & CVM_PREBUILT))  /* those are in every picture */
                 visit_named(to, v, "global ", symbol, i);
             if (cvm_object_of(symbol)->flags & CVM_LINKED)
@@ -71,7 +67,6 @@ void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
     cvm_value v = (cvm_value)p;
     visitor to = { visit_one, arg };
     size_t n;
-
     if (p == NULL) {
         visit_roots(vm, &to);
         return;
@@ -84,7 +79,6 @@ void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
         visit_variables(&to, v, 1);
     for (size_t i = hides_body ? 3 : 0; i < n; i++) {
         const char *name = names[cvm_object_of(v)->kind][i < 4 ? i : 0];
-
         if (name == NULL || *name != '\0')
             visit(&to, field[i], name, i);
     }
@@ -96,7 +90,6 @@ void cvm_describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     cvm_value v = (cvm_value)p;
     const char *what = cvm_kind_name(vm, v), *name = "";
-
     about->size = cvm_object_size(p);
     if (cvm_object_of(v)->id == 0)
         cvm_object_of(v)->id = ++((cvm *)vm)->heap.ids;
@@ -131,7 +124,6 @@ CVM_BUILTIN_BODY(b_explanation)
     rrc_object *ob = cvm_linked_ob(vm, args[0]);
     cvm_memory text;
     cvm_value v = CVM_NONE;
-
     if (ob == NULL)
         return cvm_text(vm, "no C object\n");
     if (!cvm_memory_open(vm, &text))
@@ -150,7 +142,6 @@ static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
 {
     FILE *file = fopen(cvm_bytes(name), "wb");
     int code = RRC_OK, ok = file != NULL;
-
     if (ok) {
         cvm_lisp_of(vm)->drawing = draw == rrc_dump_dot;
         code = draw(vm->rrc, write_text, file);

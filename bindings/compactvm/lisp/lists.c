@@ -14,7 +14,6 @@ static int equal_vectors(cvm *vm, const cvm_value *a, const cvm_value *b)
 {
     size_t n = CVM_VECTOR_OF(*a)->length;
     int same = n == CVM_VECTOR_OF(*b)->length;
-
     for (size_t i = 0; same == 1 && i < n; i++)
         same = cvm_equal(vm, CVM_VECTOR_OF(*a)->items[i], CVM_VECTOR_OF(*b)->items[i]);
     return same;
@@ -24,10 +23,8 @@ static int equal_lists(cvm *vm, cvm_value *a, cvm_value *b)
 {
     cvm_value *seen_a = cvm_root(vm, *a), *seen_b = cvm_root(vm, *b);
     size_t steps = 0, next_note = 1;
-
     while (cvm_is(*a, CVM_PAIR) && cvm_is(*b, CVM_PAIR)) {
         int same = cvm_equal(vm, CVM_PAIR_OF(*a)->car, CVM_PAIR_OF(*b)->car);
-
         if (same != 1)
             return same;
         *a = CVM_PAIR_OF(*a)->cdr;
@@ -48,7 +45,6 @@ int cvm_equal(cvm *vm, cvm_value a, cvm_value b)
     const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
     size_t scope = cvm_open(vm);
     int same;
-
     if (cvm_is_number(a) && cvm_is_number(b))
         return cvm_compare(a, b) == 0;
     if (a == b)
@@ -95,7 +91,6 @@ CVM_BUILTIN_BODY(b_eq_p)
 CVM_BUILTIN_BODY(b_equal_p)
 {
     int same = cvm_equal(vm, args[0], args[1]);
-
     return same < 0 ? CVM_NONE : cvm_boolean(same);
 }
 
@@ -119,7 +114,6 @@ CVM_BUILTIN_BODY(b_length) { return cvm_size(vm, (size_t)cvm_list_length(args[0]
 CVM_BUILTIN_BODY(b_append)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL);
-
     for (size_t i = 0; i < n; i++)
         for (; args[i] != CVM_NIL; args[i] = CVM_PAIR_OF(args[i])->cdr)
             if ((*list = cvm_cons(vm, CVM_PAIR_OF(args[i])->car, *list)) == CVM_NONE)
@@ -130,7 +124,6 @@ CVM_BUILTIN_BODY(b_append)
 CVM_BUILTIN_BODY(b_reverse)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL);
-
     for (; args[0] != CVM_NIL && *list != CVM_NONE; args[0] = CVM_PAIR_OF(args[0])->cdr)
         *list = cvm_cons(vm, CVM_PAIR_OF(args[0])->car, *list);
     return *list;
@@ -140,7 +133,6 @@ CVM_BUILTIN_BODY(b_reverse)
 CVM_BUILTIN_BODY(b_nth)
 {
     size_t i = cvm_index_of(args[1]);
-
     if (!cvm_in_range(vm, "nth", i, (size_t)cvm_list_length(args[0])))
         return CVM_NONE;
     for (; i > 0; i--)
@@ -153,10 +145,8 @@ CVM_BUILTIN_BODY(b_range)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL);
     intptr_t start = n > 1 ? cvm_whole_of(args[0]) : 0, end = cvm_whole_of(args[n - 1]);
-
     while (end > start && *list != CVM_NONE) {
         cvm_value number = cvm_integer(vm, --end);
-
         *list = number != CVM_NONE ? cvm_cons(vm, number, *list) : CVM_NONE;
     }
     return *list;
@@ -169,7 +159,6 @@ CVM_BUILTIN_BODY(b_range)
 static cvm_value each(cvm *vm, int keep, cvm_value *args)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL), *item = cvm_root(vm, CVM_NIL);
-
     for (; cvm_is(args[1], CVM_PAIR); args[1] = CVM_PAIR_OF(args[1])->cdr) {
         *item = CVM_PAIR_OF(args[1])->car;
         cvm_value v = cvm_call(vm, args[0], item, 1);
@@ -187,7 +176,6 @@ CVM_BUILTIN_BODY(b_fold)
 {
     cvm_value *pass = cvm_root(vm, args[1]);
     cvm_value *item = cvm_root(vm, CVM_NIL);
-
     for (; cvm_is(args[2], CVM_PAIR) && *pass != CVM_NONE; args[2] = CVM_PAIR_OF(args[2])->cdr) {
         *item = CVM_PAIR_OF(args[2])->car;
         *pass = cvm_call(vm, args[0], pass, 2);
@@ -199,7 +187,6 @@ CVM_BUILTIN_BODY(b_apply)
 {
     cvm_value *first = vm->stack + vm->sp;
     size_t length = (size_t)cvm_list_length(args[1]);
-
     if (length > CVM_STACK_SIZE / 2)
         return cvm_fail(vm, "apply: too many arguments: %lu", (unsigned long)length);
     if (!cvm_stack_room(vm, length))
@@ -214,7 +201,6 @@ CVM_BUILTIN_BODY(b_apply)
 CVM_BUILTIN_BODY(b_vector)
 {
     cvm_value v = cvm_vector_new(vm, n, CVM_NIL);
-
     for (size_t i = 0; v != CVM_NONE && i < n; i++)
         cvm_heap_init(&CVM_VECTOR_OF(v)->items[i], args[i]);
     return v;
@@ -231,7 +217,6 @@ CVM_BUILTIN_BODY(b_vector_ref)
 {
     const cvm_vector *v = CVM_VECTOR_OF(args[0]);
     size_t i = cvm_index_of(args[1]);
-
     return cvm_in_range(vm, "vector-ref", i, v->length) ? v->items[i] : CVM_NONE;
 }
 
@@ -239,7 +224,6 @@ CVM_BUILTIN_BODY(b_vector_set)
 {
     cvm_vector *v = CVM_VECTOR_OF(args[0]);
     size_t i = cvm_index_of(args[1]);
-
     return cvm_in_range(vm, "vector-set!", i, v->length) ? put(vm, args[0], &v->items[i], args[2]) : CVM_NONE;
 }
 

@@ -10,7 +10,6 @@
 cvm_value cvm_real_new(cvm *vm, double number)
 {
     cvm_real *r = (cvm_real *)cvm_object_new(vm, CVM_REAL, sizeof *r);
-
     if (r != NULL)
         r->number = number;
     return (cvm_value)r;
@@ -19,7 +18,6 @@ cvm_value cvm_real_new(cvm *vm, double number)
 cvm_value cvm_whole_new(cvm *vm, intptr_t n)
 {
     cvm_whole *p = (cvm_whole *)cvm_object_new(vm, CVM_INTEGER, sizeof *p);
-
     if (p != NULL)
         p->number = n;
     return (cvm_value)p;
@@ -62,7 +60,6 @@ static cvm_value arithmetic(cvm *vm, int op, cvm_value a, cvm_value b)
 {
     double x = cvm_number_of(a), y = cvm_number_of(b);
     intptr_t n;
-
     if (op == DIVIDE && y >= 0 && y <= 0)
         return cvm_fail(vm, "/: division by zero");
     if (cvm_is_whole(a) && cvm_is_whole(b) && whole(op, cvm_whole_of(a), cvm_whole_of(b), &n))
@@ -74,7 +71,6 @@ static cvm_value arithmetic(cvm *vm, int op, cvm_value a, cvm_value b)
 static cvm_value reduce(cvm *vm, int op, intptr_t unit, cvm_value *args, size_t n)
 {
     cvm_value *sum = cvm_root(vm, n > 1 ? args[0] : cvm_fixnum(unit));
-
     for (size_t i = n > 1; i < n && *sum != CVM_NONE; i++)
         *sum = arithmetic(vm, op, *sum, args[i]);
     return *sum;
@@ -88,7 +84,6 @@ CVM_BUILTIN_BODY(b_divide) { return reduce(vm, DIVIDE, 1, args, n); }
 CVM_BUILTIN_BODY(b_quotient)
 {
     intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]);
-
     if (b == 0)
         return cvm_fail(vm, "quotient: division by zero");
     if (b == -1)                        /* the machine cannot divide each number by it */
@@ -100,7 +95,6 @@ CVM_BUILTIN_BODY(b_quotient)
 CVM_BUILTIN_BODY(b_modulo)
 {
     intptr_t a = cvm_whole_of(args[0]), b = cvm_whole_of(args[1]);
-
     if (b == 0)
         return cvm_fail(vm, "modulo: division by zero");
     intptr_t r = b != -1 ? a % b : 0;
@@ -112,7 +106,6 @@ CVM_BUILTIN_BODY(b_modulo)
 int cvm_compare_whole(intptr_t a, double b)
 {
     double rounded = (double)a;
-
     if (rounded < b || rounded > b)
         return rounded > b ? 1 : -1;
     if (b >= -(double)INTPTR_MIN)           /* a was rounded up to a number that is none of ours */
@@ -123,7 +116,6 @@ int cvm_compare_whole(intptr_t a, double b)
 int cvm_compare(cvm_value a, cvm_value b)
 {
     double x = cvm_number_of(a), y = cvm_number_of(b);
-
     if (cvm_is_whole(a) && cvm_is_whole(b))
         return (cvm_whole_of(a) > cvm_whole_of(b)) - (cvm_whole_of(a) < cvm_whole_of(b));
     if (isnan(x) || isnan(y))
@@ -138,7 +130,6 @@ static cvm_value compare(const cvm_value *args, size_t n, int less, int equal, i
 {
     const int holds[] = { less, equal, greater, 0 };    /* by what cvm_compare gives, and 1 */
     int all = 1;
-
     for (size_t i = 0; i + 1 < n; i++)
         all &= holds[cvm_compare(args[i], args[i + 1]) + 1];
     return cvm_boolean(all);
@@ -153,7 +144,6 @@ CVM_BUILTIN_BODY(b_greater_equal) { return compare(args, n, 0, 1, 1); }
 CVM_BUILTIN_BODY(b_hex)
 {
     char text[40];
-
     snprintf(text, sizeof text, "0x%llx", (unsigned long long)cvm_whole_of(args[0]));
     return cvm_text(vm, text);
 }

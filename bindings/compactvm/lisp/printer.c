@@ -20,7 +20,6 @@ int cvm_memory_open(cvm *vm, cvm_memory *text)
 int cvm_memory_close(cvm *vm, cvm_memory *text)
 {
     int ok = !ferror(text->out);
-
     ok = fclose(text->out) == 0 && ok;
     if (!ok)
         cvm_out_of_memory(vm);
@@ -38,7 +37,6 @@ static void put_real(FILE *out, double number)
     char text[40];
     int digits = 14;
     double back;
-
     do {
         snprintf(text, sizeof text, "%.*g", ++digits, number);
         back = strtod(text, NULL);
@@ -50,11 +48,9 @@ static void put_real(FILE *out, double number)
 void cvm_put_quoted(FILE *out, const char *bytes, size_t length)
 {
     static const char special[] = "\n\t\r\"\\", letters[] = "ntr\"\\";
-
     putc('"', out);
     for (; length > 0; length--, bytes++) {
         const char *known = *bytes != '\0' ? strchr(special, *bytes) : NULL;
-
         if (known != NULL)
             fprintf(out, "\\%c", letters[known - special]);
         else
@@ -69,7 +65,6 @@ static void print_list(cvm *vm, cvm_value list, int quoted, FILE *out)
 {
     cvm_value v = list;
     size_t n = 0;
-
     putc('(', out);
     do {
         fputs(n++ > 0 ? " " : "", out);
@@ -99,7 +94,6 @@ static void print_vector(cvm *vm, const cvm_vector *vector, int quoted, FILE *ou
 static void print_object(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
     const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
-
     switch (cvm_object_of(v)->kind) {
     case CVM_PAIR:
         print_list(vm, v, quoted, out);
@@ -166,7 +160,6 @@ int cvm_print_all(cvm *vm, const cvm_value *v, size_t n, int quoted, const char 
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size)
 {
     cvm_error saved = vm->error;
-
     memset(text, 0, size);
     FILE *out = fmemopen(text, size - 4, "w");      /* room for "..." and a zero byte */
     if (out == NULL)

@@ -38,7 +38,6 @@ static int peek(cvm_reader *r)
 static int take(cvm_reader *r)
 {
     int c = peek(r);
-
     r->has_next = c == EOF;
     r->new_line = c == '\n';
     r->line += c == '\n' && r->line < INT_MAX;
@@ -61,7 +60,6 @@ static int starts_comment(const cvm_reader *r, int c)
 static int skip_blanks(cvm_reader *r)
 {
     int c, comment = 0;
-
     while ((c = peek(r)) != EOF && (comment || starts_comment(r, c) || c == ' ' || (c >= '\t' && c <= '\r'))) {
         comment = starts_comment(r, c) || (comment && c != '\n');
         take(r);
@@ -76,7 +74,6 @@ static cvm_value parse_number(cvm *vm, const char *text)
 {
     char *end;
     double number = strtod(text, &end);
-
     /* No hex, and no "infinity": these are symbols. */
     if (*end != '\0' || end == text || text[strspn(text, "0123456789+-.eE")] != '\0')
         return CVM_NONE;
@@ -91,7 +88,6 @@ static cvm_value parse_atom(cvm *vm, const char *text, size_t length)
 {
     cvm_value v = strcmp(text, "nil") == 0 ? CVM_NIL : strcmp(text, "true") == 0 ? CVM_TRUE
                 : strcmp(text, "false") == 0 ? CVM_FALSE : strcmp(text, ".") == 0 ? DOT : parse_number(vm, text);
-
     return v != CVM_NONE || vm->error.failed ? v : cvm_symbol_new(vm, text, length);
 }
 
@@ -100,7 +96,6 @@ static cvm_value read_atom(cvm_reader *r)
     cvm_memory text;
     cvm_value v = CVM_NONE;
     int c;
-
     if (!cvm_memory_open(r->vm, &text))
         return CVM_NONE;
     while ((c = peek(r)) > ' ' && c != 127 && strchr("()[]\";'", c) == NULL)
@@ -120,7 +115,6 @@ static int read_escape(cvm_reader *r)
     int c = take(r);
     const char *known = c > 0 ? strchr(letters, c) : NULL;
     char digits[3] = { 0 };
-
     if (known != NULL)
         return bytes[known - letters];
     if (c != 'x')
@@ -135,7 +129,6 @@ static cvm_value read_string(cvm_reader *r)
     int line = r->line, c = take(r);
     cvm_memory text;
     cvm_value v = CVM_NONE;
-
     if (!cvm_memory_open(r->vm, &text))
         return CVM_NONE;
     while (!r->vm->error.failed && (c = take(r)) != '"' && c != EOF) {
@@ -164,12 +157,10 @@ static cvm_value read_list(cvm_reader *r)
 {
     int line = r->line;
     cvm_value *list = cvm_root(r->vm, CVM_NIL), tail = CVM_NIL;
-
     take(r);
     while (skip_blanks(r) && peek(r) != ')') {
         int at_line = r->line;
         cvm_value v = read_form(r);
-
         if (v == DOT) {
             v = tail = *list != CVM_NIL && skip_blanks(r) && peek(r) != ')' ? read_form(r) : DOT;
             if (v != CVM_NONE && (v == DOT || !skip_blanks(r) || peek(r) != ')'))
@@ -190,7 +181,6 @@ static cvm_value read_list(cvm_reader *r)
 static cvm_value read_quote(cvm_reader *r)
 {
     int line = r->line;
-
     take(r);
     if (!skip_blanks(r))
         return reader_fail(r, line, "nothing follows the quote");
@@ -206,7 +196,6 @@ static cvm_value read_form(cvm_reader *r)
 {
     size_t scope = cvm_open(r->vm);
     int c = peek(r);
-
     if (c == ')' || c == '[' || c == ']')
         return cvm_fail(r->vm, "unexpected %c", c);
     if (c == '"')

@@ -11,7 +11,6 @@ static cvm_value join(cvm *vm, const cvm_value *strings, size_t step, size_t sta
 {
     cvm_value v = cvm_string_new(vm, NULL, length);
     size_t n;
-
     for (size_t at = 0; v != CVM_NONE && at < length; at += n, strings += step) {
         n = CVM_STRING_OF(*strings)->length - start;
         if (n > length - at)
@@ -24,7 +23,6 @@ static cvm_value join(cvm *vm, const cvm_value *strings, size_t step, size_t sta
 CVM_BUILTIN_BODY(b_string_append)
 {
     size_t length = 0;
-
     for (size_t i = 0; i < n; i++) {
         if (CVM_STRING_OF(args[i])->length > SIZE_MAX / 4 - length)
             return cvm_out_of_memory(vm);
@@ -38,7 +36,6 @@ CVM_BUILTIN_BODY(b_substring)
 {
     size_t length = CVM_STRING_OF(args[0])->length, start = cvm_index_of(args[1]);
     size_t end = n > 2 ? cvm_index_of(args[2]) : length;
-
     if (start > end || end > length)
         return cvm_fail(vm, "substring: from %lu to %lu is out of range, the length is %lu", (unsigned long)start,
                         (unsigned long)end, (unsigned long)length);
@@ -49,7 +46,6 @@ CVM_BUILTIN_BODY(b_substring)
 CVM_BUILTIN_BODY(b_string_repeat)
 {
     size_t times = cvm_index_of(args[1]), length = CVM_STRING_OF(args[0])->length;
-
     if (length > 0 && times > SIZE_MAX / 4 / length)
         return cvm_out_of_memory(vm);
     return join(vm, args, 0, 0, times * length);
@@ -59,7 +55,6 @@ CVM_BUILTIN_BODY(b_string_repeat)
 CVM_BUILTIN_BODY(b_string_search)
 {
     size_t length = CVM_STRING_OF(args[0])->length, part = CVM_STRING_OF(args[1])->length;
-
     for (size_t i = 0; part <= length && i <= length - part; i++)
         if (memcmp(cvm_bytes(args[0]) + i, cvm_bytes(args[1]), part) == 0)
             return cvm_size(vm, i);
@@ -72,7 +67,6 @@ static cvm_value as_text(cvm *vm, cvm_value *args, size_t n, int quoted)
 {
     cvm_memory text;
     cvm_value v = CVM_NONE;
-
     if (cvm_print_all(vm, args, n, quoted, "", &text))
         v = cvm_string_new(vm, text.bytes, text.length);
     free(text.bytes);
@@ -83,7 +77,6 @@ static cvm_value show(cvm *vm, cvm_value *args, size_t n, const char *between, c
 {
     cvm_memory text;
     int ok = cvm_print_all(vm, args, n, 0, between, &text);
-
     if (ok) {
         fwrite(text.bytes, 1, text.length, vm->config.out);
         fputs(end, vm->config.out);
@@ -102,7 +95,6 @@ CVM_BUILTIN_BODY(b_display) { return show(vm, args, n, "", ""); }
 CVM_BUILTIN_BODY(b_error)
 {
     cvm_memory text;
-
     if (cvm_print_all(vm, args, n, 0, " ", &text))
         cvm_fail(vm, "%s", text.bytes);
     free(text.bytes);

@@ -29,7 +29,6 @@ CVM_BUILTIN_BODY(b_address) { return cvm_is_object(args[0]) ? cvm_size(vm, (size
 CVM_BUILTIN_BODY(b_where)
 {
     int flags = cvm_is_object(args[0]) ? cvm_object_of(args[0])->flags : 0;
-
     if (!cvm_is_object(args[0]))
         return CVM_NIL;
     return cvm_text(vm, flags & CVM_PREBUILT ? "prebuilt"
@@ -41,7 +40,6 @@ static cvm_value number(cvm *vm, const char *name)
 {
     const cvm_heap *h = &vm->heap;
     rrc_stats links;
-
     rrc_get_stats(vm->rrc, &links);
     const struct { const char *name; size_t number; } all[] = {
         { "minor-collections", h->minors }, { "major-collections", h->majors }, { "moved", h->moved },
@@ -77,7 +75,6 @@ CVM_BUILTIN_BODY(b_c_address) { return address(vm, cvm_linked_ob(vm, args[0])); 
 CVM_BUILTIN_BODY(b_c_sees)
 {
     rrc_object *ob = cvm_linked_ob(vm, args[0]);
-
     return address(vm, ob != NULL ? (const void *)RRC_LINK(ob) : NULL);
 }
 
@@ -85,7 +82,6 @@ CVM_BUILTIN_BODY(b_c_sees)
 CVM_BUILTIN_BODY(b_c_refs)
 {
     rrc_object *ob = cvm_linked_ob(vm, args[0]);
-
     return cvm_integer(vm, ob != NULL ? rrc_refcnt(ob) : 0);
 }
 
@@ -111,7 +107,6 @@ CVM_BUILTIN_BODY(b_next_dead)
 {
     const cvm_foreign_ops *foreign = cvm_lisp_of(vm)->foreign;
     rrc_object *ob;
-
     while ((ob = rrc_next_dead(vm->rrc)) != NULL && foreign != NULL && foreign->is_gone(vm, ob))
         rrc_decref(vm->rrc, ob);
     if (ob == NULL)
@@ -129,7 +124,6 @@ CVM_BUILTIN_BODY(b_gc_collect) { return cvm_size(vm, rrc_gc_collect(vm->rrc)); }
 CVM_BUILTIN_BODY(b_check_links)
 {
     int code = rrc_check(vm->rrc);
-
     return code == RRC_OK ? CVM_TRUE : cvm_fail(vm, "check-links: %s", rrc_error_message(code));
 }
 

@@ -23,7 +23,6 @@ static cvm *start_as(int stress, int incremental)
     static const cvm_layer *const layers[] = { &cvm_lisp_layer, &cvm_toolkit_layer, NULL };
     cvm_config config = { 0 };
     cvm *vm;
-
     config.layers = layers;
     config.stress = stress;
     config.incremental = incremental;
@@ -57,7 +56,6 @@ static void test_two(int stress)
 {
     cvm *a = start(stress), *b = start(0);
     int i;
-
     run(a, "(define x (list 1)) (hold 'x x)");
     run(b, "(define x (list 2)) (hold 'x x) (hold 'y (new 'widget \"b\"))");
     for (i = 0; i < 10; i++) {
@@ -82,7 +80,6 @@ static void test_late(int stress)
     cvm_value *list = cvm_root(vm, run(vm, "(list 1 2 3)"));
     rrc_object *ob = cvm_to_c(vm, "test", *widget);
     rrc_object *view = cvm_to_c(vm, "test", *list);
-
     expect(ob != NULL && view != NULL, "both have C objects");
     if (ob == NULL || view == NULL)
         return;
@@ -103,10 +100,8 @@ static void test_marking(int stress)
 {
     static const size_t parts[] = { 1, 100, 2000, 20000 };
     size_t i;
-
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         cvm *vm = start_as(stress, 1);
-
         run(vm, "(define found 0) (define (make name next)"
                 "  (let ((w (new 'window name)))"
                 "    (call w 'on-close (lambda (self n) (gc-minor) (map car (list (list n))) (gc) (gc-slice 10)))"
@@ -133,11 +128,9 @@ static void test_prebuilt(int stress)
     cvm *vm = start_as(stress, 1);
     cvm_value prebuilt[2];
     size_t i;
-
     for (i = 0; i < 2; i++) {
         cvm_value v = run(vm, "(define g (vector (list 1 (list 2)))) (gc)"
                               "(if (gc-slice 1) (let ((x (vector-ref g 0))) (vector-set! g 0 nil) x) nil)");
-
         v = i == 0 ? run(vm, "(list 1 (list 2))") : v;
         vm->heap.booting = 1;
         prebuilt[i] = cvm_vector_new(vm, 1, v);
@@ -159,7 +152,6 @@ static void test_errors(int stress)
     cvm *vm = start(stress);
     FILE *out = tmpfile();
     char text[300];
-
     expect(run(vm, "(+ 1\n (car 5))") == CVM_NONE && vm->error.failed, "an error is reported");
     cvm_error_text(vm, text, sizeof text);
     expect(strcmp(text, "test:2: error: car: expected a pair, got 5") == 0, "with its place");
@@ -200,12 +192,10 @@ static void test_threads(void)
     static const size_t sizes[] = { 8u << 20, 512u << 10, 1u << 20, 384u << 10 };
     cvm *vm = start(0);
     size_t i;
-
     vm->config.max_depth = 1u << 30;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         pthread_attr_t attributes;
         pthread_t thread;
-
         vm->config.c_stack = 0;            /* that of the process */
         recurse(vm);
         vm->config.c_stack = sizes[i] / 2;
@@ -226,7 +216,6 @@ static void test_threads(void)
 int main(void)
 {
     int stress;
-
     for (stress = 0; stress < 2; stress++) {
         test_two(stress);
         test_late(stress);

@@ -55,7 +55,6 @@ static PyTypeObject Cell = {
 static PyObject *new_cell(PyObject *other)
 {
     cell *c = PyObject_GC_New(cell, &Cell);
-
     if (c == NULL)
         return NULL;
     c->other = other;
@@ -84,10 +83,8 @@ ROW(dict_next)
 {
     PyObject *key, *value;
     int i;
-
     for (i = 0; i < N / 1000; i++) {
         Py_ssize_t at = 0;
-
         while (PyDict_Next(s->dict, &at, &key, &value))
             ;
     }
@@ -101,7 +98,6 @@ ROW(cycles)
 {
     EACH {
         PyObject *a = new_cell(NULL), *b = a != NULL ? new_cell(a) : NULL;
-
         FAIL_IF(b == NULL);
         ((cell *)a)->other = b;         /* the reference goes over */
         Py_DECREF(a);
@@ -121,7 +117,6 @@ static const struct { const char *name; int (*run)(state *); } all[] = {
 static double now(void)
 {
     struct timespec t;
-
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
@@ -139,7 +134,6 @@ static PyObject *rows(PyObject *self, PyObject *none)
     char text[4000];
     size_t length = 0, i;
     int k;
-
     (void)none;
     s.list = PyList_New(0);
     s.keys = PyList_New(0);
@@ -154,17 +148,14 @@ static PyObject *rows(PyObject *self, PyObject *none)
             return NULL;
     for (k = 0; k < 1000; k++) {
         PyObject *key = PyUnicode_FromFormat("key %d", k);
-
         if (key == NULL || PyList_Append(s.keys, key) < 0 || PyDict_SetItem(s.dict, key, s.text) < 0)
             return NULL;
         Py_DECREF(key);
     }
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         double best = 0;
-
         for (k = 0; k < RUNS; k++) {
             double start = now(), time;
-
             if (all[i].run(&s) < 0)
                 return NULL;
             time = (now() - start) / N;

@@ -40,7 +40,6 @@ static int view_traverse(PyObject *self, visitproc visit, void *arg)
 static int view_clear(PyObject *self)
 {
     byte_view *v = (byte_view *)self;
-
     if (v->buffer != NULL)
         ((byte_buffer *)v->buffer)->exports--;
     v->bytes = NULL;
@@ -68,7 +67,6 @@ static PyObject *view_byte(PyObject *self, PyObject *args)
     byte_view *v = (byte_view *)self;
     Py_ssize_t i;
     unsigned char value = 0;
-
     if (!PyArg_ParseTuple(args, PyTuple_GET_SIZE(args) > 1 ? "nb" : "n", &i, &value))
         return NULL;
     if (i < 0 || i >= v->size) {
@@ -110,7 +108,6 @@ static int resize(byte_buffer *b, Py_ssize_t size)
 {
     Py_ssize_t capacity = size > 2 * b->capacity ? size : 2 * b->capacity;
     char *bytes;
-
     if (b->exports > 0 && size != b->size) {
         PyErr_SetString(PyExc_BufferError, "the buffer cannot be resized while a view of it is open");
         return -1;
@@ -133,7 +130,6 @@ static int resize(byte_buffer *b, Py_ssize_t size)
 static int buffer_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     Py_ssize_t size = 0;
-
     if (!PyArg_ParseTuple(args, "|n:ByteBuffer", &size))
         return -1;
     if (size < 0) {
@@ -153,7 +149,6 @@ static PyObject *buffer_append(PyObject *self, PyObject *text)
     byte_buffer *b = (byte_buffer *)self;
     Py_ssize_t old = b->size, size;
     const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
-
     if (bytes == NULL || resize(b, old + size) != 0)
         return NULL;
     if (size > 0)
@@ -166,7 +161,6 @@ static PyObject *buffer_view(PyObject *self, PyObject *args)
     byte_buffer *b = (byte_buffer *)self;
     Py_ssize_t start = 0, end = b->size;
     byte_view *v;
-
     if (!PyArg_ParseTuple(args, "|nn:view", &start, &end))
         return NULL;
     if (start < 0 || start > end || end > b->size) {
@@ -187,7 +181,6 @@ static PyObject *buffer_view(PyObject *self, PyObject *args)
 static int buffer_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
     byte_buffer *b = (byte_buffer *)self;
-
     if (PyBuffer_FillInfo(view, self, b->size > 0 ? b->bytes : "", b->size, b->size == 0, flags) < 0)
         return -1;
     b->exports++;
@@ -228,7 +221,6 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "buffer", .m_
 PyMODINIT_FUNC PyInit_buffer(void)
 {
     PyObject *module = PyModule_Create(&definition);
-
     if (module != NULL && (PyModule_AddType(module, &ByteBuffer) < 0 || PyModule_AddType(module, &ByteView) < 0))
         Py_CLEAR(module);
     return module;

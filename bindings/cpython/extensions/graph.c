@@ -36,7 +36,6 @@ static PyObject *node_disconnect(PyObject *self, PyObject *other)
 {
     PyObject *edges = ((node *)self)->edges;
     Py_ssize_t i = 0, count = PyList_GET_SIZE(edges);
-
     while (i < count && PyList_GET_ITEM(edges, i) != other)
         i++;
     if (i < count && PySequence_DelItem(edges, i) < 0)
@@ -59,7 +58,6 @@ static int add_stop(PyObject *stops, PyObject *op, Py_ssize_t distance)
 {
     PyObject *stop;
     int code;
-
     if (((node *)op)->walk == walks)
         return 0;
     stop = Py_BuildValue("(On)", op, distance);
@@ -74,13 +72,11 @@ static int gather(PyObject *stops, PyObject *start)
 {
     Py_ssize_t done, i;
     int code;
-
     walks++;
     code = add_stop(stops, start, 0);
     for (done = 0; code == 0 && done < PyList_GET_SIZE(stops); done++) {
         PyObject *stop = PyList_GET_ITEM(stops, done), *edges = ((node *)PyTuple_GET_ITEM(stop, 0))->edges;
         Py_ssize_t distance = PyLong_AsSsize_t(PyTuple_GET_ITEM(stop, 1));
-
         for (i = 0; code == 0 && i < PyList_GET_SIZE(edges); i++)
             code = add_stop(stops, PyList_GET_ITEM(edges, i), distance + 1);
     }
@@ -92,10 +88,8 @@ static PyObject *node_walk(PyObject *self, PyObject *Py_UNUSED(none))
     PyObject *stops = PyList_New(0), *result;
     int code = stops != NULL ? gather(stops, self) : -1;
     Py_ssize_t i, count = code == 0 ? PyList_GET_SIZE(stops) : 0;
-
     for (i = 0; code == 0 && i < count; i++) {
         PyObject *stop = PyList_GET_ITEM(stops, i), *f = ((node *)PyTuple_GET_ITEM(stop, 0))->on_visit;
-
         if (f == NULL)
             continue;
         Py_INCREF(f);                       /* it may take itself away */
@@ -121,7 +115,6 @@ static PyObject *node_on_visit(PyObject *self, PyObject *f)
 static PyObject *get_value(PyObject *self, void *Py_UNUSED(closure))
 {
     const node *a = (const node *)self;
-
     return Py_NewRef(a->value != NULL ? a->value : Py_None);
 }
 
@@ -134,7 +127,6 @@ static int set_value(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
 static PyObject *node_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
     PyObject *self = type->tp_alloc(type, 0);       /* the arguments are for __init__: also that of a class based on it */
-
     if (self != NULL && (((node *)self)->edges = PyList_New(0)) == NULL)
         Py_CLEAR(self);
     return self;
@@ -143,7 +135,6 @@ static PyObject *node_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObjec
 static int node_init(PyObject *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     PyObject *value = NULL;
-
     return PyArg_ParseTuple(args, "|O:Node", &value) ? set_value(self, value, NULL) : -1;
 }
 
@@ -188,7 +179,6 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "graph", .m_s
 PyMODINIT_FUNC PyInit_graph(void)
 {
     PyObject *module = PyModule_Create(&definition);
-
     if (module != NULL && PyModule_AddType(module, &Node) < 0)
         Py_CLEAR(module);
     return module;

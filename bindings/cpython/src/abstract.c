@@ -34,7 +34,6 @@ Py_ssize_t PyObject_LengthHint(PyObject *op, Py_ssize_t otherwise)
 {
     PyObject *method, *result;
     Py_ssize_t n = otherwise;
-
     if (SEQUENCE(op, sq_length) != NULL || MAPPING(op, mp_length) != NULL)
         return PyObject_Size(op);
     method = py_lookup_special(op, "__length_hint__");
@@ -70,7 +69,6 @@ PyObject *PySequence_InPlaceRepeat(PyObject *op, Py_ssize_t n)
 static int from_end(PyObject *op, Py_ssize_t *i)
 {
     Py_ssize_t n;
-
     if (*i >= 0 || SEQUENCE(op, sq_length) == NULL)
         return 1;
     n = SEQUENCE(op, sq_length)(op);
@@ -97,7 +95,6 @@ int PySequence_SetItem(PyObject *op, Py_ssize_t i, PyObject *item)
 static PyObject *make_slice(Py_ssize_t low, Py_ssize_t high)
 {
     PyObject *a = PyLong_FromSsize_t(low), *b = PyLong_FromSsize_t(high), *s = a != NULL && b != NULL ? PySlice_New(a, b, NULL) : NULL;
-
     Py_XDECREF(a);
     Py_XDECREF(b);
     return s;
@@ -106,7 +103,6 @@ static PyObject *make_slice(Py_ssize_t low, Py_ssize_t high)
 PyObject *PySequence_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 {
     PyObject *s = make_slice(low, high), *result = s != NULL ? PyObject_GetItem(op, s) : NULL;
-
     Py_XDECREF(s);
     return result;
 }
@@ -115,7 +111,6 @@ int PySequence_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject 
 {
     PyObject *s = make_slice(low, high);
     int code = s == NULL ? -1 : items != NULL ? PyObject_SetItem(op, s, items) : PyObject_DelItem(op, s);
-
     Py_XDECREF(s);
     return code;
 }
@@ -123,14 +118,12 @@ int PySequence_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject 
 PyObject *PySequence_List(PyObject *op)
 {
     PyObject *list, *it, *item;
-
     if (PyList_CheckExact(op))
         return PyList_GetSlice(op, 0, PY_SSIZE_T_MAX);
     list = PyList_New(0);
     it = list != NULL ? PyObject_GetIter(op) : NULL;
     while (it != NULL && (item = PyIter_Next(it)) != NULL) {
         int code = PyList_Append(list, item);
-
         Py_DECREF(item);
         if (code < 0)
             break;
@@ -144,7 +137,6 @@ PyObject *PySequence_List(PyObject *op)
 PyObject *PySequence_Tuple(PyObject *op)
 {
     PyObject *list, *tuple;
-
     if (PyTuple_CheckExact(op))
         return Py_NewRef(op);
     if (PyList_CheckExact(op))
@@ -158,7 +150,6 @@ PyObject *PySequence_Tuple(PyObject *op)
 PyObject *PySequence_Fast(PyObject *op, const char *message)
 {
     PyObject *list;
-
     if (PyList_CheckExact(op) || PyTuple_CheckExact(op))
         return Py_NewRef(op);
     list = PySequence_List(op);
@@ -174,10 +165,8 @@ static Py_ssize_t search(PyObject *op, PyObject *x, int what)
 {
     PyObject *it = PyObject_GetIter(op), *item;
     Py_ssize_t at = 0, found = 0;
-
     while (it != NULL && (item = PyIter_Next(it)) != NULL) {
         int same = PyObject_RichCompareBool(item, x, Py_EQ);
-
         Py_DECREF(item);
         found += same > 0;
         if (same < 0 || (same > 0 && what != COUNT))
@@ -220,7 +209,6 @@ static int index_of(PyObject *op, PyObject *key, Py_ssize_t *i)
 PyObject *PyObject_GetItem(PyObject *op, PyObject *key)
 {
     Py_ssize_t i;
-
     PY_USES(op);
     if (MAPPING(op, mp_subscript) != NULL)
         return MAPPING(op, mp_subscript)(op, key);
@@ -232,7 +220,6 @@ PyObject *PyObject_GetItem(PyObject *op, PyObject *key)
 int PyObject_SetItem(PyObject *op, PyObject *key, PyObject *value)
 {
     Py_ssize_t i;
-
     PY_USES(op);
     if (MAPPING(op, mp_ass_subscript) != NULL)
         return MAPPING(op, mp_ass_subscript)(op, key, value);
@@ -250,7 +237,6 @@ int PyObject_DelItem(PyObject *op, PyObject *key)
 static PyObject *list_of(PyObject *op, const char *method)
 {
     PyObject *result = PyObject_CallMethod(op, method, NULL), *list = result != NULL ? PySequence_List(result) : NULL;
-
     Py_XDECREF(result);
     return list;
 }
@@ -262,7 +248,6 @@ PyObject *PyMapping_Items(PyObject *op) { return PyDict_CheckExact(op) ? PyDict_
 PyObject *PyMapping_GetItemString(PyObject *op, const char *key)
 {
     PyObject *k = PyUnicode_FromString(key), *value = k != NULL ? PyObject_GetItem(op, k) : NULL;
-
     Py_XDECREF(k);
     return value;
 }
@@ -271,7 +256,6 @@ int PyMapping_SetItemString(PyObject *op, const char *key, PyObject *value)
 {
     PyObject *k = PyUnicode_FromString(key);
     int code = k != NULL ? PyObject_SetItem(op, k, value) : -1;
-
     Py_XDECREF(k);
     return code;
 }
@@ -279,7 +263,6 @@ int PyMapping_SetItemString(PyObject *op, const char *key, PyObject *value)
 int PyMapping_HasKey(PyObject *op, PyObject *key)
 {
     PyObject *value = PyObject_GetItem(op, key);
-
     if (value == NULL)
         PyErr_Clear();
     Py_XDECREF(value);
@@ -290,7 +273,6 @@ int PyMapping_HasKeyString(PyObject *op, const char *key)
 {
     PyObject *k = PyUnicode_FromString(key);
     int yes = k != NULL && PyMapping_HasKey(op, k);
-
     Py_XDECREF(k);
     return yes;
 }
@@ -305,7 +287,6 @@ int PyIter_Check(PyObject *op)
 PyObject *PyObject_GetIter(PyObject *op)
 {
     PyObject *it;
-
     PY_USES(op);
     if (Py_TYPE(op)->tp_iter == NULL)
         return PySequence_Check(op) ? PySeqIter_New(op) : type_error("'%.200s' object is not iterable", op);
@@ -320,7 +301,6 @@ PyObject *PyObject_GetIter(PyObject *op)
 PyObject *PyIter_Next(PyObject *it)
 {
     PyObject *item = Py_TYPE(it)->tp_iternext(it);
-
     if (item == NULL && PyErr_ExceptionMatches(PyExc_StopIteration))
         PyErr_Clear();
     return item;

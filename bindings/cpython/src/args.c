@@ -22,7 +22,6 @@ static int get_whole(PyObject *arg, long long low, unsigned long long high, cons
 {
     PyObject *i = PyNumber_Index(arg);
     int overflow;
-
     if (i == NULL)
         return 0;
     *n = PyLong_AsLongLongAndOverflow(i, &overflow);
@@ -47,14 +46,12 @@ static int get_text(parser *p, PyObject *arg, Py_ssize_t i, char kind, const cha
 {
     if (**format == '*') {
         Py_buffer *view = va_arg(*args, Py_buffer *);
-
         (*format)++;
         if (kind == 'z' && arg == Py_None)
             return PyBuffer_FillInfo(view, NULL, NULL, 0, 1, 0) == 0;
         if (kind != 'y' && PyUnicode_Check(arg)) {
             Py_ssize_t n;
             const char *utf8 = PyUnicode_AsUTF8AndSize(arg, &n);
-
             return utf8 != NULL && PyBuffer_FillInfo(view, arg, (void *)(uintptr_t)utf8, n, 1, 0) == 0;
         }
         return PyObject_CheckBuffer(arg) ? get_buffer(p, arg, view, PyBUF_SIMPLE) : wrong_type("a bytes-like object", arg, i, p);
@@ -62,7 +59,6 @@ static int get_text(parser *p, PyObject *arg, Py_ssize_t i, char kind, const cha
     {
         const char **text = va_arg(*args, const char **);
         Py_ssize_t *size = **format == '#' ? va_arg(*args, Py_ssize_t *) : NULL, n = 0;
-
         *format += **format == '#';
         if (kind == 'z' && arg == Py_None)
             *text = NULL;
@@ -94,7 +90,6 @@ static int parse_group(parser *p, PyObject *arg, Py_ssize_t i, const char **form
     PyObject *items = PyTuple_Check(arg) || PyList_Check(arg) ? PySequence_Tuple(arg) : NULL;
     Py_ssize_t k = 0;
     int ok = items != NULL;
-
     if (items == NULL)
         return wrong_type("a sequence", arg, i, p);
     while (ok && **format != ')') {
@@ -127,7 +122,6 @@ static int parse_one(parser *p, PyObject *arg, Py_ssize_t i, const char **format
     case 'O':
         if (**format == '!') {
             PyTypeObject *type = va_arg(*args, PyTypeObject *);
-
             (*format)++;
             return PyObject_TypeCheck(arg, type) ? STORE(PyObject *, arg) : wrong_type(type->tp_name, arg, i, p);
         }
@@ -171,7 +165,6 @@ static int parse_one(parser *p, PyObject *arg, Py_ssize_t i, const char **format
         return wrong_type("a unicode character", arg, i, p);
     case 'p': {
         int yes = PyObject_IsTrue(arg);
-
         return yes >= 0 && STORE(int, yes);
     }
     case 'w':
@@ -188,7 +181,6 @@ static int parse_one(parser *p, PyObject *arg, Py_ssize_t i, const char **format
 static void skip_one(const char **format, va_list *args)
 {
     char c = *(*format)++;
-
     if (c == '(') {
         while (**format != ')')
             skip_one(format, args);
@@ -208,7 +200,6 @@ static void skip_one(const char **format, va_list *args)
 static void measure(const char *format, Py_ssize_t *least, Py_ssize_t *most, Py_ssize_t *positional, const char **name, const char **message)
 {
     int depth = 0;
-
     *least = -1;
     *most = 0;
     *positional = -1;
@@ -241,7 +232,6 @@ static int parse(PyObject *args, PyObject *kwargs, const char *format, char **na
     Py_ssize_t least, most, positional, n = PyTuple_GET_SIZE(args), k = kwargs != NULL ? PyDict_Size(kwargs) : 0, i, used = 0;
     const char *name, *message;
     char function[100];
-
     measure(format, &least, &most, &positional, &name, &message);
     if (name != NULL) {
         snprintf(function, sizeof function, "%s", name);
@@ -258,12 +248,10 @@ static int parse(PyObject *args, PyObject *kwargs, const char *format, char **na
     }
     for (i = 0; i < most; i++) {
         PyObject *arg = i < n ? PyTuple_GET_ITEM(args, i) : NULL;
-
         while (*format == '|' || *format == '$')
             format++;
         if (names != NULL && k > 0 && *names[i] != '\0') {
             PyObject *key = py_str(names[i]), *value = key != NULL ? PyDict_GetItemWithError(kwargs, key) : NULL;
-
             if (value == NULL && PyErr_Occurred())
                 goto failed;
             if (value != NULL && arg != NULL) {
@@ -287,10 +275,8 @@ static int parse(PyObject *args, PyObject *kwargs, const char *format, char **na
     if (used < k) {
         PyObject *key, *value;
         Py_ssize_t at = 0;
-
         while (PyDict_Next(kwargs, &at, &key, &value)) {
             int known = !PyUnicode_Check(key);
-
             for (i = 0; !known && i < most; i++)
                 known = PyUnicode_CompareWithASCIIString(key, names[i]) == 0;
             if (!known || !PyUnicode_Check(key)) {
@@ -311,7 +297,6 @@ int PyArg_ParseTuple(PyObject *args, const char *format, ...)
 {
     va_list to;
     int ok;
-
     va_start(to, format);
     ok = parse(args, NULL, format, NULL, &to);
     va_end(to);
@@ -322,7 +307,6 @@ int PyArg_ParseTupleAndKeywords(PyObject *args, PyObject *kwargs, const char *fo
 {
     va_list to;
     int ok;
-
     va_start(to, names);
     ok = parse(args, kwargs, format, names, &to);
     va_end(to);
@@ -334,7 +318,6 @@ int PyArg_Parse(PyObject *arg, const char *format, ...)
     PyObject *args = PyTuple_Pack(1, arg);
     va_list to;
     int ok;
-
     if (args == NULL)
         return 0;
     va_start(to, format);
@@ -348,7 +331,6 @@ int PyArg_UnpackTuple(PyObject *args, const char *name, Py_ssize_t least, Py_ssi
 {
     va_list to;
     Py_ssize_t i, n = PyTuple_GET_SIZE(args);
-
     if (n < least || n > most) {
         PyErr_Format(PyExc_TypeError, "%s expected %s%zd argument%s, got %zd", name, least == most ? "" : n < least ? "at least " : "at most ",
                      n < least ? least : most, (n < least ? least : most) == 1 ? "" : "s", n);
@@ -365,7 +347,6 @@ int PyArg_ValidateKeywordArguments(PyObject *kwargs)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0;
-
     while (PyDict_Next(kwargs, &at, &key, &value))
         if (!PyUnicode_Check(key)) {
             PyErr_SetString(PyExc_TypeError, "keywords must be strings");
@@ -411,7 +392,6 @@ PyObject *const *_PyArg_UnpackKeywords(PyObject *const *args, Py_ssize_t nargs, 
                                        _PyArg_Parser *keywords, int least, int most, int least_keywords, PyObject **buffer)
 {
     Py_ssize_t i, k, count = 0, named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : kwargs != NULL ? PyDict_Size(kwargs) : 0, used = 0;
-
     while (keywords->keywords[count] != NULL)
         count++;
     if (nargs > most) {
@@ -453,10 +433,8 @@ static PyObject *build_one(const char **format, va_list *args);
 static PyObject *build_sequence(const char **format, va_list *args, char end, PyObject *(*finish)(PyObject *))
 {
     PyObject *list = PyList_New(0), *result;
-
     while (**format != end && **format != '\0') {
         PyObject *item;
-
         if (strchr(" ,:\t", **format) != NULL) {
             (*format)++;
             continue;
@@ -479,7 +457,6 @@ static PyObject *finish_dict(PyObject *list)
 {
     PyObject *dict = PyDict_New();
     Py_ssize_t i;
-
     for (i = 0; dict != NULL && i + 1 < PyList_GET_SIZE(list); i += 2)
         if (PyDict_SetItem(dict, PyList_GET_ITEM(list, i), PyList_GET_ITEM(list, i + 1)) < 0)
             Py_CLEAR(dict);
@@ -490,7 +467,6 @@ static PyObject *build_text(const char **format, va_list *args, int bytes)
 {
     const char *text = va_arg(*args, const char *);
     Py_ssize_t n = **format == '#' ? va_arg(*args, Py_ssize_t) : text != NULL ? (Py_ssize_t)strlen(text) : 0;
-
     *format += **format == '#';
     if (text == NULL)
         Py_RETURN_NONE;
@@ -501,7 +477,6 @@ static PyObject *build_one(const char **format, va_list *args)
 {
     char c = *(*format)++;
     PyObject *op;
-
     switch (c) {
     case '(': return build_sequence(format, args, ')', PyList_AsTuple);
     case '[': return build_sequence(format, args, ']', finish_list);
@@ -516,7 +491,6 @@ static PyObject *build_one(const char **format, va_list *args)
     case 'f': case 'd': return PyFloat_FromDouble(va_arg(*args, double));
     case 'c': {
         char byte = (char)va_arg(*args, int);
-
         return PyBytes_FromStringAndSize(&byte, 1);
     }
     case 'C': return PyUnicode_FromOrdinal(va_arg(*args, int));
@@ -541,7 +515,6 @@ PyObject *Py_VaBuildValue(const char *format, va_list args)
 {
     PyObject *tuple, *result;
     va_list rest;
-
     va_copy(rest, args);
     tuple = build_sequence(&format, &rest, '\0', PyList_AsTuple);
     va_end(rest);
@@ -556,7 +529,6 @@ PyObject *Py_BuildValue(const char *format, ...)
 {
     va_list args;
     PyObject *result;
-
     va_start(args, format);
     result = Py_VaBuildValue(format, args);
     va_end(args);
@@ -569,7 +541,6 @@ int _PyArg_ParseStackAndKeywords(PyObject *const *args, Py_ssize_t n, PyObject *
     Py_ssize_t i, k = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
     va_list to;
     int ok = tuple != NULL;
-
     if (ok && k > 0)
         ok = (kwargs = PyDict_New()) != NULL;
     for (i = 0; ok && i < k; i++)

@@ -54,7 +54,6 @@ static record **bucket(const struct py_borrows *b, const void *ob)
 static record *find(const struct py_borrows *b, const void *ob)
 {
     record *r = *bucket(b, ob);
-
     while (r != NULL && r->ob != ob)
         r = r->next;
     return r;
@@ -64,7 +63,6 @@ static int grow(struct py_borrows *b)
 {
     struct py_borrows bigger = *b;
     size_t i;
-
     bigger.capacity *= 2;
     bigger.buckets = calloc(bigger.capacity, sizeof *bigger.buckets);
     if (bigger.buckets == NULL)
@@ -72,7 +70,6 @@ static int grow(struct py_borrows *b)
     for (i = 0; i < b->capacity; i++)
         while (b->buckets[i] != NULL) {
             record *r = b->buckets[i], **to = bucket(&bigger, r->ob);
-
             b->buckets[i] = r->next;
             r->next = *to;
             *to = r;
@@ -85,7 +82,6 @@ static int grow(struct py_borrows *b)
 static record *find_or_add(struct py_borrows *b, PyObject *ob)
 {
     record *r = find(b, ob), **to;
-
     if (r != NULL)
         return r;
     if (b->count >= b->capacity && !grow(b))
@@ -107,7 +103,6 @@ static void drop_origins(record *r)
 {
     while (r->origins != NULL) {
         origin *o = r->origins;
-
         r->origins = o->next;
         free(o);
     }
@@ -124,10 +119,8 @@ static int is_alive(const record *r)
 static void note_block(struct py_borrows *b, char *block, int comes)
 {
     int i;
-
     for (i = 0; i < b->layouts_known; i++) {
         record *r = find(b, block + b->layouts[i]);
-
         if (r != NULL && is_alive(r) != comes)
             r->life++;
         if (r != NULL && comes) {
@@ -142,7 +135,6 @@ void *py_note_and_realloc(void *userdata, void *ptr, size_t old_size, size_t new
 {
     struct py_borrows *b = py_state_of(userdata)->borrows;
     void *result;
-
     (void)old_size;
     if (b != NULL && ptr != NULL)
         note_block(b, ptr, 0);
@@ -163,10 +155,8 @@ static int learn_layouts(struct py_borrows *b)
 {
     static PyTypeObject *const samples[LAYOUTS] = { &PyFloat_Type, &PyLong_Type, &PyList_Type, &PyTuple_Type };
     int i;
-
     for (i = 0; i < LAYOUTS; i++) {
         PyObject *op = py_alloc(samples[i], 1);
-
         if (op == NULL)
             return 0;
         b->layouts[i] = (size_t)((char *)op - b->last_block);
@@ -179,7 +169,6 @@ static int learn_layouts(struct py_borrows *b)
 int py_borrows_open(cvm *vm)
 {
     struct py_borrows *b = calloc(1, sizeof *b);
-
     if (b == NULL)
         return 0;
     b->capacity = 64;
@@ -192,13 +181,11 @@ void py_borrows_free(cvm *vm)
 {
     struct py_borrows *b = py_state_of(vm)->borrows;
     size_t i;
-
     if (b == NULL)
         return;
     for (i = 0; b->buckets != NULL && i < b->capacity; i++)
         while (b->buckets[i] != NULL) {
             record *r = b->buckets[i];
-
             b->buckets[i] = r->next;
             drop_origins(r);
             free(r);
@@ -213,7 +200,6 @@ void py_borrows_free(cvm *vm)
 static int array_holds(PyObject *const *items, size_t n, const PyObject *ob)
 {
     size_t i;
-
     for (i = 0; i < n; i++)
         if (items[i] == ob)
             return 1;
@@ -225,7 +211,6 @@ static int dict_holds(PyObject *dict, PyObject *ob)
     cvm_value d = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(dict)), p = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(ob));
     const cvm_value *items;
     size_t i;
-
     if (d == CVM_NONE || p == CVM_NONE || CVM_DICT_OF(d)->used == 0)
         return 0;
     items = CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items;
@@ -239,7 +224,6 @@ static int dict_holds(PyObject *dict, PyObject *ob)
 static int still_holds(const origin *o, PyObject *ob)
 {
     PyObject *c = o->container->ob;
-
     if (o->container->life != o->life)
         return 0;
     return PyTuple_Check(c) ? array_holds(((PyTupleObject *)(void *)c)->ob_item, (size_t)Py_SIZE(c), ob)
@@ -260,7 +244,6 @@ PyObject *py_borrowed(PyObject *ob, PyObject *container, const char *function)
     struct py_borrows *b = PY->borrows;
     record *r, *c;
     origin *o;
-
     if (ob == NULL || ob->ob_refcnt >= RRC_REFCNT_IMMORTAL || b == NULL)
         return ob;
     r = find_or_add(b, ob);
@@ -289,7 +272,6 @@ static void complain(const char *function, const record *r)
 {
     const origin *o = r->origins;   /* the latest */
     char text[200];
-
     if (o == NULL)
         snprintf(text, sizeof text, "%s: stale reference to a %s, which was freed", function, r->type_name);
     else
@@ -303,7 +285,6 @@ void _Py_CheckUse(PyObject *ob, const char *function)
 {
     const record *r;
     const origin *o;
-
     if (py_vm == NULL || PY->borrows == NULL || py_vm->closing || py_vm->heap.phase != CVM_MUTATOR)
         return;
     r = find(PY->borrows, ob);

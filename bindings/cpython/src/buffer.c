@@ -17,7 +17,6 @@ int PyObject_GetBuffer(PyObject *op, Py_buffer *view, int flags)
 void PyBuffer_Release(Py_buffer *view)
 {
     PyObject *op = view->obj;
-
     if (op == NULL)
         return;
     if (Py_TYPE(op)->tp_as_buffer != NULL && Py_TYPE(op)->tp_as_buffer->bf_releasebuffer != NULL)
@@ -67,7 +66,6 @@ int PyBuffer_IsContiguous(const Py_buffer *view, char order)
 PyObject *PyByteArray_FromStringAndSize(const char *bytes, Py_ssize_t n)
 {
     PyObject *op = _PyObject_New(&PyByteArray_Type);
-
     if (op == NULL)
         return NULL;
     if (PyByteArray_Resize(op, n) < 0)
@@ -83,7 +81,6 @@ Py_ssize_t PyByteArray_Size(PyObject *op) { return PyByteArray_GET_SIZE(op); }
 int PyByteArray_Resize(PyObject *op, Py_ssize_t n)
 {
     char *bytes;
-
     if (A(op)->ob_exports > 0 && n != PyByteArray_GET_SIZE(op)) {
         PyErr_SetString(PyExc_BufferError, "Existing exports of data: object cannot be re-sized");
         return -1;
@@ -130,7 +127,6 @@ static void array_releasebuffer(PyObject *op, Py_buffer *view)
 static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *bytes = PyObject_Call((PyObject *)(void *)&PyBytes_Type, args, kwargs), *op;
-
     (void)type;
     if (bytes == NULL)
         return NULL;
@@ -149,7 +145,6 @@ static PyObject *array_item(PyObject *op, Py_ssize_t i)
 static PyObject *array_richcompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *x, *y, *result;
-
     if (!PyObject_CheckBuffer(a) || !PyObject_CheckBuffer(b))
         Py_RETURN_NOTIMPLEMENTED;
     x = PyBytes_FromObject(a);
@@ -180,7 +175,6 @@ typedef struct {
 PyObject *PyMemoryView_FromObject(PyObject *op)
 {
     PyObject *m = _PyObject_New(&PyMemoryView_Type);
-
     if (m != NULL && PyObject_GetBuffer(op, &((memoryview *)(void *)m)->view, PyBUF_FULL_RO) < 0)
         Py_CLEAR(m);
     return m;
@@ -195,21 +189,18 @@ static void view_dealloc(PyObject *op)
 static int view_getbuffer(PyObject *op, Py_buffer *view, int flags)
 {
     const Py_buffer *mine = &((memoryview *)(void *)op)->view;
-
     return PyBuffer_FillInfo(view, op, mine->buf, mine->len, mine->readonly, flags);
 }
 
 static Py_ssize_t view_length(PyObject *op)
 {
     const Py_buffer *mine = &((memoryview *)(void *)op)->view;
-
     return mine->itemsize > 0 ? mine->len / mine->itemsize : 0;
 }
 
 static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op;
-
     (void)type, (void)kwargs;
     return PyArg_ParseTuple(args, "O:memoryview", &op) ? PyMemoryView_FromObject(op) : NULL;
 }

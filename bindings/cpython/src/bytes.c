@@ -6,7 +6,6 @@
 PyObject *PyBytes_FromStringAndSize(const char *bytes, Py_ssize_t n)
 {
     PyObject *op;
-
     if (n < 0)
         return PyErr_Format(PyExc_SystemError, "negative size passed to PyBytes_FromStringAndSize");
     op = n < PY_SSIZE_T_MAX / 4 ? py_alloc(&PyBytes_Type, n) : NULL;
@@ -27,7 +26,6 @@ PyObject *PyBytes_FromFormat(const char *format, ...)
 {
     va_list args;
     PyObject *text, *bytes;
-
     va_start(args, format);
     text = PyUnicode_FromFormatV(format, args);
     va_end(args);
@@ -68,10 +66,8 @@ PyObject *PyBytes_FromObject(PyObject *op)
 {
     PyObject *items, *bytes;
     Py_ssize_t i, n;
-
     if (PyObject_CheckBuffer(op)) {
         Py_buffer view;
-
         if (PyObject_GetBuffer(op, &view, PyBUF_SIMPLE) < 0)
             return NULL;
         bytes = PyBytes_FromStringAndSize(view.buf, view.len);
@@ -87,7 +83,6 @@ PyObject *PyBytes_FromObject(PyObject *op)
     bytes = PyBytes_FromStringAndSize(NULL, n);
     for (i = 0; bytes != NULL && i < n; i++) {
         Py_ssize_t byte = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items, i), NULL);
-
         if (byte < 0 || byte > 255) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_ValueError, "bytes must be in range(0, 256)");
@@ -105,7 +100,6 @@ static PyObject *concat(PyObject *a, PyObject *b)
     Py_buffer view;
     PyObject *both;
     Py_ssize_t n = PyBytes_GET_SIZE(a);
-
     if (PyObject_GetBuffer(b, &view, PyBUF_SIMPLE) < 0)
         return NULL;
     both = PyBytes_FromStringAndSize(NULL, n + view.len);
@@ -120,14 +114,12 @@ static PyObject *concat(PyObject *a, PyObject *b)
 void PyBytes_Concat(PyObject **a, PyObject *b)
 {
     PyObject *both = *a != NULL && b != NULL ? concat(*a, b) : NULL;
-
     Py_XSETREF(*a, both);
 }
 
 int _PyBytes_Resize(PyObject **op, Py_ssize_t n)
 {
     PyObject *other = PyBytes_FromStringAndSize(NULL, n);
-
     if (other != NULL)
         memcpy(PyBytes_AS_STRING(other), PyBytes_AS_STRING(*op), (size_t)Py_MIN(n, PyBytes_GET_SIZE(*op)));
     Py_SETREF(*op, other);
@@ -137,7 +129,6 @@ int _PyBytes_Resize(PyObject **op, Py_ssize_t n)
 PyObject *PyObject_Bytes(PyObject *op)
 {
     PyObject *method = py_lookup_special(op, "__bytes__"), *result;
-
     if (method == NULL)
         return PyErr_Occurred() ? NULL : PyBytes_FromObject(op);
     result = PyObject_CallNoArgs(method);
@@ -153,12 +144,10 @@ PyObject *py_bytes_repr(const char *bytes, Py_ssize_t n, const char *before, con
     py_text out = { 0 };
     PyObject *result;
     Py_ssize_t i;
-
     py_put_text(&out, before);
     py_put_text(&out, quote == '"' ? "b\"" : "b'");
     for (i = 0; i < n; i++) {
         char c = bytes[i], text[8];
-
         if (c == quote || c == '\\')
             snprintf(text, sizeof text, "\\%c", c);
         else if (c == '\n' || c == '\t' || c == '\r')
@@ -188,7 +177,6 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
 {
     Py_ssize_t n = PyBytes_GET_SIZE(op), i;
     PyObject *result = PyBytes_FromStringAndSize(NULL, n * Py_MAX(times, 0));
-
     for (i = 0; result != NULL && i < times; i++)
         memcpy(PyBytes_AS_STRING(result) + i * n, PyBytes_AS_STRING(op), (size_t)n);
     return result;
@@ -198,7 +186,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
     Py_ssize_t n, m;
     int order;
-
     if (!PyBytes_Check(a) || !PyBytes_Check(b))
         Py_RETURN_NOTIMPLEMENTED;
     n = PyBytes_GET_SIZE(a);
@@ -226,7 +213,6 @@ static PyObject *bytes_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = { "source", "encoding", "errors", NULL };
     PyObject *x = NULL;
     const char *encoding = NULL, *errors = NULL;
-
     (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Oss:bytes", names, &x, &encoding, &errors))
         return NULL;
@@ -236,7 +222,6 @@ static PyObject *bytes_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return PyUnicode_AsEncodedString(x, encoding, errors);
     if (PyIndex_Check(x) && !PyObject_CheckBuffer(x)) {
         Py_ssize_t n = PyNumber_AsSsize_t(x, PyExc_OverflowError);
-
         return n == -1 && PyErr_Occurred() ? NULL : PyBytes_FromStringAndSize(NULL, n);
     }
     return PyObject_Bytes(x);
@@ -246,7 +231,6 @@ static PyObject *decode(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = { "encoding", "errors", NULL };
     const char *encoding = NULL, *errors = NULL;
-
     return PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:decode", names, &encoding, &errors)
          ? PyUnicode_Decode(PyBytes_AS_STRING(op), PyBytes_GET_SIZE(op), encoding, errors) : NULL;
 }
@@ -255,11 +239,9 @@ static PyObject *hex(PyObject *op, PyObject *none)
 {
     Py_ssize_t i, n = PyBytes_GET_SIZE(op);
     PyObject *text = PyUnicode_New(2 * n, 127);
-
     (void)none;
     for (i = 0; text != NULL && i < n; i++) {
         unsigned char byte = (unsigned char)PyBytes_AS_STRING(op)[i];
-
         PyUnicode_1BYTE_DATA(text)[2 * i] = (Py_UCS1)"0123456789abcdef"[byte >> 4];
         PyUnicode_1BYTE_DATA(text)[2 * i + 1] = (Py_UCS1)"0123456789abcdef"[byte & 15];
     }

@@ -8,7 +8,6 @@
 PyObject *PyCMethod_New(PyMethodDef *def, PyObject *self, PyObject *module, PyTypeObject *type)
 {
     PyObject *op = _PyObject_GC_New(&PyCFunction_Type);
-
     if (op == NULL)
         return NULL;
     F(op)->m_ml = def;
@@ -62,7 +61,6 @@ static PyObject *call_def(const PyMethodDef *def, PyObject *self, PyTypeObject *
 {
     PyObject *tuple, *kwargs = NULL, *result;
     Py_ssize_t k = names != NULL ? PyTuple_GET_SIZE(names) : 0, i;
-
     if (k > 0 && !(def->ml_flags & METH_KEYWORDS))
         return PyErr_Format(PyExc_TypeError, "%.200s() takes no keyword arguments", def->ml_name);
     switch (def->ml_flags & ~(METH_CLASS | METH_STATIC | METH_COEXIST)) {
@@ -106,7 +104,6 @@ static PyObject *function_vectorcall(PyObject *op, PyObject *const *args, Py_ssi
 static PyObject *function_call(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     const PyMethodDef *def = F(op)->m_ml;
-
     if ((def->ml_flags & ~(METH_CLASS | METH_STATIC | METH_COEXIST)) == (METH_VARARGS | METH_KEYWORDS))
         return ((PyCFunctionWithKeywords)(void (*)(void))def->ml_meth)(F(op)->m_self, args, kwargs);
     if (kwargs == NULL || PyDict_Size(kwargs) == 0)
@@ -143,7 +140,6 @@ PyObject *py_call_host(PyObject *op, PyObject *const *args, Py_ssize_t n)
     PyObject *result;
     Py_ssize_t i;
     int ok = 1;
-
     if (!cvm_stack_room(vm, (size_t)n + CVM_STACK_SPARE)) {
         py_fetch_failure();
         return NULL;
@@ -179,7 +175,6 @@ static PyObject *host_repr(PyObject *op)
     cvm_memory text;
     cvm_value v = py_host_of(op);
     PyObject *result = NULL;
-
     if (v == CVM_NONE)
         return NULL;
     if (cvm_print_all(py_vm, &v, 1, 1, "", &text))
@@ -193,7 +188,6 @@ static PyObject *host_repr(PyObject *op)
 static PyObject *procedure_name(PyObject *op, void *none)
 {
     cvm_value v = py_host_of(op);
-
     (void)none;
     if (v == CVM_NONE)
         return NULL;
@@ -230,7 +224,6 @@ static PyObject *checked(PyObject *callable, PyObject *result)
 PyObject *PyObject_Call(PyObject *callable, PyObject *args, PyObject *kwargs)
 {
     PyObject *result;
-
     PY_USES(callable);
     if (!PyCallable_Check(callable))
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "'%.200s' object is not callable", Py_TYPE(callable)->tp_name);
@@ -246,7 +239,6 @@ PyObject *PyObject_Call(PyObject *callable, PyObject *args, PyObject *kwargs)
 vectorcallfunc PyVectorcall_Function(PyObject *callable)
 {
     const PyTypeObject *type = Py_TYPE(callable);
-
     return PyType_HasFeature(type, Py_TPFLAGS_HAVE_VECTORCALL) && type->tp_vectorcall_offset > 0
          ? *(vectorcallfunc *)(void *)((char *)callable + type->tp_vectorcall_offset) : NULL;
 }
@@ -255,7 +247,6 @@ vectorcallfunc PyVectorcall_Function(PyObject *callable)
 static int keywords(PyObject *const *values, PyObject *names, PyObject **kwargs)
 {
     Py_ssize_t i, n = names != NULL ? PyTuple_GET_SIZE(names) : 0;
-
     *kwargs = NULL;
     if (n == 0)
         return 0;
@@ -271,7 +262,6 @@ PyObject *PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t 
     Py_ssize_t n = PyVectorcall_NARGS(nargs);
     PyObject *tuple, *kwargs, *result = NULL;
     vectorcallfunc f = PyVectorcall_Function(callable);
-
     PY_USES(callable);
     if (f != NULL || PyCFunction_CheckExact(callable) || (PyFunction_Check(callable) && (names == NULL || PyTuple_GET_SIZE(names) == 0))) {
         if (Py_EnterRecursiveCall(" while calling a Python object"))
@@ -296,7 +286,6 @@ PyObject *PyObject_VectorcallDict(PyObject *callable, PyObject *const *args, siz
 {
     Py_ssize_t n = PyVectorcall_NARGS(nargs), k = kwargs != NULL ? PyDict_Size(kwargs) : 0, i = 0, at = 0;
     PyObject **all, *names, *key, *value, *result;
-
     if (k <= 0)
         return PyObject_Vectorcall(callable, args, nargs, NULL);
     all = PyMem_Calloc((size_t)(n + k), sizeof *all);
@@ -330,7 +319,6 @@ static const PyMethodDef *method_of(PyObject *op, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(op);
     PyObject *descr, **dict = _PyObject_GetDictPtr(op);
-
     if (type->tp_getattro != PyObject_GenericGetAttr || (dict != NULL && *dict != NULL))
         return NULL;
     descr = _PyType_Lookup(type, name);
@@ -342,7 +330,6 @@ static PyObject *call_method(PyObject *name, PyObject *const *args, Py_ssize_t n
 {
     const PyMethodDef *def = method_of(args[0], name);
     PyObject *f, *result;
-
     if (def != NULL && !(def->ml_flags & METH_METHOD)) {
         if (Py_EnterRecursiveCall(" while calling a Python object"))
             return NULL;
@@ -381,7 +368,6 @@ enum { FEW = 16 };
 static size_t gather(PyObject **few, va_list args)
 {
     size_t n = 1;
-
     while (n < FEW && (few[n] = va_arg(args, PyObject *)) != NULL)
         n++;
     if (n < FEW)
@@ -395,7 +381,6 @@ PyObject *PyObject_CallFunctionObjArgs(PyObject *callable, ...)
     PyObject *few[FEW] = { callable };
     va_list args;
     size_t n;
-
     va_start(args, callable);
     n = gather(few, args);
     va_end(args);
@@ -407,7 +392,6 @@ PyObject *PyObject_CallMethodObjArgs(PyObject *op, PyObject *name, ...)
     PyObject *few[FEW] = { op };
     va_list args;
     size_t n;
-
     va_start(args, name);
     n = gather(few, args);
     va_end(args);
@@ -417,7 +401,6 @@ PyObject *PyObject_CallMethodObjArgs(PyObject *op, PyObject *name, ...)
 static PyObject *call_format(PyObject *callable, const char *format, va_list args)
 {
     PyObject *value, *tuple, *result;
-
     if (format == NULL || *format == '\0')
         return PyObject_CallNoArgs(callable);
     value = Py_VaBuildValue(format, args);
@@ -434,7 +417,6 @@ PyObject *PyObject_CallFunction(PyObject *callable, const char *format, ...)
 {
     va_list args;
     PyObject *result;
-
     va_start(args, format);
     result = call_format(callable, format, args);
     va_end(args);
@@ -445,7 +427,6 @@ PyObject *PyObject_CallMethod(PyObject *op, const char *name, const char *format
 {
     PyObject *f = PyObject_GetAttrString(op, name), *result;
     va_list args;
-
     if (f == NULL)
         return NULL;
     va_start(args, format);
@@ -459,7 +440,6 @@ PyObject *_PyObject_CallMethod(PyObject *op, PyObject *name, const char *format,
 {
     PyObject *f = PyObject_GetAttr(op, name), *result;
     va_list args;
-
     if (f == NULL)
         return NULL;
     va_start(args, format);

@@ -21,7 +21,6 @@ static void frame_dealloc(PyObject *op)
 static PyObject *code_replace(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *copy = _PyObject_New(&PyCode_Type);
-
     (void)args, (void)kwargs;
     if (copy != NULL) {
         CODE(copy)->co_filename = Py_NewRef(CODE(op)->co_filename);
@@ -48,7 +47,6 @@ PyTypeObject PyFrame_Type = {
 PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line)
 {
     PyObject *op = _PyObject_New(&PyCode_Type);
-
     if (op == NULL)
         return NULL;
     CODE(op)->co_filename = PyUnicode_FromString(file);
@@ -62,7 +60,6 @@ PyCodeObject *PyCode_NewEmpty(const char *file, const char *function, int line)
 PyFrameObject *PyFrame_New(PyThreadState *state, PyCodeObject *code, PyObject *globals, PyObject *locals)
 {
     PyObject *op = _PyObject_New(&PyFrame_Type);
-
     (void)state, (void)globals, (void)locals;
     if (op != NULL)
         FRAME(op)->f_code = (PyCodeObject *)(void *)Py_NewRef(code);

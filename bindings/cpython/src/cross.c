@@ -33,7 +33,6 @@ static PyObject *int_new(intptr_t n)
     uintptr_t rest = n < 0 ? 0 - (uintptr_t)n : (uintptr_t)n;
     uint32_t digits[3];
     Py_ssize_t count = 0;
-
     for (; rest != 0; rest >>= 30)
         digits[count++] = (uint32_t)rest & 0x3fffffff;
     return py_long_new(n < 0, digits, count);
@@ -45,7 +44,6 @@ static rrc_object *view_new(cvm *vm, cvm_value v)
     cvm *saved = py_vm;
     PyTypeObject *type;
     PyObject *op;
-
     py_vm = vm;
     if (cvm_is(v, CVM_INTEGER)) {
         op = int_new(CVM_INTEGER_OF(v)->number);
@@ -56,7 +54,6 @@ static rrc_object *view_new(cvm *vm, cvm_value v)
     op = py_alloc(type, type == &PyTuple_Type ? (Py_ssize_t)cvm_sequence_length(v) : 0);
     if (op != NULL && type == &PyUnicode_Type) {
         PyUnicodeObject *u = (PyUnicodeObject *)(void *)op;
-
         u->length = (Py_ssize_t)CVM_STRING_OF(v)->length;
         u->hash = -1;
         u->seen = 1;
@@ -72,7 +69,6 @@ static rrc_object *view_new(cvm *vm, cvm_value v)
 PyObject *py_from_item(cvm_value v)
 {
     PyObject *op;
-
     if (cvm_is_fixnum(v))
         op = int_new(cvm_fixnum_of(v));
     else if (!cvm_is_object(v))
@@ -101,7 +97,6 @@ PyObject *py_from_value(cvm_value v)
 int py_is_gone(cvm *vm, rrc_object *ob)
 {
     PyObject *op = (PyObject *)(void *)ob;
-
     if (rrc_to_obj(vm->rrc, ob) != NULL)
         return 0;
     if (Py_IS_TYPE(op, &PyUnicode_Type))
@@ -116,7 +111,6 @@ int py_is_gone(cvm *vm, rrc_object *ob)
 cvm_value py_host_of(PyObject *op)
 {
     cvm_value v = (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op));
-
     if (v == CVM_NONE)
         PyErr_Format(PyExc_ReferenceError, "the host's object of this %s is gone", Py_TYPE(op)->tp_name);
     return v;
@@ -125,7 +119,6 @@ cvm_value py_host_of(PyObject *op)
 static cvm_value outside_new(cvm *vm, PyObject *op, int kind, size_t length, const char *bytes)
 {
     cvm_outside *p = (cvm_outside *)cvm_object_new(vm, kind, sizeof *p);
-
     if (p == NULL)
         return CVM_NONE;
     p->head.flags |= CVM_OUTSIDE;
@@ -139,13 +132,11 @@ static cvm_value outside_new(cvm *vm, PyObject *op, int kind, size_t length, con
 static cvm_value proxy_new(cvm *vm, rrc_object *ob)
 {
     PyObject *op = (PyObject *)(void *)ob;
-
     if (py_is_gone(vm, ob))
         return cvm_fail(vm, "the host's object of this %s is gone", Py_TYPE(op)->tp_name);
     if (Py_IS_TYPE(op, &PyUnicode_Type)) {
         Py_ssize_t n;
         const char *bytes = PyUnicode_AsUTF8AndSize(op, &n);
-
         if (bytes != NULL) {
             ((PyUnicodeObject *)(void *)op)->seen = 1;
             return outside_new(vm, op, CVM_STRING, (size_t)n, bytes);
@@ -166,7 +157,6 @@ static cvm_value static_proxy(PyObject *op)
 {
     py_static *s = py_static_of(op);
     cvm_value v;
-
     if (s == NULL)
         return cvm_out_of_memory(py_vm);
     if (s->proxy != CVM_NONE)
@@ -181,7 +171,6 @@ cvm_value py_to_value(PyObject *op)
 {
     intptr_t n;
     cvm_value v;
-
     if (op == NULL)
         return CVM_NONE;
     if (op == Py_None)
@@ -206,7 +195,6 @@ cvm_value py_to_value_steal(PyObject *op)
     size_t scope = cvm_open(py_vm);
     cvm_value *v = cvm_root(py_vm, py_to_value(op));
     cvm_value result;
-
     Py_XDECREF(op);                     /* the link holds it now. Or it goes, and code may run */
     result = *v;
     cvm_close(py_vm, scope);
@@ -235,7 +223,6 @@ cvm_value py_fail(void)
     py_state *py = PY;
     PyObject *type, *value, *traceback, *text;
     const char *message = NULL;
-
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     text = value != NULL ? PyObject_Str(value) : NULL;
@@ -258,7 +245,6 @@ void py_fetch_failure(void)
 {
     py_state *py = PY;
     char message[sizeof py_vm->error.message];
-
     if (py->flying != NULL && py->flying_at == py_vm->error.number) {
         PyErr_SetObject((PyObject *)Py_TYPE(py->flying), py->flying);
         Py_CLEAR(py->flying);

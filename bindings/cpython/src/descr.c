@@ -14,7 +14,6 @@ typedef struct {
 static PyObject *descr_new(PyTypeObject *kind, PyTypeObject *type, void *def)
 {
     PyObject *op = _PyObject_New(kind);
-
     if (op != NULL) {
         D(op)->type = type;
         D(op)->def = def;
@@ -44,7 +43,6 @@ static int fits(PyObject *op, PyObject *x, const char *name)
 static PyObject *method_get(PyObject *op, PyObject *x, PyObject *type)
 {
     PyMethodDef *def = D(op)->def;
-
     (void)type;
     if (x == NULL)
         return Py_NewRef(op);
@@ -57,7 +55,6 @@ static PyObject *method_call(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyMethodDef *def = D(op)->def;
     PyObject *f, *rest, *result;
-
     if (PyTuple_GET_SIZE(args) < 1)
         return PyErr_Format(PyExc_TypeError, "unbound method %s.%s() needs an argument", D(op)->type->tp_name, def->ml_name);
     f = method_get(op, PyTuple_GET_ITEM(args, 0), NULL);
@@ -71,7 +68,6 @@ static PyObject *method_call(PyObject *op, PyObject *args, PyObject *kwargs)
 static PyObject *class_method_get(PyObject *op, PyObject *x, PyObject *type)
 {
     PyMethodDef *def = D(op)->def;
-
     if (type == NULL)
         type = (PyObject *)(void *)Py_TYPE(x);
     return def->ml_flags & METH_METHOD ? PyCMethod_New(def, type, NULL, D(op)->type) : PyCFunction_NewEx(def, type, NULL);
@@ -80,7 +76,6 @@ static PyObject *class_method_get(PyObject *op, PyObject *x, PyObject *type)
 static PyObject *getset_get(PyObject *op, PyObject *x, PyObject *type)
 {
     const PyGetSetDef *def = D(op)->def;
-
     (void)type;
     if (x == NULL)
         return Py_NewRef(op);
@@ -94,7 +89,6 @@ static PyObject *getset_get(PyObject *op, PyObject *x, PyObject *type)
 static int getset_set(PyObject *op, PyObject *x, PyObject *value)
 {
     const PyGetSetDef *def = D(op)->def;
-
     if (!fits(op, x, def->name))
         return -1;
     if (def->set != NULL)
@@ -107,7 +101,6 @@ static PyObject *member_get(PyObject *op, PyObject *x, PyObject *type)
 {
     const PyMemberDef *def = D(op)->def;
     char *field;
-
     (void)type;
     if (x == NULL)
         return Py_NewRef(op);
@@ -154,7 +147,6 @@ static int member_set(PyObject *op, PyObject *x, PyObject *value)
     }
     if (def->type == T_OBJECT || def->type == T_OBJECT_EX) {
         PyObject *old = *(PyObject **)(void *)field;
-
         if (value == NULL && old == NULL && def->type == T_OBJECT_EX) {
             PyErr_Format(PyExc_AttributeError, "%s", def->name);
             return -1;
@@ -169,7 +161,6 @@ static int member_set(PyObject *op, PyObject *x, PyObject *value)
     }
     if (def->type == T_DOUBLE || def->type == T_FLOAT) {
         double d = PyFloat_AsDouble(value);
-
         if (d == -1 && PyErr_Occurred())
             return -1;
         if (def->type == T_DOUBLE)
@@ -221,7 +212,6 @@ typedef struct {
 static PyObject *holder_new(PyTypeObject *type, PyObject *first, PyObject *second, PyObject *third)
 {
     PyObject *op = _PyObject_GC_New(type);
-
     if (op == NULL)
         return NULL;
     H(op)->first = Py_XNewRef(first);
@@ -264,7 +254,6 @@ static PyObject *bound_call(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *self = PyTuple_Pack(1, H(op)->second), *all = self != NULL ? PySequence_Concat(self, args) : NULL;
     PyObject *result = all != NULL ? PyObject_Call(H(op)->first, all, kwargs) : NULL;
-
     Py_XDECREF(all);
     Py_XDECREF(self);
     return result;
@@ -273,7 +262,6 @@ static PyObject *bound_call(PyObject *op, PyObject *args, PyObject *kwargs)
 static PyObject *bound_getattro(PyObject *op, PyObject *name)
 {
     PyObject *value = PyObject_GenericGetAttr(op, name);
-
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return value;
     PyErr_Clear();
@@ -309,7 +297,6 @@ static PyObject *property_get(PyObject *op, PyObject *x, PyObject *type)
 static int property_set(PyObject *op, PyObject *x, PyObject *value)
 {
     PyObject *f = value != NULL ? H(op)->second : H(op)->third, *result;
-
     if (f == NULL || f == Py_None) {
         PyErr_SetString(PyExc_AttributeError, value != NULL ? "property has no setter" : "property has no deleter");
         return -1;
@@ -322,7 +309,6 @@ static int property_set(PyObject *op, PyObject *x, PyObject *value)
 static PyObject *holder_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *a = NULL, *b = NULL, *c = NULL;
-
     (void)kwargs;
     return PyArg_UnpackTuple(args, type->tp_name, type == &PyMethod_Type ? 2 : type == &PyProperty_Type ? 0 : 1,
                              type == &PyProperty_Type ? 3 : type == &PyMethod_Type ? 2 : 1, &a, &b, &c)
@@ -355,14 +341,11 @@ static PyObject *super_getattro(PyObject *op, PyObject *name)
     PyTypeObject *start = self != NULL && PyType_Check(self) ? (PyTypeObject *)(void *)self : self != NULL ? Py_TYPE(self) : NULL;
     Py_ssize_t i;
     int found = 0;
-
     mro = start != NULL ? py_type_mro(start) : NULL;
     for (i = 0; mro != NULL && value == NULL && i < PyTuple_GET_SIZE(mro); i++) {
         PyObject *t = PyTuple_GET_ITEM(mro, i);
-
         if (found) {
             PyObject *dict = py_type_dict((PyTypeObject *)(void *)t);
-
             value = dict != NULL ? Py_XNewRef(PyDict_GetItemWithError(dict, name)) : NULL;
         }
         found |= t == H(op)->first;
@@ -372,7 +355,6 @@ static PyObject *super_getattro(PyObject *op, PyObject *name)
         return PyErr_Occurred() ? NULL : PyObject_GenericGetAttr(op, name);
     if (Py_TYPE(value)->tp_descr_get != NULL) {
         PyObject *bound = Py_TYPE(value)->tp_descr_get(value, self != (PyObject *)(void *)start ? self : NULL, (PyObject *)(void *)start);
-
         Py_DECREF(value);
         return bound;
     }
@@ -382,7 +364,6 @@ static PyObject *super_getattro(PyObject *op, PyObject *name)
 static PyObject *super_make(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *a, *b;
-
     (void)kwargs;
     if (!PyArg_ParseTuple(args, "O!O:super", &PyType_Type, &a, &b))
         return NULL;

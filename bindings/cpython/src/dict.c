@@ -22,7 +22,6 @@ static PyObject *borrow(cvm_value owner, cvm_value *slot)
     size_t scope = cvm_open(py_vm), offset = (size_t)((char *)slot - (char *)owner);
     cvm_value *r_owner = cvm_root(py_vm, owner), v = *slot;
     PyObject *op;
-
     if (cvm_is_fixnum(v)) {
         v = cvm_whole_new(py_vm, cvm_fixnum_of(v));
         if (v != CVM_NONE)
@@ -51,7 +50,6 @@ PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key)
     size_t scope = cvm_open(py_vm);
     cvm_value *d, *k, *slot;
     PyObject *value = NULL;
-
     if (open_both(op, key, &d, &k)) {
         slot = cvm_dict_place(py_vm, *d, *k);
         if (slot != NULL)
@@ -66,7 +64,6 @@ PyObject *PyDict_GetItemWithError(PyObject *op, PyObject *key)
 PyObject *PyDict_GetItem(PyObject *op, PyObject *key)
 {
     PyObject *type, *value, *traceback, *result;
-
     PyErr_Fetch(&type, &value, &traceback);
     result = PyDict_GetItemWithError(op, key);
     PyErr_Restore(type, value, traceback);
@@ -76,7 +73,6 @@ PyObject *PyDict_GetItem(PyObject *op, PyObject *key)
 PyObject *PyDict_GetItemString(PyObject *op, const char *key)
 {
     PyObject *k = py_str(key);
-
     return k != NULL ? PyDict_GetItem(op, k) : NULL;
 }
 
@@ -85,7 +81,6 @@ int PyDict_SetItem(PyObject *op, PyObject *key, PyObject *value)
     size_t scope = cvm_open(py_vm);
     cvm_value *d, *k, *v;
     int ok = 0;
-
     if (open_both(op, key, &d, &k)) {
         v = cvm_root(py_vm, py_to_value(value));
         ok = *v != CVM_NONE && cvm_dict_set(py_vm, *d, *k, *v);
@@ -100,7 +95,6 @@ int PyDict_SetItemString(PyObject *op, const char *key, PyObject *value)
 {
     PyObject *k = PyUnicode_FromString(key);
     int code = k != NULL ? PyDict_SetItem(op, k, value) : -1;
-
     Py_XDECREF(k);
     return code;
 }
@@ -108,7 +102,6 @@ int PyDict_SetItemString(PyObject *op, const char *key, PyObject *value)
 PyObject *PyDict_SetDefault(PyObject *op, PyObject *key, PyObject *value)
 {
     PyObject *known = PyDict_GetItemWithError(op, key);
-
     if (known != NULL || PyErr_Occurred() || PyDict_SetItem(op, key, value) < 0)
         return known;
     return PyDict_GetItemWithError(op, key);
@@ -119,7 +112,6 @@ int PyDict_DelItem(PyObject *op, PyObject *key)
     size_t scope = cvm_open(py_vm);
     cvm_value *d, *k;
     int code = -1;
-
     if (open_both(op, key, &d, &k)) {
         if (cvm_dict_remove(py_vm, *d, *k))
             code = 0;
@@ -136,7 +128,6 @@ int PyDict_DelItemString(PyObject *op, const char *key)
 {
     PyObject *k = PyUnicode_FromString(key);
     int code = k != NULL ? PyDict_DelItem(op, k) : -1;
-
     Py_XDECREF(k);
     return code;
 }
@@ -146,7 +137,6 @@ int PyDict_Contains(PyObject *op, PyObject *key)
     size_t scope = cvm_open(py_vm);
     cvm_value *d, *k;
     int found = -1;
-
     if (open_both(op, key, &d, &k)) {
         found = cvm_dict_place(py_vm, *d, *k) != NULL;
         if (py_vm->error.failed) {
@@ -161,7 +151,6 @@ int PyDict_Contains(PyObject *op, PyObject *key)
 Py_ssize_t PyDict_Size(PyObject *op)
 {
     cvm_value d = check(op) ? py_host_of(op) : CVM_NONE;
-
     return d != CVM_NONE ? (Py_ssize_t)CVM_DICT_OF(d)->count : -1;
 }
 
@@ -170,7 +159,6 @@ int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value)
 {
     cvm_value d = check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
     size_t i = (size_t)*at;
-
     if (d == CVM_NONE)
         return 0;
     while (i < CVM_DICT_OF(d)->used && CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items[2 * i] == CVM_NONE)
@@ -194,7 +182,6 @@ int PyDict_Next(PyObject *op, Py_ssize_t *at, PyObject **key, PyObject **value)
 void PyDict_Clear(PyObject *op)
 {
     cvm_value d = check(op) ? (cvm_value)rrc_to_obj(py_vm->rrc, _Py_RRC(op)) : CVM_NONE;
-
     if (d == CVM_NONE)
         return;
     cvm_store(py_vm, d, &CVM_DICT_OF(d)->entries, CVM_NIL);
@@ -208,10 +195,8 @@ static PyObject *column(PyObject *op, int which)
 {
     PyObject *list = check(op) ? PyList_New(0) : NULL, *key, *value;
     Py_ssize_t at = 0;
-
     while (list != NULL && PyDict_Next(op, &at, &key, &value)) {
         PyObject *item = which == 0 ? Py_NewRef(key) : which == 1 ? Py_NewRef(value) : PyTuple_Pack(2, key, value);
-
         if (item == NULL || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);
@@ -230,11 +215,9 @@ int PyDict_Merge(PyObject *op, PyObject *other, int override)
     PyObject *key, *value, *keys;
     Py_ssize_t at = 0, i;
     int code = 0;
-
     if (PyDict_Check(other)) {
         while (code == 0 && PyDict_Next(other, &at, &key, &value)) {
             int known = override ? 0 : PyDict_Contains(op, key);
-
             Py_INCREF(key);
             Py_INCREF(value);
             code = known < 0 ? -1 : known ? 0 : PyDict_SetItem(op, key, value);
@@ -248,7 +231,6 @@ int PyDict_Merge(PyObject *op, PyObject *other, int override)
         return -1;
     for (i = 0; code == 0 && i < PyList_GET_SIZE(keys); i++) {
         int known;
-
         key = PyList_GET_ITEM(keys, i);
         known = override ? 0 : PyDict_Contains(op, key);
         value = known == 0 ? PyObject_GetItem(other, key) : NULL;
@@ -264,7 +246,6 @@ int PyDict_Update(PyObject *op, PyObject *other) { return PyDict_Merge(op, other
 PyObject *PyDict_Copy(PyObject *op)
 {
     PyObject *copy = PyDict_New();
-
     if (copy != NULL && PyDict_Update(copy, op) < 0)
         Py_CLEAR(copy);
     return copy;
@@ -278,13 +259,11 @@ uint32_t py_dict_hash(cvm *vm, cvm_value key, int *failed)
     cvm *saved = py_vm;
     PyObject *op;
     Py_hash_t h = -1;
-
     py_vm = vm;
     op = py_from_item(key);
     if (op != NULL && PyUnicode_Check(op)) {
         Py_ssize_t n;
         const char *utf8 = PyUnicode_AsUTF8AndSize(op, &n);
-
         h = utf8 != NULL ? (Py_hash_t)cvm_hash_bytes(utf8, (size_t)n) : -1;
     } else if (op != NULL) {
         h = PyObject_Hash(op);
@@ -303,7 +282,6 @@ int py_dict_same(cvm *vm, cvm_value a, cvm_value b)
     cvm *saved = py_vm;
     PyObject *x, *y;
     int same;
-
     py_vm = vm;
     x = py_from_item(a);
     y = x != NULL ? py_from_item(b) : NULL;
@@ -323,10 +301,8 @@ int py_dict_same(cvm *vm, cvm_value a, cvm_value b)
 static int next_new(PyObject *op, size_t *at, PyObject **key, PyObject **value)
 {
     cvm_value d = py_host_of(op);
-
     while (d != CVM_NONE && *at < CVM_DICT_OF(d)->used) {
         const cvm_value *entry = &CVM_VECTOR_OF(CVM_DICT_OF(d)->entries)->items[2 * (*at)++];
-
         if (*entry == CVM_NONE)
             continue;
         *key = py_from_item(cvm_plain(entry[0]));
@@ -342,7 +318,6 @@ static int next_new(PyObject *op, size_t *at, PyObject **key, PyObject **value)
 static PyObject *entry_repr(PyObject *key, PyObject *value, int first)
 {
     PyObject *k = PyObject_Repr(key), *v = k != NULL ? PyObject_Repr(value) : NULL, *text;
-
     text = v != NULL ? PyUnicode_FromFormat("%s%U: %U", first ? "" : ", ", k, v) : NULL;
     Py_XDECREF(k);
     Py_XDECREF(v);
@@ -354,7 +329,6 @@ static PyObject *repr(PyObject *op)
     PyObject *text, *part, *key, *value;
     size_t at = 0;
     int first = 1;
-
     if (Py_EnterRecursiveCall(" while getting the repr of a dict"))
         return NULL;
     text = PyUnicode_FromString("{");
@@ -377,7 +351,6 @@ static PyObject *repr(PyObject *op)
 static PyObject *subscript(PyObject *op, PyObject *key)
 {
     PyObject *value = PyDict_GetItemWithError(op, key);
-
     if (value == NULL && !PyErr_Occurred())
         PyErr_SetObject(PyExc_KeyError, key);
     return Py_XNewRef(value);
@@ -391,7 +364,6 @@ static int ass_subscript(PyObject *op, PyObject *key, PyObject *value)
 static PyObject *iter(PyObject *op)
 {
     PyObject *keys = PyDict_Keys(op), *result = keys != NULL ? PyObject_GetIter(keys) : NULL;
-
     Py_XDECREF(keys);
     return result;
 }
@@ -401,7 +373,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     PyObject *key, *value, *other;
     Py_ssize_t at = 0;
     int same;
-
     if (!PyDict_Check(a) || !PyDict_Check(b) || (op != Py_EQ && op != Py_NE))
         Py_RETURN_NOTIMPLEMENTED;
     same = PyDict_Size(a) == PyDict_Size(b);
@@ -419,7 +390,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 static PyObject *dict_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *x = NULL, *op;
-
     if (type != &PyDict_Type)
         return PyErr_Format(PyExc_TypeError, "a dict cannot be a base of an object");
     if (!PyArg_ParseTuple(args, "|O:dict", &x))
@@ -429,12 +399,10 @@ static PyObject *dict_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyObject *pairs = PyDict_Check(x) || PyObject_HasAttrString(x, "keys") ? NULL
                         : PySequence_Fast(x, "cannot convert to a dict");
         Py_ssize_t i;
-
         if (pairs == NULL && (PyErr_Occurred() || PyDict_Update(op, x) < 0))
             Py_CLEAR(op);
         for (i = 0; op != NULL && pairs != NULL && i < PySequence_Fast_GET_SIZE(pairs); i++) {
             PyObject *pair = PySequence_Tuple(PySequence_Fast_GET_ITEM(pairs, i));
-
             if (pair == NULL || PyTuple_GET_SIZE(pair) != 2
                 || PyDict_SetItem(op, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1)) < 0)
                 Py_CLEAR(op);
@@ -450,7 +418,6 @@ static PyObject *dict_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *method_get(PyObject *op, PyObject *args)
 {
     PyObject *key, *otherwise = Py_None, *value;
-
     if (!PyArg_ParseTuple(args, "O|O:get", &key, &otherwise))
         return NULL;
     value = PyDict_GetItemWithError(op, key);

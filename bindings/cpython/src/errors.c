@@ -8,7 +8,6 @@
 static PyObject *exception_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op = type->tp_alloc(type, 0);
-
     (void)kwargs;
     if (op != NULL)
         E(op)->args = Py_NewRef(args);
@@ -53,7 +52,6 @@ static int exception_clear(PyObject *op)
 static PyObject *exception_str(PyObject *op)
 {
     PyObject *args = E(op)->args;
-
     if (args == NULL || PyTuple_GET_SIZE(args) == 0)
         return PyUnicode_New(0, 0);
     if (PyTuple_GET_SIZE(args) != 1)
@@ -65,7 +63,6 @@ static PyObject *exception_str(PyObject *op)
 static PyObject *exception_repr(PyObject *op)
 {
     const char *dot = strrchr(Py_TYPE(op)->tp_name, '.'), *name = dot != NULL ? dot + 1 : Py_TYPE(op)->tp_name;
-
     if (E(op)->args != NULL && PyTuple_GET_SIZE(E(op)->args) == 1)
         return PyUnicode_FromFormat("%s(%R)", name, PyTuple_GET_ITEM(E(op)->args, 0));
     return PyUnicode_FromFormat("%s%R", name, E(op)->args);
@@ -110,10 +107,8 @@ PyTypeObject *py_exception_types(size_t *n)
         CPY_EXCEPTIONS(CPY_EXCEPTION_BASE)
     };
     size_t i;
-
     for (i = 0; i < COUNT; i++) {
         PyTypeObject *t = &types[i];
-
         if (t->tp_name != NULL)
             continue;
         ((PyObject *)(void *)t)->ob_refcnt = _PyObject_IMMORTAL;
@@ -164,7 +159,6 @@ void PyErr_Fetch(PyObject **type, PyObject **value, PyObject **traceback)
 void PyErr_Restore(PyObject *type, PyObject *value, PyObject *traceback)
 {
     PyObject *old_type = PY->error_type, *old_value = PY->error_value;
-
     PY->error_type = type;
     PY->error_value = value;
     Py_XDECREF(traceback);
@@ -190,7 +184,6 @@ void PyErr_SetNone(PyObject *type)
 void PyErr_SetString(PyObject *type, const char *message)
 {
     PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
-
     if (text != NULL)
         PyErr_SetObject(type, text);
     Py_XDECREF(text);
@@ -199,7 +192,6 @@ void PyErr_SetString(PyObject *type, const char *message)
 PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args)
 {
     PyObject *text;
-
     PyErr_Clear();
     text = PyUnicode_FromFormatV(format, args);
     if (text != NULL)
@@ -211,7 +203,6 @@ PyObject *PyErr_FormatV(PyObject *type, const char *format, va_list args)
 PyObject *PyErr_Format(PyObject *type, const char *format, ...)
 {
     va_list args;
-
     va_start(args, format);
     PyErr_FormatV(type, format, args);
     va_end(args);
@@ -240,7 +231,6 @@ PyObject *PyErr_SetFromErrno(PyObject *type)
 {
     int code = errno;
     PyObject *value = Py_BuildValue("is", code, strerror(code));
-
     if (value != NULL)
         PyErr_SetObject(type, value);
     Py_XDECREF(value);
@@ -251,7 +241,6 @@ PyObject *PyErr_SetFromErrno(PyObject *type)
 void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **traceback)
 {
     PyObject *op;
-
     (void)traceback;
     if (*type == NULL || (*value != NULL && PyExceptionInstance_Check(*value)))
         return;
@@ -279,7 +268,6 @@ int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type)
         return 0;
     if (PyTuple_Check(type)) {
         Py_ssize_t i;
-
         for (i = 0; i < PyTuple_GET_SIZE(type); i++)
             if (PyErr_GivenExceptionMatches(error, PyTuple_GET_ITEM(type, i)))
                 return 1;
@@ -303,7 +291,6 @@ PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject 
 {
     const char *dot = strrchr(name, '.');
     PyObject *mine = dict != NULL ? PyDict_Copy(dict) : PyDict_New(), *bases, *type = NULL, *module, *text;
-
     if (mine == NULL || dot == NULL) {
         if (mine != NULL)
             PyErr_SetString(PyExc_SystemError, "PyErr_NewException: name must be module.class");
@@ -334,7 +321,6 @@ static void write_error(PyObject *op)
 {
     PyObject *type, *value, *traceback, *text;
     const char *message;
-
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     text = value != NULL ? PyObject_Str(value) : NULL;
@@ -362,7 +348,6 @@ int PyErr_WarnFormat(PyObject *category, Py_ssize_t level, const char *format, .
     va_list args;
     PyObject *text;
     int code = -1;
-
     va_start(args, format);
     text = PyUnicode_FromFormatV(format, args);
     va_end(args);

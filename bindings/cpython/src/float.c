@@ -4,7 +4,6 @@
 PyObject *PyFloat_FromDouble(double n)
 {
     PyObject *op = _PyObject_New(&PyFloat_Type);
-
     if (op != NULL)
         ((PyFloatObject *)(void *)op)->ob_fval = n;
     return op;
@@ -14,7 +13,6 @@ double PyFloat_AsDouble(PyObject *op)
 {
     PyObject *x;
     double n;
-
     if (op == NULL) {
         PyErr_BadArgument();
         return -1;
@@ -40,7 +38,6 @@ double PyOS_string_to_double(const char *text, char **end, PyObject *overflow)
 {
     char *stop;
     double n;
-
     errno = 0;
     n = isspace((unsigned char)*text) || strpbrk(text, "xX") != NULL ? (stop = (char *)(uintptr_t)text, 0) : strtod(text, &stop);
     if (stop == text || (end == NULL && *stop != '\0')) {
@@ -64,7 +61,6 @@ PyObject *PyFloat_FromString(PyObject *text)
     const char *start = utf8, *stop;
     char *copy, *end;
     double x;
-
     if (utf8 == NULL)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "float() argument must be a string or a real number, not '%.200s'",
                                                       Py_TYPE(text)->tp_name);
@@ -89,7 +85,6 @@ char *PyOS_double_to_string(double n, char code, int precision, int flags, int *
 {
     char *text = PyMem_Malloc(400), format[] = "%.*g";
     int digits;
-
     (void)type;
     if (text == NULL)
         return (void *)PyErr_NoMemory();
@@ -112,7 +107,6 @@ char *PyOS_double_to_string(double n, char code, int precision, int flags, int *
             snprintf(text, 400, "%.0f", n);
         if (strchr(text, 'e') != NULL) {            /* as CPython: no zeros behind, two digits of exponent */
             char *e = strchr(text, 'e'), *last = e;
-
             while (strchr(text, '.') != NULL && (last[-1] == '0'))
                 last--;
             if (last[-1] == '.')
@@ -129,7 +123,6 @@ static PyObject *repr(PyObject *op)
 {
     char *text = PyOS_double_to_string(PyFloat_AS_DOUBLE(op), 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
     PyObject *result = text != NULL ? PyUnicode_FromString(text) : NULL;
-
     PyMem_Free(text);
     return result;
 }
@@ -166,7 +159,6 @@ static PyObject *by_zero(void)
 static double modulo(double x, double y)
 {
     double r = fmod(x, y);
-
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
@@ -194,7 +186,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     double x = PyFloat_AS_DOUBLE(a), y;
     intptr_t whole;
     int order;
-
     if (PyFloat_Check(b)) {
         y = PyFloat_AS_DOUBLE(b);
         Py_RETURN_RICHCOMPARE(x, y, op);
@@ -207,7 +198,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
           : isinf(x) ? (x > 0 ? 1 : -1) : 2;
     if (order == 2) {                   /* a big number: compare it with the whole part */
         PyObject *i = PyLong_FromDouble(x), *result = i != NULL ? PyObject_RichCompare(i, b, op) : NULL;
-
         Py_XDECREF(i);
         return result;
     }
@@ -238,7 +228,6 @@ static Py_hash_t hash(PyObject *op)
 static PyObject *float_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *x = NULL, *value, *op;
-
     (void)kwargs;
     if (!PyArg_ParseTuple(args, "|O:float", &x))
         return NULL;

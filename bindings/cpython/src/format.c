@@ -6,7 +6,6 @@ static int grow(py_text *out, size_t length)
 {
     size_t capacity = out->capacity < 64 ? 64 : out->capacity;
     char *bytes;
-
     while (capacity < length && capacity <= SIZE_MAX / 4)
         capacity *= 2;
     bytes = capacity >= length ? realloc(out->bytes, capacity) : NULL;
@@ -44,10 +43,8 @@ static int put_text(py_text *out, PyObject *text, int precision)
 {
     Py_ssize_t n, i = 0;
     const char *utf8;
-
     if (text != NULL && precision >= 0 && PyUnicode_GET_LENGTH(text) > precision) {
         PyObject *part = PyUnicode_Substring(text, 0, precision);
-
         Py_SETREF(text, part);
     }
     (void)i;
@@ -62,7 +59,6 @@ static int put_text(py_text *out, PyObject *text, int precision)
 static int put_number(py_text *out, const char *spec, size_t n, const char *length, char conversion, va_list *args)
 {
     char format[48], text[128];
-
     if (n + strlen(length) + 2 > sizeof format)
         return 0;
     memcpy(format, spec, n);
@@ -83,7 +79,6 @@ static int put_string(py_text *out, const char *text, int precision)
 {
     size_t n = 0;
     PyObject *decoded;
-
     while ((precision < 0 || n < (size_t)precision) && text[n] != '\0')
         n++;
     decoded = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
@@ -97,7 +92,6 @@ static int put_conversion(py_text *out, const char **at, va_list *args)
     size_t n;
     PyObject *op;
     char character[5] = "";
-
     for ((*at)++; strchr("-+ #0", **at) != NULL && **at != '\0'; (*at)++)
         ;
     while (isdigit((unsigned char)**at))
@@ -124,7 +118,6 @@ static int put_conversion(py_text *out, const char **at, va_list *args)
         py_put_text(out, character);
         {
             char text[40];
-
             snprintf(text, sizeof text, "%llx", (unsigned long long)(uintptr_t)va_arg(*args, void *));
             py_put_text(out, text);
         }
@@ -153,14 +146,12 @@ PyObject *PyUnicode_FromFormatV(const char *format, va_list args)
     PyObject *result = NULL;
     va_list rest;
     int ok = 1;
-
     va_copy(rest, args);
     while (ok && *format != '\0') {
         if (*format == '%') {
             ok = put_conversion(&out, &format, &rest);
         } else {
             size_t n = strcspn(format, "%");
-
             py_put(&out, format, n);
             format += n;
         }
@@ -176,7 +167,6 @@ PyObject *PyUnicode_FromFormat(const char *format, ...)
 {
     va_list args;
     PyObject *result;
-
     va_start(args, format);
     result = PyUnicode_FromFormatV(format, args);
     va_end(args);
@@ -200,7 +190,6 @@ static int put_argument(py_text *out, const char *spec, size_t n, int precision,
 {
     char format[40], text[400];
     double x;
-
     switch (conversion) {
     case 's': return put_text(out, PyObject_Str(arg), precision);
     case 'r': return put_text(out, PyObject_Repr(arg), precision);
@@ -208,7 +197,6 @@ static int put_argument(py_text *out, const char *spec, size_t n, int precision,
     case 'd': case 'i': case 'u': {
         PyObject *i = PyNumber_Long(arg);
         int ok = i != NULL && put_text(out, PyObject_Str(i), -1);
-
         Py_XDECREF(i);
         return ok;
     }
@@ -245,13 +233,11 @@ PyObject *PyUnicode_Format(PyObject *format, PyObject *args)
     PyObject *result = NULL;
     Py_ssize_t used = 0;
     int ok = at != NULL;
-
     while (ok && *at != '\0') {
         const char *spec = at;
         size_t n = strcspn(at, "%");
         int precision = -1;
         PyObject *arg;
-
         py_put(&out, at, n);
         at += n;
         if (*at == '\0')
@@ -290,12 +276,10 @@ PyObject *py_format_braces(PyObject *format, PyObject *args, PyObject *kwargs)
     PyObject *result = NULL;
     Py_ssize_t used = 0;
     int ok = at != NULL;
-
     while (ok && *at != '\0') {
         size_t n = strcspn(at, "{}");
         char field[100], *mark;
         PyObject *arg;
-
         py_put(&out, at, n);
         at += n;
         if (*at == '\0')

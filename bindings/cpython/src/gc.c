@@ -28,7 +28,6 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
     const rrc_type *rrc = &type->ob_base.rrc;
     rrc_heap *heap = py_vm->rrc;
     rrc_object *ob;
-
     if (n < 0)
         return NULL;
     if (rrc->tp_flags & RRC_TPFLAGS_HAVE_GC)
@@ -45,7 +44,6 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
 static PyObject *alloc(PyTypeObject *type, Py_ssize_t n)
 {
     PyObject *op = py_alloc(type, n);
-
     return op != NULL ? op : PyErr_NoMemory();
 }
 
@@ -72,7 +70,6 @@ PyVarObject *_PyObject_GC_NewVar(PyTypeObject *type, Py_ssize_t n)
 PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra)
 {
     rrc_object *ob = rrc_gc_new_with_extra_data(py_vm->rrc, &type->ob_base.rrc, extra);
-
     if (ob == NULL)
         return PyErr_NoMemory();
     if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
@@ -83,7 +80,6 @@ PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra
 PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n)
 {
     rrc_object *ob = rrc_gc_resize(py_vm->rrc, _Py_RRC(op), (size_t)n);
-
     if (ob == NULL)
         return (PyVarObject *)(void *)PyErr_NoMemory();
     ((PyVarObject *)(void *)ob)->ob_size = n;
@@ -108,7 +104,6 @@ void PyObject_GC_Del(void *op)
 void PyObject_GC_Track(void *op)
 {
     cvm_object *p = rrc_to_obj(py_vm->rrc, op);
-
     if (!rrc_gc_is_tracked(py_vm->rrc, op) && rrc_gc_track(py_vm->rrc, op) == RRC_ENOMEM)
         Py_FatalError("no memory to track an object");      /* CPython's function cannot fail */
     if (p != NULL && py_vm->heap.marking && (p->flags & CVM_REACHED))
@@ -174,13 +169,11 @@ typedef struct visit_all {
 static int visit_one(rrc_object *ob, void *arg)
 {
     visit_all *all = arg;
-
     return all->callback((PyObject *)(void *)ob, all->arg);
 }
 
 void PyUnstable_GC_VisitObjects(gcvisitobjects_t callback, void *arg)
 {
     visit_all all = { callback, arg };
-
     rrc_gc_visit_objects(py_vm->rrc, visit_one, &all);
 }

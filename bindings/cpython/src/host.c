@@ -13,7 +13,6 @@ void py_print_items(PyObject *op, int quoted, FILE *out)
 {
     PyObject **items = PySequence_Fast_ITEMS(op);
     Py_ssize_t i, n = PySequence_Fast_GET_SIZE(op);
-
     if (!cvm_enter(py_vm))
         return;
     fputs(PyList_Check(op) ? "#[" : "#(", out);
@@ -33,7 +32,6 @@ void py_print_object(PyObject *op, int quoted, FILE *out)
     PyObject *text;
     Py_ssize_t n;
     const char *utf8;
-
     if (v != CVM_NONE && !cvm_is(v, CVM_FOREIGN)) {
         cvm_print(py_vm, v, quoted, out);
         return;
@@ -64,7 +62,6 @@ void py_print(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
     rrc_object *ob = cvm_named_ob(v);
     cvm *saved = py_vm;
-
     py_vm = vm;
     if (cvm_is(v, CVM_DICT)) {
         cvm_dict_print(vm, v, quoted, out);
@@ -91,7 +88,6 @@ static int is_python(rrc_object *ob)
 static int is_callable(cvm_value v)
 {
     rrc_object *ob = cvm_named_ob(v);
-
     return ob != NULL && is_python(ob) && ((PyTypeObject *)(uintptr_t)ob->ob_type)->tp_call != NULL;
 }
 
@@ -100,7 +96,6 @@ static cvm_value call_object(PyObject *callable, cvm_value *args, size_t n, PyOb
 {
     PyObject *few[8] = { NULL }, **objects = n <= Py_ARRAY_LENGTH(few) ? few : PyMem_Calloc(n, sizeof *objects), *result = NULL;
     size_t i;
-
     if (objects == NULL)
         return cvm_out_of_memory(py_vm);
     for (i = 0; i < n && (objects[i] = py_from_value(args[i])) != NULL; i++)
@@ -121,7 +116,6 @@ static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t
     cvm *saved = py_vm;
     PyObject *callable;
     cvm_value v;
-
     if (vm->closing == CVM_CLOSED)
         return cvm_fail(vm, "the VM is being closed: no more calls");
     py_vm = vm;
@@ -132,7 +126,6 @@ static cvm_value call_foreign(cvm *vm, cvm_value callee, cvm_value *args, size_t
     v = v != CVM_NONE ? *cvm_root(vm, v) : v;
     if (v != CVM_NONE) {
         cvm_value *r_v = &vm->stack[vm->sp - 1];
-
         Py_XDECREF(callable);
         v = *r_v;
         vm->sp--;
@@ -150,7 +143,6 @@ cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n)
     PyObject *op, *f;
     size_t scope = cvm_open(vm);
     cvm_value *v = cvm_root(vm, CVM_NONE);
-
     py_vm = vm;
     op = py_from_value(args[0]);
     f = op != NULL ? PyObject_GetAttrString(op, cvm_symbol_text(args[1])) : NULL;
@@ -167,7 +159,6 @@ cvm_value py_call_method(cvm *vm, cvm_value *args, size_t n)
 static int let_go(cvm *vm, cvm_value *slot, PyObject *op)
 {
     cvm_value *kept = cvm_root(vm, CVM_NIL);
-
     if (CVM_FOREIGN_OF(*slot)->lent)
         *kept = py_to_value_steal(PyTuple_Pack(1, op));
     if (*kept == CVM_NONE)
@@ -185,7 +176,6 @@ int py_close(cvm *vm, cvm_value *slot)
     PyObject *op, *result = NULL, *method;
     cvm_error before = vm->error;
     int ok;
-
     if (CVM_FOREIGN_OF(*slot)->ob == NULL)
         return 1;
     cvm_error_clear(vm);
@@ -230,7 +220,6 @@ static int ready_types(void)
     PyTypeObject *exceptions;
     size_t i, n;
     int ok = 1;
-
     pthread_mutex_lock(&lock);
     for (i = 0; ok && i < Py_ARRAY_LENGTH(static_types); i++)
         ok = PyType_Ready(static_types[i]) == 0;
@@ -249,7 +238,6 @@ static int fill_builtins(void)
     PyTypeObject *exceptions;
     size_t i, n;
     int ok = builtins != NULL;
-
     exceptions = py_exception_types(&n);
     for (i = 0; ok && i < Py_ARRAY_LENGTH(static_types); i++)
         ok = PyModule_AddObjectRef(builtins, static_types[i]->tp_name, (PyObject *)(void *)static_types[i]) == 0;
@@ -279,7 +267,6 @@ static void edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
 {
     cvm_value v = (cvm_value)p, items = p != NULL ? cvm_array_items(v) : CVM_NIL;
     size_t i;
-
     if (p != NULL && cvm_is(v, CVM_DICT))
         cvm_dict_edges(v, visit_one, arg);
     else if (items == CVM_NIL)
@@ -297,7 +284,6 @@ static size_t size_of(cvm_value v)
 static void describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     cvm_value v = (cvm_value)p;
-
     cvm_describe(vm, p, about);
     about->size += size_of(cvm_array_items(v));
     if (cvm_is(v, CVM_DICT))
@@ -312,7 +298,6 @@ static int open_api(cvm *vm)
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
     int ok;
-
     if (rrc_check_config(vm->rrc) != RRC_OK)
         return 0;
     py_vm = vm;
@@ -340,7 +325,6 @@ static void visit(cvm *vm)
 {
     py_state *py = py_state_of(vm);
     size_t i;
-
     for (i = 0; i < py->static_capacity; i++)
         cvm_heap_visit(&vm->heap, &py->statics[i].proxy);
 }
@@ -351,7 +335,6 @@ static void close_api(cvm *vm)
     py_state *py = py_state_of(vm);
     cvm *saved = py_vm;
     size_t i;
-
     py_vm = vm;
     py->ended = 1;
     PyErr_Clear();
@@ -372,7 +355,6 @@ static void close_api(cvm *vm)
 static void free_api(cvm *vm)
 {
     py_state *py = py_state_of(vm);
-
     while (py->file_count > 0) {
         PyMem_Free(py->files[--py->file_count].name);
         PyMem_Free(py->files[py->file_count].path);

@@ -12,7 +12,6 @@ void cvm_dict_define(cvm *vm)
 cvm_value cvm_dict_new(cvm *vm)
 {
     cvm_dict *d = (cvm_dict *)cvm_object_new(vm, CVM_DICT, sizeof *d);
-
     if (d != NULL)
         cvm_heap_init(&d->entries, d->index = CVM_NIL);
     return (cvm_value)d;
@@ -30,7 +29,6 @@ static int same_key(cvm *vm, cvm_value a, cvm_value b)
 static uint32_t hash_number(double number)
 {
     unsigned char bytes[sizeof(double)];
-
     if (number >= 0 && number <= 0)
         number = 0;                 /* -0.0 is equal to 0.0 */
     memcpy(bytes, &number, sizeof bytes);
@@ -48,7 +46,6 @@ static int is_api_key(cvm_value key)
 static uint32_t hash_key(cvm *vm, cvm_value key)
 {
     cvm_object *p = cvm_object_of(key);
-
     if (cvm_is_number(key))
         return hash_number(cvm_number_of(key));
     if (!cvm_is_object(key))
@@ -65,7 +62,6 @@ static int prepare(cvm *vm, cvm_value *key)
 {
     int failed = 0;
     uint32_t hash;
-
     if (!is_api_key(*key) || cvm_object_of(*key)->hash != 0)
         return 1;
     hash = py_dict_hash(vm, *key, &failed);
@@ -82,13 +78,11 @@ static cvm_value *find_place(cvm *vm, const cvm_value *dict, const cvm_value *ke
     const cvm_dict *d = CVM_DICT_OF(*dict);
     uint32_t hash = hash_key(vm, *key);
     size_t at = hash;
-
     for (;; at++) {
         cvm_vector *index = CVM_VECTOR_OF(d->index);
         cvm_value *place = &index->items[at & (index->length - 1)], k;
         size_t added = d->added, count = d->count;
         int same;
-
         if (*place == CVM_NIL)
             return place;
         k = CVM_VECTOR_OF(d->entries)->items[2 * cvm_fixnum_of(*place)];
@@ -121,7 +115,6 @@ cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key)
 {
     size_t scope = cvm_open(vm);
     cvm_value *r_dict = cvm_root(vm, dict), *r_key = cvm_root(vm, key), *place = NULL;
-
     if (prepare(vm, r_key) && CVM_DICT_OF(*r_dict)->count > 0)
         place = find_place(vm, r_dict, r_key);
     if (place != NULL)
@@ -134,7 +127,6 @@ cvm_value *cvm_dict_place(cvm *vm, cvm_value dict, cvm_value key)
 cvm_value cvm_dict_get(cvm *vm, cvm_value dict, cvm_value key)
 {
     const cvm_value *place = cvm_dict_place(vm, dict, key);
-
     return place != NULL ? cvm_plain(*place) : CVM_NONE;
 }
 
@@ -143,7 +135,6 @@ static void enter(cvm *vm, const cvm_dict *d, size_t entry)
 {
     cvm_vector *index = CVM_VECTOR_OF(d->index);
     size_t at = hash_key(vm, CVM_VECTOR_OF(d->entries)->items[2 * entry]) & (index->length - 1);
-
     while (index->items[at] != CVM_NIL)
         at = (at + 1) & (index->length - 1);
     index->items[at] = cvm_fixnum((intptr_t)entry);
@@ -159,7 +150,6 @@ static int rebuild(cvm *vm, cvm_value *dict)
     cvm_value *from;
     cvm_dict *d;
     size_t i, n = 0;
-
     while (capacity < 2 * CVM_DICT_OF(*dict)->count)
         capacity *= 2;
     entries = cvm_root(vm, cvm_vector_new(vm, 2 * capacity, CVM_NONE));
@@ -173,7 +163,6 @@ static int rebuild(cvm *vm, cvm_value *dict)
     from = d->used > 0 ? CVM_VECTOR_OF(d->entries)->items : NULL;
     for (i = 0; i < d->used; i++) {
         cvm_value *to = &CVM_VECTOR_OF(*entries)->items[2 * n];
-
         if (from[2 * i] == CVM_NONE)
             continue;
         cvm_store(vm, *entries, &to[0], from[2 * i]);
@@ -199,7 +188,6 @@ int cvm_dict_set(cvm *vm, cvm_value dict, cvm_value key, cvm_value v)
     cvm_value *place = NULL, *items;
     size_t entry;
     int ok = prepare(vm, r_key);
-
     if (ok && CVM_DICT_OF(*r_dict)->index != CVM_NIL)
         ok = (place = find_place(vm, r_dict, r_key)) != NULL;
     if (ok && (place == NULL || (*place == CVM_NIL && 2 * CVM_DICT_OF(*r_dict)->used
@@ -234,7 +222,6 @@ int cvm_dict_remove(cvm *vm, cvm_value dict, cvm_value key)
     const cvm_value *place = prepare(vm, r_key) && CVM_DICT_OF(*r_dict)->count > 0 ? find_place(vm, r_dict, r_key) : NULL;
     cvm_dict *d = CVM_DICT_OF(*r_dict);
     cvm_value *entry;
-
     cvm_close(vm, scope);
     if (place == NULL || *place == CVM_NIL)
         return 0;
@@ -252,11 +239,9 @@ void cvm_dict_print(cvm *vm, cvm_value v, int quoted, FILE *out)
     const cvm_dict *dict = CVM_DICT_OF(v);
     size_t i;
     const char *between = "";
-
     putc('{', out);
     for (i = 0; i < dict->used && !vm->error.failed && !ferror(out); i++) {
         cvm_value *entry = &CVM_VECTOR_OF(dict->entries)->items[2 * i];
-
         if (entry[0] == CVM_NONE)
             continue;
         fputs(between, out);
@@ -274,11 +259,9 @@ void cvm_dict_edges(cvm_value v, rrc_edgeproc visit, void *arg)
     const cvm_dict *dict = CVM_DICT_OF(v);
     const cvm_value *entry = dict->entries == CVM_NIL ? NULL : CVM_VECTOR_OF(dict->entries)->items;
     size_t i;
-
     for (i = 0; i < dict->used; i++, entry += 2) {
         char name[80];
         cvm_value key = cvm_is(entry[0], CVM_SYMBOL) ? CVM_VARIABLE_OF(entry[0])->name : entry[0];
-
         if (key == CVM_NONE)
             continue;
         if (cvm_is_object(entry[0]))
@@ -299,7 +282,6 @@ CVM_BUILTIN_BODY(b_dict)
 {
     cvm_value *d = cvm_root(vm, CVM_NIL);
     size_t i;
-
     if (n % 2 != 0)
         return cvm_fail(vm, "dict: the last key has no value");
     *d = cvm_dict_new(vm);
@@ -313,7 +295,6 @@ CVM_BUILTIN_BODY(b_dict)
 CVM_BUILTIN_BODY(b_dict_get)
 {
     cvm_value v = cvm_dict_get(vm, args[0], args[1]);
-
     return v != CVM_NONE || vm->error.failed ? v : n > 2 ? args[2] : CVM_NIL;
 }
 
@@ -325,14 +306,12 @@ CVM_BUILTIN_BODY(b_dict_set)
 CVM_BUILTIN_BODY(b_dict_has_p)
 {
     int found = cvm_dict_place(vm, args[0], args[1]) != NULL;
-
     return vm->error.failed ? CVM_NONE : cvm_boolean(found);
 }
 
 CVM_BUILTIN_BODY(b_dict_remove)
 {
     int found = cvm_dict_remove(vm, args[0], args[1]);
-
     return vm->error.failed ? CVM_NONE : cvm_boolean(found);
 }
 
@@ -343,10 +322,8 @@ static cvm_value dict_column(cvm *vm, cvm_value *args, size_t column)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL);
     size_t i;
-
     for (i = CVM_DICT_OF(args[0])->used; i > 0 && *list != CVM_NONE; i--) {
         const cvm_value *items = CVM_VECTOR_OF(CVM_DICT_OF(args[0])->entries)->items;
-
         if (items[2 * (i - 1)] != CVM_NONE)
             *list = cvm_cons(vm, cvm_plain(items[2 * (i - 1) + column]), *list);
     }

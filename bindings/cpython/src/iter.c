@@ -10,7 +10,6 @@ typedef struct {
 PyObject *PySeqIter_New(PyObject *op)
 {
     PyObject *it = _PyObject_GC_New(&py_seqiter_type);
-
     if (it == NULL)
         return NULL;
     ((seqiter *)(void *)it)->sequence = Py_NewRef(op);
@@ -35,7 +34,6 @@ static PyObject *seq_next(PyObject *op)
 {
     seqiter *it = (seqiter *)(void *)op;
     PyObject *item;
-
     if (it->sequence == NULL)
         return NULL;
     item = PySequence_GetItem(it->sequence, it->at);
@@ -54,7 +52,6 @@ static PyObject *seq_hint(PyObject *op, PyObject *none)
 {
     seqiter *it = (seqiter *)(void *)op;
     Py_ssize_t n = it->sequence != NULL ? PySequence_Size(it->sequence) : 0;
-
     (void)none;
     return n < 0 ? NULL : PyLong_FromSsize_t(Py_MAX(n - it->at, 0));
 }
@@ -75,7 +72,6 @@ typedef struct {
 PyObject *PyCallIter_New(PyObject *callable, PyObject *sentinel)
 {
     PyObject *it = _PyObject_GC_New(&py_calliter_type);
-
     if (it == NULL)
         return NULL;
     ((calliter *)(void *)it)->callable = Py_NewRef(callable);
@@ -104,7 +100,6 @@ static PyObject *call_next(PyObject *op)
     calliter *it = (calliter *)(void *)op;
     PyObject *item = it->callable != NULL ? PyObject_CallNoArgs(it->callable) : NULL;
     int ended;
-
     if (item == NULL) {
         if (PyErr_ExceptionMatches(PyExc_StopIteration))
             PyErr_Clear();

@@ -8,7 +8,6 @@
 PyObject *PyList_New(Py_ssize_t n)
 {
     PyObject *op = n >= 0 ? py_alloc(&PyList_Type, 0) : NULL;
-
     if (op == NULL)
         return PyErr_NoMemory();
     L(op)->filled = 1;
@@ -29,7 +28,6 @@ void _PyList_Fill(PyObject *op)
     cvm_value v = py_host_of(op);
     Py_ssize_t i, n;
     cvm_array *a;
-
     if (v == CVM_NONE)
         Py_FatalError("the items of a list are looked at after its host object has gone");
     n = (Py_ssize_t)cvm_sequence_length(v);
@@ -78,7 +76,6 @@ static int resize(PyObject *op, Py_ssize_t n)
 {
     Py_ssize_t wanted = n + n / 8 + 6;
     PyObject **items;
-
     if (n <= L(op)->allocated)
         return 0;
     items = wanted < PY_SSIZE_T_MAX / 16 ? PyMem_Realloc(L(op)->ob_item, (size_t)wanted * sizeof *items) : NULL;
@@ -94,7 +91,6 @@ static int resize(PyObject *op, Py_ssize_t n)
 Py_ssize_t PyList_Size(PyObject *op)
 {
     cvm_value v;
-
     if (!check(op))
         return -1;
     if (L(op)->filled)
@@ -116,7 +112,6 @@ PyObject *PyList_GetItem(PyObject *op, Py_ssize_t i)
 int PyList_SetItem(PyObject *op, Py_ssize_t i, PyObject *item)
 {
     PyObject *old;
-
     if (!check(op) || i < 0 || i >= PyList_GET_SIZE(op)) {
         Py_XDECREF(item);
         return PyErr_Occurred() ? -1 : bad_index("list assignment index out of range");
@@ -130,7 +125,6 @@ int PyList_SetItem(PyObject *op, Py_ssize_t i, PyObject *item)
 int PyList_Insert(PyObject *op, Py_ssize_t i, PyObject *item)
 {
     Py_ssize_t n;
-
     if (!check(op) || item == NULL)
         return -1;
     n = PyList_GET_SIZE(op);
@@ -153,7 +147,6 @@ PyObject *PyList_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 {
     Py_ssize_t i, n = PyList_GET_SIZE(op);
     PyObject *part;
-
     low = Py_MIN(Py_MAX(low, 0), n);
     high = Py_MIN(Py_MAX(high, low), n);
     part = PyList_New(high - low);
@@ -168,7 +161,6 @@ int PyList_SetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high, PyObject *ite
     PyObject *new_items = items != NULL ? PySequence_List(items) : PyList_New(0);
     PyObject *old;
     Py_ssize_t n = PyList_GET_SIZE(op), m, i;
-
     if (new_items == NULL)
         return -1;
     low = Py_MIN(Py_MAX(low, 0), n);
@@ -196,7 +188,6 @@ PyObject *_PyList_Extend(PyListObject *list, PyObject *items)
 {
     PyObject *op = (PyObject *)(void *)list;
     Py_ssize_t n = PyList_GET_SIZE(op);
-
     if (PyList_SetSlice(op, n, n, items) < 0)
         return NULL;
     Py_RETURN_NONE;
@@ -210,13 +201,11 @@ PyObject *PyList_AsTuple(PyObject *op)
 int PyList_Reverse(PyObject *op)
 {
     Py_ssize_t i, n;
-
     if (!check(op))
         return -1;
     n = PyList_GET_SIZE(op);
     for (i = 0; i < n / 2; i++) {
         PyObject *x = L(op)->ob_item[i];
-
         L(op)->ob_item[i] = L(op)->ob_item[n - 1 - i];
         L(op)->ob_item[n - 1 - i] = x;
     }
@@ -227,14 +216,12 @@ int PyList_Reverse(PyObject *op)
 static int sort(PyObject **items, PyObject **keys, PyObject **room, Py_ssize_t n)
 {
     Py_ssize_t half = n / 2, i = 0, k = half, at = 0;
-
     if (n < 2)
         return 0;
     if (sort(items, keys, room, half) < 0 || sort(items + half, keys + half, room, n - half) < 0)
         return -1;
     while (i < half || k < n) {
         int later = i == half ? 1 : k == n ? 0 : PyObject_RichCompareBool(keys[k], keys[i], Py_LT);
-
         if (later < 0)
             return -1;
         room[2 * at] = later ? items[k] : items[i];
@@ -252,7 +239,6 @@ static int sort_by(PyObject *op, PyObject *key, int reverse)
     Py_ssize_t i, n = PyList_GET_SIZE(op);
     PyObject *items = PyList_GetSlice(op, 0, n), *keys = PyList_New(n), **room;
     int code = -1;
-
     room = PyMem_Malloc((size_t)n * 2 * sizeof *room);
     if (items == NULL || keys == NULL || room == NULL)
         goto done;
@@ -285,7 +271,6 @@ int PyList_Sort(PyObject *op)
 static void dealloc(PyObject *op)
 {
     Py_ssize_t i;
-
     PyObject_GC_UnTrack(op);
     for (i = LENGTH(op); i-- > 0;)
         Py_XDECREF(L(op)->ob_item[i]);
@@ -296,7 +281,6 @@ static void dealloc(PyObject *op)
 static int traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_ssize_t i;
-
     for (i = 0; i < LENGTH(op); i++)
         Py_VISIT(L(op)->ob_item[i]);
     return 0;
@@ -306,7 +290,6 @@ static int clear(PyObject *op)
 {
     while (LENGTH(op) > 0) {
         PyObject *x = L(op)->ob_item[--LENGTH(op)];
-
         Py_XDECREF(x);
     }
     return 0;
@@ -316,13 +299,11 @@ static PyObject *repr(PyObject *op)
 {
     PyObject *text, *part;
     Py_ssize_t i;
-
     if (Py_EnterRecursiveCall(" while getting the repr of a list"))
         return NULL;
     text = PyUnicode_FromString("[");
     for (i = 0; text != NULL && i < PyList_GET_SIZE(op); i++) {
         PyObject *x = Py_NewRef(L(op)->ob_item[i]), *item = x == op ? PyUnicode_FromString("[...]") : PyObject_Repr(x);
-
         part = item != NULL ? PyUnicode_FromFormat("%s%U", i > 0 ? ", " : "", item) : NULL;
         PyUnicode_Append(&text, part);
         Py_XDECREF(part);
@@ -352,7 +333,6 @@ static PyObject *concat(PyObject *a, PyObject *b)
 {
     PyObject *both;
     Py_ssize_t n = PyList_GET_SIZE(a);
-
     if (!PyList_Check(b))
         return PyErr_Format(PyExc_TypeError, "can only concatenate list (not \"%.200s\") to list", Py_TYPE(b)->tp_name);
     both = PyList_GetSlice(a, 0, n);
@@ -364,7 +344,6 @@ static PyObject *concat(PyObject *a, PyObject *b)
 static PyObject *inplace_concat(PyObject *a, PyObject *b)
 {
     Py_ssize_t n = PyList_GET_SIZE(a);
-
     return PyList_SetSlice(a, n, n, b) < 0 ? NULL : Py_NewRef(a);
 }
 
@@ -372,7 +351,6 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
 {
     Py_ssize_t i, n = PyList_GET_SIZE(op);
     PyObject *result;
-
     times = Py_MAX(times, 0);
     if (n > 0 && times > PY_SSIZE_T_MAX / 16 / n)
         return PyErr_NoMemory();
@@ -386,10 +364,8 @@ static int contains(PyObject *op, PyObject *x)
 {
     Py_ssize_t i;
     int same = 0;
-
     for (i = 0; same == 0 && i < PyList_GET_SIZE(op); i++) {
         PyObject *y = Py_NewRef(L(op)->ob_item[i]);
-
         same = PyObject_RichCompareBool(y, x, Py_EQ);
         Py_DECREF(y);
     }
@@ -400,7 +376,6 @@ static int ass_subscript(PyObject *op, PyObject *key, PyObject *x)
 {
     Py_ssize_t start, stop, step, n, i;
     int code = 0;
-
     if (PyIndex_Check(key)) {
         i = PyNumber_AsSsize_t(key, PyExc_IndexError);
         if (i == -1 && PyErr_Occurred())
@@ -417,7 +392,6 @@ static int ass_subscript(PyObject *op, PyObject *key, PyObject *x)
     if (x == NULL) {                    /* from the end, whose items do not move those before */
         for (i = 0; code == 0 && i < n; i++) {
             Py_ssize_t at = step > 0 ? start + (n - 1 - i) * step : start + i * step;
-
             code = PyList_SetSlice(op, at, at + 1, NULL);
         }
         return code;
@@ -438,7 +412,6 @@ static int ass_subscript(PyObject *op, PyObject *key, PyObject *x)
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
     Py_ssize_t i;
-
     if (!PyList_Check(a) || !PyList_Check(b))
         Py_RETURN_NOTIMPLEMENTED;
     if ((op == Py_EQ || op == Py_NE) && PyList_GET_SIZE(a) != PyList_GET_SIZE(b))
@@ -446,7 +419,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
     for (i = 0; i < PyList_GET_SIZE(a) && i < PyList_GET_SIZE(b); i++) {
         PyObject *x = Py_NewRef(L(a)->ob_item[i]), *y = Py_NewRef(L(b)->ob_item[i]), *result = NULL;
         int same = PyObject_RichCompareBool(x, y, Py_EQ);
-
         if (same == 0)
             result = op == Py_EQ || op == Py_NE ? PyBool_FromLong(op == Py_NE) : PyObject_RichCompare(x, y, op);
         Py_DECREF(x);
@@ -460,7 +432,6 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 static int list_init(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *x = NULL;
-
     (void)kwargs;
     L(op)->filled = 1;
     if (!PyArg_ParseTuple(args, "|O:list", &x))
@@ -471,7 +442,6 @@ static int list_init(PyObject *op, PyObject *args, PyObject *kwargs)
 static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op = type->tp_alloc(type, 0);
-
     (void)args, (void)kwargs;
     if (op != NULL)
         L(op)->filled = 1;
@@ -489,7 +459,6 @@ static PyObject *method_insert(PyObject *op, PyObject *args)
 {
     Py_ssize_t i;
     PyObject *x;
-
     if (!PyArg_ParseTuple(args, "nO:insert", &i, &x) || PyList_Insert(op, i, x) < 0)
         return NULL;
     Py_RETURN_NONE;
@@ -499,7 +468,6 @@ static PyObject *method_pop(PyObject *op, PyObject *args)
 {
     Py_ssize_t i = -1;
     PyObject *x;
-
     if (!PyArg_ParseTuple(args, "|n:pop", &i))
         return NULL;
     if (i < 0)
@@ -517,7 +485,6 @@ static PyObject *method_sort(PyObject *op, PyObject *args, PyObject *kwargs)
     static char *names[] = { "key", "reverse", NULL };
     PyObject *key = Py_None;
     int reverse = 0;
-
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op:sort", names, &key, &reverse)
         || sort_by(op, key != Py_None ? key : NULL, reverse) < 0)
         return NULL;
@@ -539,7 +506,6 @@ static PyObject *method_copy(PyObject *op, PyObject *none) { (void)none; return 
 static PyObject *method_remove(PyObject *op, PyObject *x)
 {
     Py_ssize_t i = PySequence_Index(op, x);
-
     if (i < 0 || PyList_SetSlice(op, i, i + 1, NULL) < 0)
         return NULL;
     Py_RETURN_NONE;

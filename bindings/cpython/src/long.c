@@ -17,7 +17,6 @@ static Py_ssize_t count(PyObject *op)
 static PyObject *new_digits(Py_ssize_t n)
 {
     PyObject *op = py_alloc(&PyLong_Type, n);
-
     return op != NULL ? op : PyErr_NoMemory();
 }
 
@@ -25,7 +24,6 @@ static PyObject *new_digits(Py_ssize_t n)
 static PyObject *normal(PyObject *op, int negative)
 {
     Py_ssize_t n = count(op);
-
     while (n > 0 && DIGITS(op)[n - 1] == 0)
         n--;
     SIZE(op) = negative ? -n : n;
@@ -35,7 +33,6 @@ static PyObject *normal(PyObject *op, int negative)
 PyObject *py_long_new(int negative, const uint32_t *digits, Py_ssize_t n)
 {
     PyObject *op = py_alloc(&PyLong_Type, n);
-
     if (op == NULL)
         return NULL;
     if (n > 0)
@@ -48,7 +45,6 @@ static PyObject *from_unsigned(unsigned long long n, int negative)
     uint32_t digits[3];
     Py_ssize_t size = 0;
     PyObject *op;
-
     for (; n != 0; n >>= SHIFT)
         digits[size++] = (uint32_t)n & MASK;
     op = py_long_new(negative, digits, size);
@@ -73,7 +69,6 @@ PyObject *PyLong_FromDouble(double x)
     int exponent, negative = x < 0;
     Py_ssize_t n, i;
     PyObject *op;
-
     if (isnan(x) || isinf(x))
         return PyErr_Format(isnan(x) ? PyExc_ValueError : PyExc_OverflowError, "cannot convert float %s to integer",
                             isnan(x) ? "NaN" : "infinity");
@@ -87,7 +82,6 @@ PyObject *PyLong_FromDouble(double x)
     x = ldexp(x, (exponent - 1) % SHIFT + 1);
     for (i = n; i-- > 0;) {
         uint32_t digit = (uint32_t)x;
-
         DIGITS(op)[i] = digit;
         x = ldexp(x - digit, SHIFT);
     }
@@ -107,12 +101,10 @@ PyObject *_PyLong_FromByteArray(const unsigned char *bytes, size_t n, int little
     int negative = is_signed && n > 0 && (bytes[little ? n - 1 : 0] & 0x80);
     unsigned carry = 1;
     PyObject *op = new_digits((Py_ssize_t)(n * 8 / SHIFT + 1));
-
     if (op == NULL)
         return NULL;
     for (i = 0; i < n; i++) {
         unsigned byte = bytes[little ? i : n - 1 - i];
-
         if (negative) {
             byte = (~byte & 0xff) + carry;
             carry = byte >> 8;
@@ -135,7 +127,6 @@ int _PyLong_AsByteArray(PyLongObject *v, unsigned char *bytes, size_t n, int lit
     Py_ssize_t at = 0;
     uint64_t pool = 0;
     unsigned carry = 1, last = 0;
-
     if (negative && !is_signed) {
         PyErr_SetString(PyExc_OverflowError, "can't convert negative int to unsigned");
         return -1;
@@ -167,7 +158,6 @@ int _PyLong_AsByteArray(PyLongObject *v, unsigned char *bytes, size_t n, int lit
 static int magnitude(PyObject *op, unsigned long long *n)
 {
     Py_ssize_t i;
-
     *n = 0;
     for (i = count(op); i-- > 0;) {
         if (*n >> (64 - SHIFT) != 0)
@@ -306,11 +296,9 @@ double PyLong_AsDouble(PyObject *op)
         /* The top 64 bits, with a bit for what is below them, round as they should. */
         Py_ssize_t n = count(op);
         size_t bits = _PyLong_NumBits(op), drop = bits - 64, sticky = 0;
-
         m = 0;
         for (i = n; i-- > 0;) {
             size_t low = (size_t)i * SHIFT;
-
             if (low >= drop)
                 m |= (unsigned long long)DIGITS(op)[i] << (low - drop);
             else if (drop - low < SHIFT)
@@ -337,7 +325,6 @@ size_t _PyLong_NumBits(PyObject *op)
     Py_ssize_t n = count(op);
     size_t bits = n > 0 ? (size_t)(n - 1) * SHIFT : 0;
     uint32_t top;
-
     for (top = n > 0 ? DIGITS(op)[n - 1] : 0; top != 0; top >>= 1)
         bits++;
     return bits;
@@ -348,7 +335,6 @@ size_t _PyLong_NumBits(PyObject *op)
 static int compare_magnitudes(PyObject *a, PyObject *b)
 {
     Py_ssize_t i;
-
     if (count(a) != count(b))
         return count(a) < count(b) ? -1 : 1;
     for (i = count(a); i-- > 0;)
@@ -369,7 +355,6 @@ static PyObject *add_magnitudes(PyObject *a, PyObject *b, int negative)
     Py_ssize_t i, n = Py_MAX(count(a), count(b));
     PyObject *sum = new_digits(n + 1);
     uint32_t carry = 0;
-
     for (i = 0; sum != NULL && i <= n; i++) {
         carry += (i < count(a) ? DIGITS(a)[i] : 0) + (i < count(b) ? DIGITS(b)[i] : 0);
         DIGITS(sum)[i] = carry & MASK;
@@ -384,7 +369,6 @@ static PyObject *subtract_magnitudes(PyObject *a, PyObject *b, int negative)
     Py_ssize_t i;
     PyObject *difference = new_digits(count(a));
     int64_t borrow = 0;
-
     for (i = 0; difference != NULL && i < count(a); i++) {
         borrow += (int64_t)DIGITS(a)[i] - (i < count(b) ? DIGITS(b)[i] : 0);
         DIGITS(difference)[i] = (uint32_t)(borrow & MASK);
@@ -396,7 +380,6 @@ static PyObject *subtract_magnitudes(PyObject *a, PyObject *b, int negative)
 static PyObject *sum(PyObject *a, PyObject *b, int negate_b)
 {
     int b_negative = IS_NEGATIVE(b) != negate_b && SIZE(b) != 0;
-
     if (IS_NEGATIVE(a) == b_negative)
         return add_magnitudes(a, b, b_negative);
     return compare_magnitudes(a, b) >= 0 ? subtract_magnitudes(a, b, IS_NEGATIVE(a))
@@ -407,10 +390,8 @@ static PyObject *product(PyObject *a, PyObject *b)
 {
     Py_ssize_t i, k, n = count(a), m = count(b);
     PyObject *result = new_digits(n + m);
-
     for (i = 0; result != NULL && i < n; i++) {
         uint64_t carry = 0;
-
         for (k = 0; k < m || carry != 0; k++) {
             carry += DIGITS(result)[i + k] + (k < m ? (uint64_t)DIGITS(a)[i] * DIGITS(b)[k] : 0);
             DIGITS(result)[i + k] = (uint32_t)carry & MASK;
@@ -425,7 +406,6 @@ static uint32_t divide_small(PyObject *op, uint32_t by)
 {
     uint64_t rest = 0;
     Py_ssize_t i;
-
     for (i = count(op); i-- > 0;) {
         rest = rest << SHIFT | DIGITS(op)[i];
         DIGITS(op)[i] = (uint32_t)(rest / by);
@@ -437,7 +417,6 @@ static uint32_t divide_small(PyObject *op, uint32_t by)
 static PyObject *copy(PyObject *op, int negative)
 {
     PyObject *result = py_long_new(negative, DIGITS(op), count(op));
-
     return result != NULL ? result : PyErr_NoMemory();
 }
 
@@ -447,7 +426,6 @@ static PyObject *shift_left(PyObject *op, Py_ssize_t by)
     unsigned bits = (unsigned)(by % SHIFT);
     PyObject *result = new_digits(n + words + 1);
     uint64_t carry = 0;
-
     for (i = 0; result != NULL && i <= n; i++) {
         carry |= (uint64_t)(i < n ? DIGITS(op)[i] : 0) << bits;
         DIGITS(result)[i + words] = (uint32_t)carry & MASK;
@@ -461,10 +439,8 @@ static int divide_magnitudes(PyObject *a, PyObject *b, PyObject **quotient, PyOb
 {
     Py_ssize_t i;
     int bit;
-
     if (count(b) <= 1) {
         uint32_t digit;
-
         if ((*quotient = copy(a, 0)) == NULL)
             return -1;
         digit = divide_small(*quotient, DIGITS(b)[0]);
@@ -487,16 +463,13 @@ static int divide_magnitudes(PyObject *a, PyObject *b, PyObject **quotient, PyOb
             uint32_t carry = DIGITS(a)[i] >> bit & 1;
             int64_t borrow = 0;
             int less = 0;
-
             for (k = 0; k < n; k++) {
                 uint32_t digit = DIGITS(*rest)[k] << 1 | carry;
-
                 carry = digit >> SHIFT;
                 DIGITS(*rest)[k] = digit & MASK;
             }
             for (k = n; k-- > 0;) {
                 uint32_t d = k < count(b) ? DIGITS(b)[k] : 0;
-
                 if (DIGITS(*rest)[k] != d) {
                     less = DIGITS(*rest)[k] < d;
                     break;
@@ -521,7 +494,6 @@ static int divide_magnitudes(PyObject *a, PyObject *b, PyObject **quotient, PyOb
 static int divide(PyObject *a, PyObject *b, PyObject **quotient, PyObject **rest)
 {
     PyObject *one, *q, *r;
-
     *quotient = *rest = NULL;
     if (SIZE(b) == 0) {
         PyErr_SetString(PyExc_ZeroDivisionError, "integer division or modulo by zero");
@@ -557,7 +529,6 @@ static PyObject *shift_right(PyObject *op, Py_ssize_t by)
     PyObject *one = from_unsigned(1, 0), *power = one != NULL ? shift_left(one, by) : NULL, *q = NULL, *r = NULL;
     Py_ssize_t words = by / SHIFT, i, n = count(op) - words;
     unsigned bits = (unsigned)(by % SHIFT);
-
     if (!IS_NEGATIVE(op)) {
         q = new_digits(n > 0 ? n : 0);
         for (i = 0; q != NULL && i < n; i++)
@@ -582,10 +553,8 @@ static PyObject *bitwise(PyObject *a, PyObject *b, char operation)
     uint32_t carry_a = 1, carry_b = 1, carry = 1;
     int x = IS_NEGATIVE(a), y = IS_NEGATIVE(b);
     int negative = operation == '&' ? x & y : operation == '|' ? x | y : x ^ y;
-
     for (i = 0; result != NULL && i < n; i++) {
         uint32_t p = i < count(a) ? DIGITS(a)[i] : 0, q = i < count(b) ? DIGITS(b)[i] : 0, r;
-
         if (x) {
             p = (~p & MASK) + carry_a;
             carry_a = p >> SHIFT;
@@ -620,7 +589,6 @@ PyObject *PyLong_FromString(const char *text, char **end, int base)
     int negative, digits = 0;
     Py_ssize_t room, n = 0, i;
     PyObject *op;
-
     while (isspace((unsigned char)*at))
         at++;
     negative = *at == '-';
@@ -628,7 +596,6 @@ PyObject *PyLong_FromString(const char *text, char **end, int base)
     if (at[0] == '0' && (base == 0 || base == 16 || base == 8 || base == 2)) {
         int prefix = at[1] == 'x' || at[1] == 'X' ? 16 : at[1] == 'o' || at[1] == 'O' ? 8
                    : at[1] == 'b' || at[1] == 'B' ? 2 : 0;
-
         if (prefix != 0 && (base == 0 || base == prefix)) {
             base = prefix;
             at += 2;
@@ -642,7 +609,6 @@ PyObject *PyLong_FromString(const char *text, char **end, int base)
         return NULL;
     for (; digit_of(*at) < base || (*at == '_' && digits > 0); at++) {
         uint64_t carry = (uint64_t)digit_of(*at);
-
         if (*at == '_')
             continue;
         digits++;
@@ -667,7 +633,6 @@ PyObject *PyLong_FromString(const char *text, char **end, int base)
 PyObject *PyLong_FromUnicodeObject(PyObject *text, int base)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
-
     return utf8 != NULL ? PyLong_FromString(utf8, NULL, base) : NULL;
 }
 
@@ -677,7 +642,6 @@ static PyObject *repr(PyObject *op)
     size_t room = (size_t)n * 10 + 3;
     char *text = PyMem_Malloc(room), *at;
     PyObject *rest = text != NULL ? copy(op, 0) : PyErr_NoMemory(), *result;
-
     if (rest == NULL) {
         PyMem_Free(text);
         return NULL;
@@ -686,7 +650,6 @@ static PyObject *repr(PyObject *op)
     do {
         uint32_t group = divide_small(rest, 1000000000);
         int i;
-
         normal(rest, 0);
         for (i = 0; i < 9 && (group != 0 || SIZE(rest) != 0 || (i == 0 && at == text + room)); i++, group /= 10)
             *--at = (char)('0' + group % 10);
@@ -715,7 +678,6 @@ static PyObject *long_xor(PyObject *a, PyObject *b) { BOTH_INTS(a, b); return bi
 static PyObject *floor_divide(PyObject *a, PyObject *b)
 {
     PyObject *q, *r;
-
     BOTH_INTS(a, b);
     divide(a, b, &q, &r);
     Py_XDECREF(r);
@@ -725,7 +687,6 @@ static PyObject *floor_divide(PyObject *a, PyObject *b)
 static PyObject *remainder_of(PyObject *a, PyObject *b)
 {
     PyObject *q, *r;
-
     BOTH_INTS(a, b);
     divide(a, b, &q, &r);
     Py_XDECREF(q);
@@ -735,7 +696,6 @@ static PyObject *remainder_of(PyObject *a, PyObject *b)
 static PyObject *long_divmod(PyObject *a, PyObject *b)
 {
     PyObject *q, *r, *both = NULL;
-
     BOTH_INTS(a, b);
     if (divide(a, b, &q, &r) == 0)
         both = PyTuple_Pack(2, q, r);
@@ -747,7 +707,6 @@ static PyObject *long_divmod(PyObject *a, PyObject *b)
 static PyObject *true_divide(PyObject *a, PyObject *b)
 {
     double x, y;
-
     BOTH_INTS(a, b);
     if (SIZE(b) == 0) {
         PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
@@ -763,13 +722,11 @@ static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
     PyObject *result, *square;
     Py_ssize_t i;
     int bit;
-
     BOTH_INTS(a, b);
     if (modulus != Py_None && !PyLong_Check(modulus))
         Py_RETURN_NOTIMPLEMENTED;
     if (IS_NEGATIVE(b)) {
         double x = PyLong_AsDouble(a), y = PyErr_Occurred() ? 0 : PyLong_AsDouble(b);
-
         return PyErr_Occurred() ? NULL : PyFloat_FromDouble(pow(x, y));
     }
     result = from_unsigned(1, 0);
@@ -809,7 +766,6 @@ static int shift_count(PyObject *b, Py_ssize_t *n)
 static PyObject *lshift(PyObject *a, PyObject *b)
 {
     Py_ssize_t n;
-
     BOTH_INTS(a, b);
     return shift_count(b, &n) == 0 ? shift_left(a, n) : NULL;
 }
@@ -817,7 +773,6 @@ static PyObject *lshift(PyObject *a, PyObject *b)
 static PyObject *rshift(PyObject *a, PyObject *b)
 {
     Py_ssize_t n;
-
     BOTH_INTS(a, b);
     return shift_count(b, &n) == 0 ? shift_right(a, n) : NULL;
 }
@@ -833,14 +788,12 @@ static int is_true(PyObject *op) { return SIZE(op) != 0; }
 static PyObject *as_float(PyObject *op)
 {
     double x = PyLong_AsDouble(op);
-
     return x == -1 && PyErr_Occurred() ? NULL : PyFloat_FromDouble(x);
 }
 
 static PyObject *invert(PyObject *op)
 {
     PyObject *one = from_unsigned(1, 0), *more = one != NULL ? sum(op, one, 0) : NULL;
-
     if (more != NULL)
         SIZE(more) = -SIZE(more);
     Py_XDECREF(one);
@@ -858,7 +811,6 @@ static PyNumberMethods as_number = {
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
     int order;
-
     BOTH_INTS(a, b);
     order = compare(a, b);
     Py_RETURN_RICHCOMPARE(order, 0, op);
@@ -870,7 +822,6 @@ static Py_hash_t hash(PyObject *op)
     const unsigned bits = sizeof(size_t) > 4 ? 61 : 31;
     size_t modulus = ((size_t)1 << bits) - 1, x = 0;
     Py_ssize_t i;
-
     for (i = count(op); i-- > 0;) {
         x = (x << SHIFT & modulus) | x >> (bits - SHIFT);
         x += DIGITS(op)[i];
@@ -886,14 +837,12 @@ static PyObject *long_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = { "x", "base", NULL };
     PyObject *x = NULL, *base = NULL, *value, *op;
-
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:int", names, &x, &base))
         return NULL;
     if (x == NULL) {
         value = from_unsigned(0, 0);
     } else if (base != NULL) {
         Py_ssize_t n = PyNumber_AsSsize_t(base, NULL);
-
         if (n == -1 && PyErr_Occurred())
             return NULL;
         value = PyUnicode_Check(x) ? PyLong_FromUnicodeObject(x, (int)n)
@@ -926,7 +875,6 @@ static PyObject *to_bytes(PyObject *op, PyObject *args, PyObject *kwargs)
     const char *order = "big";
     int is_signed = 0;
     PyObject *bytes;
-
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|nsp:to_bytes", names, &n, &order, &is_signed))
         return NULL;
     bytes = PyBytes_FromStringAndSize(NULL, n);
@@ -960,7 +908,6 @@ static PyObject *bool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *x = Py_False;
     int yes;
-
     (void)type, (void)kwargs;
     if (!PyArg_ParseTuple(args, "|O:bool", &x))
         return NULL;

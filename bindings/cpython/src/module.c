@@ -19,7 +19,6 @@ PyTypeObject PyModuleDef_Type = {
 static PyObject *module_new(const char *name, PyModuleDef *def)
 {
     PyObject *op = _PyObject_GC_New(&PyModule_Type), *text = PyUnicode_FromString(name);
-
     if (op == NULL || text == NULL)
         goto failed;
     M(op)->dict = PyDict_New();
@@ -46,7 +45,6 @@ int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
     for (; defs != NULL && defs->ml_name != NULL; defs++) {
         PyObject *name = PyObject_GetAttrString(op, "__name__"), *f = name != NULL ? PyCFunction_NewEx(defs, op, name) : NULL;
         int code = f != NULL ? PyModule_AddObjectRef(op, defs->ml_name, f) : -1;
-
         Py_XDECREF(f);
         Py_XDECREF(name);
         if (code < 0)
@@ -58,7 +56,6 @@ int PyModule_AddFunctions(PyObject *op, PyMethodDef *defs)
 static PyObject *from_def(PyModuleDef *def)
 {
     PyObject *op = module_new(def->m_name, def);
-
     if (op != NULL && (PyModule_AddFunctions(op, def->m_methods) < 0
                        || (def->m_doc != NULL && PyModule_SetDocString(op, def->m_doc) < 0)))
         Py_CLEAR(op);
@@ -75,7 +72,6 @@ PyObject *PyModule_Create2(PyModuleDef *def, int version)
 PyObject *PyModuleDef_Init(PyModuleDef *def)
 {
     PyObject *op = (PyObject *)(void *)def;
-
     Py_SET_TYPE(op, &PyModuleDef_Type);
     return op;
 }
@@ -85,7 +81,6 @@ static PyObject *execute(PyModuleDef *def, const char *name)
 {
     PyObject *op = NULL, *spec;
     const PyModuleDef_Slot *slot;
-
     for (slot = def->m_slots; slot != NULL && slot->slot != 0; slot++)
         if (slot->slot == Py_mod_create) {
             spec = PyModule_New(name);
@@ -116,7 +111,6 @@ PyObject *PyModule_GetNameObject(PyObject *op) { return PyObject_GetAttrString(o
 const char *PyModule_GetName(PyObject *op)
 {
     PyObject *name = PyDict_GetItemString(M(op)->dict, "__name__");
-
     return name != NULL ? PyUnicode_AsUTF8(name) : NULL;
 }
 
@@ -134,7 +128,6 @@ int PyModule_AddObjectRef(PyObject *op, const char *name, PyObject *value)
 int PyModule_AddObject(PyObject *op, const char *name, PyObject *value)
 {
     int code = PyModule_AddObjectRef(op, name, value);
-
     if (code == 0)
         Py_DECREF(value);
     return code;
@@ -143,7 +136,6 @@ int PyModule_AddObject(PyObject *op, const char *name, PyObject *value)
 static int add_new(PyObject *op, const char *name, PyObject *value)
 {
     int code = PyModule_AddObjectRef(op, name, value);
-
     Py_XDECREF(value);
     return code;
 }
@@ -155,14 +147,12 @@ int PyModule_SetDocString(PyObject *op, const char *doc) { return add_new(op, "_
 int PyModule_AddType(PyObject *op, PyTypeObject *type)
 {
     const char *dot = strrchr(type->tp_name, '.');
-
     return PyType_Ready(type) < 0 ? -1 : PyModule_AddObjectRef(op, dot != NULL ? dot + 1 : type->tp_name, (PyObject *)(void *)type);
 }
 
 PyObject *PyState_FindModule(PyModuleDef *def)
 {
     PyObject *key = PyLong_FromVoidPtr(def), *op = key != NULL ? PyDict_GetItem(PY->defs, key) : NULL;
-
     Py_XDECREF(key);
     return op;
 }
@@ -196,7 +186,6 @@ static int clear(PyObject *op)
 static PyObject *repr(PyObject *op)
 {
     const char *name = PyModule_GetName(op);
-
     return PyUnicode_FromFormat("<module '%s'>", name != NULL ? name : "?");
 }
 
@@ -216,7 +205,6 @@ PyObject *PyImport_GetModuleDict(void) { return PY->modules; }
 PyObject *PyImport_AddModule(const char *name)
 {
     PyObject *op = PyDict_GetItemString(PY->modules, name);
-
     if (op != NULL)
         return op;
     op = PyModule_New(name);
@@ -237,7 +225,6 @@ static inittab *linked_in;
 int PyImport_AppendInittab(const char *name, PyObject *(*init)(void))
 {
     inittab *entry = PyMem_Malloc(sizeof *entry);
-
     if (entry == NULL)
         return -1;
     entry->name = name;
@@ -251,7 +238,6 @@ static PyObject *initialize(const char *name, PyObject *(*init)(void))
 {
     PyObject *op = init(), *result;
     PyModuleDef *def = NULL;
-
     if (op == NULL) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_SystemError, "initialization of %s failed without raising an exception", name);
@@ -267,7 +253,6 @@ static PyObject *initialize(const char *name, PyObject *(*init)(void))
         Py_CLEAR(result);
     if (result != NULL && def != NULL) {
         PyObject *key = PyLong_FromVoidPtr(def);
-
         if (key == NULL || PyDict_SetItem(PY->defs, key, result) < 0)
             Py_CLEAR(result);
         Py_XDECREF(key);
@@ -284,7 +269,6 @@ static char *name_of_file(const char *argument, const char **path)
     const char *package = strchr(argument, '='), *slash, *base;
     size_t n = package != NULL ? (size_t)(package - argument) : 0, length;
     char *name;
-
     *path = package != NULL ? package + 1 : argument;
     slash = strrchr(*path, '/');
     base = slash != NULL ? slash + 1 : *path;
@@ -302,7 +286,6 @@ int py_load(cvm *vm, const char *argument)
     py_file *files = PyMem_Realloc(py->files, (py->file_count + 1) * sizeof *files);
     const char *path;
     char *name = files != NULL ? name_of_file(argument, &path) : NULL, *copy = name != NULL ? PyMem_Malloc(strlen(path) + 3) : NULL;
-
     if (files != NULL)
         py->files = files;
     if (copy == NULL) {
@@ -340,7 +323,6 @@ PyObject *PyImport_ImportModule(const char *name)
     PyObject *op = PyDict_GetItemString(PY->modules, name);
     const inittab *entry;
     size_t i;
-
     if (op != NULL)
         return Py_NewRef(op);
     for (entry = linked_in; entry != NULL; entry = entry->next)
@@ -355,7 +337,6 @@ PyObject *PyImport_ImportModule(const char *name)
 PyObject *PyImport_Import(PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8(name);
-
     return text != NULL ? PyImport_ImportModule(text) : NULL;
 }
 
@@ -365,7 +346,6 @@ PyObject *PyImport_ImportModuleLevelObject(PyObject *name, PyObject *globals, Py
     PyObject *op, *top;
     Py_ssize_t dot;
     int named = from != NULL && from != Py_None ? PyObject_IsTrue(from) : 0;
-
     (void)globals, (void)locals;
     if (level > 0)
         return PyErr_Format(PyExc_ImportError, "attempted relative import of '%U'", name);

@@ -12,7 +12,6 @@ int PyNumber_Check(PyObject *op)
 static PyObject *try_both(PyObject *a, PyObject *b, binaryfunc f, binaryfunc g)
 {
     PyObject *result;
-
     if (g == f)
         g = NULL;
     if (g != NULL && f != NULL && PyType_IsSubtype(Py_TYPE(b), Py_TYPE(a))) {
@@ -60,7 +59,6 @@ PyObject *PyNumber_Add(PyObject *a, PyObject *b)
 {
     PyObject *result = try_both(a, b, SLOT(a, nb_add), SLOT(b, nb_add));
     const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
-
     if (result == Py_NotImplemented && s != NULL && s->sq_concat != NULL) {
         Py_DECREF(result);
         return s->sq_concat(a, b);
@@ -74,7 +72,6 @@ PyObject *PyNumber_Multiply(PyObject *a, PyObject *b)
     const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence, *t = Py_TYPE(b)->tp_as_sequence;
     PyObject *times = s != NULL && s->sq_repeat != NULL ? b : t != NULL && t->sq_repeat != NULL ? a : NULL;
     Py_ssize_t n;
-
     if (result != Py_NotImplemented || times == NULL || !PyIndex_Check(times))
         return refuse(a, b, result, "*");
     Py_DECREF(result);
@@ -88,7 +85,6 @@ PyObject *PyNumber_Power(PyObject *a, PyObject *b, PyObject *modulus)
 {
     ternaryfunc f = SLOT(a, nb_power), g = SLOT(b, nb_power);
     PyObject *result = f != NULL ? f(a, b, modulus) : Py_NewRef(Py_NotImplemented);
-
     if (result == Py_NotImplemented && g != NULL && g != f) {
         Py_DECREF(result);
         result = g(a, b, modulus);
@@ -110,7 +106,6 @@ PyObject *PyNumber_Power(PyObject *a, PyObject *b, PyObject *modulus)
 static PyObject *add_or_concat(PyObject *a, PyObject *b)
 {
     const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
-
     return s != NULL && s->sq_inplace_concat != NULL ? s->sq_inplace_concat(a, b) : PyNumber_Add(a, b);
 }
 
@@ -118,7 +113,6 @@ static PyObject *multiply_or_repeat(PyObject *a, PyObject *b)
 {
     const PySequenceMethods *s = Py_TYPE(a)->tp_as_sequence;
     Py_ssize_t n;
-
     if (s == NULL || s->sq_inplace_repeat == NULL || !PyIndex_Check(b))
         return PyNumber_Multiply(a, b);
     n = PyNumber_AsSsize_t(b, PyExc_OverflowError);
@@ -186,7 +180,6 @@ PyObject *PyNumber_Float(PyObject *op)
     if (SLOT(op, nb_index) != NULL) {
         PyObject *i = PyNumber_Index(op);
         double x = i != NULL ? PyLong_AsDouble(i) : -1;
-
         Py_XDECREF(i);
         return PyErr_Occurred() ? NULL : PyFloat_FromDouble(x);
     }
@@ -197,7 +190,6 @@ Py_ssize_t PyNumber_AsSsize_t(PyObject *op, PyObject *error)
 {
     PyObject *i = PyNumber_Index(op);
     intptr_t n = -1;
-
     if (i == NULL)
         return -1;
     if (!py_long_fits(i, &n)) {
@@ -215,7 +207,6 @@ Py_ssize_t PyNumber_AsSsize_t(PyObject *op, PyObject *error)
 int _Py_convert_optional_to_ssize_t(PyObject *op, void *result)
 {
     Py_ssize_t n;
-
     if (op == Py_None)
         return 1;
     if (!PyIndex_Check(op)) {

@@ -60,7 +60,6 @@ void Py_LeaveRecursiveCall(void)
 static PyObject *text_of(PyObject *op, reprfunc text, const char *name)
 {
     PyObject *result;
-
     if (Py_EnterRecursiveCall(" while getting the text of an object"))
         return NULL;
     result = text(op);
@@ -100,14 +99,12 @@ PyObject *PyObject_ASCII(PyObject *op)
 {
     PyObject *text = PyObject_Repr(op), *result;
     Py_ssize_t i;
-
     if (text == NULL || PyUnicode_IS_ASCII(text))
         return text;
     result = PyUnicode_New(0, 0);
     for (i = 0; result != NULL && i < PyUnicode_GET_LENGTH(text); i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(text, i);
         PyObject *part = PyUnicode_FromFormat(c < 128 ? "%c" : c < 256 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (int)c);
-
         PyUnicode_Append(&result, part);
         Py_XDECREF(part);
     }
@@ -124,7 +121,6 @@ static PyObject *compare(PyObject *a, PyObject *b, int op)
     richcmpfunc f;
     PyObject *result;
     int tried = 0;
-
     if (Py_TYPE(a) != Py_TYPE(b) && PyType_IsSubtype(Py_TYPE(b), Py_TYPE(a)) && (f = Py_TYPE(b)->tp_richcompare) != NULL) {
         tried = 1;
         result = f(b, a, swapped[op]);
@@ -153,7 +149,6 @@ static PyObject *compare(PyObject *a, PyObject *b, int op)
 PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op)
 {
     PyObject *result;
-
     PY_USES(a);
     if (a == NULL || b == NULL) {
         if (!PyErr_Occurred())
@@ -171,7 +166,6 @@ int PyObject_RichCompareBool(PyObject *a, PyObject *b, int op)
 {
     PyObject *result;
     int yes;
-
     if (a == b && (op == Py_EQ || op == Py_NE))
         return op == Py_EQ;
     result = PyObject_RichCompare(a, b, op);
@@ -185,7 +179,6 @@ int PyObject_RichCompareBool(PyObject *a, PyObject *b, int op)
 Py_hash_t _Py_HashPointer(const void *p)
 {
     Py_hash_t h = (Py_hash_t)((uintptr_t)p >> 4);
-
     return h == -1 ? -2 : h;
 }
 
@@ -207,7 +200,6 @@ int PyObject_IsTrue(PyObject *op)
 {
     const PyTypeObject *type = Py_TYPE(op);
     Py_ssize_t n;
-
     PY_USES(op);
     if (op == Py_True || op == Py_False || op == Py_None)
         return op == Py_True;
@@ -227,7 +219,6 @@ int PyObject_IsTrue(PyObject *op)
 int PyObject_Not(PyObject *op)
 {
     int yes = PyObject_IsTrue(op);
-
     return yes < 0 ? yes : !yes;
 }
 
@@ -243,14 +234,12 @@ PyObject *PyObject_SelfIter(PyObject *op) { return Py_NewRef(op); }
 PyObject **_PyObject_GetDictPtr(PyObject *op)
 {
     Py_ssize_t offset = Py_TYPE(op)->tp_dictoffset;
-
     return offset > 0 ? (PyObject **)(void *)((char *)op + offset) : NULL;
 }
 
 PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
 {
     PyTypeObject *type;
-
     PY_USES(op);
     if (op == NULL || !ready(op))
         return NULL;
@@ -261,7 +250,6 @@ PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
         return type->tp_getattro(op, name);
     if (type->tp_getattr != NULL) {
         const char *text = PyUnicode_AsUTF8(name);
-
         return text != NULL ? type->tp_getattr(op, (char *)(uintptr_t)text) : NULL;
     }
     return PyErr_Format(PyExc_AttributeError, "'%.50s' object has no attribute '%U'", type->tp_name, name);
@@ -270,14 +258,12 @@ PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
 PyObject *PyObject_GetAttrString(PyObject *op, const char *name)
 {
     PyObject *n = py_str(name);
-
     return n != NULL ? PyObject_GetAttr(op, n) : NULL;
 }
 
 int PyObject_HasAttr(PyObject *op, PyObject *name)
 {
     PyObject *value = PyObject_GetAttr(op, name);
-
     if (value == NULL)
         PyErr_Clear();
     Py_XDECREF(value);
@@ -287,14 +273,12 @@ int PyObject_HasAttr(PyObject *op, PyObject *name)
 int PyObject_HasAttrString(PyObject *op, const char *name)
 {
     PyObject *n = py_str(name);
-
     return n != NULL && PyObject_HasAttr(op, n);
 }
 
 int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
 {
     PyTypeObject *type;
-
     PY_USES(op);
     if (!ready(op))
         return -1;
@@ -307,7 +291,6 @@ int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
         return type->tp_setattro(op, name, value);
     if (type->tp_setattr != NULL) {
         const char *text = PyUnicode_AsUTF8(name);
-
         return text != NULL ? type->tp_setattr(op, (char *)(uintptr_t)text, value) : -1;
     }
     PyErr_Format(PyExc_TypeError, "'%.100s' object has no attributes that can be set", type->tp_name);
@@ -317,14 +300,12 @@ int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
 int PyObject_SetAttrString(PyObject *op, const char *name, PyObject *value)
 {
     PyObject *n = py_str(name);
-
     return n != NULL ? PyObject_SetAttr(op, n, value) : -1;
 }
 
 static PyObject *bind(PyObject *descr, PyObject *op)
 {
     PyObject *value = Py_TYPE(descr)->tp_descr_get(descr, op, (PyObject *)(void *)Py_TYPE(op));
-
     Py_DECREF(descr);
     return value;
 }
@@ -332,7 +313,6 @@ static PyObject *bind(PyObject *descr, PyObject *op)
 PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
 {
     PyObject *descr, *value, **dict;
-
     if (!ready(op))
         return NULL;
     descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
@@ -343,7 +323,6 @@ PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
     dict = _PyObject_GetDictPtr(op);
     if (dict != NULL && *dict != NULL) {
         PyObject *held = Py_NewRef(*dict);
-
         value = Py_XNewRef(PyDict_GetItemWithError(held, name));
         Py_DECREF(held);
         if (value != NULL || PyErr_Occurred()) {
@@ -360,7 +339,6 @@ int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value)
 {
     PyObject *descr, **dict;
     int code;
-
     if (!ready(op))
         return -1;
     descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
@@ -392,7 +370,6 @@ int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value)
 PyObject *PyObject_GenericGetDict(PyObject *op, void *context)
 {
     PyObject **dict = _PyObject_GetDictPtr(op);
-
     (void)context;
     if (dict == NULL)
         return PyErr_Format(PyExc_AttributeError, "This object has no __dict__");
@@ -404,7 +381,6 @@ PyObject *PyObject_GenericGetDict(PyObject *op, void *context)
 int PyObject_GenericSetDict(PyObject *op, PyObject *value, void *context)
 {
     PyObject **dict = _PyObject_GetDictPtr(op);
-
     (void)context;
     if (dict == NULL || value == NULL || !PyDict_Check(value)) {
         PyErr_SetString(PyExc_TypeError, "__dict__ must be set to a dictionary");
@@ -419,10 +395,8 @@ PyObject *PyObject_Dir(PyObject *op)
     PyObject *names = PyDict_New(), **dict = _PyObject_GetDictPtr(op), *mro = py_type_mro(Py_TYPE(op)), *list = NULL;
     Py_ssize_t i;
     int code = names == NULL || mro == NULL ? -1 : 0;
-
     for (i = 0; code == 0 && i < PyTuple_GET_SIZE(mro); i++) {
         PyObject *d = py_type_dict((PyTypeObject *)(void *)PyTuple_GET_ITEM(mro, i));
-
         code = d != NULL ? PyDict_Update(names, d) : -1;
     }
     if (code == 0 && dict != NULL && *dict != NULL)
@@ -441,10 +415,8 @@ static int check(PyObject *x, PyObject *type, const char *hook, int (*otherwise)
 {
     PyObject *method, *result;
     int yes;
-
     if (PyTuple_Check(type)) {
         Py_ssize_t i;
-
         for (i = 0, yes = 0; yes == 0 && i < PyTuple_GET_SIZE(type); i++)
             yes = check(x, PyTuple_GET_ITEM(type, i), hook, otherwise);
         return yes;

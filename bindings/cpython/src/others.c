@@ -10,7 +10,6 @@
 static PyWeakReference **list_of(PyObject *op)
 {
     Py_ssize_t offset = Py_TYPE(op)->tp_weaklistoffset;
-
     return offset > 0 ? (PyWeakReference **)(void *)((char *)op + offset) : NULL;
 }
 
@@ -18,7 +17,6 @@ PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
 {
     PyWeakReference **list = list_of(op), *r;
     PyObject *ref;
-
     if (list == NULL)
         return PyErr_Format(PyExc_TypeError, "cannot create weak reference to '%s' object", Py_TYPE(op)->tp_name);
     if (callback == Py_None)
@@ -44,7 +42,6 @@ PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
 static void unlink_ref(PyWeakReference *r)
 {
     PyWeakReference **list = r->wr_object != NULL ? list_of(r->wr_object) : NULL;
-
     if (list == NULL)
         return;
     if (r->wr_prev != NULL)
@@ -60,7 +57,6 @@ static void unlink_ref(PyWeakReference *r)
 PyObject *PyWeakref_GetObject(PyObject *ref)
 {
     PyObject *op = R(ref)->wr_object;
-
     return op != NULL && Py_REFCNT(op) >= 0 ? op : Py_None;
 }
 
@@ -68,14 +64,12 @@ void PyObject_ClearWeakRefs(PyObject *op)
 {
     PyWeakReference **list = list_of(op);
     PyObject *type, *value, *traceback;
-
     if (list == NULL || *list == NULL)
         return;
     PyErr_Fetch(&type, &value, &traceback);
     while (*list != NULL) {
         PyWeakReference *r = *list;
         PyObject *callback = r->wr_callback, *result;
-
         Py_INCREF(r);
         unlink_ref(r);
         r->wr_callback = NULL;
@@ -121,7 +115,6 @@ static PyObject *ref_call(PyObject *op, PyObject *args, PyObject *kwargs)
 static PyObject *ref_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op, *callback = NULL;
-
     (void)type, (void)kwargs;
     return PyArg_UnpackTuple(args, "ref", 1, 2, &op, &callback) ? PyWeakref_NewRef(op, callback) : NULL;
 }
@@ -174,7 +167,6 @@ typedef struct {
 PyObject *PyCapsule_New(void *pointer, const char *name, PyCapsule_Destructor at_end)
 {
     PyObject *op;
-
     if (pointer == NULL)
         return PyErr_Format(PyExc_ValueError, "PyCapsule_New called with null pointer");
     op = _PyObject_New(&PyCapsule_Type);
@@ -222,7 +214,6 @@ void *PyCapsule_Import(const char *name, int no_block)
     char text[200];
     PyObject *module, *op;
     void *pointer;
-
     (void)no_block;
     if (dot == NULL || (size_t)(dot - name) >= sizeof text)
         return PyErr_Format(PyExc_ImportError, "PyCapsule_Import could not import \"%s\"", name);

@@ -23,7 +23,6 @@
 static int take(cvm_value *args, size_t n, PyObject **objects)
 {
     size_t i;
-
     for (i = 0; i < MOST; i++)
         objects[i] = NULL;
     for (i = 0; i < n; i++)
@@ -35,7 +34,6 @@ static int take(cvm_value *args, size_t n, PyObject **objects)
 static cvm_value finish(PyObject **objects, PyObject *result)
 {
     size_t i;
-
     for (i = 0; i < MOST; i++)
         Py_XDECREF(objects[i]);
     return result != NULL ? py_to_value_steal(result) : CVM_NONE;
@@ -61,7 +59,6 @@ PROCEDURE(b_attr)
 {
     PyObject *op = py_from_value(args[0]), *name = op != NULL ? name_of(args[1]) : NULL;
     PyObject *value = name != NULL ? PyObject_GetAttr(op, name) : NULL;
-
     Py_XDECREF(name);
     Py_XDECREF(op);
     return value != NULL ? py_to_value_steal(value) : CVM_NONE;
@@ -71,7 +68,6 @@ PROCEDURE(b_set_attr)
 {
     PyObject *op = py_from_value(args[0]), *name = op != NULL ? name_of(args[1]) : NULL, *value = NULL;
     int code = name != NULL && (n < 3 || (value = py_from_value(args[2])) != NULL) ? PyObject_SetAttr(op, name, value) : -1;
-
     Py_XDECREF(value);
     Py_XDECREF(name);
     Py_XDECREF(op);
@@ -83,10 +79,8 @@ PROCEDURE(b_call_kw)
 {
     PyObject *f = py_from_value(args[0]), *list = f != NULL ? PyList_New(0) : NULL, *kwargs = NULL, *tuple, *result = NULL;
     cvm_value *rest = cvm_root(py_vm, args[1]);
-
     for (; list != NULL && *rest != CVM_NIL; *rest = CVM_PAIR_OF(*rest)->cdr) {
         PyObject *x = py_from_value(CVM_PAIR_OF(*rest)->car);
-
         if (x == NULL || PyList_Append(list, x) < 0)
             Py_CLEAR(list);
         Py_XDECREF(x);
@@ -105,7 +99,6 @@ PROCEDURE(b_call_kw)
 PROCEDURE(b_import)
 {
     PyObject *name = name_of(args[0]), *module = name != NULL ? PyImport_Import(name) : NULL;
-
     Py_XDECREF(name);
     return module != NULL ? py_to_value_steal(module) : CVM_NONE;
 }
@@ -116,7 +109,6 @@ PROCEDURE(b_module)
     PyObject *name = name_of(args[0]);
     const char *text = name != NULL ? PyUnicode_AsUTF8(name) : NULL;
     PyObject *module = text != NULL ? Py_XNewRef(PyImport_AddModule(text)) : NULL;
-
     Py_XDECREF(name);
     return module != NULL ? py_to_value_steal(module) : CVM_NONE;
 }
@@ -126,7 +118,6 @@ PROCEDURE(b_builtin)
 {
     PyObject *builtins = PyImport_AddModule("builtins"), *name = builtins != NULL ? name_of(args[0]) : NULL;
     PyObject *value = name != NULL ? PyObject_GetAttr(builtins, name) : NULL;
-
     Py_XDECREF(name);
     return value != NULL ? py_to_value_steal(value) : CVM_NONE;
 }
@@ -136,10 +127,8 @@ PROCEDURE(b_class)
 {
     PyObject *name = name_of(args[0]), *bases = name != NULL ? PyList_New(0) : NULL, *tuple, *dict, *type = NULL;
     cvm_value *rest = cvm_root(py_vm, args[1]);
-
     for (; bases != NULL && *rest != CVM_NIL; *rest = CVM_PAIR_OF(*rest)->cdr) {
         PyObject *x = py_from_value(CVM_PAIR_OF(*rest)->car);
-
         if (x == NULL || PyList_Append(bases, x) < 0)
             Py_CLEAR(bases);
         Py_XDECREF(x);
@@ -159,7 +148,6 @@ PROCEDURE(b_class)
 PROCEDURE(b_raise)
 {
     PyObject *op = py_from_value(args[0]), *value = n > 1 ? py_from_value(args[1]) : NULL;
-
     if (op != NULL && PyExceptionInstance_Check(op))
         PyErr_SetObject((PyObject *)(void *)Py_TYPE(op), op);
     else if (op != NULL && PyExceptionClass_Check(op))
@@ -177,7 +165,6 @@ static cvm_value b_catch(cvm *vm, cvm_value *args, size_t n)
     cvm *saved = py_vm;
     cvm_value v = cvm_call(vm, args[1], NULL, 0);
     PyObject *wanted, *type, *value, *traceback;
-
     (void)n;
     if (v != CVM_NONE)
         return CVM_FALSE;
@@ -220,7 +207,6 @@ PROCEDURE(b_len)
 {
     PyObject *op = py_from_value(args[0]);
     Py_ssize_t length = op != NULL ? PyObject_Size(op) : -1;
-
     Py_XDECREF(op);
     return length < 0 ? CVM_NONE : cvm_integer(py_vm, length);
 }
@@ -229,7 +215,6 @@ PROCEDURE(b_hash)
 {
     PyObject *op = py_from_value(args[0]);
     Py_hash_t h = op != NULL ? PyObject_Hash(op) : -1;
-
     Py_XDECREF(op);
     return h == -1 ? CVM_NONE : cvm_integer(py_vm, h);
 }
@@ -238,7 +223,6 @@ PROCEDURE(b_hash)
 PROCEDURE(b_next)
 {
     PyObject *it = py_from_value(args[0]), *x = it != NULL && PyIter_Check(it) ? PyIter_Next(it) : NULL;
-
     Py_XDECREF(it);
     return x != NULL ? py_to_value_steal(x) : PyErr_Occurred() ? CVM_NONE : CVM_FALSE;
 }
@@ -247,7 +231,6 @@ PROCEDURE(b_next)
 PROCEDURE(b_slice)
 {
     PyObject *o[MOST];
-
     return finish(o, take(args, n, o) ? PySlice_New(o[0], n > 1 ? o[1] : NULL, n > 2 ? o[2] : NULL) : NULL);
 }
 
@@ -255,7 +238,6 @@ PROCEDURE(b_slice)
 PROCEDURE(b_bytes)
 {
     PyObject *bytes = PyBytes_FromStringAndSize(cvm_bytes(args[0]), (Py_ssize_t)CVM_STRING_OF(args[0])->length);
-
     return bytes != NULL ? py_to_value_steal(bytes) : CVM_NONE;
 }
 
@@ -264,7 +246,6 @@ PROCEDURE(b_bytes_to_string)
 {
     PyObject *op = py_from_value(args[0]), *bytes = op != NULL ? PyBytes_FromObject(op) : NULL;
     cvm_value v = bytes != NULL ? cvm_string_new(py_vm, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes)) : CVM_NONE;
-
     Py_XDECREF(bytes);
     Py_XDECREF(op);
     return v;
@@ -315,7 +296,6 @@ static cvm_value b_close(cvm *vm, cvm_value *args, size_t n)
 static cvm_value b_with(cvm *vm, cvm_value *args, size_t n)
 {
     cvm_value *passed = cvm_root(vm, args[0]), *v;
-
     (void)n;
     if (!cvm_is(args[0], CVM_FOREIGN))
         return cvm_expected(vm, "with", "an object that can be closed", args[0]);

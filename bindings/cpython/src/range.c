@@ -4,14 +4,12 @@
 static Py_ssize_t length(PyObject *op)
 {
     cvm_value v = py_host_of(op);
-
     return v != CVM_NONE ? (Py_ssize_t)CVM_RANGE_OF(v)->length : -1;
 }
 
 static PyObject *item(PyObject *op, Py_ssize_t i)
 {
     cvm_value v = py_host_of(op);
-
     if (v == CVM_NONE)
         return NULL;
     if (i < 0 || (size_t)i >= CVM_RANGE_OF(v)->length)
@@ -22,7 +20,6 @@ static PyObject *item(PyObject *op, Py_ssize_t i)
 static PyObject *repr(PyObject *op)
 {
     cvm_value v = py_host_of(op);
-
     return v == CVM_NONE ? NULL : PyUnicode_FromFormat("range(%zd, %zd)", (Py_ssize_t)CVM_RANGE_OF(v)->start,
                                                        (Py_ssize_t)(CVM_RANGE_OF(v)->start + (intptr_t)CVM_RANGE_OF(v)->length));
 }

@@ -21,7 +21,6 @@ static cvm_value outside_ref(cvm_value v, size_t i)
 {
     PyObject *op = object_of(v);
     PyObject *x = cvm_is(v, CVM_ARRAY) ? PyList_GET_ITEM(op, i) : PyTuple_GET_ITEM(op, i);
-
     return x != NULL ? py_to_value(x) : CVM_NIL;
 }
 
@@ -31,7 +30,6 @@ static int outside_change(cvm_value array, size_t low, size_t high, const cvm_va
     PyObject *op = Py_NewRef(object_of(array)), *item = v != NULL ? py_from_item(*v) : NULL;
     PyObject *items = item != NULL ? PyTuple_Pack(1, item) : NULL;
     int ok = (v == NULL || items != NULL) && PyList_SetSlice(op, (Py_ssize_t)low, (Py_ssize_t)high, items) == 0;
-
     Py_XDECREF(items);
     Py_XDECREF(item);
     Py_DECREF(op);
@@ -70,7 +68,6 @@ cvm_value cvm_sequence_peek(cvm_value v, size_t i)
 static cvm_value item(cvm *vm, cvm_value v, size_t i)
 {
     cvm_value x;
-
     if (!cvm_is_outside(v))
         return cvm_sequence_peek(v, i);
     py_vm = vm;
@@ -83,7 +80,6 @@ static int equal_items(cvm *vm, cvm_value a, cvm_value b)
 {
     PyObject *x, *y;
     int same;
-
     if (!cvm_is(a, CVM_FOREIGN) && !cvm_is(b, CVM_FOREIGN))
         return cvm_equal(vm, a, b);
     py_vm = vm;
@@ -102,7 +98,6 @@ int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b)
     size_t scope = cvm_open(vm), i, n;
     cvm_value *x = cvm_root(vm, CVM_NIL), *y = cvm_root(vm, CVM_NIL);
     int same;
-
     if (cvm_is_tuple(*a) ? !cvm_is_tuple(*b) : !cvm_is(*a, CVM_ARRAY) || !cvm_is(*b, CVM_ARRAY))
         return 0;
     n = cvm_sequence_length(*a);
@@ -123,7 +118,6 @@ int py_equal_sequences(cvm *vm, cvm_value *a, cvm_value *b)
 void py_print_sequence(cvm *vm, cvm_value v, int quoted, FILE *out)
 {
     size_t i, length = cvm_sequence_length(v);
-
     if (cvm_is_outside(v)) {
         py_print_items(object_of(v), quoted, out);
         return;
@@ -159,7 +153,6 @@ CVM_BUILTIN_BODY(b_to_list)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL), *x = cvm_root(vm, CVM_NIL);
     size_t i;
-
     for (i = cvm_sequence_length(args[0]); i > 0 && *list != CVM_NONE; i--) {
         *x = item(vm, args[0], i - 1);
         *list = *x != CVM_NONE ? cvm_cons(vm, *x, *list) : CVM_NONE;
@@ -173,7 +166,6 @@ CVM_BUILTIN_BODY(b_tuple)
 {
     cvm_tuple *t = (cvm_tuple *)cvm_object_new(vm, CVM_TUPLE, offsetof(cvm_tuple, items) + n * sizeof *args);
     size_t i;
-
     if (t != NULL) {
         t->length = n;
         for (i = 0; i < n; i++)
@@ -188,7 +180,6 @@ CVM_BUILTIN_BODY(b_range_tuple)
     intptr_t start = 0, end;
     cvm_range *r;
     size_t i;
-
     for (i = 0; i < n; i++)
         if (!cvm_is_fixnum(args[i]))
             return cvm_expected(vm, "range-tuple", cvm_is_whole(args[i]) ? "a smaller whole number"
@@ -209,7 +200,6 @@ CVM_BUILTIN_BODY(b_tuple_p) { return cvm_boolean(cvm_is_tuple(args[0])); }
 CVM_BUILTIN_BODY(b_tuple_ref)
 {
     size_t i;
-
     if (!get_index(vm, "tuple-ref", args, &i))
         return CVM_NONE;
     return item(vm, args[0], i);
@@ -224,7 +214,6 @@ static int make_room(cvm *vm, cvm_value *array)
     size_t capacity = a->items != CVM_NIL ? CVM_VECTOR_OF(a->items)->length : 0;
     cvm_value bigger;
     size_t i;
-
     if (a->length < capacity)
         return 1;
     bigger = cvm_vector_new(vm, capacity < 4 ? 8 : 2 * capacity, CVM_NIL);
@@ -241,7 +230,6 @@ static int insert(cvm *vm, cvm_value *array, size_t i, cvm_value *v)
 {
     cvm_array *a;
     cvm_value *items;
-
     if (cvm_is_outside(*array))
         return outside_change(*array, i, i, v);
     if (!make_room(vm, array))
@@ -259,7 +247,6 @@ CVM_BUILTIN_BODY(b_array)
     cvm_value *items = cvm_root(vm, n > 0 ? cvm_vector_new(vm, n, CVM_NIL) : CVM_NIL);
     cvm_array *a = *items != CVM_NONE ? (cvm_array *)cvm_object_new(vm, CVM_ARRAY, sizeof *a) : NULL;
     size_t i;
-
     if (a == NULL)
         return CVM_NONE;
     for (i = 0; i < n; i++)
@@ -274,7 +261,6 @@ CVM_BUILTIN_BODY(b_array_p) { return cvm_boolean(cvm_is(args[0], CVM_ARRAY)); }
 CVM_BUILTIN_BODY(b_array_ref)
 {
     size_t i;
-
     if (!get_index(vm, "array-ref", args, &i))
         return CVM_NONE;
     return item(vm, args[0], i);
@@ -283,7 +269,6 @@ CVM_BUILTIN_BODY(b_array_ref)
 CVM_BUILTIN_BODY(b_array_set)
 {
     size_t i;
-
     if (!get_index(vm, "array-set!", args, &i))
         return CVM_NONE;
     if (cvm_is_outside(args[0]))
@@ -302,7 +287,6 @@ CVM_BUILTIN_BODY(b_array_push)
 CVM_BUILTIN_BODY(b_array_insert)
 {
     size_t i = cvm_index_of(args[1]), length = cvm_sequence_length(args[0]);
-
     if (i != length && !cvm_in_range(vm, "array-insert!", i, length))
         return CVM_NONE;
     return insert(vm, &args[0], i, &args[2]) ? args[2] : CVM_NONE;
@@ -314,7 +298,6 @@ CVM_BUILTIN_BODY(b_array_remove)
     cvm_value *v, *items;
     cvm_array *a;
     size_t i;
-
     if (!get_index(vm, "array-remove!", args, &i))
         return CVM_NONE;
     v = cvm_root(vm, item(vm, args[0], i));

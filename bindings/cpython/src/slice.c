@@ -6,7 +6,6 @@
 PyObject *PySlice_New(PyObject *start, PyObject *stop, PyObject *step)
 {
     PyObject *op = _PyObject_GC_New(&PySlice_Type);
-
     if (op == NULL)
         return NULL;
     S(op)->start = Py_NewRef(start != NULL ? start : Py_None);
@@ -19,7 +18,6 @@ PyObject *PySlice_New(PyObject *start, PyObject *stop, PyObject *step)
 int _PyEval_SliceIndex(PyObject *op, Py_ssize_t *i)
 {
     Py_ssize_t n;
-
     if (op == NULL || op == Py_None)
         return 1;
     if (!PyIndex_Check(op)) {
@@ -84,7 +82,6 @@ PyObject *py_subscript(PyObject *op, PyObject *key)
     const PySequenceMethods *methods = base->tp_as_sequence;
     Py_ssize_t start, stop, step, n, i;
     PyObject *result;
-
     if (PyIndex_Check(key)) {
         i = PyNumber_AsSsize_t(key, PyExc_IndexError);
         if (i == -1 && PyErr_Occurred())
@@ -102,7 +99,6 @@ PyObject *py_subscript(PyObject *op, PyObject *key)
            : base == &PyBytes_Type ? PyBytes_FromStringAndSize(NULL, n) : PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(op));
     for (i = 0; result != NULL && i < n; i++) {
         Py_ssize_t from = start + i * step;
-
         if (base == &PyList_Type)
             PyList_SET_ITEM(result, i, Py_NewRef(PyList_GET_ITEM(op, from)));
         else if (base == &PyTuple_Type)
@@ -142,7 +138,6 @@ static PyObject *repr(PyObject *op)
 static PyObject *slice_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *a, *b = NULL, *c = NULL;
-
     (void)type, (void)kwargs;
     if (!PyArg_UnpackTuple(args, "slice", 1, 3, &a, &b, &c))
         return NULL;

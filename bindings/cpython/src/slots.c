@@ -7,7 +7,6 @@
 PyObject *py_lookup_special(PyObject *op, const char *name)
 {
     PyObject *n = py_str(name), *f = n != NULL ? _PyType_Lookup(Py_TYPE(op), n) : NULL;
-
     if (f == NULL || Py_TYPE(f)->tp_descr_get == NULL)
         return Py_XNewRef(f);
     Py_INCREF(f);
@@ -20,7 +19,6 @@ PyObject *py_lookup_special(PyObject *op, const char *name)
 static PyObject *call(PyObject *op, const char *name, PyObject *a, PyObject *b, int *missing)
 {
     PyObject *f = py_lookup_special(op, name), *args[2] = { a, b }, *result;
-
     *missing = f == NULL && !PyErr_Occurred();
     if (f == NULL)
         return NULL;
@@ -33,7 +31,6 @@ static PyObject *must_call(PyObject *op, const char *name, PyObject *a, PyObject
 {
     int missing;
     PyObject *result = call(op, name, a, b, &missing);
-
     if (missing)
         PyErr_Format(PyExc_TypeError, "'%.200s' object has no %s", Py_TYPE(op)->tp_name, name);
     return result;
@@ -50,7 +47,6 @@ static PyObject *binary(PyObject *a, PyObject *b, const char *name, const char *
 {
     int missing = 1;
     PyObject *result = NULL;
-
     (void)self;
     result = call(a, name, b, NULL, &missing);
     if (result != NULL ? result != Py_NotImplemented : !missing)
@@ -88,7 +84,6 @@ static int slot_bool(PyObject *op)
 {
     PyObject *result = must_call(op, "__bool__", NULL, NULL);
     int yes = result != NULL ? PyObject_IsTrue(result) : -1;
-
     Py_XDECREF(result);
     return yes;
 }
@@ -97,7 +92,6 @@ static Py_ssize_t slot_length(PyObject *op)
 {
     PyObject *result = must_call(op, "__len__", NULL, NULL);
     Py_ssize_t n = result != NULL ? PyNumber_AsSsize_t(result, PyExc_OverflowError) : -1;
-
     Py_XDECREF(result);
     if (n < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_ValueError, "__len__() should return >= 0");
@@ -120,7 +114,6 @@ static int slot_ass_subscript(PyObject *op, PyObject *key, PyObject *value)
 static PyObject *slot_item(PyObject *op, Py_ssize_t i)
 {
     PyObject *key = PyLong_FromSsize_t(i), *result = key != NULL ? slot_subscript(op, key) : NULL;
-
     Py_XDECREF(key);
     return result;
 }
@@ -129,7 +122,6 @@ static int slot_ass_item(PyObject *op, Py_ssize_t i, PyObject *value)
 {
     PyObject *key = PyLong_FromSsize_t(i);
     int code = key != NULL ? slot_ass_subscript(op, key, value) : -1;
-
     Py_XDECREF(key);
     return code;
 }
@@ -138,7 +130,6 @@ static int slot_contains(PyObject *op, PyObject *x)
 {
     PyObject *result = must_call(op, "__contains__", x, NULL);
     int yes = result != NULL ? PyObject_IsTrue(result) : -1;
-
     Py_XDECREF(result);
     return yes;
 }
@@ -148,7 +139,6 @@ static Py_hash_t slot_hash(PyObject *op)
     PyObject *result = must_call(op, "__hash__", NULL, NULL);
     Py_hash_t h = result == NULL ? -1 : PyLong_Check(result) ? (Py_hash_t)PyLong_AsUnsignedLongLongMask(result)
                 : (PyErr_SetString(PyExc_TypeError, "__hash__ method should return an integer"), -1);
-
     Py_XDECREF(result);
     return h == -1 && !PyErr_Occurred() ? -2 : h;
 }
@@ -158,7 +148,6 @@ static PyObject *slot_richcompare(PyObject *a, PyObject *b, int op)
     static const char *const names[] = { "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__" };
     int missing;
     PyObject *result = call(a, names[op], b, NULL, &missing);
-
     if (missing)
         Py_RETURN_NOTIMPLEMENTED;
     return result;
@@ -167,7 +156,6 @@ static PyObject *slot_richcompare(PyObject *a, PyObject *b, int op)
 static PyObject *slot_next(PyObject *op)
 {
     PyObject *result = must_call(op, "__next__", NULL, NULL);
-
     if (result == NULL && PyErr_ExceptionMatches(PyExc_StopIteration))
         PyErr_Clear();
     return result;
@@ -176,7 +164,6 @@ static PyObject *slot_next(PyObject *op)
 static PyObject *slot_call(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *f = py_lookup_special(op, "__call__"), *result = f != NULL ? PyObject_Call(f, args, kwargs) : NULL;
-
     Py_XDECREF(f);
     return result;
 }
@@ -184,7 +171,6 @@ static PyObject *slot_call(PyObject *op, PyObject *args, PyObject *kwargs)
 static int slot_init(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *f = py_lookup_special(op, "__init__"), *result = f != NULL ? PyObject_Call(f, args, kwargs) : NULL;
-
     Py_XDECREF(f);
     return done(result);
 }
@@ -193,7 +179,6 @@ static PyObject *slot_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *f = PyObject_GetAttrString((PyObject *)(void *)type, "__new__"), *all = NULL, *result = NULL;
     PyObject *self = f != NULL ? PyTuple_Pack(1, (PyObject *)(void *)type) : NULL;
-
     if (self != NULL)
         all = PySequence_Concat(self, args);
     if (all != NULL)
@@ -208,7 +193,6 @@ static void slot_finalize(PyObject *op)
 {
     int missing;
     PyObject *result = call(op, "__del__", NULL, NULL, &missing);
-
     if (result == NULL && !missing)
         PyErr_WriteUnraisable(op);
     Py_XDECREF(result);
@@ -218,7 +202,6 @@ static PyObject *slot_getattro(PyObject *op, PyObject *name)
 {
     int missing;
     PyObject *value = call(op, "__getattribute__", name, NULL, &missing);
-
     if (value != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return value;
     PyErr_Clear();
@@ -282,7 +265,6 @@ WRAPPER(wrap_init) { UNUSED(); return none_if(SLOT(initproc)(op, args, kwargs));
 WRAPPER(wrap_next)
 {
     PyObject *x;
-
     UNUSED();
     x = SLOT(iternextfunc)(op);
     if (x == NULL && !PyErr_Occurred())
@@ -294,7 +276,6 @@ WRAPPER(wrap_item)
 {
     PyObject *x;
     Py_ssize_t i;
-
     UNUSED();
     ARGS(1, &x);
     i = PyNumber_AsSsize_t(x, PyExc_IndexError);
@@ -306,7 +287,6 @@ WRAPPER(wrap_item)
 WRAPPER(wrap_get)
 {
     PyObject *x, *type = NULL;
-
     UNUSED();
     if (!PyArg_UnpackTuple(args, "__get__", 1, 2, &x, &type))
         return NULL;
@@ -399,7 +379,6 @@ typedef struct {
 static PyObject *wrapper_new(const slot_def *def, PyTypeObject *type, PyObject *self)
 {
     PyObject *op = _PyObject_GC_New(&PyWrapperDescr_Type);
-
     if (op == NULL)
         return NULL;
     W(op)->def = def;
@@ -433,7 +412,6 @@ static PyObject *wrapper_call(PyObject *op, PyObject *args, PyObject *kwargs)
     const slot_def *def = W(op)->def;
     PyObject *self = W(op)->self, *rest = NULL, *result;
     void *slot;
-
     if (self == NULL) {
         if (PyTuple_GET_SIZE(args) < 1 || !PyObject_TypeCheck(PyTuple_GET_ITEM(args, 0), W(op)->type))
             return PyErr_Format(PyExc_TypeError, "descriptor '%s' requires a '%.100s' object", def->name, W(op)->type->tp_name);
@@ -464,7 +442,6 @@ static PyObject *call_new(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     PyTypeObject *owner = (PyTypeObject *)(void *)self, *type;
     PyObject *rest, *op;
-
     if (PyTuple_GET_SIZE(args) < 1 || !PyType_Check(PyTuple_GET_ITEM(args, 0)))
         return PyErr_Format(PyExc_TypeError, "%s.__new__(X): X is not a type object", owner->tp_name);
     type = (PyTypeObject *)(void *)PyTuple_GET_ITEM(args, 0);
@@ -483,11 +460,9 @@ static PyMethodDef new_def = { "__new__", _PyCFunction_CAST(call_new), METH_VARA
 int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict)
 {
     const slot_def *def;
-
     for (def = defs; def->name != NULL; def++) {
         void *slot = PyType_GetSlot(type, def->slot);
         PyObject *value;
-
         if (slot == NULL || def->wrap == NULL || PyDict_GetItemString(dict, def->name) != NULL
             || (type->tp_base != NULL && PyType_GetSlot(type->tp_base, def->slot) == slot))
             continue;
@@ -505,7 +480,6 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict)
         && (type->tp_base == NULL || type->tp_new != type->tp_base->tp_new)) {
         PyObject *f = PyCFunction_NewEx(&new_def, (PyObject *)(void *)type, NULL);
         int code = f != NULL ? PyDict_SetItemString(dict, "__new__", f) : -1;
-
         Py_XDECREF(f);
         return code;
     }
@@ -515,7 +489,6 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict)
 static void put_slot(PyHeapTypeObject *ht, const slot_def *def, void *value)
 {
     PyTypeObject *type = &ht->ht_type;
-
 #define tp(name) type->tp_##name
 #define nb(name) ht->as_number.nb_##name
 #define sq(name) ht->as_sequence.sq_##name
@@ -532,10 +505,8 @@ static void put_slot(PyHeapTypeObject *ht, const slot_def *def, void *value)
 int py_fix_slots(PyTypeObject *type)
 {
     const slot_def *def;
-
     for (def = defs; def->name != NULL; def++) {
         PyObject *name = py_str(def->name), *f = name != NULL ? _PyType_Lookup(type, name) : NULL;
-
         if (f == NULL) {
             if (PyErr_Occurred())
                 return -1;

@@ -19,7 +19,6 @@ void _Py_NoReference(PyObject *op)
 static py_static *find(py_static *all, size_t capacity, const PyObject *op)
 {
     size_t at = ((uintptr_t)op >> 4) * 2654435761u & (capacity - 1);
-
     while (all[at].ob != NULL && all[at].ob != op)
         at = (at + 1) & (capacity - 1);
     return &all[at];
@@ -29,7 +28,6 @@ static int grow(py_state *py)
 {
     size_t capacity = py->static_capacity != 0 ? 2 * py->static_capacity : 256, i;
     py_static *all = calloc(capacity, sizeof *all);
-
     if (all == NULL)
         return 0;
     for (i = 0; i < py->static_capacity; i++)
@@ -45,7 +43,6 @@ py_static *py_static_of(PyObject *op)
 {
     py_state *py = PY;
     py_static *s;
-
     if (2 * py->static_count >= py->static_capacity && !grow(py))
         return NULL;
     s = find(py->statics, py->static_capacity, op);

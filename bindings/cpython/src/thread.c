@@ -14,7 +14,6 @@ typedef struct lock {
 PyThread_type_lock PyThread_allocate_lock(void)
 {
     lock *l = calloc(1, sizeof *l);
-
     if (l != NULL && pthread_mutex_init(&l->mutex, NULL) != 0) {
         free(l);
         return NULL;
@@ -30,7 +29,6 @@ PyThread_type_lock PyThread_allocate_lock(void)
 void PyThread_free_lock(PyThread_type_lock p)
 {
     lock *l = p;
-
     pthread_cond_destroy(&l->released);
     pthread_mutex_destroy(&l->mutex);
     free(l);
@@ -40,7 +38,6 @@ int PyThread_acquire_lock(PyThread_type_lock p, int waits)
 {
     lock *l = p;
     int free_now;
-
     pthread_mutex_lock(&l->mutex);
     while (l->taken && waits)
         pthread_cond_wait(&l->released, &l->mutex);
@@ -53,7 +50,6 @@ int PyThread_acquire_lock(PyThread_type_lock p, int waits)
 void PyThread_release_lock(PyThread_type_lock p)
 {
     lock *l = p;
-
     pthread_mutex_lock(&l->mutex);
     l->taken = 0;
     pthread_cond_signal(&l->released);
@@ -69,7 +65,6 @@ unsigned long PyThread_get_thread_ident(void)
 PyThreadState *PyThreadState_Swap(PyThreadState *state)
 {
     cvm *before = py_vm;
-
     py_vm = (cvm *)(void *)state;
     return (PyThreadState *)(void *)before;
 }

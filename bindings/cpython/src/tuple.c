@@ -6,7 +6,6 @@
 PyObject *PyTuple_New(Py_ssize_t n)
 {
     PyObject *op = py_alloc(&PyTuple_Type, n);
-
     if (op == NULL)
         return PyErr_NoMemory();
     T(op)->filled = 1;
@@ -19,7 +18,6 @@ PyObject **_PyTuple_Fill(PyObject *op)
 {
     cvm_value v = py_host_of(op);
     Py_ssize_t i;
-
     if (v == CVM_NONE)
         Py_FatalError("the items of a tuple are looked at after its host object has gone");
     for (i = 0; i < PyTuple_GET_SIZE(op); i++) {
@@ -38,7 +36,6 @@ PyObject *PyTuple_Pack(Py_ssize_t n, ...)
     PyObject *op = PyTuple_New(n);
     va_list args;
     Py_ssize_t i;
-
     va_start(args, n);
     for (i = 0; op != NULL && i < n; i++)
         T(op)->ob_item[i] = Py_NewRef(va_arg(args, PyObject *));
@@ -50,7 +47,6 @@ PyObject *py_vec_to_tuple(PyObject *const *args, Py_ssize_t n)
 {
     PyObject *op = PyTuple_New(n);
     Py_ssize_t i;
-
     for (i = 0; op != NULL && i < n; i++)
         T(op)->ob_item[i] = Py_NewRef(args[i]);
     return op;
@@ -81,7 +77,6 @@ PyObject *PyTuple_GetItem(PyObject *op, Py_ssize_t i)
 int PyTuple_SetItem(PyObject *op, Py_ssize_t i, PyObject *item)
 {
     PyObject *old;
-
     if (!check(op) || i < 0 || i >= PyTuple_GET_SIZE(op) || T(op)->seen) {
         Py_XDECREF(item);
         if (!PyErr_Occurred())
@@ -109,7 +104,6 @@ PyObject *PyTuple_GetSlice(PyObject *op, Py_ssize_t low, Py_ssize_t high)
 static void dealloc(PyObject *op)
 {
     Py_ssize_t i;
-
     PyObject_GC_UnTrack(op);
     for (i = PyTuple_GET_SIZE(op); T(op)->filled && i-- > 0;)
         Py_XDECREF(T(op)->ob_item[i]);
@@ -119,7 +113,6 @@ static void dealloc(PyObject *op)
 static int traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_ssize_t i;
-
     for (i = 0; T(op)->filled && i < PyTuple_GET_SIZE(op); i++)
         Py_VISIT(T(op)->ob_item[i]);
     return 0;
@@ -130,14 +123,12 @@ static PyObject *repr(PyObject *op)
 {
     PyObject *text = PyUnicode_FromString("("), *part;
     Py_ssize_t i, n = PyTuple_GET_SIZE(op);
-
     if (Py_EnterRecursiveCall(" while getting the repr of a tuple")) {
         Py_XDECREF(text);
         return NULL;
     }
     for (i = 0; text != NULL && i < n; i++) {
         PyObject *item = PyObject_Repr(PyTuple_GET_ITEM(op, i));
-
         part = item != NULL ? PyUnicode_FromFormat("%s%U", i > 0 ? ", " : "", item) : NULL;
         PyUnicode_Append(&text, part);
         Py_XDECREF(part);
@@ -161,7 +152,6 @@ static PyObject *concat(PyObject *a, PyObject *b)
 {
     Py_ssize_t i, n = PyTuple_GET_SIZE(a);
     PyObject *both;
-
     if (!PyTuple_Check(b))
         return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not \"%.200s\") to tuple", Py_TYPE(b)->tp_name);
     both = PyTuple_New(n + PyTuple_GET_SIZE(b));
@@ -174,7 +164,6 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
 {
     Py_ssize_t i, n = PyTuple_GET_SIZE(op);
     PyObject *result;
-
     times = Py_MAX(times, 0);
     if (n > 0 && times > PY_SSIZE_T_MAX / 16 / n)
         return PyErr_NoMemory();
@@ -188,7 +177,6 @@ static int contains(PyObject *op, PyObject *x)
 {
     Py_ssize_t i;
     int same = 0;
-
     for (i = 0; same == 0 && i < PyTuple_GET_SIZE(op); i++)
         same = PyObject_RichCompareBool(PyTuple_GET_ITEM(op, i), x, Py_EQ);
     return same;
@@ -197,14 +185,12 @@ static int contains(PyObject *op, PyObject *x)
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
     Py_ssize_t i, n, m;
-
     if (!PyTuple_Check(a) || !PyTuple_Check(b))
         Py_RETURN_NOTIMPLEMENTED;
     n = PyTuple_GET_SIZE(a);
     m = PyTuple_GET_SIZE(b);
     for (i = 0; i < n && i < m; i++) {
         int same = PyObject_RichCompareBool(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i), Py_EQ);
-
         if (same < 0)
             return NULL;
         if (same == 0) {
@@ -220,10 +206,8 @@ static Py_hash_t hash(PyObject *op)
 {
     Py_uhash_t h = 0x345678;
     Py_ssize_t i;
-
     for (i = 0; i < PyTuple_GET_SIZE(op); i++) {
         Py_hash_t one = PyObject_Hash(PyTuple_GET_ITEM(op, i));
-
         if (one == -1)
             return -1;
         h = (h ^ (Py_uhash_t)one) * 1000003u + (h >> 11);
@@ -235,7 +219,6 @@ static PyObject *tuple_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *x = NULL, *items, *op;
     Py_ssize_t i;
-
     (void)kwargs;
     if (!PyArg_ParseTuple(args, "|O:tuple", &x))
         return NULL;

@@ -60,7 +60,6 @@ static void slot_clear_weakrefs(rrc_heap *heap, rrc_object *ob)
 static void tell_header(PyTypeObject *type)
 {
     rrc_type *rrc = &type->ob_base.rrc;
-
     rrc->tp_name = type->tp_name;
     rrc->tp_basicsize = (size_t)type->tp_basicsize;
     rrc->tp_itemsize = (size_t)type->tp_itemsize;
@@ -89,7 +88,6 @@ PyObject *py_type_mro(PyTypeObject *type)
     PyObject *list = PyList_New(0), *mro;
     PyTypeObject *t;
     Py_ssize_t i;
-
     for (i = 0; list != NULL && (t = mro_at(type, i)) != NULL; i++)
         if (PyList_Append(list, OBJECT(t)) < 0)
             Py_CLEAR(list);
@@ -101,7 +99,6 @@ PyObject *py_type_mro(PyTypeObject *type)
 static int in_tail(PyObject *list, PyObject *x)
 {
     Py_ssize_t i;
-
     for (i = 1; i < PyList_GET_SIZE(list); i++)
         if (PyList_GET_ITEM(list, i) == x)
             return 1;
@@ -113,10 +110,8 @@ static PyObject *linearize(PyTypeObject *type, PyObject *bases)
 {
     PyObject *result = PyList_New(0), *lists = PyList_New(0), *list;
     Py_ssize_t i, k;
-
     for (i = 0; lists != NULL && i < PyTuple_GET_SIZE(bases); i++) {
         PyObject *mro = py_type_mro(TYPE(PyTuple_GET_ITEM(bases, i)));
-
         list = mro != NULL ? PySequence_List(mro) : NULL;
         if (list == NULL || PyList_Append(lists, list) < 0)
             Py_CLEAR(lists);
@@ -129,7 +124,6 @@ static PyObject *linearize(PyTypeObject *type, PyObject *bases)
     for (;;) {
         PyObject *next = NULL;
         int left = 0;
-
         for (i = 0; next == NULL && i < PyList_GET_SIZE(lists); i++) {
             if (PyList_GET_SIZE(PyList_GET_ITEM(lists, i)) == 0)
                 continue;
@@ -149,7 +143,6 @@ static PyObject *linearize(PyTypeObject *type, PyObject *bases)
             goto failed;
         for (i = 0; i < PyList_GET_SIZE(lists); i++) {
             PyObject *each = PyList_GET_ITEM(lists, i);
-
             if (PyList_GET_SIZE(each) > 0 && PyList_GET_ITEM(each, 0) == next && PyList_SetSlice(each, 0, 1, NULL) < 0)
                 goto failed;
         }
@@ -168,7 +161,6 @@ int PyType_IsSubtype(PyTypeObject *type, PyTypeObject *base)
 {
     Py_ssize_t i;
     PyTypeObject *t;
-
     for (i = 0; (t = mro_at(type, i)) != NULL; i++)
         if (t == base)
             return 1;
@@ -261,7 +253,6 @@ int PyType_Ready(PyTypeObject *type)
 {
     Py_ssize_t i;
     PyTypeObject *base;
-
     if (type->tp_flags & Py_TPFLAGS_READY)
         return tell_vm(type);
     if (type->tp_base == NULL && type != &PyBaseObject_Type)
@@ -287,7 +278,6 @@ int PyType_Ready(PyTypeObject *type)
 static int add(PyObject *dict, const char *name, PyObject *value)
 {
     int code = -1;
-
     if (value != NULL)
         code = PyDict_GetItemString(dict, name) != NULL ? 0 : PyDict_SetItemString(dict, name, value);
     Py_XDECREF(value);
@@ -299,15 +289,12 @@ static int fill_dict(PyTypeObject *type, PyObject *dict)
     PyMethodDef *m;
     PyGetSetDef *g;
     PyMemberDef *f;
-
     for (m = type->tp_methods; m != NULL && m->ml_name != NULL; m++) {
         PyObject *value;
-
         if (m->ml_flags & METH_CLASS) {
             value = PyDescr_NewClassMethod(type, m);
         } else if (m->ml_flags & METH_STATIC) {
             PyObject *function = PyCFunction_NewEx(m, NULL, NULL);
-
             value = function != NULL ? PyStaticMethod_New(function) : NULL;
             Py_XDECREF(function);
         } else {
@@ -331,7 +318,6 @@ PyObject *py_type_dict(PyTypeObject *type)
 {
     py_static *s;
     PyObject *dict;
-
     if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
         return type->tp_dict;
     s = py_static_of(OBJECT(type));
@@ -354,10 +340,8 @@ PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
 {
     Py_ssize_t i;
     PyTypeObject *t;
-
     for (i = 0; (t = mro_at(type, i)) != NULL; i++) {
         PyObject *dict = py_type_dict(t), *value = dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
-
         if (value != NULL)
             return value;
         if (PyErr_Occurred())
@@ -377,7 +361,6 @@ static void subtype_dealloc(PyObject *op)
 {
     PyTypeObject *type = Py_TYPE(op), *base = type;
     PyObject **dict;
-
     if (PyType_IS_GC(type))
         PyObject_GC_UnTrack(op);
     while (base->tp_dealloc == subtype_dealloc)
@@ -398,7 +381,6 @@ static int subtype_traverse(PyObject *op, visitproc visit, void *arg)
 {
     PyTypeObject *type = Py_TYPE(op), *base = type;
     PyObject **dict = _PyObject_GetDictPtr(op);
-
     while (base->tp_traverse == subtype_traverse)
         base = base->tp_base;
     if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
@@ -412,7 +394,6 @@ static int subtype_clear(PyObject *op)
 {
     PyTypeObject *type = Py_TYPE(op), *base = type;
     PyObject **dict = _PyObject_GetDictPtr(op);
-
     while (base->tp_clear == subtype_clear)
         base = base->tp_base;
     if (dict != NULL && type->tp_dictoffset != base->tp_dictoffset)
@@ -424,7 +405,6 @@ static char *copy_text(const char *text)
 {
     size_t n = strlen(text) + 1;
     char *copy = PyMem_Malloc(n);
-
     if (copy != NULL)
         memcpy(copy, text, n);
     else
@@ -437,10 +417,8 @@ static PyTypeObject *best_base(PyObject *bases)
 {
     PyTypeObject *best = NULL;
     Py_ssize_t i;
-
     for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
         PyTypeObject *base = TYPE(PyTuple_GET_ITEM(bases, i));
-
         if (!PyType_Check(OBJECT(base)) || PyType_Ready(base) < 0) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_TypeError, "bases must be types");
@@ -464,7 +442,6 @@ static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyO
     PyTypeObject *base = best_base(bases), *type;
     PyHeapTypeObject *ht = base != NULL ? (PyHeapTypeObject *)(void *)metatype->tp_alloc(metatype, 0) : NULL;
     const char *dot = strrchr(name, '.');
-
     if (ht == NULL)
         return NULL;
     type = &ht->ht_type;
@@ -483,7 +460,6 @@ static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyO
     type->tp_dict = PyDict_New();
     if (PyTuple_GET_SIZE(bases) > 1 || base->tp_mro != NULL) {
         PyObject *order = linearize(type, bases);
-
         type->tp_mro = order != NULL ? PyList_AsTuple(order) : NULL;
         Py_XDECREF(order);
         if (type->tp_mro == NULL)
@@ -500,7 +476,6 @@ static PyHeapTypeObject *heap_type(PyTypeObject *metatype, const char *name, PyO
 static void extend(PyTypeObject *type, int wants_dict, int wants_weakrefs)
 {
     const PyTypeObject *base = type->tp_base;
-
     if (type->tp_basicsize == 0)
         type->tp_basicsize = base->tp_basicsize;
     type->tp_itemsize = type->tp_itemsize != 0 ? type->tp_itemsize : base->tp_itemsize;
@@ -519,7 +494,6 @@ static void extend(PyTypeObject *type, int wants_dict, int wants_weakrefs)
 static void set_slot(PyHeapTypeObject *ht, int slot, void *value)
 {
     PyTypeObject *type = &ht->ht_type;
-
 #define tp(name) type->tp_##name
 #define nb(name) ht->as_number.nb_##name
 #define sq(name) ht->as_sequence.sq_##name
@@ -535,7 +509,6 @@ static void set_slot(PyHeapTypeObject *ht, int slot, void *value)
 void *PyType_GetSlot(PyTypeObject *type, int slot)
 {
     void *value = NULL;
-
 #undef nb
 #undef sq
 #undef mp
@@ -551,7 +524,6 @@ void *PyType_GetSlot(PyTypeObject *type, int slot)
 #define tp(name) ((const void *)&type->tp_##name)
 #define CPY_GET_SLOT(group, name) case Py_##group##_##name: memcpy(&value, group(name), sizeof value); break;
     static const void *const none = NULL;
-
     switch (slot) {
         CPY_SLOTS(CPY_GET_SLOT)
     }
@@ -565,7 +537,6 @@ PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject
     PyTypeObject *type;
     const PyType_Slot *slot;
     const char *dot = strrchr(spec->name, '.');
-
     for (slot = spec->slots; bases == NULL && slot->slot != 0; slot++)
         if (slot->slot == Py_tp_base || slot->slot == Py_tp_bases)
             bases = slot->pfunc;
@@ -583,7 +554,6 @@ PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject
             set_slot(ht, slot->slot, slot->pfunc);
     if (type->tp_members != NULL) {
         const PyMemberDef *m;
-
         for (m = type->tp_members; m->name != NULL; m++) {
             if (strcmp(m->name, "__weaklistoffset__") == 0)
                 type->tp_weaklistoffset = m->offset;
@@ -599,7 +569,6 @@ PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject
     ht->ht_module = Py_XNewRef(module);
     if (dot != NULL) {
         PyObject *name = PyUnicode_FromStringAndSize(spec->name, dot - spec->name);
-
         if (name == NULL || PyDict_SetItemString(type->tp_dict, "__module__", name) < 0)
             goto failed;
         Py_DECREF(name);
@@ -623,12 +592,10 @@ static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kw
     PyTypeObject *type;
     const char *text;
     Py_ssize_t i;
-
     if (!PyArg_ParseTuple(args, "UO!O!:type", &name, &PyTuple_Type, &bases, &PyDict_Type, &dict))
         return NULL;
     for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
         PyTypeObject *meta = Py_TYPE(PyTuple_GET_ITEM(bases, i));
-
         if (meta != metatype && PyType_IsSubtype(meta, metatype)) {
             if (meta->tp_new != metatype->tp_new)
                 return meta->tp_new(meta, args, kwargs);
@@ -689,7 +656,6 @@ static PyObject *type_call(PyObject *callable, PyObject *args, PyObject *kwargs)
 {
     PyTypeObject *type = TYPE(callable);
     PyObject *op;
-
     if (type->tp_new == NULL)
         return PyErr_Format(PyExc_TypeError, "cannot create '%.100s' instances", type->tp_name);
     op = type->tp_new(type, args, kwargs);
@@ -703,7 +669,6 @@ static PyObject *type_call(PyObject *callable, PyObject *args, PyObject *kwargs)
 PyObject *PyType_GenericAlloc(PyTypeObject *type, Py_ssize_t n)
 {
     PyObject *op = py_alloc(type, n);
-
     if (op == NULL)
         return PyErr_NoMemory();
     if (PyType_IS_GC(type))
@@ -720,7 +685,6 @@ PyObject *PyType_GenericNew(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static void type_dealloc(PyObject *op)
 {
     PyHeapTypeObject *ht = HEAP(op);
-
     PyObject_GC_UnTrack(op);
     Py_XDECREF(ht->ht_type.tp_dict);
     Py_XDECREF(ht->ht_type.tp_bases);
@@ -736,7 +700,6 @@ static void type_dealloc(PyObject *op)
 static int type_traverse(PyObject *op, visitproc visit, void *arg)
 {
     PyHeapTypeObject *ht = HEAP(op);
-
     if (!(ht->ht_type.tp_flags & Py_TPFLAGS_HEAPTYPE))
         return 0;
     Py_VISIT(ht->ht_type.tp_dict);
@@ -753,13 +716,11 @@ static int type_traverse(PyObject *op, visitproc visit, void *arg)
 static int type_clear(PyObject *op)
 {
     PyHeapTypeObject *ht = HEAP(op);
-
     if (ht->ht_type.tp_dict != NULL)
         PyDict_Clear(ht->ht_type.tp_dict);
     Py_CLEAR(ht->ht_module);
     if (ht->ht_type.tp_mro != NULL) {
         PyObject *mro = ht->ht_type.tp_mro;
-
         ht->ht_type.tp_mro = NULL;
         Py_DECREF(mro);
     }
@@ -775,7 +736,6 @@ static PyObject *type_repr(PyObject *op)
 static PyObject *type_getattro(PyObject *op, PyObject *name)
 {
     PyObject *meta = _PyType_Lookup(Py_TYPE(op), name), *value;
-
     Py_XINCREF(meta);
     if (meta == NULL && PyErr_Occurred())
         return NULL;
@@ -790,7 +750,6 @@ static PyObject *type_getattro(PyObject *op, PyObject *name)
         Py_INCREF(value);
         if (Py_TYPE(value)->tp_descr_get != NULL) {
             PyObject *bound = Py_TYPE(value)->tp_descr_get(value, NULL, op);
-
             Py_DECREF(value);
             return bound;
         }
@@ -809,7 +768,6 @@ static PyObject *type_getattro(PyObject *op, PyObject *name)
 static int type_setattro(PyObject *op, PyObject *name, PyObject *value)
 {
     int code;
-
     if (!(TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         PyErr_Format(PyExc_TypeError, "cannot set '%U' attribute of immutable type '%s'", name, TYPE(op)->tp_name);
         return -1;
@@ -834,7 +792,6 @@ static PyObject *get_module(PyObject *op, void *none)
 {
     PyObject *module = TYPE(op)->tp_flags & Py_TPFLAGS_HEAPTYPE ? PyDict_GetItemString(TYPE(op)->tp_dict, "__module__") : NULL;
     const char *dot = strrchr(TYPE(op)->tp_name, '.');
-
     (void)none;
     return module != NULL ? Py_NewRef(module) : dot != NULL ? PyUnicode_FromStringAndSize(TYPE(op)->tp_name, dot - TYPE(op)->tp_name)
                                                             : PyUnicode_FromString("builtins");
@@ -866,7 +823,6 @@ unsigned long PyType_GetFlags(PyTypeObject *type) { return type->tp_flags; }
 PyObject *PyType_GetName(PyTypeObject *type)
 {
     const char *dot = strrchr(type->tp_name, '.');
-
     return type->tp_flags & Py_TPFLAGS_HEAPTYPE ? Py_NewRef(HEAP(type)->ht_name)
                                                 : PyUnicode_FromString(dot != NULL ? dot + 1 : type->tp_name);
 }
@@ -876,14 +832,12 @@ PyObject *PyType_GetQualName(PyTypeObject *type) { return PyType_GetName(type); 
 PyObject *PyType_GetModule(PyTypeObject *type)
 {
     PyObject *module = type->tp_flags & Py_TPFLAGS_HEAPTYPE ? HEAP(type)->ht_module : NULL;
-
     return module != NULL ? module : PyErr_Format(PyExc_TypeError, "PyType_GetModule: Type '%s' has no associated module", type->tp_name);
 }
 
 void *PyType_GetModuleState(PyTypeObject *type)
 {
     PyObject *module = PyType_GetModule(type);
-
     return module != NULL ? PyModule_GetState(module) : NULL;
 }
 
@@ -891,7 +845,6 @@ PyObject *PyType_GetModuleByDef(PyTypeObject *type, struct PyModuleDef *def)
 {
     PyTypeObject *t;
     Py_ssize_t i;
-
     for (i = 0; (t = mro_at(type, i)) != NULL; i++)
         if ((t->tp_flags & Py_TPFLAGS_HEAPTYPE) && HEAP(t)->ht_module != NULL && PyModule_GetDef(HEAP(t)->ht_module) == def)
             return HEAP(t)->ht_module;
@@ -920,7 +873,6 @@ static PyObject *object_richcompare(PyObject *a, PyObject *b, int op)
     if (op == Py_NE && Py_TYPE(a)->tp_richcompare != NULL && Py_TYPE(a)->tp_richcompare != object_richcompare) {
         PyObject *same = Py_TYPE(a)->tp_richcompare(a, b, Py_EQ);
         int yes;
-
         if (same == NULL || same == Py_NotImplemented)
             return same;
         yes = PyObject_IsTrue(same);

@@ -18,7 +18,6 @@ static int32_t next_character(const unsigned char **at, const unsigned char *end
     const unsigned char *s = *at;
     unsigned n = *s < 0x80 ? 0 : *s >= 0xf0 && *s < 0xf5 ? 3 : *s >= 0xe0 && *s < 0xf0 ? 2 : *s >= 0xc2 && *s < 0xe0 ? 1 : 4, i;
     int32_t c;
-
     if (n == 4 || (size_t)(end - s) <= n)
         return -1;
     c = n == 0 ? *s : *s & (0x3f >> n);
@@ -38,11 +37,9 @@ size_t py_utf8_length(const char *bytes, size_t n, Py_UCS4 *largest)
 {
     const unsigned char *at = (const unsigned char *)bytes, *end = at + n;
     size_t length = 0;
-
     *largest = 0;
     while (at < end) {
         int32_t c = next_character(&at, end);
-
         if (c < 0) {
             *largest = (Py_UCS4)(at - (const unsigned char *)bytes);
             return (size_t)-1;
@@ -90,7 +87,6 @@ static int give_data(PyObject *op, Py_ssize_t n, Py_UCS4 largest)
 {
     unsigned char kind = kind_for(largest);
     void *data = n < PY_SSIZE_T_MAX / 8 ? PyMem_Malloc(((size_t)n + 1) * kind) : NULL;
-
     if (data == NULL)
         return 0;
     memset((char *)data + (size_t)n * kind, 0, kind);
@@ -104,7 +100,6 @@ static int give_data(PyObject *op, Py_ssize_t n, Py_UCS4 largest)
 PyObject *PyUnicode_New(Py_ssize_t n, Py_UCS4 largest)
 {
     PyObject *op = n >= 0 ? py_alloc(&PyUnicode_Type, 0) : NULL;
-
     if (op == NULL)
         return PyErr_NoMemory();
     U(op)->hash = -1;
@@ -118,7 +113,6 @@ static void decode_into(PyObject *op, const char *bytes, size_t n)
 {
     const unsigned char *at = (const unsigned char *)bytes, *end = at + n;
     Py_ssize_t i;
-
     if (U(op)->ascii) {
         memcpy(U(op)->data, bytes, n);
         return;
@@ -138,16 +132,13 @@ PyObject *PyUnicode_DecodeUTF8(const char *bytes, Py_ssize_t n, const char *erro
     Py_UCS4 largest;
     size_t length = py_utf8_length(bytes, (size_t)n, &largest);
     PyObject *op;
-
     if (length == (size_t)-1) {
         if (errors != NULL && strcmp(errors, "strict") != 0) {      /* one mark for each bad byte, or nothing */
             const unsigned char *at = (const unsigned char *)bytes, *end = at + n;
             Py_UCS4 *text = PyMem_Malloc(((size_t)n + 1) * sizeof *text);
             Py_ssize_t i = 0;
-
             while (text != NULL && at < end) {
                 int32_t c = next_character(&at, end);
-
                 if (c < 0 && strcmp(errors, "surrogateescape") == 0)
                     text[i++] = 0xdc00u + *at;
                 else if (c < 0 && strcmp(errors, "ignore") != 0)
@@ -184,14 +175,12 @@ int _PyUnicode_Ready(PyObject *op)
     cvm_value v = py_host_of(op);
     Py_UCS4 largest;
     size_t bytes, length;
-
     if (v == CVM_NONE)
         return -1;
     bytes = CVM_STRING_OF(v)->length;
     length = py_utf8_length(cvm_bytes(v), bytes, &largest);
     if (length == (size_t)-1) {         /* no text: each byte that is none becomes a lone surrogate */
         PyObject *text = PyUnicode_DecodeUTF8(cvm_bytes(v), (Py_ssize_t)bytes, "surrogateescape");
-
         if (text == NULL)
             return -1;
         py_become_full(op);
@@ -217,7 +206,6 @@ PyObject *PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t n)
     Py_UCS4 largest = 0;
     Py_ssize_t i;
     PyObject *op;
-
     for (i = 0; i < n; i++)
         if (PyUnicode_READ(kind, data, i) > largest)
             largest = PyUnicode_READ(kind, data, i);
@@ -240,7 +228,6 @@ PyObject *PyUnicode_FromUnicode(const Py_UNICODE *u, Py_ssize_t n)
 PyObject *PyUnicode_FromOrdinal(int c)
 {
     Py_UCS4 character = (Py_UCS4)c;
-
     if (c < 0 || c > 0x10ffff)
         return PyErr_Format(PyExc_ValueError, "chr() arg not in range(0x110000)");
     return PyUnicode_FromKindAndData(4, &character, 1);
@@ -290,7 +277,6 @@ PyObject *PyUnicode_DecodeLatin1(const char *bytes, Py_ssize_t n, const char *er
 PyObject *PyUnicode_DecodeASCII(const char *bytes, Py_ssize_t n, const char *errors)
 {
     Py_ssize_t i;
-
     (void)errors;
     for (i = 0; i < n; i++)
         if (bytes[i] & 0x80)
@@ -313,7 +299,6 @@ PyObject *PyUnicode_FromEncodedObject(PyObject *op, const char *encoding, const 
 {
     Py_buffer view;
     PyObject *text;
-
     if (PyUnicode_Check(op))
         return PyErr_Format(PyExc_TypeError, "decoding str is not supported");
     if (PyObject_GetBuffer(op, &view, PyBUF_SIMPLE) < 0)
@@ -329,7 +314,6 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
     PyUnicodeObject *u = U(op);
     unsigned char *at;
     Py_ssize_t i;
-
     PY_USES(op);
     if (!PyUnicode_Check(op)) {
         PyErr_BadArgument();
@@ -342,7 +326,6 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
         u->utf8_length = u->length;
     } else if (u->utf8 == NULL) {
         char *text = PyMem_Malloc((size_t)u->length * 4 + 1);
-
         if (text == NULL) {
             PyErr_NoMemory();
             return NULL;
@@ -350,7 +333,6 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *op, Py_ssize_t *n)
         at = (unsigned char *)text;
         for (i = 0; i < u->length; i++) {
             Py_UCS4 c = PyUnicode_READ(u->kind, u->data, i);
-
             if (Py_UNICODE_IS_SURROGATE(c)) {
                 PyMem_Free(text);
                 PyErr_Format(PyExc_UnicodeEncodeError, "'utf-8' codec can't encode character '\\u%04x' in position %zd: surrogates not allowed", c, i);
@@ -376,7 +358,6 @@ PyObject *PyUnicode_AsUTF8String(PyObject *op)
 {
     Py_ssize_t n;
     const char *utf8 = PyUnicode_AsUTF8AndSize(op, &n);
-
     return utf8 != NULL ? PyBytes_FromStringAndSize(utf8, n) : NULL;
 }
 
@@ -384,10 +365,8 @@ static PyObject *as_bytes(PyObject *op, Py_UCS4 limit, const char *name)
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, n);
-
     for (i = 0; bytes != NULL && i < n; i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
-
         if (c >= limit) {
             Py_DECREF(bytes);
             return PyErr_Format(PyExc_UnicodeEncodeError, "'%s' codec can't encode character '\\u%04x' in position %zd: ordinal not in range(%u)",
@@ -416,7 +395,6 @@ Py_UNICODE *PyUnicode_AsUnicode(PyObject *op)
 {
     PyUnicodeObject *u = _PyUnicode_Filled(op);
     Py_ssize_t i;
-
     if (u->wstr != NULL)
         return u->wstr;
     u->wstr = PyMem_Malloc(((size_t)u->length + 1) * sizeof *u->wstr);
@@ -434,7 +412,6 @@ Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op)
 {
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
     Py_UCS4 *copy = PyMem_Malloc(((size_t)n + 1) * sizeof *copy);
-
     if (copy == NULL)
         return (void *)PyErr_NoMemory();
     for (i = 0; i < n; i++)
@@ -448,7 +425,6 @@ Py_UCS4 *PyUnicode_AsUCS4Copy(PyObject *op)
 void PyUnicode_InternInPlace(PyObject **op)
 {
     PyObject *known;
-
     if (*op == NULL || !PyUnicode_CheckExact(*op) || U(*op)->interned || PY->interned == NULL)
         return;
     known = PyDict_SetDefault(PY->interned, *op, *op);
@@ -466,7 +442,6 @@ void PyUnicode_InternInPlace(PyObject **op)
 PyObject *PyUnicode_InternFromString(const char *utf8)
 {
     PyObject *op = PyUnicode_FromString(utf8);
-
     PyUnicode_InternInPlace(&op);
     return op;
 }
@@ -474,7 +449,6 @@ PyObject *PyUnicode_InternFromString(const char *utf8)
 PyObject *py_str(const char *text)
 {
     PyObject *op = PyUnicode_InternFromString(text);
-
     if (op != NULL && !U(op)->interned) {
         Py_DECREF(op);
         return PyErr_NoMemory();
@@ -489,10 +463,8 @@ int PyUnicode_Compare(PyObject *a, PyObject *b)
 {
     PyUnicodeObject *x = _PyUnicode_Filled(a), *y = _PyUnicode_Filled(b);
     Py_ssize_t i, n = Py_MIN(x->length, y->length);
-
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ(x->kind, x->data, i), d = PyUnicode_READ(y->kind, y->data, i);
-
         if (c != d)
             return c < d ? -1 : 1;
     }
@@ -503,10 +475,8 @@ int PyUnicode_CompareWithASCIIString(PyObject *a, const char *b)
 {
     PyUnicodeObject *x = _PyUnicode_Filled(a);
     Py_ssize_t i;
-
     for (i = 0; i < x->length && b[i] != '\0'; i++) {
         Py_UCS4 c = PyUnicode_READ(x->kind, x->data, i), d = (unsigned char)b[i];
-
         if (c != d)
             return c < d ? -1 : 1;
     }
@@ -516,7 +486,6 @@ int PyUnicode_CompareWithASCIIString(PyObject *a, const char *b)
 PyObject *PyUnicode_RichCompare(PyObject *a, PyObject *b, int op)
 {
     int order;
-
     if (!PyUnicode_Check(a) || !PyUnicode_Check(b))
         Py_RETURN_NOTIMPLEMENTED;
     if ((op == Py_EQ || op == Py_NE) && a != b && PyUnicode_GET_LENGTH(a) != PyUnicode_GET_LENGTH(b))
@@ -531,7 +500,6 @@ static Py_hash_t hash(PyObject *op)
     Py_UCS4 c;
     uint64_t h = 14695981039346656037u;
     Py_ssize_t i;
-
     if (u->hash != -1)
         return u->hash;
     if (PyUnicode_READY(op) < 0)
@@ -583,7 +551,6 @@ int PyUnicode_WriteChar(PyObject *op, Py_ssize_t i, Py_UCS4 c)
 Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from, Py_ssize_t start, Py_ssize_t n)
 {
     Py_ssize_t i;
-
     n = Py_MIN(n, PyUnicode_GET_LENGTH(from) - start);
     for (i = 0; i < n; i++)
         PyUnicode_WRITE(U(to)->kind, U(to)->data, at + i, PyUnicode_READ_CHAR(from, start + i));
@@ -593,7 +560,6 @@ Py_ssize_t PyUnicode_CopyCharacters(PyObject *to, Py_ssize_t at, PyObject *from,
 int PyUnicode_Resize(PyObject **op, Py_ssize_t n)
 {
     PyObject *other = PyUnicode_New(n, PyUnicode_MAX_CHAR_VALUE(*op));
-
     if (other == NULL)
         return -1;
     PyUnicode_CopyCharacters(other, 0, *op, 0, Py_MIN(n, PyUnicode_GET_LENGTH(*op)));
@@ -604,7 +570,6 @@ int PyUnicode_Resize(PyObject **op, Py_ssize_t n)
 PyObject *PyUnicode_Substring(PyObject *op, Py_ssize_t start, Py_ssize_t end)
 {
     Py_ssize_t n = PyUnicode_GET_LENGTH(op);
-
     end = Py_MIN(end, n);
     if (start < 0 || end < 0)
         return PyErr_Format(PyExc_IndexError, "string index out of range");
@@ -619,7 +584,6 @@ PyObject *PyUnicode_Concat(PyObject *a, PyObject *b)
 {
     Py_ssize_t n, m;
     PyObject *both;
-
     if (!PyUnicode_Check(a) || !PyUnicode_Check(b))
         return PyErr_Format(PyExc_TypeError, "can only concatenate str (not \"%.200s\") to str", Py_TYPE(b)->tp_name);
     n = PyUnicode_GET_LENGTH(a);
@@ -635,7 +599,6 @@ PyObject *PyUnicode_Concat(PyObject *a, PyObject *b)
 void PyUnicode_Append(PyObject **a, PyObject *b)
 {
     PyObject *both = *a != NULL && b != NULL ? PyUnicode_Concat(*a, b) : NULL;
-
     Py_XSETREF(*a, both);
 }
 
@@ -644,7 +607,6 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items)
     PyObject *all = PySequence_Fast(items, "can only join an iterable"), *result = NULL;
     Py_ssize_t i, n, length = 0, at = 0, between;
     Py_UCS4 largest = 0;
-
     if (all == NULL)
         return NULL;
     n = PySequence_Fast_GET_SIZE(all);
@@ -653,7 +615,6 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items)
         largest = separator != NULL ? PyUnicode_MAX_CHAR_VALUE(separator) : ' ';
     for (i = 0; i < n; i++) {
         PyObject *item = PySequence_Fast_GET_ITEM(all, i);
-
         if (!PyUnicode_Check(item)) {
             PyErr_Format(PyExc_TypeError, "sequence item %zd: expected str instance, %.80s found", i, Py_TYPE(item)->tp_name);
             goto done;
@@ -664,7 +625,6 @@ PyObject *PyUnicode_Join(PyObject *separator, PyObject *items)
     result = PyUnicode_New(length, largest);
     for (i = 0; result != NULL && i < n; i++) {
         PyObject *item = PySequence_Fast_GET_ITEM(all, i);
-
         if (i > 0 && separator != NULL)
             at += PyUnicode_CopyCharacters(result, at, separator, 0, between);
         else if (i > 0)
@@ -679,7 +639,6 @@ done:
 static int matches(PyObject *op, Py_ssize_t at, PyObject *part, Py_ssize_t n)
 {
     Py_ssize_t i;
-
     for (i = 0; i < n; i++)
         if (PyUnicode_READ_CHAR(op, at + i) != PyUnicode_READ_CHAR(part, i))
             return 0;
@@ -689,7 +648,6 @@ static int matches(PyObject *op, Py_ssize_t at, PyObject *part, Py_ssize_t n)
 Py_ssize_t PyUnicode_Find(PyObject *op, PyObject *part, Py_ssize_t start, Py_ssize_t end, int direction)
 {
     Py_ssize_t n = PyUnicode_GET_LENGTH(part), i;
-
     PySlice_AdjustIndices(PyUnicode_GET_LENGTH(op), &start, &end, 1);
     if (direction > 0) {
         for (i = start; i + n <= end; i++)
@@ -707,7 +665,6 @@ Py_ssize_t PyUnicode_FindChar(PyObject *op, Py_UCS4 c, Py_ssize_t start, Py_ssiz
 {
     PyObject *part = PyUnicode_FromOrdinal((int)c);
     Py_ssize_t at = part != NULL ? PyUnicode_Find(op, part, start, end, direction) : -2;
-
     Py_XDECREF(part);
     return at;
 }
@@ -725,7 +682,6 @@ PyObject *PyUnicode_Replace(PyObject *op, PyObject *from, PyObject *to, Py_ssize
 {
     Py_ssize_t at = 0, n = PyUnicode_GET_LENGTH(from), length = PyUnicode_GET_LENGTH(op), found;
     PyObject *result = PyUnicode_New(0, 0), *part;
-
     if (most < 0)
         most = PY_SSIZE_T_MAX;
     while (result != NULL && n > 0 && most-- > 0 && (found = PyUnicode_Find(op, from, at, length, 1)) >= 0) {
@@ -758,7 +714,6 @@ static void find_locale(void)
 Py_UCS4 _PyUnicode_ToLowercase(Py_UCS4 c)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     if (c < 128)
         return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
     pthread_once(&once, find_locale);
@@ -778,7 +733,6 @@ Py_UCS4 _PyUnicode_ToUppercase(Py_UCS4 c)
 static void dealloc(PyObject *op)
 {
     PyTypeObject *type = Py_TYPE(op);
-
     if (U(op)->utf8 != U(op)->data)
         PyMem_Free(U(op)->utf8);
     PyMem_Free(U(op)->data);
@@ -792,12 +746,10 @@ static PyObject *repr(PyObject *op)
     int quote = PyUnicode_FindChar(op, '\'', 0, n, 1) >= 0 && PyUnicode_FindChar(op, '"', 0, n, 1) < 0 ? '"' : '\'';
     py_text out = { 0 };
     PyObject *result;
-
     py_put(&out, quote == '"' ? "\"" : "'", 1);
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(op, i);
         unsigned char text[16];
-
         if (c == (Py_UCS4)quote || c == '\\')
             py_put(&out, c == '\\' ? "\\\\" : quote == '"' ? "\\\"" : "\\'", 2);
         else if (c == '\n' || c == '\t' || c == '\r')
@@ -833,7 +785,6 @@ static PyObject *repeat(PyObject *op, Py_ssize_t times)
 {
     Py_ssize_t n = PyUnicode_GET_LENGTH(op), i;
     PyObject *result;
-
     times = Py_MAX(times, 0);
     if (n > 0 && times > PY_SSIZE_T_MAX / 4 / n)
         return PyErr_NoMemory();
@@ -848,7 +799,6 @@ static PyObject *unicode_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     static char *names[] = { "object", "encoding", "errors", NULL };
     PyObject *x = NULL, *text, *op;
     const char *encoding = NULL, *errors = NULL;
-
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Oss:str", names, &x, &encoding, &errors))
         return NULL;
     text = x == NULL ? PyUnicode_New(0, 0) : encoding == NULL && errors == NULL ? PyObject_Str(x)
@@ -875,7 +825,6 @@ static PyObject *method_encode(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = { "encoding", "errors", NULL };
     const char *encoding = NULL, *errors = NULL;
-
     return PyArg_ParseTupleAndKeywords(args, kwargs, "|ss:encode", names, &encoding, &errors)
          ? PyUnicode_AsEncodedString(op, encoding, errors) : NULL;
 }
@@ -884,14 +833,12 @@ static PyObject *method_replace(PyObject *op, PyObject *args)
 {
     PyObject *from, *to;
     Py_ssize_t most = -1;
-
     return PyArg_ParseTuple(args, "UU|n:replace", &from, &to, &most) ? PyUnicode_Replace(op, from, to, most) : NULL;
 }
 
 static PyObject *method_find(PyObject *op, PyObject *args)
 {
     PyObject *part;
-
     return PyArg_ParseTuple(args, "U:find", &part)
          ? PyLong_FromSsize_t(PyUnicode_Find(op, part, 0, PY_SSIZE_T_MAX, 1)) : NULL;
 }
@@ -899,7 +846,6 @@ static PyObject *method_find(PyObject *op, PyObject *args)
 static PyObject *affix(PyObject *op, PyObject *part, int at_end)
 {
     Py_ssize_t n, m;
-
     if (!PyUnicode_Check(part))
         return PyErr_Format(PyExc_TypeError, "first arg must be str, not %.100s", Py_TYPE(part)->tp_name);
     n = PyUnicode_GET_LENGTH(op);
@@ -913,7 +859,6 @@ static PyObject *change_case(PyObject *op, Py_UCS4 (*change)(Py_UCS4))
     Py_ssize_t i, n = PyUnicode_GET_LENGTH(op);
     Py_UCS4 *text = PyUnicode_AsUCS4Copy(op);
     PyObject *result;
-
     for (i = 0; text != NULL && i < n; i++)
         text[i] = change(text[i]);
     result = text != NULL ? PyUnicode_FromKindAndData(4, text, n) : NULL;

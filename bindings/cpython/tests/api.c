@@ -75,7 +75,6 @@ static int node_init(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = { "number", "next", NULL };
     PyObject *next = NULL;
-
     ((node *)op)->text = "node";
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|iO:Node", names, &((node *)op)->number, &next))
         return -1;
@@ -113,7 +112,6 @@ static PyObject *test_gc(PyObject *self, PyObject *none)
 {
     node *a = PyObject_GC_New(node, &Node), *b;
     int n = 0, before;
-
     (void)self, (void)none;
     CHECK(a != NULL);
     a->next = a->weakrefs = a->dict = NULL;
@@ -147,7 +145,6 @@ static PyObject *test_borrowed(PyObject *self, PyObject *none)
     Py_ssize_t at = 0;
     int i, n = 0;
     long sum = 0;
-
     (void)self, (void)none;
     CHECK(dict != NULL && list != NULL);
     for (i = 0; i < 100; i++) {
@@ -226,7 +223,6 @@ static PyObject *test_values(PyObject *self, PyObject *none)
 static PyObject *test_errors(PyObject *self, PyObject *none)
 {
     PyObject *type, *value, *traceback, *text, *mine = PyErr_NewException("api.Mine", PyExc_LookupError, NULL);
-
     (void)self, (void)none;
     CHECK(mine != NULL && PyExceptionClass_Check(mine));
     PyErr_Format(mine, "%s %d %R", "number", 5, Py_None);
@@ -260,7 +256,6 @@ static void destroy(PyObject *capsule)
 static PyObject *test_others(PyObject *self, PyObject *none)
 {
     PyObject *capsule = PyCapsule_New(&destroyed, "api.pointer", destroy), *op, *ref, *seen, *args[2], *names, *kwargs;
-
     (void)none;
     CHECK(capsule != NULL && PyCapsule_IsValid(capsule, "api.pointer") && !PyCapsule_IsValid(capsule, "other"));
     CHECK(PyCapsule_GetPointer(capsule, "other") == NULL && PyErr_ExceptionMatches(PyExc_ValueError));
@@ -304,7 +299,6 @@ static PyObject *test_others(PyObject *self, PyObject *none)
 static PyObject *passes(PyObject *self, PyObject *op)
 {
     PyObject *list = PyList_New(0), *dict = PyDict_New();
-
     (void)self;
     CHECK(list != NULL && dict != NULL && PyUnicode_Check(op) && !PyUnicode_IS_READY(op));
     CHECK(PyList_Append(list, op) == 0 && PyDict_SetItemString(dict, "op", op) == 0);
@@ -339,7 +333,6 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "api", .m_siz
 PyMODINIT_FUNC PyInit_api(void)
 {
     PyObject *module;
-
     Meta.tp_base = &PyType_Type;
     if (PyType_Ready(&Meta) < 0 || PyType_Ready(&Node) < 0 || (module = PyModule_Create(&definition)) == NULL)
         return NULL;

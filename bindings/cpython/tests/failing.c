@@ -61,7 +61,6 @@ static int run(size_t n)
     char text[300];
     cvm_value v;
     int reached, sound;
-
     if (vm == NULL)
         return UNSOUND;
     countdown = n;
@@ -84,13 +83,11 @@ int main(void)
 {
     size_t n, ended = 0, failures = 0, step = getenv("QUICK") != NULL && *getenv("QUICK") == '1' ? 41 : 1;
     int status = 0, passed = 0, failed = 0;
-
     for (n = 1; n < 100000; n += step) {
         int ends[2];
         char text[400] = "";
         ssize_t size;
         pid_t child;
-
         if (pipe(ends) != 0 || (child = fork()) < 0)
             return 1;
         if (child == 0) {

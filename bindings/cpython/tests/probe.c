@@ -66,7 +66,6 @@ FUNCTION(equal)
 FUNCTION(what)
 {
     PyObject *op = args[0];
-
     UNUSED;
     MOVE();
     return PyUnicode_FromFormat("%s%s%s%s%s%s%s %s", PyLong_Check(op) ? "i" : "", PyFloat_Check(op) ? "f" : "",
@@ -83,7 +82,6 @@ FUNCTION(is_true)
 FUNCTION(texts)
 {
     PyObject *a = PyObject_Repr(args[0]), *b, *tuple = NULL;
-
     UNUSED;
     MOVE();
     b = a != NULL ? PyObject_Str(args[0]) : NULL;
@@ -100,7 +98,6 @@ FUNCTION(texts)
 FUNCTION(as_long)
 {
     long x = PyLong_AsLong(args[0]);
-
     UNUSED;
     MOVE();
     return x == -1 && PyErr_Occurred() ? NULL : PyLong_FromLong(x);
@@ -109,7 +106,6 @@ FUNCTION(as_long)
 FUNCTION(as_size)
 {
     size_t x = PyLong_AsSize_t(args[0]);
-
     UNUSED;
     MOVE();
     return PyErr_Occurred() ? NULL : PyLong_FromSize_t(x);
@@ -118,7 +114,6 @@ FUNCTION(as_size)
 FUNCTION(as_double)
 {
     double x = PyFloat_AsDouble(args[0]);
-
     UNUSED;
     MOVE();
     return PyErr_Occurred() ? NULL : PyFloat_FromDouble(x);
@@ -138,7 +133,6 @@ FUNCTION(str_copy)
     Py_ssize_t size, i, again_size;
     const char *bytes = PyUnicode_AsUTF8AndSize(args[0], &size);
     unsigned long sum = 0, again = 0;
-
     UNUSED;
     if (bytes == NULL)
         return NULL;
@@ -157,7 +151,6 @@ FUNCTION(str_fill)
 {
     Py_ssize_t size = PyLong_AsSsize_t(args[0]);
     PyObject *s;
-
     UNUSED;
     if (PyErr_Occurred() || PyUnicode_READY(args[1]) < 0)
         return NULL;
@@ -173,7 +166,6 @@ FUNCTION(greet)
 {
     const char *name = PyUnicode_AsUTF8(args[0]);
     PyObject *plain = PyUnicode_FromString("hello"), *result;
-
     UNUSED;
     MOVE();
     result = name != NULL && plain != NULL ? PyUnicode_FromFormat("%U, %s (%d)", plain, name, 7) : NULL;
@@ -204,7 +196,6 @@ FUNCTION(tuple_items)
 FUNCTION(tuple_get)
 {
     PyObject *item = PyTuple_GetItem(args[0], PyLong_AsSsize_t(args[1]));
-
     UNUSED;
     MOVE();
     return Py_XNewRef(item);
@@ -214,7 +205,6 @@ FUNCTION(tuple_make)
 {
     PyObject *tuple = PyTuple_New(n);
     Py_ssize_t i;
-
     UNUSED;
     for (i = 0; tuple != NULL && i < n; i++) {
         MOVE();
@@ -236,7 +226,6 @@ FUNCTION(list_make)
 {
     PyObject *list = PyList_New(n);
     Py_ssize_t i;
-
     UNUSED;
     for (i = 0; list != NULL && i < n; i++) {
         MOVE();
@@ -269,7 +258,6 @@ FUNCTION(list_items)
 FUNCTION(list_size)
 {
     Py_ssize_t size = PyList_Size(args[0]);
-
     UNUSED;
     return size < 0 ? NULL : PyLong_FromSsize_t(size);
 }
@@ -277,7 +265,6 @@ FUNCTION(list_size)
 FUNCTION(list_get)
 {
     PyObject *item = PyList_GetItem(args[0], PyLong_AsSsize_t(args[1]));
-
     UNUSED;
     MOVE();
     return Py_XNewRef(item);
@@ -319,7 +306,6 @@ FUNCTION(dict_make)
 {
     PyObject *dict = PyDict_New();
     Py_ssize_t i;
-
     UNUSED;
     for (i = 0; dict != NULL && i + 1 < n; i += 2) {
         MOVE();
@@ -356,7 +342,6 @@ FUNCTION(dict_set_text)
 FUNCTION(dict_delete)
 {
     int there = PyDict_Contains(args[0], args[1]);
-
     UNUSED;
     return there > 0 && PyDict_DelItem(args[0], args[1]) < 0 ? NULL : truth(there);
 }
@@ -370,7 +355,6 @@ FUNCTION(dict_contains)
 FUNCTION(dict_size)
 {
     Py_ssize_t size = PyDict_Size(args[0]);
-
     UNUSED;
     return size < 0 ? NULL : PyLong_FromSsize_t(size);
 }
@@ -380,7 +364,6 @@ FUNCTION(dict_walk)
 {
     PyObject *list = PyList_New(0), *pair[2], *result;
     Py_ssize_t at = 0;
-
     UNUSED;
     while (list != NULL && PyDict_Next(args[0], &at, &pair[0], &pair[1])) {
         Py_INCREF(pair[0]);
@@ -407,7 +390,6 @@ FUNCTION(dict_count)
 {
     Py_ssize_t at = 0;
     long count = 0;
-
     UNUSED;
     while (PyDict_Next(args[0], &at, NULL, NULL))
         count++;
@@ -419,7 +401,6 @@ FUNCTION(dict_count)
 FUNCTION(call)
 {
     PyObject *result;
-
     UNUSED;
     MOVE();
     result = PyObject_Vectorcall(args[0], args + 1, (size_t)n - 1, NULL);
@@ -430,7 +411,6 @@ FUNCTION(call)
 FUNCTION(call_method)
 {
     PyObject *method, *result;
-
     UNUSED;
     MOVE();
     method = PyObject_GetAttr(args[0], args[1]);
@@ -471,7 +451,6 @@ FUNCTION(both)
 FUNCTION(message_of)
 {
     PyObject *result = PyObject_CallNoArgs(args[0]), *type, *value, *traceback, *text;
-
     UNUSED;
     Py_XDECREF(result);
     PyErr_Fetch(&type, &value, &traceback);
@@ -487,7 +466,6 @@ FUNCTION(message_of)
 FUNCTION(meanwhile)
 {
     PyObject *type, *value, *traceback, *result;
-
     UNUSED;
     PyErr_SetString(PyExc_ValueError, "the first error");
     PyErr_Fetch(&type, &value, &traceback);
@@ -517,7 +495,6 @@ FUNCTION(while_borrowed)
                 : PyList_Check(args[0]) ? PyList_GetItem(args[0], PyLong_AsSsize_t(args[1]))
                 : PyTuple_GetItem(args[0], PyLong_AsSsize_t(args[1]));
     PyObject *result = x != NULL ? PyObject_CallNoArgs(args[2]) : NULL;
-
     UNUSED;
     if (result == NULL)
         return NULL;
@@ -543,7 +520,6 @@ static long boxes;                      /* that are alive */
 static PyObject *box_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op = type->tp_alloc(type, 0);
-
     (void)kwargs;
     if (op == NULL)
         return NULL;
@@ -581,7 +557,6 @@ static PyObject *box_size(PyObject *op, void *closure)
 static PyObject *box_swap(PyObject *op, PyObject *arg)
 {
     PyObject *old = ((box *)op)->content;
-
     ((box *)op)->content = Py_NewRef(arg);
     return old;
 }
@@ -615,7 +590,6 @@ static PyTypeObject Box = {
 static int big_box_init(PyObject *op, PyObject *args, PyObject *kwargs)
 {
     PyObject *first, *second;
-
     (void)kwargs;
     if (!PyArg_UnpackTuple(args, "big-box", 2, 2, &first, &second))
         return -1;
@@ -680,7 +654,6 @@ static PyObject *row_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     Py_ssize_t n = PyTuple_GET_SIZE(args), i;
     PyObject *op = type->tp_alloc(type, n);
-
     (void)kwargs;
     for (i = 0; op != NULL && i < n; i++)
         ((row *)(void *)op)->numbers[i] = PyLong_AsLong(PyTuple_GET_ITEM(args, i));
@@ -693,7 +666,6 @@ static PyObject *row_sum(PyObject *op, PyObject *none)
 {
     long sum = 0;
     Py_ssize_t i;
-
     (void)none;
     for (i = 0; i < Py_SIZE(op); i++)
         sum += ((row *)(void *)op)->numbers[i];
@@ -723,7 +695,6 @@ static int is_whole(PyObject *x)
     PyObject *text = PyObject_Repr(x), *key, *value;
     Py_ssize_t at = 0, i;
     int whole = text != NULL;
-
     Py_XDECREF(text);
     if (PyUnicode_Check(x))
         whole = whole && PyUnicode_AsUTF8(x) != NULL && PyUnicode_GET_LENGTH(x) >= 0;
@@ -743,11 +714,9 @@ static void look(PyObject *op)
 {
     PyObject *type, *value, *traceback;
     Py_ssize_t i;
-
     PyErr_Fetch(&type, &value, &traceback);
     for (i = 0; i < Py_SIZE(op); i++) {
         PyObject *x = ((looker *)(void *)op)->items[i];
-
         if (x == NULL)
             continue;
         if (!is_whole(x))
@@ -761,7 +730,6 @@ static PyObject *looker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     PyObject *op = type->tp_alloc(type, PyTuple_GET_SIZE(args));
     Py_ssize_t i;
-
     (void)kwargs;
     for (i = 0; op != NULL && i < Py_SIZE(op); i++)
         ((looker *)(void *)op)->items[i] = Py_NewRef(PyTuple_GET_ITEM(args, i));
@@ -771,7 +739,6 @@ static PyObject *looker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static int looker_traverse(PyObject *op, visitproc visit, void *arg)
 {
     Py_ssize_t i;
-
     for (i = 0; i < Py_SIZE(op); i++)
         Py_VISIT(((looker *)(void *)op)->items[i]);
     return 0;
@@ -780,7 +747,6 @@ static int looker_traverse(PyObject *op, visitproc visit, void *arg)
 static int looker_clear(PyObject *op)
 {
     Py_ssize_t i;
-
     look(op);
     for (i = 0; i < Py_SIZE(op); i++)
         Py_CLEAR(((looker *)(void *)op)->items[i]);
@@ -806,7 +772,6 @@ static PyTypeObject LastLooker = { LOOKER("last-looker"), .tp_finalize = look };
 FUNCTION(lookers_found)
 {
     long found = looks;
-
     UNUSED;
     looks = 0;
     return PyLong_FromLong(found);
@@ -829,7 +794,6 @@ FUNCTION(locks)
     PyThreadState *state = PyThreadState_Get();
     pthread_t thread;
     int ok;
-
     UNUSED;
     if (lock == NULL)
         return PyErr_NoMemory();
@@ -851,7 +815,6 @@ FUNCTION(locks)
 FUNCTION(cases)
 {
     Py_UCS4 c = PyUnicode_READ_CHAR(args[0], 0);
-
     UNUSED;
     return PyUnicode_FromFormat("%d %d", (int)Py_UNICODE_TOLOWER(c), (int)Py_UNICODE_TOUPPER(c));
 }
@@ -889,7 +852,6 @@ PyMODINIT_FUNC PyInit_probe(void)
     static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker };
     PyObject *module = PyModule_Create(&definition);
     size_t i;
-
     for (i = 0; module != NULL && i < sizeof types / sizeof *types; i++)
         if (PyModule_AddType(module, types[i]) < 0)
             Py_CLEAR(module);

@@ -21,7 +21,6 @@ static const char program[] =
 static cvm *start(int stress)
 {
     cvm_config config = { .layers = layers, .stress = stress, .heap_limit = 32u << 20 };
-
     return cvm_new(&config);
 }
 
@@ -29,7 +28,6 @@ static int run(cvm *vm, const char *text)
 {
     cvm_value v = cvm_run_text(vm, "test", text, strlen(text));
     char message[300];
-
     if (v != CVM_NONE)
         return cvm_is_fixnum(v) ? (int)cvm_fixnum_of(v) : -2;
     cvm_error_text(vm, message, sizeof message);
@@ -41,7 +39,6 @@ static void *one(void *number)
 {
     cvm *vm = start(*(int *)number % 2);
     int ok = vm != NULL && run(vm, program) == 4;
-
     if (vm != NULL && cvm_free(vm) != 0)
         ok = 0;
     *(int *)number = ok;
@@ -74,7 +71,6 @@ static void test_failing(void)
 
     for (n = 1; vm != NULL && !done && n < 20000; n++) {
         cvm_value v;
-
         vm->heap.fail_in = n;
         v = cvm_run_text(vm, "test", text, strlen(text));
         done = vm->heap.fail_in > 0;    /* it needed less */
@@ -97,7 +93,6 @@ int main(void)
     pthread_t threads[THREADS];
     int results[THREADS], i;
     cvm *a, *b;
-
     for (i = 0; i < THREADS; i++) {
         results[i] = i;
         if (pthread_create(&threads[i], NULL, one, &results[i]) != 0)

@@ -21,7 +21,6 @@ PyObject **_PyTuple_Fill(PyObject *op);
 static inline PyObject **_PyTuple_Items(PyObject *op)
 {
     PyTupleObject *t = (PyTupleObject *)(void *)op;
-
     return t->filled ? t->ob_item : _PyTuple_Fill(op);
 }
 
@@ -52,7 +51,6 @@ void _PyList_Fill(PyObject *op);
 static inline PyListObject *_PyList_Filled(PyObject *op)
 {
     PyListObject *l = (PyListObject *)(void *)op;
-
     if (!l->filled)
         _PyList_Fill(op);
     return l;

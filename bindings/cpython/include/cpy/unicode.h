@@ -38,7 +38,6 @@ int _PyUnicode_Ready(PyObject *op);     /* -1 after a failure */
 static inline PyUnicodeObject *_PyUnicode_Filled(const void *op)
 {
     PyUnicodeObject *u = (PyUnicodeObject *)(uintptr_t)op;
-
     if (u->kind == 0)
         (void)_PyUnicode_Ready(&u->ob_base);
     return u;
