@@ -569,7 +569,7 @@ struct rrc_type {
        else each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
-       It runs before any finalizer of the garbage. */
+       It runs before any finalizer of the garbage that C references connect with self. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
@@ -717,8 +717,9 @@ typedef struct rrc_desc {
 
     /* p and ob have no link any more, although p is still there, or at least its memory is, before a sweep in slices
        has ended. p must forget ob, which may be deallocated from now on. Either rrc_run_pending is dealing with ob,
-       which is garbage, or the heap ends. Called just before the bias is subtracted. rrc_unlink does not call this.
-       NULL: the host never again uses a proxy whose ob is gone. */
+       which is garbage, or the heap ends. Called just before the bias is subtracted. rrc_unlink calls this only if
+       rrc_to_obj does not show p, but the collection in slices that goes on may keep p. Then rrc_link calls it, too,
+       which replaces the link. NULL: the host never again uses a proxy whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
@@ -852,7 +853,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
    [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear,
-   dealloc; if mirrored anchor | O(links + tracked objects + references) for each round that finalizers ask for] */
+   dealloc; if mirrored anchor; if a collection is in slices trace, propagate, survivor |
+   O(links + tracked objects + references) for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -917,8 +919,9 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
 /* Dissolve ob's link as if p had died: the bias is subtracted, and if nothing else holds
    ob, ob joins the queue (a light one is freed at once). To deallocate ob at once, incref it, unlink
    it, and decref it. Fails with RRC_ENULL, RRC_EUNLINKED, RRC_EPHASE, RRC_ECLOSED.
-   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor | O(1); O(links)
-   for the first O link (with slot: for the first P link, too), unless the descriptor says unlinks] */
+   [mutator | may allocate, does not fail for it | calls slot, tp_free, if mirrored anchor; in a collection in slices
+   perhaps survivor and parted | O(1); O(links) for the first O link (with slot: for the first P link, too), unless the
+   descriptor says unlinks] */
 RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob);
 
 /* ---- counts ---- */
@@ -987,9 +990,10 @@ RRC_API int rrc_major_collection_free(rrc_heap *heap);
    p that is reached from what tracked garbage owns, for types with a tp_dealloc, tp_clear, tp_clear_weakrefs or
    tp_finalize. (RRC_TPFLAGS_DROPS_ONLY says that these do not look at it.) The garbage remains garbage, and
    rrc_run_pending deals with it as usual: an object that only its link holds is deallocated before what it
-   owns is cleared. A p that was kept dies in the next collection. Until then
-   rrc_from_obj does not return its ob if ob is garbage, and the hook `parted` is called when their link is
-   dissolved. The call has no effect if the collection does not search for cycles. After
+   owns is cleared, if C takes nothing out of the garbage that waits. A p that was kept dies in the next collection.
+   Until then rrc_from_obj does not return its ob if ob is garbage, and the hook `parted` is called when their link is
+   dissolved. (If ob lives, rrc_to_obj returns such a p. What a program reaches from there can be proxies that lose
+   their objects.) The call has no effect if the collection does not search for cycles. After
    rrc_major_collection_trace_early it is refused with RRC_EPHASE. Only the free call can follow.
    [same major collection, marking done | no | calls trace, propagate, survivor, tp_traverse |
    as rrc_major_collection_trace] */
@@ -1148,7 +1152,7 @@ RRC_API rrc_object *rrc_gc_new_with_extra_data(rrc_heap *heap, const rrc_type *t
    caller must hold the only reference, as the address may change. Returns the
    object, or on failure NULL, and then ob is intact. The call fails if memory is lacking. It also fails,
    and is logged, if ob is tracked or linked, if others refer to it, if its type has no tp_itemsize, if its
-   tp_finalize is running, or if rrc_mirror_step is going on.
+   tp_finalize or tp_clear_weakrefs is running, or if rrc_mirror_step is going on.
    [any but a collection | allocates | calls realloc | O(bytes)] */
 RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n);
 
@@ -2524,7 +2528,7 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
 #define RRCI_GC_SOON          RRCI_GC_WEAKREFS      /* in RRCI_TRACKED: it has the reference of RRCI_WAITING already */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
-#define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize is running */
+#define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize or tp_clear_weakrefs is running */
 #define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
 #define RRCI_GC_ANCHORED      RRCI_GC_OWNED         /* in a mirrored heap, of an object of rrc_new: RRCI_NODE_PENDING */
 #define RRCI_GC_SHIFT 11
@@ -2582,8 +2586,8 @@ static size_t rrci_bytes_before(const rrc_type *type, int is_sized)
 
 static int rrci_is_sized(rrc_object *ob, const rrc_type *type)
 {
-    return type->tp_itemsize > 0
-        || (type->tp_basicsize > 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
+    return type->tp_basicsize > 0
+        && (type->tp_itemsize > 0 || (rrci_gc_head_of(ob)->is.word & RRCI_GC_SIZED) != 0);
 }
 
 /* The memory of an object of rrc_new, with its heads. Returns 0 for others. */
@@ -4438,7 +4442,8 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
         return NULL;
     }
     if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZING) != 0) {
-        rrci_error(heap, RRC_EPHASE, function, ob, NULL, "its tp_finalize is running; it was left alone");
+        rrci_error(heap, RRC_EPHASE, function, ob, NULL,
+                   "its tp_finalize or tp_clear_weakrefs is running; it was left alone");
         return NULL;
     }
     if (RRCI_COUNT(ob) > 1 || RRCI_IN_STEP(heap)) {
@@ -4716,11 +4721,19 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
                       "the count of a linked object is below the bias");
 }
 
-/* After the verdict of a collection in slices: is ob garbage, or kept for it, and has not been set aside yet? */
+/* After the verdict of a collection or step in slices: is ob garbage, or kept for it, and has not been set aside
+   yet? */
+static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
+{
+    return (heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING) && heap->searched
+        && heap->stage >= RRCI_FINALIZABLE && heap->stage <= RRCI_ASIDE
+        && rrci_is_in_tracked(ob) && rrci_is_to_wait(heap, rrci_gc_head_of(ob));
+}
+
+/* Likewise, in a collection. */
 static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->searched && heap->stage <= RRCI_ASIDE
-        && rrci_is_in_tracked(ob) && rrci_is_to_wait(heap, rrci_gc_head_of(ob));
+    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && rrci_is_late(heap, ob);
 }
 
 /* In a heap whose collections can be divided: ob has just lost its link. */
@@ -4766,7 +4779,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         } else if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
-            if (heap->searched && rrci_is_tracked(ob) && !RRCI_IS_MIRRORED(heap))
+            if (heap->searched && heap->state == RRCI_MAJOR && rrci_is_tracked(ob) && !RRCI_IS_MIRRORED(heap))
                 heap->garbage++;
         }
     }
@@ -4948,8 +4961,8 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int was_waiting = rrci_has_list_reference(head);
     rrci_hold_for_others(head, 0);
+    rrci_gc_move(heap, RRCI_TRACKED, ob);       /* (ob may be gray, and has the place of the next one) */
     rrci_whiten(heap, head);
-    rrci_gc_move(heap, RRCI_TRACKED, ob);
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
     RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
@@ -5009,6 +5022,15 @@ static int rrci_has_lost_p(rrc_heap *heap, rrc_object *ob)
         && rrc_to_obj(heap, ob) == NULL;
 }
 
+/* Does rrc_to_obj already hide the p of this linked object, which the collection may still keep? Then nobody but the
+   header can tell p that it has lost ob. */
+static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
+}
+
+static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function);      /* see >>cycles */
+
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
@@ -5056,8 +5078,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
             rrci_take_back_deferred(heap, ob);
         rrci_empty_link_field(heap, ob);
     }
-    if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)))
+    if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)
+                                || rrci_is_late(heap, ob))) {
+        rrci_keep_reach(heap, ob, function);
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
+    }
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     link.p = p;
     link.ob = ob;
@@ -5134,7 +5159,7 @@ RRC_API rrc_object *rrc_from_obj(rrc_heap *heap, rrc_gcref p)
    and keeps p if it lives. */
 RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
 {
-    if (heap == NULL || ob == NULL || rrci_is_odd(RRC_LINK(ob)))
+    if (heap == NULL || ob == NULL || RRC_LINK(ob) == NULL || rrci_is_odd(RRC_LINK(ob)))
         return NULL;
     if (heap->rest == RRCI_SWEEPING && rrci_is_linked_ob(ob)) {
         rrc_gcref q;
@@ -5197,7 +5222,7 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    rrci_dissolve(heap, list, index, 0, function);
+    rrci_dissolve(heap, list, index, rrci_may_keep_p(heap, ob), function);
     return RRC_OK;
 }
 
@@ -6068,13 +6093,14 @@ RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_vi
     rrci_traverse(search, ob, visit);
 }
 
-/* After the verdict, ob is about to be untracked. It may be gray, as something that is kept refers to it. */
-static void rrci_blacken_kept(rrc_heap *heap, rrc_object *ob)
+/* While a collection in slices finds what is to be kept for garbage: ob is garbage, or kept (it may be gray), and is
+   about to leave RRCI_TRACKED, or to be alive. Do for it now what the stage would do later. */
+static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     rrci_search search;
-    if ((rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) == 0)
+    if (heap->keeping == 0 || !rrci_is_late_garbage(heap, ob))
         return;
-    rrci_begin_search(&search, heap, 0, "rrc_gc_untrack");
+    rrci_begin_search(&search, heap, 0, function);
     search.with_host = 1;
     RRCI_BEGIN_HOOK(heap);
     rrci_blacken(&search, ob, rrci_visit_reach);
@@ -7876,6 +7902,7 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
             continue;
         heap->quota--;
         RRC_REFCNT(ob)++;               /* because user code may untrack ob */
+        head->is.word |= RRCI_GC_FINALIZING;
         if (weakrefs) {
             head->is.word &= ~RRCI_GC_WEAKREFS;
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
@@ -7886,6 +7913,7 @@ static void rrci_call_batch(rrc_heap *heap, int weakrefs)
             RRCI_MIRRORED(heap, heap->changes++);
             RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
         }
+        head->is.word &= ~RRCI_GC_FINALIZING;
         rrci_drop(heap, ob);
     }
 }
@@ -8243,8 +8271,8 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_hold_for_others(rrci_gc_head_of(ob), 0);
     if (rrci_is_marking(heap))
         rrci_let_move_out(heap, ob);
-    else if (heap->rest == RRCI_SWEEPING && heap->stage <= RRCI_OWNED)
-        rrci_blacken_kept(heap, ob);
+    else
+        rrci_keep_reach(heap, ob, "rrc_gc_untrack");
     rrci_untrack(heap, ob);
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
@@ -9481,13 +9509,18 @@ RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map)
 /* (A third of the entries stays empty.) */
 RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
 {
-    rrc_map grown = { 0, map->size > 0 ? map->size : 16, NULL };
-    size_t count = map->count + more, i;
-    int code = rrci_gate(heap, RRCI_MUTATES, "rrc_map_reserve");
+    const char *function = "rrc_map_reserve";
+    rrc_map grown = { 0, 0, NULL };
+    size_t count, i;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
+    if (map == NULL)
+        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "map is NULL");
     if (more > SIZE_MAX / 64 - map->count)
         return RRC_ENOMEM;
+    grown.size = map->size > 0 ? map->size : 16;
+    count = map->count + more;
     while (count + count / 2 >= grown.size)
         grown.size *= 2;
     if (grown.size == map->size)

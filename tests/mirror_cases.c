@@ -1149,6 +1149,40 @@ static void a_slice_that_looks_for_deaths_ends(void)
     m_close(w);
 }
 
+/* C knows of garbage without a reference to it. Between any two slices it gets a link to a p that lives. */
+static void a_suspect_is_linked_between_slices(void)
+{
+    int slices, is_p, i;
+
+    for (is_p = 0; is_p < 2; is_p++)
+        for (slices = 0; slices < 16; slices++) {
+            m_world *w = m_open(NULL, 1);
+            int ob = m_new_ob(w, M_GC), p;
+
+            unit_context("%d slices", slices);
+            m_track(w, ob, 1);
+            m_refer(w, ob, 0, ob);
+            m_drop(w, ob);
+            for (i = 0; i < slices && rrc_mirror_work(w->v->heap, 1) > 0; i++)
+                ;
+            if (rrc_run_pending(w->v->heap, 0) == 0 && w->ob[ob].ob != NULL) {
+                p = m_new_p(w);
+                m_root(w, p, 1);
+                check_int(m_link(w, p, ob, is_p), RRC_OK);
+                while (rrc_mirror_work(w->v->heap, 1) > 0)
+                    ;
+                m_collect(w);
+                check(w->ob[ob].ob != NULL);
+                m_compare(w);
+                m_root(w, p, 0);
+            }
+            for (i = 0; i < 3; i++)
+                m_collect(w);
+            m_expect_no_garbage(w);
+            m_close(w);
+        }
+}
+
 /* Finalizers run late. A step comes first. */
 static void a_step_spares_unconfirmed_deaths(void)
 {
@@ -1550,6 +1584,9 @@ static void a_map_has_room_for_what_is_reserved(void)
     w->v->fail_alloc_at = 0;
     check_int(room_of(w, &map, 1, memory), 32);
     check_int(room_of(w, &map, 100, memory), 256);
+    check_int(rrc_map_reserve(w->v->heap, NULL, 1), RRC_ENULL);
+    check_int(w->v->logged[RRC_ENULL], 1);
+    w->v->logged[RRC_ENULL] = 0;
     check_int(rrc_map_reserve(w->v->heap, &map, SIZE_MAX), RRC_ENOMEM);
     check_int(rrc_map_reserve(w->v->heap, &map, SIZE_MAX / 64 - 9), RRC_ENOMEM);
     check_int(w->v->failed, 0);
@@ -1593,7 +1630,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
     UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(the_dead_come_back),
-    UNIT(a_slice_that_looks_for_deaths_ends), UNIT(a_step_spares_unconfirmed_deaths),
+    UNIT(a_suspect_is_linked_between_slices), UNIT(a_slice_that_looks_for_deaths_ends), UNIT(a_step_spares_unconfirmed_deaths),
     UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),
     UNIT(foreign_code_takes_what_has_a_marker),
     UNIT(a_failed_step_roots_wrappers), UNIT(wrappers_that_cannot_be_weighed), UNIT(a_visit_later_than_the_number),

@@ -316,6 +316,38 @@ static void resized_in_its_finalizer(void)
     host_close(h);
 }
 
+/* Garbage that lets go of itself, and is not tracked any more, when a slot of it runs. */
+static void let_go_and_resize(rrc_heap *heap, rrc_object *self)
+{
+    RRC_CLEAR(heap, ROW(self)->item[0]);
+    rrc_gc_untrack(heap, self);
+    resize_in_finalizer(heap, self);
+}
+
+static void resized_as_garbage(void)
+{
+    int weakrefs;
+
+    for (weakrefs = 0; weakrefs < 2; weakrefs++) {
+        host *h = host_open(NULL);
+        rrc_type type = Row;
+        rrc_object *ob;
+
+        if (weakrefs)
+            type.tp_clear_weakrefs = let_go_and_resize;
+        else
+            type.tp_finalize = let_go_and_resize;
+        ob = rrc_gc_new_var(h->heap, &type, 3);
+        ROW(ob)->length = 1;
+        ROW(ob)->item[0] = ob;
+        check_int(rrc_gc_track(h->heap, ob), RRC_OK);
+        knot_collect(h);
+        check_int(h->finalized, 1);
+        check_int(host_stats(h).objects, 0);
+        host_close(h);
+    }
+}
+
 static void resizing_keeps_what_was_there(void)
 {
     static const size_t sizes[] = { 1, 5, 4, 300, 2, 0, 9 };
@@ -1194,7 +1226,7 @@ UNIT_GROUP(gc_protocol,
     UNIT(what_lives_is_searched_less_and_less),
     UNIT(a_change_makes_a_search_due),
     UNIT(garbage_makes_searches_due),
-    UNIT(resized_in_its_finalizer),
+    UNIT(resized_in_its_finalizer), UNIT(resized_as_garbage),
     UNIT(nothing_tracked_is_deleted_in_a_hook),
     UNIT(a_p_that_is_found_late),
     UNIT(reports_that_were_not_announced),

@@ -426,14 +426,19 @@ static void look_at_view(host *h, rrc_object *ob)
     }
 }
 
-static void only_the_verdict(host *h)
+static void only_the_verdict_of(host *h)
 {
-    host_start(h);
     rrc_major_collection_work(h->heap, 0);
     h->phase = HOST_MAJOR_TRACE;
     check_int(rrc_major_collection_trace(h->heap), RRC_OK);
     h->phase = HOST_MUTATOR;
     h->slices = 2;
+}
+
+static void only_the_verdict(host *h)
+{
+    host_start(h);
+    only_the_verdict_of(h);
 }
 
 /* A minor collection finds the young p of garbage dead. What the garbage owns must be kept nevertheless. */
@@ -507,6 +512,172 @@ static void garbage_is_untracked_before_it_waits(void)
     host_start(h);
     all_is_swept(h);
     check_int(h->deallocs, 2);
+    host_close(h);
+}
+
+/* C knows of garbage without a reference to it. Between any two slices after the verdict it gets a link to a p that
+   lives: from now on it lives as long as p, and so does what it owns, a view and its p too. It may be gray, as what
+   has a finalizer refers to it. */
+static void late_garbage_is_linked(link_kind kind, int is_finalized)
+{
+    size_t slices, i;
+
+    for (slices = 0; slices < 24; slices++) {
+        host *h = open_simple();
+        rrc_object *owner = knot_new(h, is_finalized ? &KnotFinal : &Knot, 0), *late = knot_new(h, &Knot, 7);
+        size_t live;
+
+        unit_context("%d slices", (int)slices);
+        owned_view = linked_knot(h, P, &owned_p);
+        knot_tie(h, late, 0, owned_view);
+        knot_tie(h, late, 1, late);
+        knot_tie(h, owner, 0, owner);
+        knot_tie(h, owner, 1, late);
+        rrc_decref(h->heap, owned_view);
+        rrc_decref(h->heap, late);
+        rrc_decref(h->heap, owner);
+        only_the_verdict(h);
+        h->phase = HOST_MAJOR_TRACE;
+        for (i = 0; i < slices; i++)
+            rrc_major_collection_work(h->heap, 1);
+        h->phase = HOST_MUTATOR;
+        live = host_rooted(h, HOST_OLD);
+        check_int(rrc_link(h->heap, host_at(h, live), late, kind == P ? RRC_P : RRC_O), RRC_OK);
+        host_note_link(h, live);
+        host_major_keep(h);
+        all_is_swept(h);
+        check_int(h->deallocs, !is_finalized);          /* of the owner */
+        check_ptr(rrc_to_obj(h->heap, late), host_at(h, live));
+        check_ptr(rrc_to_obj(h->heap, owned_view), host_at(h, owned_p));
+        check(host_is_alive(h, owned_p));
+        host_unroot(h, live);
+        for (i = 0; i < 3; i++) {
+            host_start(h);
+            all_is_swept(h);
+        }
+        check_int(h->deallocs, 3);
+        host_close(h);
+    }
+}
+
+static void late_garbage_gets_a_proxy(void) { late_garbage_is_linked(O, 0); }
+static void late_garbage_gets_a_view(void) { late_garbage_is_linked(P, 0); }
+static void what_is_kept_gets_a_proxy(void) { late_garbage_is_linked(O, 1); }
+static void what_is_kept_gets_a_view(void) { late_garbage_is_linked(P, 1); }
+
+/* The same for so many finalizable objects that most of the gray ones have another one behind them. */
+static void gray_objects_are_linked(void)
+{
+    enum { ALL = 200 };
+    host *h = open_simple();
+    rrc_object *ob[ALL];
+    size_t p, i, live[ALL / 2];
+
+    for (i = 0; i < ALL; i++) {
+        ob[i] = knot_new(h, &KnotFinal, 0);
+        p = host_new(h, HOST_OLD);
+        ob_link(h, O, p, ob[i], FULL);
+        host_note_link(h, p);
+        rrc_decref(h->heap, ob[i]);
+    }
+    only_the_verdict(h);
+    h->phase = HOST_MAJOR_TRACE;
+    rrc_major_collection_work(h->heap, 3 * ALL / 4);
+    h->phase = HOST_MUTATOR;
+    for (i = 0; i < ALL / 2; i++) {
+        live[i] = host_rooted(h, HOST_OLD);
+        check_int(rrc_link(h->heap, host_at(h, live[i]), ob[2 * i], RRC_O), RRC_OK);
+        host_note_link(h, live[i]);
+    }
+    host_major_keep(h);
+    all_is_swept(h);
+    check_int(h->finalized, ALL / 2);
+    for (i = 0; i < ALL / 2; i++) {
+        check_ptr(rrc_to_obj(h->heap, ob[2 * i]), host_at(h, live[i]));
+        host_unroot(h, live[i]);
+    }
+    for (i = 0; i < 3; i++) {
+        host_start(h);
+        all_is_swept(h);
+    }
+    check_int(h->finalized, ALL);
+    check_int(h->deallocs, ALL);
+    host_close(h);
+}
+
+/* C holds an object whose proxy is not reached, and gives it a new one, or unlinks it, before the old proxy is kept for
+   a finalizer. The old proxy is told that it has lost its object. */
+static void a_proxy_that_is_kept_is_told(void)
+{
+    int relinks;
+
+    for (relinks = 0; relinks < 2; relinks++) {
+        host *h = open_simple();
+        rrc_object *final = knot_new(h, &KnotFinal, 7), *shared = ob_new(h, &Node);
+        size_t proxy = host_new(h, HOST_OLD), fresh;
+
+        owned_view = linked_knot(h, P, &owned_p);
+        knot_tie(h, final, 0, final);
+        knot_tie(h, final, 1, owned_view);
+        rrc_decref(h->heap, owned_view);
+        rrc_decref(h->heap, final);
+        host_point(h, owned_p, 0, proxy);
+        ob_link(h, O, proxy, shared, FULL);
+        only_the_verdict(h);
+        check_ptr(rrc_to_obj(h->heap, shared), NULL);
+        fresh = host_rooted(h, HOST_OLD);
+        check_int(h->parted, 0);
+        check_int(relinks ? rrc_link(h->heap, host_at(h, fresh), shared, RRC_O) : rrc_unlink(h->heap, shared), RRC_OK);
+        check_int(h->parted, 1);
+        check_ptr(rrc_to_obj(h->heap, shared), relinks ? host_at(h, fresh) : NULL);
+        host_major_keep(h);
+        check(host_is_alive(h, proxy));
+        all_is_swept(h);
+        check_int(h->finalized, 1);
+        rrc_decref(h->heap, shared);
+        host_unroot(h, fresh);
+        host_start(h);
+        all_is_swept(h);
+        host_start(h);
+        all_is_swept(h);
+        check_int(h->deallocs, 3);
+        host_close(h);
+    }
+}
+
+/* A static object has no link, whatever its count. */
+static void static_objects_have_no_p(void)
+{
+    static rrc_object none = RRC_OBJECT_HEAD_INIT(&Node);
+    host_options options = { .reports_marks = REPORT_LINKED, .snapshot = 1 };
+    host *h = open_sliced(&options);
+
+    host_start(h);
+    check_ptr(rrc_to_obj(h->heap, &none), NULL);
+    only_the_verdict_of(h);
+    check_ptr(rrc_to_obj(h->heap, &none), NULL);
+    host_major_keep(h);
+    all_is_swept(h);
+    host_close(h);
+}
+
+/* An object that loses its link in the middle of a collection is no garbage. */
+static void an_unlinked_object_is_no_garbage(void)
+{
+    host *h = open_simple();
+    size_t p;
+    rrc_object *ob = linked_knot(h, O, &p);
+
+    host_root(h, p);
+    rrc_decref(h->heap, ob);
+    host_start(h);
+    check_int(rrc_unlink(h->heap, ob), RRC_OK);
+    rrc_incref(h->heap, ob);
+    check_int(host_stats(h).garbage, 0);
+    all_is_swept(h);
+    check_int(host_stats(h).garbage, 0);
+    rrc_decref(h->heap, ob);
+    check_int(h->deallocs, 1);
     host_close(h);
 }
 
@@ -1020,6 +1191,9 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
            UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
+           UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
+           UNIT(what_is_kept_gets_a_view), UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
+           UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
            UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),

@@ -301,19 +301,20 @@ static void objects_of_the_allocator(void)
     int i;
 
     h->may_be_unsized = 1;
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 6; i++) {           /* (the size of items does not matter) */
         char *memory = (char *)host_realloc(h, NULL, 0, OB_PREFIX + sizeof(node));
         rrc_object *ob = (rrc_object *)(void *)(memory + OB_PREFIX);
 
         memset(memory, 0, OB_PREFIX + sizeof(node));
+        unsized.tp_itemsize = i < 3 ? 0 : 8;
         RRC_TYPE(ob) = &unsized;        /* which rrc_new took no reference to */
         REFCNT(ob) = 1;
-        if (i > 0)
-            ob_link(h, i == 1 ? P : O, host_new(h, HOST_YOUNG), ob, i == 1 ? LIGHT_OB : FULL);
+        if (i % 3 > 0)
+            ob_link(h, i % 3 == 1 ? P : O, host_new(h, HOST_YOUNG), ob, i % 3 == 1 ? LIGHT_OB : FULL);
         rrc_decref(h->heap, ob);
     }
     host_minor(h);
-    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(rrc_run_pending(h->heap, 0), 2);
     check_int(host_stats(h).objects, 1);
     if (!HOST_FRONT)
         check_int(REFCNT((rrc_object *)(void *)&unsized), 0);
