@@ -80,9 +80,16 @@ static int text_push(lua_State *L, text *t, int code)
     return 1;
 }
 
+/* Push a whole number. Where Lua has integers it is one of them, and prints as 3, not as 3.0. */
+#if LUA_VERSION_NUM >= 503
+#define PUSH_COUNT(L, n) lua_pushinteger(L, (lua_Integer)(n))
+#else
+#define PUSH_COUNT(L, n) lua_pushnumber(L, (lua_Number)(n))
+#endif
+
 static int module_collect(lua_State *L)
 {
-    lua_pushnumber(L, (lua_Number)rrc_lua_collect(L, rrc_lua_heap(L)));
+    PUSH_COUNT(L, rrc_lua_collect(L, rrc_lua_heap(L)));
     return 1;
 }
 
@@ -111,7 +118,7 @@ static int module_stats(lua_State *L)
     if (rrc_get_stats(heap, &stats) != RRC_OK)
         return luaL_error(L, "the heap is closed");
     lua_newtable(L);
-#define FIELD(name, value) (lua_pushnumber(L, (lua_Number)(value)), lua_setfield(L, -2, name))
+#define FIELD(name, value) (PUSH_COUNT(L, value), lua_setfield(L, -2, name))
     FIELD("objects", stats.objects);
     FIELD("proxies", stats.o_old + stats.o_young + state->wrappers);
     FIELD("values", stats.p_old + stats.p_young - state->wrappers);

@@ -331,8 +331,12 @@ class TestGems < Minitest::Test
   def test_settings_that_do_not_match
     with_extension(plain) do |dir|
       output = use(dir, debug)
-      assert_match(/or with other settings: build it again \(it has: .*RRC_DEBUG 0/, output)
+      assert_match(/or with other settings: build it again, by make clean and make \(it has: .*RRC_DEBUG 0/, output)
       assert_match(/^done\n\z/, output)
+      README[/^ruby extconf\.rb && .*/].split(" && ").each do |line|
+        assert_runs(dir, debug, *line.sub(/\Aruby/, RbConfig.ruby).split)
+      end
+      assert_equal "true\ndone\n", use(dir, debug)
     end
   end
 end

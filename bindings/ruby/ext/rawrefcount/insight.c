@@ -302,7 +302,8 @@ rrc_heap *rrc_ruby_open(int abi, const char *config)
 {
     if (abi != RRC_RUBY_ABI || rrci_check_config(rrb.heap, config) != RRC_OK)
         rb_raise(rb_eLoadError, "this extension was built for another version of rawrefcount than %s, "
-                                "or with other settings: build it again (it has: %s)", RRC_VERSION, config);
+                                "or with other settings: build it again, by make clean and make (it has: %s)",
+                 RRC_VERSION, config);
     rrb.promises_missing++;
     rrb.may_promise = 1;
     rrb_stop_slices();
