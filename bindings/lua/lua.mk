@@ -78,6 +78,7 @@ endif
 #   soak-lua-LUA           the same, for SOAK_SECONDS: a part of `make soak`
 #   lua-widgets-LUA        the demonstration's library
 #   lua-classes-LUA        all that a class can have, and values that go from C to Lua and back
+#   lua-demo-LUA           the demonstration prints the README's numbers, and why an object lives
 #   lua-embed-LUA          C programs: states, lack of memory; sanitized
 #   lua-unload-LUA         what is left when the state is closed, and modules are unloaded
 #   lua-loop-LUA           the peak of a long loop of cyclic garbage
@@ -112,6 +113,8 @@ $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call 
     $(call lua_run,$(1)) $(LUA_TESTS)/cases.lua generational))
 $(call run,lua-widgets-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/widgets.lua)
 $(call run,lua-classes-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/classes.lua)
+$(call run,lua-demo-$(1),$(call lua_libs,$(1)),\
+    sh $(LUA_TESTS)/demo.sh $(WIDGETS_DIR)/lua/demo.lua $(LUA_DIR)/README.md $(call lua_run,$(1)))
 $(call run,lua-embed-$(1),$(call lua_out,$(1))/embed,$(call lua_out,$(1))/embed)
 $(call run,lua-readme-$(1),$(lua_host),$(lua_env) PKG_CONFIG='$(PKG_CONFIG)' sh $(LUA_TESTS)/readme.sh $(1))
 $(call lua_out,$(1))/pauses: $(LUA_TESTS)/pauses.c $(LUA_HEADERS)
@@ -139,7 +142,6 @@ $(if $(LUA),$(eval $(call run,snapshot-lua,$(call lua_libs,$(LUA)) tests/newer.j
     $(lua_env) LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/leak.lua))))
 $(if $(LUA),$(eval $(call run,bar-lua,$(call lua_libs,$(LUA)),sh tests/bar.sh env $(lua_env) \
     LUA_CPATH='$(abspath $(call lua_out,$(LUA)))/?.so' LUA_PATH= $(LUA) $(abspath $(LUA_DIR)/tests/snapshots/bar.lua))))
-$(if $(LUA),$(eval $(call run,lua-demo,$(call lua_libs,$(LUA)),$(call lua_run,$(LUA)) $(WIDGETS_DIR)/lua/demo.lua)))
 
 # Those that are not here.
 define lua_missing
@@ -195,9 +197,9 @@ soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random pro
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
 # Of the C programs, those of the newest version and of the last one of the list.
-HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets classes,lua-$(test)-$(lua))) \
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets classes demo,lua-$(test)-$(lua))) \
                    $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
-                   $(if $(LUA),lua-demo lua-readme-$(LUA),lua-lua5.4)
+                   $(if $(LUA),lua-readme-$(LUA),lua-lua5.4)
 
 # ---- benchmarks --------------------------------------------------------------
 
