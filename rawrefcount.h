@@ -4779,7 +4779,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         } else if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
             RRC_REFCNT(ob) = 1;
             rrci_enqueue(heap, ob);
-            if (heap->searched && heap->state == RRCI_MAJOR && rrci_is_tracked(ob) && !RRCI_IS_MIRRORED(heap))
+            if (heap->searched && heap->state == RRCI_MAJOR && rrci_is_tracked(ob))
                 heap->garbage++;
         }
     }

@@ -344,6 +344,7 @@ static void links_of_the_dead(void)
     check_int(rrc_link(h->heap, host_at(h, fresh), other, RRC_O), RRC_ELINKED);
     host_expect_log(h, RRC_ELINKED, "rrc_link");
     rrc_mark_deallocating(h->heap, &marker, plain);
+    check_ptr(rrc_to_obj(h->heap, plain), &marker);
     check_int(rrc_link(h->heap, host_at(h, fresh), plain, RRC_O), RRC_ELINKED);
     host_expect_log(h, RRC_ELINKED, "rrc_link");
     rrc_mark_deallocating(h->heap, NULL, plain);
