@@ -839,6 +839,7 @@ static void owners_come_first_in_slices(void)
 /* A snapshot host is told of each p that the mutator gets. */
 static void snapshots_keep_what_is_read(void)
 {
+    static short marker;
     host_options options = { .reports_marks = REPORT_LINKED, .snapshot = 1 };
     host *h = open_sliced(&options);
     size_t p = host_new(h, HOST_OLD);
@@ -847,6 +848,9 @@ static void snapshots_keep_what_is_read(void)
     host_note_link(h, p);
     host_start(h);
     check_ptr(rrc_to_obj(h->heap, plain), NULL);
+    rrc_mark_deallocating(h->heap, &marker, plain);
+    check_ptr(rrc_to_obj(h->heap, plain), &marker);     /* (the host does not hear of it) */
+    rrc_mark_deallocating(h->heap, NULL, plain);
     check(!host_is_marked(h, p));
     check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
     check(host_is_marked(h, p));
