@@ -649,14 +649,14 @@ static void a_proxy_that_is_kept_is_told(void)
 /* A static object has no link, whatever its count. */
 static void static_objects_have_no_p(void)
 {
-    static rrc_object none = RRC_OBJECT_HEAD_INIT(&Node);
+    static STATIC_OB(none, &Node);
     host_options options = { .reports_marks = REPORT_LINKED, .snapshot = 1 };
     host *h = open_sliced(&options);
 
     host_start(h);
-    check_ptr(rrc_to_obj(h->heap, &none), NULL);
+    check_ptr(rrc_to_obj(h->heap, STATIC_PTR(none)), NULL);
     only_the_verdict_of(h);
-    check_ptr(rrc_to_obj(h->heap, &none), NULL);
+    check_ptr(rrc_to_obj(h->heap, STATIC_PTR(none)), NULL);
     host_major_keep(h);
     all_is_swept(h);
     host_close(h);
