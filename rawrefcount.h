@@ -883,7 +883,8 @@ enum {
    Fails with RRC_ENULL, RRC_EKIND, RRC_ETAGGED (p is odd), RRC_ELINKED (ob), RRC_EPLINKED (p, P link
    only), RRC_EREFCNT (RRC_GIVE, but there is no reference to give), RRC_EPHASE, RRC_ECLOSED, RRC_ELIMIT,
    RRC_ENOMEM.
-   [mutator | allocates | calls is_young, slot, if mirrored anchor | O(1) amortized] */
+   [mutator | allocates | calls is_young, slot, if mirrored anchor; in a collection in slices perhaps survivor, trace,
+   parted, tp_traverse | O(1) amortized; O(references of ob) for garbage] */
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind);
 
 /* PyPy's own functions. The first makes a P link, the second an O link. The caller adds the bias,
@@ -1166,7 +1167,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
 
 /* Hide ob from the search again, before its fields become invalid. It may be tracked again later. An
    object that is not tracked is ignored. In a hook the call is refused, and logged.
-   [any but a hook | no | nothing | O(1)] */
+   [any but a hook | no | nothing; in a collection in slices perhaps calls trace, tp_traverse | O(1); there
+   O(references of ob)] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
 /* Is ob tracked? Has its tp_finalize been called? Is it garbage that a collection found and could not
