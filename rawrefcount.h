@@ -5037,7 +5037,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
 {
     rrci_link link;
     rrc_object *former = NULL;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int is_lost, code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (p == NULL || ob == NULL)
@@ -5051,12 +5051,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
     if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
         rrci_strengthen(heap, ob);
-    if (RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob)) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
-            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrc_unlink(heap, ob);
-    }
-    if (RRC_LINK(ob) != NULL && !rrci_is_deferred(ob) && !rrci_has_left(heap, ob))
+    is_lost = RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob);
+    if (RRC_LINK(ob) != NULL && !is_lost && !rrci_is_deferred(ob) && !rrci_has_left(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
@@ -5066,6 +5062,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = rrci_p_linked_ob(heap, p, kind);
+    if (former == ob)
+        former = NULL;                  /* (its p is lost, and that of the new link has the same address) */
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
@@ -5073,6 +5071,11 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return code;
     if (code != RRC_OK)
         return rrci_error(heap, code, function, ob, p, "");
+    if (is_lost) {
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
+            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
+        rrc_unlink(heap, ob);
+    }
     if (former != NULL)
         rrci_part(heap, former);
     if (RRC_LINK(ob) != NULL) {
@@ -7186,17 +7189,10 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what slices have done so far. */
+/* Forget what slices have done so far. (Counts may keep the mark of what is watched: it means nothing now, and the
+   next start resets it.) */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    size_t i;
-    int kind;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
-        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
-            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
     rrci_forget_explained(heap);
     heap->searched = heap->host_reports = 0;
     heap->plan = RRCI_UNDECIDED;

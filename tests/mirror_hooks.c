@@ -1078,6 +1078,26 @@ static void fail_a_step(hand *h, rrc_object *wrong)
     h->logged = 0;
 }
 
+/* Whatever a step has missed, only what C refers to becomes strong. */
+static void what_the_host_alone_holds_stays_weak(void)
+{
+    hand *h = open_hand();
+    rrc_object *wrong = new_thing(h, &Tracked), *held = new_thing(h, &Bare), *other = new_thing(h, &Bare);
+
+    link_to(h, held, 1);
+    link_to(h, other, 1);
+    rrc_decref(h->heap, other);
+    step(h);
+    check(!IS_WEAK(held));
+    check(IS_WEAK(other));
+    fail_a_step(h, wrong);
+    check(!IS_WEAK(held));
+    check(IS_WEAK(other));
+    rrc_decref(h->heap, held);
+    rrc_decref(h->heap, wrong);
+    close_hand(h);
+}
+
 /* A step that fails has not told changed links apart: that which comes next looks closely. */
 static void a_view_of_another_p_and_a_failed_step(void)
 {
@@ -1202,6 +1222,7 @@ static void due_for_what_only_the_host_holds(void)
         hand *h = open_hand();
         const rrc_type *type = kind ? &Tracked : &Bare;
         rrc_object *owner = new_thing(h, &Tracked), *view = new_thing(h, type), *more = new_thing(h, &Bare);
+        place *death;
 
         for (i = 0; i < OTHERS; i++)
             link_to(h, others[i] = new_thing(h, &Bare), 1);
@@ -1231,7 +1252,15 @@ static void due_for_what_only_the_host_holds(void)
         check_int(asks_until_due(h), 8);
         step(h);
         check_int(asks_until_due(h), 8);
-        for (i = 1; i < OTHERS; i++)
+        rrc_decref(h->heap, others[1]);
+        for (i = 0; i < 3; i++)
+            step(h);
+        check(asks_until_due(h) > 8);
+        death = (place *)rrc_to_obj(h->heap, others[0]);
+        death->is_dead = 1;                         /* and so does a death, which only a step finds */
+        step(h);
+        check_int(asks_until_due(h), 8);
+        for (i = 2; i < OTHERS; i++)
             rrc_decref(h->heap, others[i]);
         rrc_decref(h->heap, view);
         rrc_decref(h->heap, more);
@@ -2368,20 +2397,35 @@ typedef struct made_type {
     rrc_object *owned;
 } made_type;
 
+#if !HOST_FRONT
+/* What the type owns is whole until its dealloc has run. */
+static void made_type_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    rrc_object *owned = ((made_type *)(void *)self)->owned;
+
+    check_int(((place *)rrc_mirror_node(heap, self))->anchored, 1);
+    rrc_decref(heap, owned);
+    rrc_gc_del(heap, self);
+}
+#endif
+
 static void a_weak_type_has_instances(void)
 {
 #if !HOST_FRONT
     static const rrc_member members[] = { { "owned", offsetof(made_type, owned) }, { NULL, 0 } };
     static const rrc_type type_type = { .tp_name = "type", .tp_basicsize = sizeof(made_type),
+                                        .tp_dealloc = made_type_dealloc,
                                         .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_members = members };
     hand *h = open_hand();
     rrc_object *owner = new_thing(h, &Tracked), *type = new_thing(h, &type_type), *instance, head = *type;
+    place *p;
 
     *(rrc_type *)(void *)type = Tracked;
     *type = head;
     ((rrc_type *)(void *)type)->tp_flags |= RRC_TPFLAGS_HEAPTYPE;
     ((rrc_type *)(void *)type)->tp_traverse = visit_type_too;
     ((made_type *)(void *)type)->owned = new_thing(h, &Tracked);
+    p = link_to(h, ((made_type *)(void *)type)->owned, 1);
     give(owner, 0, type);
     step(h);
     check(IS_WEAK(type));
@@ -2392,7 +2436,13 @@ static void a_weak_type_has_instances(void)
     RRC_CLEAR(h->heap, THING(owner)->ref[0]);
     step(h);
     check(IS_WEAK(type));
+    check_int(p->anchored, 0);
     rrc_decref(h->heap, instance);
+    check_int(h->deallocs, 1);
+    step(h);
+    p->is_dead = 1;
+    step(h);
+    rrc_run_pending(h->heap, 0);
     check_int(h->deallocs, 2);
     rrc_decref(h->heap, owner);
     close_hand(h);
@@ -3374,7 +3424,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(tracked_anew),
     UNIT(untracked_children),
     UNIT(a_weak_object_gets_a_p),
-    UNIT(a_p_that_dies_without_a_bias),
+    UNIT(a_p_that_dies_without_a_bias), UNIT(what_the_host_alone_holds_stays_weak),
     UNIT(a_view_of_another_p_and_a_failed_step),
     UNIT(a_step_without_changes_after_a_failed_one),
     UNIT(each_change_makes_a_step_due),

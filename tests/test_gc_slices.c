@@ -646,6 +646,50 @@ static void a_proxy_that_is_kept_is_told(void)
     }
 }
 
+/* There is no memory for the new link of an object whose p is hidden: it keeps the old one. */
+static void a_hidden_p_is_not_replaced(void)
+{
+    enum { MOST = 5000 };
+    static rrc_object *others[MOST];
+    host *h = open_simple();
+    rrc_object *final = knot_new(h, &KnotFinal, 7), *shared = ob_new(h, &Node);
+    size_t proxy = host_new(h, HOST_OLD), fresh, made = 0, i;
+    int code;
+
+    for (i = 0; i < MOST; i++)
+        others[i] = ob_new(h, &Node);
+    owned_view = linked_knot(h, P, &owned_p);
+    knot_tie(h, final, 0, final);
+    knot_tie(h, final, 1, owned_view);
+    rrc_decref(h->heap, owned_view);
+    rrc_decref(h->heap, final);
+    host_point(h, owned_p, 0, proxy);
+    ob_link(h, O, proxy, shared, FULL);
+    only_the_verdict(h);
+    check_ptr(rrc_to_obj(h->heap, shared), NULL);
+    h->fail_at = h->calls.allocate + 1;
+    h->fail_on = 1;
+    do {
+        fresh = host_rooted(h, HOST_OLD);
+        code = rrc_link(h->heap, host_at(h, fresh), others[made++], RRC_O);
+    } while (code == RRC_OK);
+    check_int(code, RRC_ENOMEM);
+    check_int(rrc_link(h->heap, host_at(h, fresh), shared, RRC_O), RRC_ENOMEM);
+    h->fail_at = 0;
+    h->fail_on = 0;
+    h->log_read = h->log_count;
+    check_int(h->parted, 0);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_major_keep(h);
+    check_ptr(rrc_to_obj(h->heap, shared), host_at(h, proxy));
+    all_is_swept(h);
+    check_int(h->finalized, 1);
+    rrc_decref(h->heap, shared);
+    for (i = 0; i < MOST; i++)
+        rrc_decref(h->heap, others[i]);
+    host_close(h);
+}
+
 /* A static object has no link, whatever its count. */
 static void static_objects_have_no_p(void)
 {
@@ -979,6 +1023,50 @@ static void slices_in_a_walk(void)
     }
 }
 
+static rrc_object *visited[20];
+static size_t visits;
+
+static int untrack_and_pause(rrc_object *ob, void *arg)
+{
+    (void)arg;
+    visited[visits++] = ob;
+    if (visits == 3) {
+        rrc_gc_untrack(walker->heap, visited[0]);
+        check_int(rrc_major_collection_pause(walker->heap), RRC_OK);
+        walker->slices = 0;
+    }
+    return 1;
+}
+
+/* A walk passes each object, although the collection is given up in its middle, and there is a hole. */
+static void a_pause_in_a_walk(void)
+{
+    enum { ALL = 10 };
+    host *h = open_simple();
+    rrc_object *ring[ALL];
+    int i, k;
+
+    knot_ring(h, &Knot, ALL, ring);
+    for (i = 0; i < ALL; i++)
+        rrc_incref(h->heap, ring[i]);
+    host_start(h);
+    rrc_major_collection_work(h->heap, 3);
+    walker = h;
+    visits = 0;
+    rrc_gc_visit_objects(h->heap, untrack_and_pause, NULL);
+    check_int(visits, ALL);
+    for (i = 0; i < ALL; i++)
+        for (k = 0; k < i; k++)
+            check(visited[i] != visited[k]);
+    check_int(rrc_check(h->heap), RRC_OK);
+    check_int(rrc_gc_track(h->heap, visited[0]), RRC_OK);
+    for (i = 0; i < ALL; i++)
+        rrc_decref(h->heap, ring[i]);
+    knot_collect(h);
+    check_int(h->deallocs, ALL);
+    host_close(h);
+}
+
 static int sweep_all(rrc_object *ob, void *arg)
 {
     (void)arg;
@@ -1198,10 +1286,10 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
            UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
            UNIT(what_is_kept_gets_a_view), UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
-           UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
+           UNIT(a_hidden_p_is_not_replaced), UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
            UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices), UNIT(slices_in_hooks),
-           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
+           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
            UNIT(moves_are_ignored_in_slices));

@@ -389,6 +389,26 @@ static void parted_drops_references(void)
     host_end(h);
 }
 
+static void make_an_object(host *h, rrc_gcref p, rrc_object *ob)
+{
+    (void)p, (void)ob;
+    check_ptr(rrc_new(h->heap, &Plain), NULL);
+    host_expect_log(h, RRC_EPHASE, "rrc_new");
+}
+
+/* The end calls slots, which may make objects, and hooks, which may not. */
+static void parted_makes_no_object(void)
+{
+    host *h = host_open(NULL);
+
+    ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    if (HOST_DEBUG)
+        h->on_parted = make_an_object;
+    check_int(host_free_heap(h), 0);
+    check_int(h->deallocs, 1);
+    host_end(h);
+}
+
 static void try_all_sorts(host *h, rrc_object *ob)
 {
     static short marker;
@@ -878,4 +898,4 @@ UNIT_GROUP(heap_end,
     UNIT(late_del),
     UNIT(saved_objects_can_be_used),
     UNIT(uncollectable_at_the_end),
-    UNIT(parted_drops_references));
+    UNIT(parted_drops_references), UNIT(parted_makes_no_object));
