@@ -519,7 +519,7 @@ typedef struct rrc_member {
 } rrc_member;
 
 /* tp_flags */
-#define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked */
+#define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked: tp_basicsize is not 0 */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 #define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
                                                rrc_major_collection_keep keeps nothing for them */
@@ -5033,11 +5033,29 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function);      /* see >>cycles */
 
+/* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
+static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob);
+}
+
+static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
+{
+    if (rrci_has_lost_p(heap, ob)) {
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
+            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
+        rrc_unlink(heap, ob);
+    }
+    if (rrci_is_deferred(ob))
+        rrci_take_back_deferred(heap, ob);
+    rrci_empty_link_field(heap, ob);
+}
+
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
     rrci_link link;
     rrc_object *former = NULL;
-    int is_lost, code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
     if (p == NULL || ob == NULL)
@@ -5051,8 +5069,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
     if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
         rrci_strengthen(heap, ob);
-    is_lost = RRC_LINK(ob) != NULL && rrci_has_lost_p(heap, ob);
-    if (RRC_LINK(ob) != NULL && !is_lost && !rrci_is_deferred(ob) && !rrci_has_left(heap, ob))
+    if (RRC_LINK(ob) != NULL && !rrci_can_be_relinked(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
                           : "what it has is a marker: rrc_mark_deallocating(heap, NULL, ob) takes it back");
@@ -5062,27 +5079,21 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = rrci_p_linked_ob(heap, p, kind);
-    if (former == ob)
-        former = NULL;                  /* (its p is lost, and that of the new link has the same address) */
-    if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
-        return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
+    if (RRCI_UNLIKELY(former != NULL)) {
+        if (former == ob)               /* (its p is lost, and that of the new link has the same address) */
+            former = NULL;
+        else if (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former))
+            return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
+    }
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
         return code;
     if (code != RRC_OK)
         return rrci_error(heap, code, function, ob, p, "");
-    if (is_lost) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
-            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrc_unlink(heap, ob);
-    }
     if (former != NULL)
         rrci_part(heap, former);
-    if (RRC_LINK(ob) != NULL) {
-        if (rrci_is_deferred(ob))
-            rrci_take_back_deferred(heap, ob);
-        rrci_empty_link_field(heap, ob);
-    }
+    if (RRC_LINK(ob) != NULL)
+        rrci_prepare_to_relink(heap, ob);
     if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)
                                 || rrci_is_late(heap, ob))) {
         rrci_keep_reach(heap, ob, function);
@@ -8230,7 +8241,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (!rrci_is_gc_object(ob))
+    if (!rrci_is_gc_object(ob) || !rrci_has_gc_head(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     code = rrci_refuse_foreign(heap, ob, function, "it was not tracked");
     if (code != RRC_OK)

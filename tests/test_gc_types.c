@@ -392,6 +392,29 @@ static void members_are_enough(void)
     host_close(h);
 }
 
+/* The library allocates its objects itself, and says that they have what is in front of those of rrc_gc_new. */
+static void an_object_of_the_library_is_not_tracked(void)
+{
+    enum { BEFORE = 8 };
+    static const rrc_type Own = { .tp_name = "Own", .tp_flags = RRC_TPFLAGS_HAVE_GC };
+    union {
+        uintptr_t word[BEFORE + sizeof(knot) / sizeof(uintptr_t) + 1];
+        long double align;
+    } space;
+    rrc_object *own = (rrc_object *)(void *)&space.word[BEFORE];
+    host *h = host_open(NULL);
+    size_t i;
+
+    memset(&space, 0, sizeof space);
+    REFCNT(own) = 1;
+    RRC_TYPE(own) = &Own;
+    check_int(rrc_gc_track(h->heap, own), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_track");
+    for (i = 0; i < BEFORE; i++)
+        check_int(space.word[i], 0);
+    host_close(h);
+}
+
 static void members_are_dropped_by_the_count(void)
 {
     host *h = host_open(NULL);
@@ -645,6 +668,7 @@ UNIT_GROUP(gc_types,
     UNIT(a_type_that_another_visits_),
     UNIT(a_static_type_may_be_counted),
     UNIT(a_static_object_has_no_gc_head),
+    UNIT(an_object_of_the_library_is_not_tracked),
     UNIT(members_are_enough),
     UNIT(members_are_dropped_by_the_count),
     UNIT(members_of_objects_without_header),
