@@ -5079,12 +5079,8 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     RRCI_END_HOOK(heap);
     if ((kind & RRCI_O) == 0)
         former = rrci_p_linked_ob(heap, p, kind);
-    if (RRCI_UNLIKELY(former != NULL)) {
-        if (former == ob)               /* (its p is lost, and that of the new link has the same address) */
-            former = NULL;
-        else if (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former))
-            return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
-    }
+    if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
+        return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
     if (code == RRC_ENOMEM)
         return code;

@@ -1,16 +1,20 @@
 #!/bin/sh
-# coverage.sh PROGRAM... - which lines and branches of rawrefcount.h no test reaches.
-# The programs are tests of variants with "cover" (see variant.sh): they are run, and
-# what they count is merged, by line and column. coverage.txt lists what cannot be
-# reached, each with its reason; an entry that is reached, or not there, is a failure.
+# coverage.sh - which lines and branches of rawrefcount.h no test reaches.
+#
+#   coverage.sh count PROGRAM      runs a test of a variant with "cover" (see variant.sh): to
+#                                  BUILD/coverage/NAME.counts go what it counts, by line and column,
+#                                  and how its runs went
+#   coverage.sh report COUNTS...   adds up. coverage.txt lists what cannot be reached, each with its
+#                                  reason; an entry that is reached, or not there, is a failure
 #
 # A branch is one outcome of one condition: "a && b" has four.
 . tests/lib.sh
 QUICK=1
 export QUICK
 out=$BUILD/coverage
-rm -rf "$out"
 mkdir -p "$out" || exit 1
+command=$1
+shift
 
 # The tools have the version of the compiler in their names, or not.
 tool() {
@@ -19,44 +23,50 @@ tool() {
     done
     return 1
 }
-profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || { skip "there are no llvm-cov and llvm-profdata"; finish; }
+profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || {
+    [ "$command" = report ] || exit 0
+    skip "there are no llvm-cov and llvm-profdata"
+    finish
+}
 
 # run PROGRAM ARGUMENTS...
 run() {
     if LLVM_PROFILE_FILE=$out/$name-%p.profraw "$@" >"$out/$name.log" 2>&1; then
-        pass "$*"
+        echo "ok $*"
     else
-        fail "$*: $(tail -n 1 "$out/$name.log")"
+        echo "failed $*: $(tail -n 1 "$out/$name.log")"
     fi
 }
 
-graphs=$(echo tests/graphs/*.graph)
-for program in "$@"; do
-    name=$(basename "$program")
+# count PROGRAM
+count() {
+    graphs=$(echo tests/graphs/*.graph)
     case $name in
-    suite-* | damage-*) run "$program" ;;
+    suite-* | damage-*) run "$1" ;;
     cycles-*)
-        run "$program" graphs $graphs
-        run "$program" random 1 100 300
+        # shellcheck disable=SC2086
+        run "$1" graphs $graphs
+        run "$1" random 1 100 300
         ;;
     mirror-*)
-        run "$program" cases
-        run "$program" graphs $graphs
-        run "$program" random 1 300 600
-        run "$program" slices 9973 7
-        run "$program" control moves
+        run "$1" cases
+        # shellcheck disable=SC2086
+        run "$1" graphs $graphs
+        run "$1" random 1 300 600
+        run "$1" slices 9973 7
+        run "$1" control moves
         ;;
     slices-*)
-        run "$program" random 1 3000 600
-        run "$program" small 997 5
+        run "$1" random 1 3000 600
+        run "$1" small 997 5
         ;;
     esac
     $profdata merge -o "$out/$name.profdata" "$out/$name"-*.profraw &&
-        $cov export "$program" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions rawrefcount.h |
-            sed -n 's/^DA:\(.*\),\(.*\)/line \1 \2/p' >>"$out/counts" &&
+        $cov export "$1" -instr-profile="$out/$name.profdata" -format=lcov -skip-functions rawrefcount.h |
+            sed -n 's/^DA:\(.*\),\(.*\)/line \1 \2/p' &&
         # One function of the program a line: its branches, then its files.
-        $cov export "$program" -instr-profile="$out/$name.profdata" rawrefcount.h | tr '{' '\n' |
-            grep '"filenames":.*rawrefcount.h' >"$out/functions" || { fail "$name: no counts"; finish; }
+        $cov export "$1" -instr-profile="$out/$name.profdata" rawrefcount.h | tr '{' '\n' |
+            grep '"filenames":.*rawrefcount.h' >"$out/$name.functions" || { echo "failed $name: no counts"; return; }
     awk '{
         n = split(substr($0, index($0, "\"filenames\":[") + 13), file, ",")
         for (i = 1; i <= n; i++)
@@ -66,11 +76,27 @@ for program in "$@"; do
         for (i = 1; i <= n; i++)
             if (split(branch[i], b, /[],]/) >= 9 && is_header[b[7] + 0])
                 print "branch", b[1], b[2], b[3], b[4], b[5], b[6]
-    }' "$out/functions" >>"$out/counts"
-done
+    }' "$out/$name.functions"
+}
+
+if [ "$command" = count ]; then
+    name=$(basename "$1")
+    rm -f "$out/$name"-*.profraw
+    count "$1" >"$out/$name.new" && mv "$out/$name.new" "$out/$name.counts"
+    exit
+fi
+
+while read -r result what; do
+    case $result in
+    ok) pass "$what" ;;
+    failed) fail "$what" ;;
+    esac
+done <<END
+$(cat "$@" | grep -E '^(ok|failed) ')
+END
 
 # The list of what is excused, then the header's text, then the counts.
-awk -v lines="$out/uncovered" '
+awk '
 FILENAME ~ /coverage\.txt$/ {
     if ($0 ~ /^[^# ]/) {
         excused[$0] = FNR
@@ -94,7 +120,7 @@ $1 == "line" {
     run[$2] += $3
     next
 }
-{
+$1 == "branch" {
     key = $2 " " $3 " " $4 " " $5
     if (!(key in yes))
         branch_count += 2
@@ -159,7 +185,7 @@ END {
         100 * (1 - missed_lines / line_count), line_count, excused_lines,
         100 * (1 - missed_branches / branch_count), branch_count, excused_branches
     exit bad > 0
-}' tests/coverage.txt rawrefcount.h "$out/counts" >"$out/report"
+}' tests/coverage.txt rawrefcount.h "$@" >"$out/report"
 status=$?
 sort -t: -k1,1 -k2,2n "$out/report" | sed 's/^~ //'
 [ $status -eq 0 ] && pass "all is reached, but for coverage.txt" || fail "something is not reached"

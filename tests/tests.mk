@@ -203,17 +203,21 @@ mutate: ## put mistakes in the header: do the tests notice? MUTATE="--share 50" 
 
 # ---- coverage ----------------------------------------------------------------
 
-COVERED := $(addprefix $(BUILD)/tests/,\
+COVERED := $(addsuffix .counts,$(addprefix $(BUILD)/coverage/,\
                $(addprefix suite-clang-cover-,dict-desc-moves-debug slot-macros-moves small-slot-desc-fixed-debug \
                    front-mirror-dict-macros-moves-debug) \
                cycles-clang-cover-slot-desc-moves-debug cycles-clang-cover-mirror-dict-desc-moves \
                mirror-clang-cover-plain mirror-clang-cover-small-debug \
                damage-clang-cover-plain damage-clang-cover-mirror-debug \
-               slices-clang-cover-dict-debug slices-clang-cover-slot)
-$(eval $(call run,coverage,$(COVERED),sh tests/coverage.sh $(COVERED)))
+               slices-clang-cover-dict-debug slices-clang-cover-slot))
+$(BUILD)/coverage/%.counts: $(BUILD)/tests/% tests/coverage.sh $(GRAPHS)
+	@echo "counting $*"
+	@sh tests/coverage.sh count $<
+
+$(eval $(call run,coverage,$(COVERED),sh tests/coverage.sh report $(COVERED)))
 .PHONY: coverage
 coverage: $(COVERED) ## which lines and branches of the header no test reaches (needs clang, llvm)
-	@sh tests/coverage.sh $^
+	@sh tests/coverage.sh report $^
 
 # What the fuzzer has found worth keeping, without a fuzzer.
 define run_replays
