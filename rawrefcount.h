@@ -519,7 +519,7 @@ typedef struct rrc_member {
 } rrc_member;
 
 /* tp_flags */
-#define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked: tp_basicsize is not 0 */
+#define RRC_TPFLAGS_HAVE_GC  (1ul << 0)     /* objects come from rrc_gc_new and can be tracked; tp_basicsize is not 0 */
 #define RRC_TPFLAGS_HEAPTYPE (1ul << 1)     /* the type is itself counted: each instance owns a reference */
 #define RRC_TPFLAGS_DROPS_ONLY (1ul << 2)   /* its slots only drop what the object owns, and do not look at it:
                                                rrc_major_collection_keep keeps nothing for them */
@@ -2548,7 +2548,7 @@ static int rrci_has_gc_head(rrc_object *ob)
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && type != NULL && type->tp_basicsize > 0;
 }
 
-/* Is ob an object of rrc_gc_new? */
+/* Has the type of ob RRC_TPFLAGS_HAVE_GC, so that ob comes from rrc_gc_new? */
 static int rrci_is_gc_object(rrc_object *ob)
 {
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob));
@@ -5039,6 +5039,7 @@ static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
     return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob);
 }
 
+/* Empty its link field: take from ob what that stands for, the old link or the wait for its dealloc. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_has_lost_p(heap, ob)) {
@@ -7196,10 +7197,18 @@ static void rrci_end_slices(rrc_heap *heap)
     rrci_leave_slices(heap);
 }
 
-/* Forget what slices have done so far. (Counts may keep the mark of what is watched: it means nothing now, and the
-   next start resets it.) */
+/* Forget what slices have done so far. The heap may end next, and C's objects keep their counts: no mark of a watched
+   object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
+    size_t i;
+    int kind;
+    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
+        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
+            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
+    for (kind = 0; kind < RRCI_LISTS; kind++)
+        for (i = 0; i < heap->list[kind].count; i++)
+            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
     rrci_forget_explained(heap);
     heap->searched = heap->host_reports = 0;
     heap->plan = RRCI_UNDECIDED;
@@ -8225,6 +8234,13 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 
 /* ---- the protocol of the cyclic GC ---- */
 
+/* rrci_is_gc_object, and false for an object whose type promises rrc_gc_new (RRC_TPFLAGS_HAVE_GC) but has tp_basicsize
+   0: there is no head before it. */
+static int rrci_is_from_gc_new(rrc_object *ob)
+{
+    return rrci_is_gc_object(ob) && rrci_has_gc_head(ob);
+}
+
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 {
     const char *function = "rrc_gc_track";
@@ -8237,7 +8253,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (!rrci_is_gc_object(ob) || !rrci_has_gc_head(ob))
+    if (!rrci_is_from_gc_new(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     code = rrci_refuse_foreign(heap, ob, function, "it was not tracked");
     if (code != RRC_OK)
@@ -8300,7 +8316,7 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
         return code;
     if (ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
-    if (!rrci_is_gc_object(ob))
+    if (!rrci_is_from_gc_new(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     head = rrci_gc_head_of(ob);
     if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
@@ -8314,13 +8330,13 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
+    return ob != NULL && rrci_is_from_gc_new(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
 }
 
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+    return ob != NULL && rrci_is_from_gc_new(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
 }
 
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)

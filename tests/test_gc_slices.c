@@ -606,6 +606,25 @@ static void gray_objects_are_linked(void)
     host_close(h);
 }
 
+/* Link shared, which C holds, to a proxy that only an object with a finalizer reaches, and give the verdict: now the
+   proxy is hidden. */
+static size_t hidden_proxy(host *h, rrc_object *shared)
+{
+    rrc_object *final = knot_new(h, &KnotFinal, 7);
+    size_t proxy = host_new(h, HOST_OLD);
+
+    owned_view = linked_knot(h, P, &owned_p);
+    knot_tie(h, final, 0, final);
+    knot_tie(h, final, 1, owned_view);
+    rrc_decref(h->heap, owned_view);
+    rrc_decref(h->heap, final);
+    host_point(h, owned_p, 0, proxy);
+    ob_link(h, O, proxy, shared, FULL);
+    only_the_verdict(h);
+    check_ptr(rrc_to_obj(h->heap, shared), NULL);
+    return proxy;
+}
+
 /* C holds an object whose proxy is not reached, and gives it a new one, or unlinks it, before the old proxy is kept for
    a finalizer. The old proxy is told that it has lost its object. */
 static void a_proxy_that_is_kept_is_told(void)
@@ -614,18 +633,9 @@ static void a_proxy_that_is_kept_is_told(void)
 
     for (relinks = 0; relinks < 2; relinks++) {
         host *h = open_simple();
-        rrc_object *final = knot_new(h, &KnotFinal, 7), *shared = ob_new(h, &Node);
-        size_t proxy = host_new(h, HOST_OLD), fresh;
+        rrc_object *shared = ob_new(h, &Node);
+        size_t proxy = hidden_proxy(h, shared), fresh;
 
-        owned_view = linked_knot(h, P, &owned_p);
-        knot_tie(h, final, 0, final);
-        knot_tie(h, final, 1, owned_view);
-        rrc_decref(h->heap, owned_view);
-        rrc_decref(h->heap, final);
-        host_point(h, owned_p, 0, proxy);
-        ob_link(h, O, proxy, shared, FULL);
-        only_the_verdict(h);
-        check_ptr(rrc_to_obj(h->heap, shared), NULL);
         fresh = host_rooted(h, HOST_OLD);
         check_int(h->parted, 0);
         check_int(relinks ? rrc_link(h->heap, host_at(h, fresh), shared, RRC_O) : rrc_unlink(h->heap, shared), RRC_OK);
@@ -646,48 +656,116 @@ static void a_proxy_that_is_kept_is_told(void)
     }
 }
 
-/* There is no memory for the new link of an object whose p is hidden: it keeps the old one. */
+/* There is no memory for the new link of an object whose p is hidden: it keeps the old one. With memory again, and the
+   room that a collection needs (I5), it gets the new one. */
 static void a_hidden_p_is_not_replaced(void)
 {
     enum { MOST = 5000 };
     static rrc_object *others[MOST];
-    host *h = open_simple();
-    rrc_object *final = knot_new(h, &KnotFinal, 7), *shared = ob_new(h, &Node);
-    size_t proxy = host_new(h, HOST_OLD), fresh, made = 0, i;
-    int code;
+    int relinks;
 
-    for (i = 0; i < MOST; i++)
-        others[i] = ob_new(h, &Node);
-    owned_view = linked_knot(h, P, &owned_p);
-    knot_tie(h, final, 0, final);
-    knot_tie(h, final, 1, owned_view);
-    rrc_decref(h->heap, owned_view);
-    rrc_decref(h->heap, final);
-    host_point(h, owned_p, 0, proxy);
-    ob_link(h, O, proxy, shared, FULL);
-    only_the_verdict(h);
-    check_ptr(rrc_to_obj(h->heap, shared), NULL);
-    h->fail_at = h->calls.allocate + 1;
-    h->fail_on = 1;
-    do {
-        fresh = host_rooted(h, HOST_OLD);
-        code = rrc_link(h->heap, host_at(h, fresh), others[made++], RRC_O);
-    } while (code == RRC_OK);
-    check_int(code, RRC_ENOMEM);
-    check_int(rrc_link(h->heap, host_at(h, fresh), shared, RRC_O), RRC_ENOMEM);
-    h->fail_at = 0;
-    h->fail_on = 0;
-    h->log_read = h->log_count;
-    check_int(h->parted, 0);
-    check_int(rrc_check(h->heap), RRC_OK);
-    host_major_keep(h);
-    check_ptr(rrc_to_obj(h->heap, shared), host_at(h, proxy));
-    all_is_swept(h);
-    check_int(h->finalized, 1);
-    rrc_decref(h->heap, shared);
-    for (i = 0; i < MOST; i++)
-        rrc_decref(h->heap, others[i]);
-    host_close(h);
+    for (relinks = 0; relinks < 2; relinks++) {
+        host *h = open_simple();
+        rrc_object *shared = ob_new(h, &Node);
+        size_t proxy, fresh, made = 0, i;
+        int code;
+
+        for (i = 0; i < MOST; i++)
+            others[i] = ob_new(h, &Node);
+        proxy = hidden_proxy(h, shared);
+        h->fail_at = h->calls.allocate + 1;
+        h->fail_on = 1;
+        do {
+            fresh = host_rooted(h, HOST_OLD);
+            code = rrc_link(h->heap, host_at(h, fresh), others[made++], RRC_O);
+        } while (code == RRC_OK && made < MOST);
+        check_int(code, RRC_ENOMEM);
+        check_int(rrc_link(h->heap, host_at(h, fresh), shared, RRC_O), RRC_ENOMEM);
+        h->fail_at = 0;
+        h->fail_on = 0;
+        h->log_read = h->log_count;
+        check_int(h->parted, 0);
+        check_int(rrc_check(h->heap), RRC_OK);
+        if (relinks) {
+            check_int(rrc_link(h->heap, host_at(h, fresh), shared, RRC_O), RRC_OK);
+            check_int(h->parted, 1);
+            check_int(rrc_check(h->heap), RRC_OK);
+        }
+        host_major_keep(h);
+        check_ptr(rrc_to_obj(h->heap, shared), host_at(h, relinks ? fresh : proxy));
+        all_is_swept(h);
+        check_int(h->finalized, 1);
+        rrc_decref(h->heap, shared);
+        for (i = 0; i < MOST; i++)
+            rrc_decref(h->heap, others[i]);
+        host_close(h);
+    }
+}
+
+/* Slices watch a tracked object and what it refers to, each of which has a link: this marks their
+   counts. C holds them when the collection is given up and the heap ends: they have their true counts then. */
+static void counts_lose_their_marks(void)
+{
+    enum { ALL = 5 };
+    size_t work, marked = 0;
+    int pauses, i;
+
+    for (pauses = 0; pauses < 2; pauses++)
+        for (work = 0; work < 60; work++) {
+            host *h = open_simple();
+            rrc_object *ob[ALL];
+
+            for (i = 0; i < ALL; i++)
+                ob[i] = i < 3 ? knot_new(h, &Knot, i) : ob_new(h, &Node);
+            for (i = 1; i < ALL; i++) {
+                knot_tie(h, ob[i < 3 ? 0 : i - 2], i == 2, ob[i]);
+                ob_link(h, i < 3 ? O : P, host_new(h, HOST_OLD), ob[i], FULL);
+            }
+            host_start(h);
+            if (work > 0)
+                rrc_major_collection_work(h->heap, work);
+            for (i = 0; i < ALL; i++)
+                marked += REFCNT(ob[i]) < 0;
+            if (pauses) {
+                check_int(rrc_major_collection_pause(h->heap), RRC_OK);
+                h->slices = 0;
+                for (i = 0; i < ALL; i++)
+                    check(REFCNT(ob[i]) > 0);
+            }
+            check_int(host_free_heap(h), ALL - 1);
+            for (i = 0; i < ALL; i++)
+                check_int(REFCNT(ob[i]), i == 0 ? 1 : 2);
+            for (i = 0; i < ALL; i++)
+                rrc_decref(h->heap, ob[i]);
+            host_end(h);
+        }
+    check(marked > 0);
+}
+
+/* Only p holds an object, and slices watch it. C takes a reference to it, before their verdict or after it. */
+static void a_taken_object_loses_its_mark(void)
+{
+    int after;
+
+    for (after = 0; after < 2; after++) {
+        host *h = open_simple();
+        size_t p = host_rooted(h, HOST_OLD);
+        rrc_object *ob = ob_given(h, P, p, FULL);
+
+        host_start(h);
+        rrc_major_collection_work(h->heap, 0);
+        if (after)
+            host_pronounce(h);
+        check(REFCNT(ob) < 0);
+        rrc_incref(h->heap, ob);
+        check(REFCNT(ob) > 0);
+        rrc_decref(h->heap, ob);
+        if (!after)
+            host_pronounce(h);
+        all_is_swept(h);
+        check_ptr(rrc_from_obj(h->heap, host_at(h, p)), ob);
+        host_close(h);
+    }
 }
 
 /* A static object has no link, whatever its count. */
@@ -1245,7 +1323,11 @@ static rrc_gcref moved_to;
 static void keep(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
 static rrc_gcref move(void *userdata, rrc_gcref p) { (void)userdata; return moved_to != NULL ? moved_to : p; }
 static int wrong_moves;
-static void count_wrong(void *userdata, const rrc_log_item *item) { (void)userdata; wrong_moves += item->code == RRC_EHOOK; }
+static void count_wrong(void *userdata, const rrc_log_item *item)
+{
+    (void)userdata;
+    wrong_moves += item->code == RRC_EHOOK;
+}
 
 /* p's must not move if the sweep is divided: the old address is kept. */
 static void moves_are_ignored_in_slices(void)
@@ -1282,14 +1364,16 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(reports_can_be_missing), UNIT(reports_can_be_missing_in_one_pass), UNIT(silent_hosts_are_asked),
            UNIT(what_was_cleared_waits), UNIT(a_wrong_traverse_ends_the_search),
            UNIT(a_bias_can_be_forgotten), UNIT(static_objects_are_alive), UNIT(gray_objects_leave),
-           UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor), UNIT(snapshots_keep_what_is_read),
+           UNIT(links_of_the_dead), UNIT(garbage_is_linked_at_once), UNIT(reports_in_a_minor),
+           UNIT(snapshots_keep_what_is_read),
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
            UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
            UNIT(what_is_kept_gets_a_view), UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
            UNIT(a_hidden_p_is_not_replaced), UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
            UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices), UNIT(slices_in_hooks),
-           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves), UNIT(a_finalizer_starts),
+           UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
+           UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
            UNIT(moves_are_ignored_in_slices));

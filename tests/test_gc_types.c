@@ -410,6 +410,10 @@ static void an_object_of_the_library_is_not_tracked(void)
     RRC_TYPE(own) = &Own;
     check_int(rrc_gc_track(h->heap, own), RRC_ETYPE);
     host_expect_log(h, RRC_ETYPE, "rrc_gc_track");
+    check_int(rrc_gc_set_finalized(h->heap, own, 1), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_set_finalized");
+    check_int(rrc_gc_is_finalized(h->heap, own), 0);
+    check_int(rrc_gc_is_uncollectable(h->heap, own), 0);
     for (i = 0; i < BEFORE; i++)
         check_int(space.word[i], 0);
     host_close(h);
