@@ -1,9 +1,10 @@
 #!/bin/sh
-# readme.sh - the README and the pages of docs/ hold what they say: the example compiles, runs and
+# readme.sh - the README and the pages below it hold what they say: the example compiles, runs and
 # prints what stands below it; each invariant has a test; the files, tests and make targets that they
 # name exist; sizes are right; public names are still there. The header's first screen compiles. The names on all
 # other pages exist.
 . tests/lib.sh
+pages='README.md bindings/CYCLES.md bindings/GUARANTEES.md bindings/STABILITY.md'
 out=$BUILD/tests/readme
 mkdir -p "$out" || exit 1
 
@@ -55,21 +56,21 @@ else
 fi
 
 # What rrc_explain says is what an example prints.
-sed -n '/^    View (/,/^$/s/^    //p' docs/CYCLES.md >"$out/explained.txt"
+sed -n '/^    View (/,/^$/s/^    //p' bindings/CYCLES.md >"$out/explained.txt"
 expect "rrc_explain is quoted" test -s "$out/explained.txt"
 while IFS= read -r line; do
     expect "rrc_explain says: $line" grep -qxF -- "$line" examples/expected/cycle.txt
 done <"$out/explained.txt"
 
 # Names of files in backquotes. (text.sh follows links.)
-for file in $(cat README.md docs/*.md | grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' | tr -d '`' | grep -v '^build/' |
+for file in $(cat $pages | grep -o '`[a-z]*/[A-Za-z0-9_/.-]*`' | tr -d '`' | grep -v '^build/' |
               sort -u); do
     expect "$file exists" test -e "$file"
 done
 
 # Functions, macros and slots that any page names in backquotes.
 cat rawrefcount.h bindings/*/*.h bindings/*/*/*.h bindings/*/*/*/*.h examples/tensor/*.c >"$out/code.txt"
-for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md \
+for page in README.md bindings/*.md bindings/*/*.md bindings/*/*/*.md \
             examples/*.md examples/*/*.md tests/*.md tests/*/*.md; do
     unknown=
     for name in $(grep -oE '`(rrc|RRC|tp)_[A-Za-z0-9_]+' "$page" | tr -d '`' | sort -u); do
@@ -79,7 +80,7 @@ for page in README.md docs/*.md bindings/*.md bindings/*/*.md bindings/*/*/*.md 
 done
 
 # Numbers of lines, as in [12 lines](file.c).
-for page in README.md docs/*.md bindings/*.md bindings/*/*.md examples/*.md examples/*/*.md; do
+for page in README.md bindings/*.md bindings/*/*.md examples/*.md examples/*/*.md; do
     grep -o '\[[0-9]* lines\]([^)]*)' "$page" | sed 's/\[\([0-9]*\) lines\](\(.*\))/\1 \2/' |
         while read -r lines file; do echo "$lines $(dirname "$page")/$file"; done
 done >"$out/lines.txt"
@@ -89,7 +90,7 @@ while read -r lines file; do
 done <"$out/lines.txt"
 
 # Tests cited as `file.c: test_name, test_name`.
-cat README.md docs/*.md | grep -o '`tests/[a-z_]*\.c: [a-z0-9_, ]*`' | tr -d '`' | while IFS=: read -r file names; do
+cat $pages | grep -o '`tests/[a-z_]*\.c: [a-z0-9_, ]*`' | tr -d '`' | while IFS=: read -r file names; do
     for name in $(echo "$names" | tr ',' ' '); do
         echo "$file $name"
     done
@@ -114,7 +115,7 @@ awk '/^## The sixteen names/ { inside = 1; next } /^## / { inside = 0 } inside &
 expect "sixteen functions for a first port" test "$(wc -l <"$out/first.txt")" -eq 16
 same_text "the README names them" "$out/first.txt" "$out/named.txt"
 
-# The names of docs/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
+# The names of bindings/STABILITY.md are as in version 1.0. A control: without a parameter, a field, a code or a macro
 # this does not compile.
 cp tests/stable.c "$out/stable.cc"
 expect "public names, in C" $CC -std=c99 $STRICT -I. -fsyntax-only tests/stable.c
@@ -146,7 +147,7 @@ for change in 's/rrc_object \*ob, int kind)/rrc_object *ob)/' 's/size_t uncollec
         ! $CC -std=c99 $STRICT -I'$out/changed' -fsyntax-only tests/stable.c 2>/dev/null"
 done
 
-# The sizes in docs/GUARANTEES.md are right, give or take a twentieth.
+# The sizes in bindings/GUARANTEES.md are right, give or take a twentieth.
 cat >"$out/sizes.c" <<'END'
 #include <stdio.h>
 #define RAWREFCOUNT_IMPLEMENTATION
@@ -176,7 +177,7 @@ int main(void)
 END
 printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >"$out/code.c"
 # sizes ROW: the numbers at the end of a row of the table. near KILOBYTES FILE: as in the file, in bytes.
-sizes() { grep "^| $1 |" docs/GUARANTEES.md | sed 's/.*| \(.*\) |$/\1/' | grep -o '[0-9]*'; }
+sizes() { grep "^| $1 |" bindings/GUARANTEES.md | sed 's/.*| \(.*\) |$/\1/' | grep -o '[0-9]*'; }
 near() {
     echo "$1" | tr ' ' '\n' | paste - "$2" |
         awk '{ print; kb = $2 / 1000; if (!($1 > kb * 0.95 - 0.5 && $1 < kb * 1.05 + 0.5)) wrong = 1 }
@@ -206,7 +207,7 @@ x86_64-*-12)
 *) skip "sizes: those of the page are of gcc 12 on x86-64" ;;
 esac
 
-for target in $(cat README.md docs/*.md | grep -o 'make [a-z][a-z -]*' | sed 's/^make //' | tr ' ' '\n' | sort -u); do
+for target in $(cat $pages | grep -o 'make [a-z][a-z -]*' | sed 's/^make //' | tr ' ' '\n' | sort -u); do
     case $target in
     all|demo|check|test|test-*|bench|bench-*|fuzz|soak|matrix|mutate|coverage|lint|deps|deps-*|install|uninstall|clean|help)
         expect "make $target is there" grep -qs "^$target:" Makefile tests/*.mk tests/bench/bench.mk ;;

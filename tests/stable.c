@@ -1,4 +1,4 @@
-/* stable.c - the public names of version 1.0 (docs/STABILITY.md). It only has to compile: a
+/* stable.c - the public names of version 1.0 (bindings/STABILITY.md). It only has to compile: a
  * function whose parameters change, or a field, code or macro that goes, is an error here. */
 #include "rawrefcount.h"
 
