@@ -417,8 +417,9 @@ enum {
 enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SHARD (LUA_VERSION_NUM == 501 ? 4096u : 2048u)
 
-/* Are deaths confirmed? See >>wrappers. */
-#define RRCL_CONFIRMS (LUA_VERSION_NUM >= 503)
+/* Are deaths confirmed? See >>wrappers. And are proxies told of their deaths by witnesses, as a __gc runs only once? */
+#define RRCL_CONFIRMS (LUA_VERSION_NUM >= 502)
+#define RRCL_HAS_WITNESSES (LUA_VERSION_NUM == 502)
 
 /* The payload of the clock, which is like a sentinel: see rrcl_sentinel_gc. */
 #define RRCL_CLOCK_SIZE 1u
@@ -477,8 +478,9 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
 
-/* Where a node keeps the fields of scripts. */
+/* Where a node keeps the fields of scripts, and the witness of its proxy. */
 #define RRCL_FIELDS 0
+#define RRCL_WITNESS (-1)
 
 /* Where a metatable keeps what a class based on it starts from; and the upvalues of its __index
    and __newindex: the fallback is that of the class. */
@@ -1941,10 +1943,12 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
             rrcl_slot_at(state, slot)->next = rrcl_note_proxy(L, state, slot);
         lua_pop(L, 1);
     }
-    rrcl_new_userdata(L, RRCL_CLOCK_SIZE);
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    if (!RRCL_HAS_WITNESSES) {
+        rrcl_new_userdata(L, RRCL_CLOCK_SIZE);
+        lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+        lua_setmetatable(L, -2);
+        lua_pop(L, 1);
+    }
     state->has_wrappers = 1;
 }
 
@@ -2207,8 +2211,11 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  * reference, or an edge node is made for it, decides for the others: they come back, too. Inside a step nothing can be
  * decided, and all come back.
  *
- * This needs a __gc that setmetatable arms again. Lua 5.1, 5.2 and LuaJIT call the __gc of a userdata once, and so
- * leave wrappers rooted (RRCL_CONFIRMS). */
+ * This needs a __gc that can be armed again. From 5.3 on setmetatable does that. In 5.2 the __gc of a userdata runs
+ * once. So a proxy that comes back gets a witness: a userdata with a __gc and the proxy, which only the table of the
+ * proxy refers to. The witness dies with the proxy, and its __gc does the work of that of the proxy. Lua 5.1 and LuaJIT
+ * leave wrappers rooted (RRCL_CONFIRMS): a userdata that comes back loses its place in weak values there, and a table
+ * that comes back does not. */
 
 /* The proxy on top of the hidden thread, which is dying, gets its slot back, and its node. */
 static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
@@ -2346,20 +2353,57 @@ static int rrcl_is_noted_proxy(const rrcl_state *state, const rrcl_proxy *proxy)
     return state->has_wrappers && rrcl_slot_at(state, proxy->slot)->next != RRCL_NOT_NOTED;
 }
 
-/* Arm the __gc of the proxy at index again. */
-static void rrcl_arm(lua_State *L, int index, rrcl_proxy *proxy)
+/* The argument is a proxy, which is in its slot: it gets a witness. Raises. */
+static int rrcl_new_witness(lua_State *L)
+{
+    rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, 1);
+    rrcl_state *state = proxy->closer->state;
+    rrcl_get(state, RRCL_VALUES, proxy->slot);
+    lua_xmove(state->hidden, L, 1);
+    if (proxy->has_table)
+        rrcl_get_uservalue(L, -1);
+    else
+        lua_createtable(L, 0, 1);
+    rrcl_new_userdata(L, 1);
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 2);
+    lua_rawseti(L, -2, 1);
+    rrcl_set_uservalue(L, -2);
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
+    lua_setmetatable(L, -2);
+    lua_rawseti(L, 3, RRCL_WITNESS);
+    if (proxy->closer->state == NULL || proxy->ob == NULL)      /* (closed meanwhile) */
+        return 0;
+    if (!proxy->has_table) {
+        rrcl_set_uservalue(L, 2);
+        proxy->has_table = 1;
+    }
+    proxy->is_unarmed = 0;
+    return 0;
+}
+
+/* Arm the __gc of the proxy on top of L again. (Without memory for a witness it stays in ANCHORS, and the next
+   rrc_lua_collect tries again.) */
+static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    if (lua_getmetatable(L, index))
-        lua_setmetatable(L, index);
-    if (proxy->is_unarmed && !proxy->is_anchored) {
+    if (!proxy->is_unarmed)
+        return;
+    if (RRCL_HAS_WITNESSES) {
+        if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->is_unarmed)
+            return;
+    } else {
+        if (lua_getmetatable(L, -1))
+            lua_setmetatable(L, -2);
+        proxy->is_unarmed = 0;
+    }
+    if (!proxy->is_anchored) {
         lua_pushnil(state->hidden);
         rrcl_set(state, RRCL_ANCHORS, proxy->slot);
     }
-    proxy->is_unarmed = 0;
 }
 
-/* The __gc of a proxy in a heap with wrappers. */
+/* The __gc of the proxy at 1, which is alone on the stack, in a heap with wrappers. */
 static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
 {
     int is_whole = 0;
@@ -2368,8 +2412,9 @@ static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     if (proxy->ob == NULL)
         rrcl_take_table(L, proxy);
     else
-        rrcl_arm(L, 1, proxy);
-    rrcl_work_in_gc(L, state, is_whole ? SIZE_MAX : 0);
+        rrcl_arm(L, proxy);
+    if (state->hidden != NULL)
+        rrcl_work_in_gc(L, state, is_whole ? SIZE_MAX : 0);
     return 0;
 }
 
@@ -2394,6 +2439,15 @@ static int rrcl_proxy_gc(lua_State *L)
     state->died++;
     rrcl_work_in_gc(L, state, 0);
     return 0;
+}
+
+static int rrcl_witness_gc(lua_State *L)
+{
+    rrcl_get_uservalue(L, 1);
+    lua_rawgeti(L, -1, 1);
+    lua_replace(L, 1);
+    lua_settop(L, 1);
+    return rrcl_proxy_gc(L);
 }
 
 static int rrcl_close(lua_State *L)
@@ -3381,7 +3435,7 @@ static int rrcl_full_collection(lua_State *L)
 
 /* All finalizers have run. What has lost its proxy all the same, lost its __gc: Lua
    drops one that it has no memory to call. */
-static void rrcl_find_lost_proxies(rrcl_state *state)
+static void rrcl_find_lost_proxies(lua_State *L, rrcl_state *state)
 {
     uint32_t slot;
     rrcl_decide(state);
@@ -3393,8 +3447,9 @@ static void rrcl_find_lost_proxies(rrcl_state *state)
             rrcl_part_slot(state, slot);
         } else if (proxy->is_unarmed) {
             rrcl_get(state, RRCL_VALUES, slot);
-            rrcl_arm(state->hidden, lua_gettop(state->hidden), proxy);
-            lua_pop(state->hidden, 1);
+            lua_xmove(state->hidden, L, 1);
+            rrcl_arm(L, proxy);
+            lua_pop(L, 1);
         }
     }
 }
@@ -3425,7 +3480,7 @@ static void rrcl_collect(void *userdata)
         if (status != 0)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
         else if (result != -1 && state->hidden != NULL)
-            rrcl_find_lost_proxies(state);
+            rrcl_find_lost_proxies(L, state);
     } while (state->sighted > sighted && state->hidden != NULL && rrcl_caller(state) == L && ++rounds < RRCL_ROUNDS);
 }
 
@@ -3650,6 +3705,7 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
     state->cycle++;
+    state->clock += RRCL_HAS_WITNESSES;         /* (elsewhere there is a userdata for it) */
     rrcl_count_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
@@ -3724,9 +3780,10 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
     static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
     size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
     int number;
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    for (number = 0; number <= state->class_count; number++) {
-        if (number > 0)
+    for (number = -1; number <= state->class_count; number++) {
+        if (number <= 0)
+            lua_getfield(L, LUA_REGISTRYINDEX, number < 0 ? RRCL_NAME ".sentinel" : RRCL_NAME ".witness");
+        else
             rrcl_get_metatable(L, state, number);
         for (i = 0; i < count; i++) {
             lua_pushnil(L);
@@ -3867,6 +3924,10 @@ static int rrcl_open_protected(lua_State *L)
     lua_pushcfunction(L, rrcl_sentinel_gc);
     lua_setfield(L, -2, "__gc");
     lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, rrcl_witness_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.survivor = rrcl_survivor;

@@ -1251,9 +1251,9 @@ pace_case("a long chain is linear", function()
   end
 end)
 
--- ---- wrappers: from here on deaths are confirmed, where Lua can (5.3 and later) ----
+-- ---- wrappers: from here on deaths are confirmed, where Lua can (5.2 and later) ----
 
-local confirms = not is_51 and _VERSION ~= "Lua 5.2"
+local confirms = not is_51
 local confirming_case = confirms and case or function() end
 
 -- A store that holds an action, by foreign references, whose handler mentions the store.

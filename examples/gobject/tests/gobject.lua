@@ -8,7 +8,7 @@ local foreign = require "gobject.foreign"
 if ... == "generational" then collectgarbage("generational") end
 
 local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
-local confirms = not is_51 and _VERSION ~= "Lua 5.2"    -- garbage cycles through wrappers go, else they stay
+local confirms = not is_51    -- garbage cycles through wrappers go, else they stay
 local has_integers = math.type ~= nil
 local unpack = unpack or table.unpack
 local passed, failed, skipped = 0, 0, 0
