@@ -1928,6 +1928,17 @@ static uint32_t rrcl_note_proxy(lua_State *L, rrcl_state *state, uint32_t slot)
     return hash;
 }
 
+/* The proxy on top gets the table in which a witness is to be. (When it comes back this is too late: Lua 5.2 does not
+   expect that userdata which wait for their __gc change.) Raises. */
+static void rrcl_prepare_witness(lua_State *L, rrcl_proxy *proxy)
+{
+    if (!RRCL_HAS_WITNESSES || proxy->has_table)
+        return;
+    lua_createtable(L, 0, 1);
+    rrcl_give_table(L, proxy);
+    lua_pop(L, 1);
+}
+
 /* The first wrapper gets a proxy: from now on deaths are confirmed. (A proxy that is dying just now goes as it would
    have gone.) Raises. */
 static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
@@ -1939,8 +1950,10 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
             continue;
         rrcl_get(state, RRCL_VALUES, slot);
         lua_xmove(state->hidden, L, 1);
-        if (!lua_isnil(L, -1))
+        if (!lua_isnil(L, -1)) {
+            rrcl_prepare_witness(L, rrcl_slot_at(state, slot)->proxy);
             rrcl_slot_at(state, slot)->next = rrcl_note_proxy(L, state, slot);
+        }
         lua_pop(L, 1);
     }
     if (!RRCL_HAS_WITNESSES) {
@@ -2007,6 +2020,8 @@ static int rrcl_new_proxy(lua_State *L)
     proxy->cls = info->cls;
     rrcl_get_metatable(L, state, info->number);
     lua_setmetatable(L, -2);
+    if (state->notes_proxies)
+        rrcl_prepare_witness(L, proxy);
     if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
         rrcl_link_proxy(L, state, proxy, job->ob);
     lua_xmove(L, state->hidden, 1);
@@ -2360,10 +2375,7 @@ static int rrcl_new_witness(lua_State *L)
     rrcl_state *state = proxy->closer->state;
     rrcl_get(state, RRCL_VALUES, proxy->slot);
     lua_xmove(state->hidden, L, 1);
-    if (proxy->has_table)
-        rrcl_get_uservalue(L, -1);
-    else
-        lua_createtable(L, 0, 1);
+    rrcl_get_uservalue(L, 2);
     rrcl_new_userdata(L, 1);
     lua_createtable(L, 1, 0);
     lua_pushvalue(L, 2);
@@ -2372,13 +2384,7 @@ static int rrcl_new_witness(lua_State *L)
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
     lua_setmetatable(L, -2);
     lua_rawseti(L, 3, RRCL_WITNESS);
-    if (proxy->closer->state == NULL || proxy->ob == NULL)      /* (closed meanwhile) */
-        return 0;
-    if (!proxy->has_table) {
-        rrcl_set_uservalue(L, 2);
-        proxy->has_table = 1;
-    }
-    proxy->is_unarmed = 0;
+    proxy->is_unarmed = proxy->closer->state == NULL || proxy->ob == NULL;      /* (closed meanwhile) */
     return 0;
 }
 
