@@ -2388,22 +2388,21 @@ static int rrcl_new_witness(lua_State *L)
     return 0;
 }
 
-/* Arm the __gc of the proxy on top of L again. (Without memory for a witness it stays in ANCHORS, and the next
-   rrc_lua_collect tries again.) */
+/* Arm the __gc of the proxy on top of L again. (From 5.3 on this has no effect before the __gc runs, which arms it then.
+   Without memory for a witness it stays in ANCHORS, and the next rrc_lua_collect tries again.) */
 static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    if (!proxy->is_unarmed)
-        return;
+    int was_unarmed = proxy->is_unarmed;
     if (RRCL_HAS_WITNESSES) {
-        if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->is_unarmed)
+        if (!was_unarmed || rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->is_unarmed)
             return;
     } else {
         if (lua_getmetatable(L, -1))
             lua_setmetatable(L, -2);
         proxy->is_unarmed = 0;
     }
-    if (!proxy->is_anchored) {
+    if (was_unarmed && !proxy->is_anchored) {
         lua_pushnil(state->hidden);
         rrcl_set(state, RRCL_ANCHORS, proxy->slot);
     }

@@ -64,7 +64,8 @@ wrappers 'only what others hold comes back' 's/^    if (state->held_again > 0)/ 
 s/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
 s/^        state->clock += RRCL_CYCLES_BETWEEN + 1;/        ;/
 s/^    if (rrcl_was_sighted(state, proxy).*/    if (!proxy->is_held)/' 'rare stressed'
-wrappers 'what has come back is not armed again' '/^static void rrcl_arm/,/^}/s/^    if (!proxy->is_unarmed)/    if (1)/' stressed
+wrappers 'what has come back is not armed again' '/^static void rrcl_arm/,/^}/s/^    int was_unarmed = .*/    return;/
+/^static void rrcl_arm/,/^}/s/was_unarmed/proxy->is_unarmed/' stressed
 wrappers 'what comes back loses its edge node' '/^static void rrcl_bring_back/,/^}/s/^    rrcl_restore_node.*/    ;/' stressed
 wrappers 'an anchor is lost when the proxy is armed' 's/^        proxy->is_anchored = (char)on;      .*/        ;/' incremental
 finish
