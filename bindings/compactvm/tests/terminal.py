@@ -17,11 +17,12 @@ if pid == 0:
     os.execv(CVM, [CVM])
 
 seen = ""       # all that has come and was not expected yet
+tail = ""       # the end of all that has come
 
 
 def more():
     """Wait for more text. False: there is no more."""
-    global seen
+    global seen, tail
     if not select.select([terminal], [], [], SECONDS)[0]:
         sys.exit("nothing comes any more after: " + repr(seen))
     try:
@@ -29,6 +30,7 @@ def more():
     except OSError:
         return False
     seen += data.decode("utf-8", "replace")
+    tail = (tail + data.decode("utf-8", "replace"))[-100:]
     return data != b""
 
 
@@ -50,6 +52,10 @@ def send(text):
 
 def say(text, answer):
     """Type a line. The answer stands alone in a line, but for prompts: so it is not the echo of what was typed."""
+    at_prompt = r"(> |  )(\x1b\[[0-9;?]*[a-zA-Z])*$"
+    while not re.search(at_prompt, tail) and more():        # what is typed before a prompt can be lost
+        pass
+    time.sleep(0.05)
     send(text + "\r")
     return expect(r"(?m)^(?:[> ]|\x1b\[[0-9;?]*[a-zA-Z])*" + answer + r"\r?\n")
 
