@@ -147,15 +147,11 @@ static int is_c_too_large(cvm *vm)      /* 2: and twice so */
 
 void cvm_glue_attend(cvm *vm)
 {
-    cvm_pauses *p = &vm->heap.pauses;
-    double since = p->clock != NULL ? p->clock() : 0, collecting = p->collecting;
     int excess = is_c_too_large(vm);
     vm->attention = 0;
     if (excess > 0 && vm->auto_pending)
         cvm_heap_slice(&vm->heap, excess == 1 ? CVM_SLICE : SIZE_MAX);
     rrc_invoke_callback(vm->rrc);       /* -> dealloc_trigger, if anything waits */
-    if (p->clock != NULL)
-        cvm_note_pause(p, CVM_MUTATOR, p->clock() - since - (p->collecting - collecting));
 }
 
 /* ---- 3. Making links ----------------------------------------------------

@@ -22,20 +22,6 @@ enum {
 
 static size_t room(const char *top, const char *end) { return (size_t)(end - top); }
 
-static void set_phase(cvm_heap *h, cvm_phase phase)
-{
-    cvm_pauses *p = &h->pauses;
-    if (p->clock != NULL && phase != h->phase) {
-        double now = p->clock();
-        if (h->phase != CVM_MUTATOR) {
-            cvm_note_pause(p, h->phase, now - p->since);
-            p->collecting += now - p->since;
-        }
-        p->since = now;
-    }
-    h->phase = phase;
-}
-
 /* ---- the references inside an object ------------------------------------ */
 
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n)
@@ -218,7 +204,7 @@ static void renew_nursery(cvm_heap *h)
 void cvm_heap_minor(cvm_heap *h)
 {
     cvm_object *gray = h->gray;         /* of a major collection that marks */
-    set_phase(h, CVM_MINOR);
+    h->phase = CVM_MINOR;
     h->gray = NULL;
     h->scan = h->old_top;
     visit_roots(h);
@@ -239,7 +225,7 @@ void cvm_heap_minor(cvm_heap *h)
     sweep_fixed(h, &h->young_large);
     renew_nursery(h);
     set_nursery_end(h);
-    set_phase(h, CVM_MUTATOR);
+    h->phase = CVM_MUTATOR;
     h->minors++;
 }
 
@@ -267,7 +253,7 @@ static void decide(cvm_heap *h)
    rrc_major_collection_keep.) */
 static void mark(cvm_heap *h)
 {
-    set_phase(h, CVM_FINISHING);
+    h->phase = CVM_MARKING;
     if (h->marking == 0)
         begin(h);
     if (h->marking == 1)
@@ -302,7 +288,7 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
 static char *plan(cvm_heap *h, char *to)
 {
     char *at = h->old;
-    set_phase(h, CVM_MOVING);
+    h->phase = CVM_MOVING;
     while (at < h->old_top) {
         cvm_object *p = (cvm_object *)at;
         if (p->flags & CVM_REACHED) {
@@ -364,7 +350,7 @@ static void major(cvm_heap *h, size_t request)
     h->old_top = top;
     h->large_trigger = 2 * h->large_bytes + LEAST_LARGE_TRIGGER;
     set_nursery_end(h);
-    set_phase(h, CVM_MUTATOR);
+    h->phase = CVM_MUTATOR;
     h->majors++;
 }
 
@@ -391,7 +377,7 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
 {
     int more = 0;
     if (h->incremental) {
-        set_phase(h, CVM_MARKING);
+        h->phase = CVM_MARKING;
         if (!h->marking) {
             if (h->vm->searches_in_slices)
                 rrc_major_collection_start(h->vm->rrc);
@@ -405,7 +391,7 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
     }
     if (!more) {
         cvm_heap_minor(h);
-        set_phase(h, CVM_FINISHING);
+        h->phase = CVM_MARKING;
         if (h->marking == 1) {
             decide(h);
             more = h->vm->searches_in_slices && (search(h, bytes) || has_more(h));
@@ -413,7 +399,7 @@ int cvm_heap_slice(cvm_heap *h, size_t bytes)
         if (!more)
             major(h, 0);
     }
-    set_phase(h, CVM_MUTATOR);
+    h->phase = CVM_MUTATOR;
     return more;
 }
 

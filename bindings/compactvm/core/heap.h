@@ -36,25 +36,9 @@ enum { CVM_SLICE = 64 * 1024 };     /* bytes that a slice marks, so that it stop
 typedef enum cvm_phase {
     CVM_MUTATOR,            /* no collection */
     CVM_MINOR,              /* moving young survivors to the old space */
-    CVM_MARKING,            /* a slice: finding some of what is alive */
-    CVM_FINISHING,          /* finding the rest */
-    CVM_MOVING,             /* new addresses are known */
-    CVM_PHASES
+    CVM_MARKING,            /* finding what is alive in all of the heap, or a slice of that */
+    CVM_MOVING              /* new addresses are known */
 } cvm_phase;
-
-/* How long the program stands still. */
-typedef struct cvm_pauses {
-    double (*clock)(void);      /* NULL: nothing is measured */
-    double longest[CVM_PHASES]; /* of each phase; CVM_MUTATOR: of safe points without collections */
-    double since;               /* the phase began */
-    double collecting;          /* all collections together */
-} cvm_pauses;
-
-static inline void cvm_note_pause(cvm_pauses *p, cvm_phase phase, double pause)
-{
-    if (pause > p->longest[phase])
-        p->longest[phase] = pause;
-}
 
 /* In front of each large or prebuilt object. As wide as CVM_ALIGN. */
 typedef union cvm_fixed {
@@ -66,7 +50,6 @@ typedef struct cvm_heap {
     cvm_kind kinds[CVM_KINDS];
     cvm *vm;
     cvm_phase phase;
-    cvm_pauses pauses;
     int booting;            /* objects made now are prebuilt */
     int stress;             /* collect at every allocation, and move everything; if incremental: do a slice */
     int incremental;        /* major collections mark in slices */

@@ -2,7 +2,6 @@
 #include "lisp.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #if CVM_LIBEDIT
 #include <editline/readline.h>
@@ -18,7 +17,6 @@ static const char usage[] =
     "\n"
     "  --stress           collect at every allocation, and move everything\n"
     "  --incremental      mark in slices; with --stress: a slice at every allocation\n"
-    "  --max-pause        show the longest pauses at the end\n"
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
     "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
@@ -175,7 +173,7 @@ static int bad_usage(const char *what, const char *argument)
 
 typedef struct command {
     cvm_config config;
-    int shows_pauses, shows_help, shows_version;
+    int shows_help, shows_version;
     const char *expression, *script;
 } command;
 
@@ -184,10 +182,10 @@ static int parse(command *c, char **arg)
 {
     const struct { const char *name; int *flag; size_t *size; const char **text; } options[] = {
         { "--stress", &c->config.stress, NULL, NULL }, { "--incremental", &c->config.incremental, NULL, NULL },
-        { "--max-pause", &c->shows_pauses, NULL, NULL }, { "--help", &c->shows_help, NULL, NULL },
-        { "--version", &c->shows_version, NULL, NULL }, { "--heap-limit", NULL, &c->config.heap_limit, NULL },
-        { "--nursery", NULL, &c->config.nursery, NULL }, { "--max-depth", NULL, &c->config.max_depth, NULL },
-        { "-e", NULL, NULL, &c->expression }, { NULL, NULL, NULL, &c->script }
+        { "--help", &c->shows_help, NULL, NULL }, { "--version", &c->shows_version, NULL, NULL },
+        { "--heap-limit", NULL, &c->config.heap_limit, NULL }, { "--nursery", NULL, &c->config.nursery, NULL },
+        { "--max-depth", NULL, &c->config.max_depth, NULL }, { "-e", NULL, NULL, &c->expression },
+        { NULL, NULL, NULL, &c->script }
     };
 
     for (; *arg != NULL; arg++) {
@@ -208,22 +206,6 @@ static int parse(command *c, char **arg)
             return bad_usage("this is no size", *arg);
     }
     return c->script != NULL && c->expression != NULL ? bad_usage("both a script and -e", c->script) : 0;
-}
-
-/* A clock, in milliseconds. */
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static void print_pauses(const double *longest)
-{
-    fflush(stdout);
-    fprintf(stderr, "longest pauses: minor %.3f ms, slice %.3f ms, finish %.3f ms, ", longest[CVM_MINOR],
-            longest[CVM_MARKING], longest[CVM_FINISHING]);
-    fprintf(stderr, "compaction %.3f ms, pending %.3f ms\n", longest[CVM_MOVING], longest[CVM_MUTATOR]);
 }
 
 static int run(cvm *vm, const command *c)
@@ -256,11 +238,7 @@ int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
         fputs("cvm: out of memory\n", stderr);
         return 1;
     }
-    if (c.shows_pauses)
-        vm->heap.pauses.clock = milliseconds;
     status = setup == NULL || setup(vm) ? run(vm, &c) : report(vm);
-    if (c.shows_pauses)
-        print_pauses(vm->heap.pauses.longest);
     cvm_free(vm);
     if (fflush(stdout) != 0 && status == 0)
         status = 1;

@@ -132,30 +132,6 @@ says "exit is not caught" 4 "" "$cvm" -e '(try (lambda () (exit 4)) print)'
 says "--max-depth" 1 "-e:1: error: recursion too deep" "$cvm" --max-depth 3 -e '(+ 1 (+ 1 (+ 1 (+ 1 1))))'
 says "--incremental" 0 true "$cvm" --incremental -e '(gc-slice 1)'
 says "without it a slice is a whole collection" 0 false "$cvm" -e '(gc-slice 1)'
-# The numbers of kinds that there were are not zero.
-pauses() {
-    check "--max-pause, $1" 0 "$cvm" --max-pause $2 -e "$3" &&
-        if grep -Eqx 'longest pauses:( (minor|slice|finish|compaction|pending) [0-9]+\.[0-9]{3} ms,?){5}' "$temp/err" &&
-            grep -Eq "$4" "$temp/err"
-        then pass; else fail "--max-pause, $1: expected $4"; fi
-}
-more='[0-9.]*[1-9][0-9.]* ms'
-pauses "one collection" "" '(gc)' "slice 0.000 ms, finish $more, compaction $more"
-pauses "slices" --incremental '(while (gc-slice 100000))' "minor .*, slice $more, finish $more, compaction $more"
-pauses "deallocators" "" "(begin (for-each (lambda (i) (new 'window \"w\")) (range 5000)) (gc) (+ 1 1))" "pending $more"
-pauses "what decides is no slice" --incremental "
-    (for-each (lambda (i) (let ((w (new 'window \"w\"))) (call w 'on-click (lambda () w)) nil)) (range 100))
-    (define (mark) (while (= (stat 'marking) 1) (gc-slice 1)) (print (stat 'marking)) 0)
-    (define (deep n) (if (= n 0) (mark) (+ 1 (deep (- n 1)))))
-    (gc-minor) (gc-slice 1) (deep 200)" "slice $more, finish $more, compaction 0.000 ms"
-if [ "$(head -n 1 "$temp/out")" = 2 ]; then pass; else fail "--max-pause: more slices follow"; fi
-pauses "a deallocator that collects 40 times" "" "
-    (define keep (range 300000)) (define ran false) (gc)
-    (let ((w (new 'window \"w\"))) (call w 'on-close (lambda (self n) (for-each (lambda (i) (gc)) (range 40)) (set! ran true))))
-    (gc) (begin ran ran)" "minor"
-if [ "$(cat "$temp/out")" = true ] && sed 's/[a-z:, ]*//; s/ms, [a-z]*//g' "$temp/err" | awk '{ exit !($5 < 4 * ($3 + $4)) }'
-then pass; else fail "--max-pause: pending is not the collections, too"; fi
-pauses "no collection" "" 5 'minor 0.000 ms, slice 0.000 ms, finish 0.000 ms, compaction 0.000 ms'
 says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
 says "a program that takes all the memory" 1 "-e:1: error: out of memory
     in f, called at -e:1" "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
