@@ -65,8 +65,6 @@ static void fill_in_defaults(cvm_config *c)
         c->nursery = c->stress ? STRESS_NURSERY : DEFAULT_NURSERY;
     if (c->max_depth == 0)
         c->max_depth = CVM_DEFAULT_DEPTH;
-    if (c->out == NULL)
-        c->out = stdout;
 }
 
 cvm *cvm_new(const cvm_config *config)

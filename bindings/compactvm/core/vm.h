@@ -76,7 +76,6 @@ typedef struct cvm_config {     /* zero means the default */
     int incremental;            /* major collections mark in slices. C code then follows the rules of `incremental`
                                    in rrc_desc, but for layers that count freely */
     unsigned search_percent;    /* as in rrc_desc: with 0, each major collection searches for cycles */
-    FILE *out;                  /* where programs write; stdout */
     const cvm_layer *const *layers;     /* the lowest first; NULL ends the list */
 } cvm_config;
 

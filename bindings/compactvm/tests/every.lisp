@@ -6,7 +6,7 @@
         null? pair? number? string? symbol? procedure? type-of eq? equal? not
         cons car cdr set-car! set-cdr! list length append reverse nth range
         map for-each fold apply
-        string-length string-append substring string-repeat string-search
+        string-length string-append string-repeat string-search
         to-string repr
         vector make-vector vector-length vector-ref vector-set!
         try error eval load read gc-minor address where stat

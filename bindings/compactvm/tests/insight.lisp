@@ -1,7 +1,7 @@
 ; insight.lisp - (explanation x) names the whole path, through both heaps, and pictures show both.
 (define (before? text a b)              ; a, and b on a later line
-  (let ((at (string-search text a)))
-    (and at (string-search (substring text at) b))))
+  (let ((first (string-search text a)) (second (string-search text b)))
+    (and first second (< first second))))
 
 (define app (vector nil))
 (define (fill)

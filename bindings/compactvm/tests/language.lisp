@@ -153,9 +153,6 @@
 (assert (= (string-length "abc") 3))
 (assert (equal? (string-append "ab" "" "c") "abc"))
 (assert (equal? (string-append) ""))
-(assert (equal? (substring "hello" 1 3) "el"))
-(assert (equal? (substring "hello" 2) "llo"))
-(assert (equal? (substring "hello" 5) ""))
 (assert (equal? (string-repeat "ab" 3) "ababab"))
 (assert (equal? (string-repeat "" 1e30) ""))
 (assert (= (string-search "hello" "lo") 3))
@@ -277,13 +274,3 @@
 (assert (= (read (string-append "0." (string-repeat "3" 500))) (/ 1.0 3)))
 (assert (symbol? (read (string-append (string-repeat "1" 300) "x"))))
 (assert (symbol? (read (string-append (string-repeat "1" 300) "+1"))))
-
-; ---- a part of a string
-(assert (equal? (message (lambda () (substring "hello" 3 1)))
-                "substring: from 3 to 1 is out of range, the length is 5"))
-(assert (equal? (message (lambda () (substring "hello" 3 9)))
-                "substring: from 3 to 9 is out of range, the length is 5"))
-(assert (equal? (message (lambda () (substring "hello" 7)))
-                "substring: from 7 to 5 is out of range, the length is 5"))
-(assert (equal? (substring "hello" 5) ""))
-(assert (equal? (substring "hello" 2 2) ""))

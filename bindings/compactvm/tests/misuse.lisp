@@ -16,7 +16,6 @@
 (fails "car: cannot be called with 2 arguments" (lambda () (car 1 2)))
 (fails "cons: cannot be called with 0 arguments" (lambda () (cons)))
 (fails "-: cannot be called with 0 arguments" (lambda () (-)))
-(fails "substring: cannot be called with 1 argument" (lambda () (substring "a")))
 (fails "lambda: cannot be called with 0 arguments" (lambda () ((lambda (a) a))))
 (fails "lambda: cannot be called with 1 argument" (lambda () ((lambda () 1) 1)))
 (define (two a b) a)
@@ -39,8 +38,6 @@
 (fails "vector-ref: expected a vector, got (1)" (lambda () (vector-ref '(1) 0)))
 (fails "vector-set!: expected a whole number, not negative, got 0.5"
        (lambda () (vector-set! (vector 1) 0.5 1)))
-(fails "substring: from 0 to 4 is out of range, the length is 3" (lambda () (substring "abc" 0 4)))
-(fails "substring: from 2 to 1 is out of range, the length is 3" (lambda () (substring "abc" 2 1)))
 (fails "map: expected a procedure, got 1" (lambda () (map 1 '(1))))
 (fails "map: expected a procedure, got #<special if>" (lambda () (map if '(1))))
 (fails "apply: expected a list, got 5" (lambda () (apply + 5)))

@@ -70,7 +70,6 @@
 (assert (equal? "xxxxx" s))
 (assert (= (string-length s) 5))
 (assert (equal? (string-append s "y" s) "xxxxxyxxxxx"))
-(assert (equal? (substring s 1 3) "xx"))
 (assert (= (string-search (string-append "ab" s) s) 2))
 (assert (eq? (read s) 'xxxxx))
 (assert (equal? (repr s) "\"xxxxx\""))
