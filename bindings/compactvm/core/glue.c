@@ -237,14 +237,3 @@ rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
         rrc_decref(vm->rrc, ob);
     return NULL;
 }
-
-rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
-{
-    if (!cvm_is_object(v))
-        cvm_expected(vm, who, "an object on the heap", v);
-    else if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) == NULL)
-        cvm_expected(vm, who, "a living C object", v);
-    else
-        return cvm_ob_of(vm, v);
-    return NULL;
-}

@@ -29,13 +29,6 @@ cvm_value cvm_fail(cvm *vm, const char *format, ...)
 
 cvm_value cvm_out_of_memory(cvm *vm) { return cvm_fail(vm, "out of memory"); }
 
-cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v)
-{
-    char text[60];
-    vm->ops.print_short(vm, v, text, sizeof text);
-    return cvm_fail(vm, "%s: expected %s, got %s", who, what, text);
-}
-
 void cvm_error_at(cvm *vm, const char *file, int line)
 {
     if (vm->error.place[0] == '\0')

@@ -13,12 +13,6 @@ static const cvm_kind kinds[] = {
     { "foreign", offsetof(cvm_foreign, attributes), 1 }
 };
 
-/* Without a language. */
-static void print_kind(cvm *vm, cvm_value v, char *text, size_t size)
-{
-    snprintf(text, size, "#<%s>", cvm_is_object(v) ? vm->heap.kinds[cvm_object_of(v)->kind].name : "value");
-}
-
 /* ---- start and end ------------------------------------------------------ */
 
 static int open_layers(cvm *vm)
@@ -74,7 +68,6 @@ cvm *cvm_new(const cvm_config *config)
         return NULL;
     vm->config = *config;
     fill_in_defaults(&vm->config);
-    vm->ops.print_short = print_kind;
     vm->auto_pending = 1;
     vm->tombstone = CVM_NIL;
     vm->stack = malloc(CVM_STACK_SIZE * sizeof *vm->stack);

@@ -59,8 +59,6 @@ typedef struct cvm_layer {
 
 /* What layers know. Each function has a default in the core, for a VM without that layer. */
 typedef struct cvm_ops {
-    /* Print v, as a reader would take it, into text; "..." at its end if it was cut. */
-    void (*print_short)(cvm *vm, cvm_value v, char *text, size_t size);
     /* A new C object for v, which owns nothing. NULL: no memory. It allocates nothing in the heap. */
     rrc_object *(*view)(cvm *vm, cvm_value v);
     /* A new object for ob, which has none. CVM_NONE after a failure. */
@@ -161,9 +159,6 @@ void cvm_leave(cvm *vm);
 CVM_PRINTF(2, 3) cvm_value cvm_fail(cvm *vm, const char *format, ...);
 cvm_value cvm_out_of_memory(cvm *vm);
 
-/* "who: expected what, got v" */
-cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v);
-
 /* The error happened there, unless it is known that it happened elsewhere. */
 void cvm_error_at(cvm *vm, const char *file, int line);
 
@@ -201,10 +196,6 @@ cvm_value cvm_from_ob(cvm *vm, rrc_object *ob);
 /* The C object for any object on the heap: the one behind a proxy, the one linked to it, else a
    new view. A new reference; NULL after a failure. It moves nothing. */
 rrc_object *cvm_ob_of(cvm *vm, cvm_value v);
-
-/* The same for any value: fails also if v is not on the heap, or if the C object behind it was
-   disposed of. */
-rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
 
 /* The C object that an object names without a P link, borrowed; or NULL: a proxy, or something
    whose data is in C. */

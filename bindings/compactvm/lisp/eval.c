@@ -165,6 +165,13 @@ static cvm_value fail_about(cvm *vm, const char *what, cvm_value v)
     return cvm_fail(vm, "%s: %s", what, text);
 }
 
+cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v)
+{
+    char text[60];
+    cvm_print_short(vm, v, text, sizeof text);
+    return cvm_fail(vm, "%s: expected %s, got %s", who, what, text);
+}
+
 static cvm_value wrong_count(cvm *vm, const char *name, size_t n)
 {
     return cvm_fail(vm, "%s: cannot be called with %lu argument%s", name, (unsigned long)n, n == 1 ? "" : "s");
@@ -207,6 +214,17 @@ int cvm_in_range(cvm *vm, const char *who, size_t i, size_t length)
     if (i >= length)
         cvm_fail(vm, "%s: index %lu is out of range, the length is %lu", who, (unsigned long)i, (unsigned long)length);
     return i < length;
+}
+
+rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v)
+{
+    if (!cvm_is_object(v))
+        cvm_expected(vm, who, "an object on the heap", v);
+    else if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) == NULL)
+        cvm_expected(vm, who, "a living C object", v);
+    else
+        return cvm_ob_of(vm, v);
+    return NULL;
 }
 
 /* May there be so many arguments? */

@@ -14,7 +14,6 @@ static int open_lisp(cvm *vm)
         cvm_insight_builtins
     };
     cvm_lisp *lisp = cvm_lisp_of(vm);
-    vm->ops.print_short = cvm_print_short;
     memcpy(vm->heap.kinds + CVM_LANGUAGE_KINDS, kinds, sizeof kinds);
     for (size_t i = 0; i < CVM_SYMBOL_CHAINS; i++)
         lisp->symbols[i] = CVM_NIL;

@@ -256,11 +256,18 @@ int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup);
    SIZE_MAX / 16: big enough to fail, small enough to be computed with. */
 size_t cvm_index_of(cvm_value v);
 
+/* Fail: "who: expected what, got v". */
+cvm_value cvm_expected(cvm *vm, const char *who, const char *what, cvm_value v);
+
 /* 0 after a failure: it does not have the letter. */
 int cvm_check(cvm *vm, const char *who, cvm_value v, char letter);
 
 /* 0 after a failure: the index is not less than the length. */
 int cvm_in_range(cvm *vm, const char *who, size_t i, size_t length);
+
+/* As cvm_ob_of, for any value: fails also if v is not on the heap, or if the C object behind it was
+   disposed of. */
+rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
 
 /* A builtin that does not use all of its arguments. */
 #define CVM_UNUSED __attribute__((unused))
