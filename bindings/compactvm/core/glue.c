@@ -187,7 +187,7 @@ cvm_value cvm_from_ob(cvm *vm, rrc_object *ob)
         return p;
     if (RRC_REFCNT(ob) == 0)            /* its deallocator shows it: too late */
         return vm->tombstone;
-    p = vm->ops.proxy != NULL ? vm->ops.proxy(vm, ob) : cvm_foreign_new(vm, ob);
+    p = vm->layers[CVM_API] != NULL ? vm->layers[CVM_API]->proxy(vm, ob) : cvm_foreign_new(vm, ob);
     return p != CVM_NONE && make_link(vm, p, ob, RRC_O | light) ? p : CVM_NONE;
 }
 
@@ -228,7 +228,7 @@ rrc_object *cvm_ob_of(cvm *vm, cvm_value v)
         rrc_incref(vm->rrc, ob);
         return ob;
     }
-    ob = vm->ops.view != NULL ? vm->ops.view(vm, v) : rrc_new(vm->rrc, &view_type);
+    ob = vm->layers[CVM_API] != NULL ? vm->layers[CVM_API]->view(vm, v) : rrc_new(vm->rrc, &view_type);
     if (ob == NULL)                     /* else it has one reference, which goes to our caller */
         cvm_out_of_memory(vm);
     else if (make_link(vm, v, ob, RRC_P | RRC_LIGHT))

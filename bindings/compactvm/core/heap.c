@@ -287,15 +287,13 @@ static char *fresh_block(const cvm_heap *h, size_t request, size_t *size)
    everybody else does, before anything has moved. */
 static char *plan(cvm_heap *h, char *to)
 {
-    char *at = h->old;
     h->phase = CVM_MOVING;
-    while (at < h->old_top) {
+    for (char *at = h->old; at < h->old_top; at += cvm_object_size((cvm_object *)at)) {
         cvm_object *p = (cvm_object *)at;
         if (p->flags & CVM_REACHED) {
             p->forward = (cvm_object *)to;
             to += cvm_object_size(p);
         }
-        at += cvm_object_size(p);
     }
     return to;
 }
@@ -474,12 +472,6 @@ static cvm_object *alloc_large(cvm_heap *h, int kind, size_t size)
     return p;
 }
 
-/* Is it time to begin a collection in slices? */
-static int fills_up(const cvm_heap *h)
-{
-    return room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size;
-}
-
 /* So many bytes do not fit below nursery_end: a minor collection is due, or a slice of a major one. */
 static void collect(cvm_heap *h, size_t size)
 {
@@ -487,7 +479,8 @@ static void collect(cvm_heap *h, size_t size)
     int is_minor = stress || room(h->nursery_top, h->nursery_limit) < size;
     if (is_minor)
         cvm_heap_minor(h);
-    if (!is_minor || (h->incremental && !h->marking && fills_up(h)))
+    int fills_up = room(h->old_top, h->old_end) < room(h->old, h->old_top) / 4 + h->nursery_size;
+    if (!is_minor || (h->incremental && !h->marking && fills_up))
         cvm_heap_slice(h, h->stress ? LEAST_SLICE : CVM_SLICE);
     if (stress || room(h->old_top, h->old_end) < h->nursery_size)
         make_room(h, 0);            /* a minor collection has taken it just now, so no object is young */

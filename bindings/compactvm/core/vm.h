@@ -19,7 +19,7 @@
  *    to counted objects gets the chance to drop them.
  *
  * A language and a C API stand on this core as layers. The core calls them through
- * the functions in cvm_ops only.
+ * the functions in cvm_layer only.
  */
 #ifndef CVM_VM_H
 #define CVM_VM_H
@@ -55,15 +55,11 @@ typedef struct cvm_layer {
     void (*edges)(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
     void (*describe)(void *vm, rrc_gcref p, rrc_description *about);
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
-} cvm_layer;
-
-/* What layers know. Each function has a default in the core, for a VM without that layer. */
-typedef struct cvm_ops {
-    /* A new C object for v, which owns nothing. NULL: no memory. It allocates nothing in the heap. */
+    /* These two are of CVM_API, which has both. A new C object for v, which owns nothing; NULL: no memory. It
+       allocates nothing in the heap. And a new object for ob, which has none; CVM_NONE after a failure. */
     rrc_object *(*view)(cvm *vm, cvm_value v);
-    /* A new object for ob, which has none. CVM_NONE after a failure. */
     cvm_value (*proxy)(cvm *vm, rrc_object *ob);
-} cvm_ops;
+} cvm_layer;
 
 typedef struct cvm_config {     /* zero means the default */
     size_t heap_limit;          /* bytes; not less than CVM_LEAST_HEAP */
@@ -112,7 +108,6 @@ struct cvm {
     rrc_heap *rrc;              /* the links: see glue.c. First: the C API counts on it */
     cvm_config config;          /* with the defaults. For another thread c_stack may be changed between two runs */
     cvm_heap heap;
-    cvm_ops ops;
     const cvm_layer *layers[CVM_LAYERS];        /* by number; NULL: there is none */
     void *state[CVM_LAYERS];
     int searches_in_slices;     /* the header, too, does its work in slices */

@@ -111,22 +111,21 @@ CVM_BUILTIN_BODY(b_set_cdr) { return put(vm, args[0], &CVM_PAIR_OF(args[0])->cdr
 CVM_BUILTIN_BODY(b_list) { return cvm_list_new(vm, args, n); }
 CVM_BUILTIN_BODY(b_length) { return cvm_size(vm, (size_t)cvm_list_length(args[0])); }
 
-CVM_BUILTIN_BODY(b_append)
+/* A new list of all that is in n lists, the last one first. */
+CVM_BUILTIN_BODY(b_reverse)
 {
     cvm_value *list = cvm_root(vm, CVM_NIL);
     for (size_t i = 0; i < n; i++)
         for (; args[i] != CVM_NIL; args[i] = CVM_PAIR_OF(args[i])->cdr)
             if ((*list = cvm_cons(vm, CVM_PAIR_OF(args[i])->car, *list)) == CVM_NONE)
                 return CVM_NONE;
-    return cvm_turn(vm, *list, CVM_NIL);
+    return *list;
 }
 
-CVM_BUILTIN_BODY(b_reverse)
+CVM_BUILTIN_BODY(b_append)
 {
-    cvm_value *list = cvm_root(vm, CVM_NIL);
-    for (; args[0] != CVM_NIL && *list != CVM_NONE; args[0] = CVM_PAIR_OF(args[0])->cdr)
-        *list = cvm_cons(vm, CVM_PAIR_OF(args[0])->car, *list);
-    return *list;
+    cvm_value list = b_reverse(vm, args, n);
+    return list != CVM_NONE ? cvm_turn(vm, list, CVM_NIL) : CVM_NONE;
 }
 
 /* (nth list i) */

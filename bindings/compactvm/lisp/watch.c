@@ -44,14 +44,11 @@ static cvm_value number(cvm *vm, const char *name)
     const struct { const char *name; size_t number; } all[] = {
         { "minor-collections", h->minors }, { "major-collections", h->majors }, { "moved", h->moved },
         { "slices", h->slices }, { "marking", (size_t)h->marking },
-        { "nursery-used", (size_t)(h->nursery_top - h->nursery) },
-        { "old-used", (size_t)(h->old_top - h->old) }, { "old-size", (size_t)(h->old_end - h->old) },
-        { "large-used", h->large_bytes }, { "heap-limit", h->limit },
+        { "old-used", (size_t)(h->old_top - h->old) }, { "large-used", h->large_bytes }, { "heap-limit", h->limit },
         { "p-young", links.p_young }, { "p-old", links.p_old }, { "o-young", links.o_young },
         { "o-old", links.o_old }, { "pending", links.pending }, { "tracked", links.tracked },
-        { "garbage", links.garbage }, { "uncollectable", links.uncollectable },
-        { "c-objects", links.objects }, { "c-bytes", links.object_bytes + links.native_bytes },
-        { "c-pending-bytes", links.pending_bytes }
+        { "garbage", links.garbage }, { "c-objects", links.objects },
+        { "c-bytes", links.object_bytes + links.native_bytes }
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

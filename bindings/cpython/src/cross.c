@@ -39,7 +39,7 @@ static PyObject *int_new(intptr_t n)
 }
 
 /* A new view: it owns nothing. Nothing moves. */
-static rrc_object *view_new(cvm *vm, cvm_value v)
+rrc_object *py_view_new(cvm *vm, cvm_value v)
 {
     cvm *saved = py_vm;
     PyTypeObject *type;
@@ -129,7 +129,7 @@ static cvm_value outside_new(cvm *vm, PyObject *op, int kind, size_t length, con
 }
 
 /* For an object that was made in C. */
-static cvm_value proxy_new(cvm *vm, rrc_object *ob)
+cvm_value py_proxy_new(cvm *vm, rrc_object *ob)
 {
     PyObject *op = (PyObject *)(void *)ob;
     if (py_is_gone(vm, ob))
@@ -205,12 +205,6 @@ void py_become_full(PyObject *op)
 {
     if (op->ob_refcnt >= RRC_REFCNT_FROM_PYPY_LIGHT && op->ob_refcnt < RRC_REFCNT_IMMORTAL)
         op->ob_refcnt -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-}
-
-void py_open_crossing(cvm *vm)
-{
-    vm->ops.view = view_new;
-    vm->ops.proxy = proxy_new;
 }
 
 /* ---- errors --------------------------------------------------------------

@@ -304,7 +304,6 @@ static int open_api(cvm *vm)
     cvm_lisp_of(vm)->foreign = &foreign;
     cvm_sequences_define(vm);
     cvm_dict_define(vm);
-    py_open_crossing(vm);
     ok = ready_types();
 #ifdef RRC_DEBUG
     ok = ok && py_borrows_open(vm);
@@ -371,6 +370,7 @@ static void free_api(cvm *vm)
 const cvm_layer cvm_python_layer = {
     .size = sizeof(py_state), .number = CVM_API, .open = open_api, .roots = visit, .let_go = close_api,
     .free = free_api, .counts_freely = 1, .edges = edges, .describe = describe,
+    .view = py_view_new, .proxy = py_proxy_new,
 #ifdef RRC_DEBUG
     .realloc = py_note_and_realloc
 #endif

@@ -58,7 +58,8 @@ cvm_value py_to_value_steal(PyObject *op);
 int py_is_gone(cvm *vm, rrc_object *ob);    /* its data was in an object of the host that has died */
 cvm_value py_host_of(PyObject *op);         /* the host's object behind a view; CVM_NONE, and an exception: gone */
 void py_become_full(PyObject *op);          /* a light view that now owns something */
-void py_open_crossing(cvm *vm);
+rrc_object *py_view_new(cvm *vm, cvm_value v);          /* cvm_layer.view and .proxy */
+cvm_value py_proxy_new(cvm *vm, rrc_object *ob);
 PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n);      /* without an exception if there is no memory */
 
 /* The exception that is set goes to the language as an error; and back. */
