@@ -533,10 +533,8 @@ int cvm_heap_open(cvm_heap *h, cvm *vm)
         .large_trigger = LEAST_LARGE_TRIGGER, .nursery_size = nursery_size,
         .nursery = malloc(nursery_size), .old = malloc(2 * nursery_size)
     };
-    if (h->nursery == NULL || h->old == NULL) {
-        cvm_heap_close(h);
+    if (h->nursery == NULL || h->old == NULL)
         return 0;
-    }
     h->nursery_top = h->nursery;
     h->old_top = h->old;
     h->old_end = h->old + 2 * nursery_size;

@@ -74,7 +74,7 @@ typedef struct cvm_heap {
     size_t fail_in;         /* for tests: so many allocations from now, one fails; 0: none */
 } cvm_heap;
 
-/* Start an empty heap. 0 when there is no memory for it. */
+/* Start an empty heap. 0 when there is no memory for it: it must be closed even so. */
 int cvm_heap_open(cvm_heap *h, cvm *vm);
 void cvm_heap_close(cvm_heap *h);
 

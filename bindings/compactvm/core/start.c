@@ -69,7 +69,6 @@ cvm *cvm_new(const cvm_config *config)
     vm->config = *config;
     fill_in_defaults(&vm->config);
     vm->auto_pending = 1;
-    vm->tombstone = CVM_NIL;
     vm->stack = malloc(CVM_STACK_SIZE * sizeof *vm->stack);
     if (vm->stack != NULL && cvm_heap_open(&vm->heap, vm)) {
         memcpy(vm->heap.kinds, kinds, sizeof kinds);

@@ -35,16 +35,6 @@ static int report(cvm *vm)
     return 1;
 }
 
-static int print_value(cvm *vm, cvm_value v)
-{
-    cvm_memory text;
-    int ok = cvm_print_all(vm, &v, 1, 1, "", &text);
-    if (ok)
-        puts(text.bytes);
-    free(text.bytes);
-    return ok;
-}
-
 /* ---- the read-eval-print loop ------------------------------------------- */
 
 static cvm_lisp *running;       /* what an interrupt ends */
@@ -82,11 +72,6 @@ static void edit_line(const char *prompt)
     if (edited != NULL && *edited != '\0')
         add_history(edited);
 }
-
-static int get_edited(void)
-{
-    return at == NULL ? EOF : *at != '\0' ? (unsigned char)*at++ : '\n';
-}
 #endif
 
 /* The next character, with a prompt before each line. EOF also after an interrupt. */
@@ -99,7 +84,7 @@ static int get_typed(cvm_reader *r)
     if (isatty(STDIN_FILENO)) {
         if (r->new_line)
             edit_line(prompt);
-        return get_edited();
+        return at == NULL ? EOF : *at != '\0' ? (unsigned char)*at++ : '\n';
     }
 #endif
     if (r->new_line) {
@@ -137,7 +122,7 @@ static int repl(cvm *vm)
     cvm_reader_open(&reader, vm, stdin, name);
     reader.get = get_typed;
     while (more && !vm->error.exiting) {
-        more = cvm_run_next(&reader, last) && print_value(vm, *last);
+        more = cvm_run_next(&reader, last) && cvm_show(vm, last, 1, 1, "", "\n");
         if (!more && reader.next == EOF && !vm->error.exiting)
             putchar('\n');
         if (vm->error.failed && !(running->interrupted && reader.next == EOF))
@@ -217,7 +202,7 @@ static int run(cvm *vm, const command *c)
         v = cvm_run_file(vm, c->script);
     else
         v = cvm_run_text(vm, "-e", c->expression, strlen(c->expression));
-    return v == CVM_NONE || (c->expression != NULL && !print_value(vm, v)) ? report(vm) : 0;
+    return v == CVM_NONE || (c->expression != NULL && !cvm_show(vm, &v, 1, 1, "", "\n")) ? report(vm) : 0;
 }
 
 int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)

@@ -498,15 +498,13 @@ CVM_BUILTIN_BODY(sf_define)
 
 CVM_BUILTIN_BODY(sf_set)
 {
-    cvm_value name = car(cdr(args[FORM]));
-    if (!cvm_is(name, CVM_SYMBOL))
+    if (!cvm_is(car(cdr(args[FORM])), CVM_SYMBOL))
         return bad_form(vm, args);
-    if (lookup(vm, name, args[ENV]) == CVM_NONE)
-        return CVM_NONE;
     cvm_value v = eval_car(vm, cdr(cdr(args[FORM])), args[ENV]);
-    cvm_value variable = find(car(cdr(args[FORM])), args[ENV]);        /* the name may have moved */
-    if (v != CVM_NONE)
-        cvm_store(vm, variable, &CVM_VARIABLE_OF(variable)->value, v);
+    cvm_value name = car(cdr(args[FORM])), variable = find(name, args[ENV]);
+    if (v == CVM_NONE || lookup(vm, name, args[ENV]) == CVM_NONE)
+        return CVM_NONE;
+    cvm_store(vm, variable, &CVM_VARIABLE_OF(variable)->value, v);
     return v;
 }
 

@@ -1,10 +1,8 @@
 /* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
- * rrc_dump_heapsnapshot: the hooks `edges` and `describe`; and the procedures that show it.
+ * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
  *
  * The VM can do without this file. The hooks are called when nothing runs, and they only look. */
 #include "lisp.h"
-
-#include <stdlib.h>
 
 /* ---- edges ---------------------------------------------------------------- */
 
@@ -113,54 +111,3 @@ void cvm_describe(void *vm, rrc_gcref p, rrc_description *about)
              cvm_is(v, CVM_STRING) ? "%s \"%.60s\"" : *name != '\0' ? "%s %.60s" : "%s",
              what, name);
 }
-
-/* ---- for programs ------------------------------------------------------------- */
-
-static void write_text(void *out, const char *bytes, size_t length) { fwrite(bytes, 1, length, out); }
-
-/* (explanation x): why the C object of x is alive, in words */
-CVM_BUILTIN_BODY(b_explanation)
-{
-    rrc_object *ob = cvm_linked_ob(vm, args[0]);
-    cvm_memory text;
-    cvm_value v = CVM_NONE;
-    if (ob == NULL)
-        return cvm_text(vm, "no C object\n");
-    if (!cvm_memory_open(vm, &text))
-        return CVM_NONE;
-    args[0] = CVM_NIL;          /* this slot of the stack is no answer */
-    int code = rrc_explain(vm->rrc, ob, write_text, text.out);
-    if (cvm_memory_close(vm, &text))
-        v = code == RRC_OK ? cvm_string_new(vm, text.bytes, text.length) : cvm_out_of_memory(vm);
-    free(text.bytes);
-    return v;
-}
-
-typedef int picture(rrc_heap *heap, rrc_writeproc write, void *arg);
-
-static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
-{
-    FILE *file = fopen(cvm_bytes(name), "wb");
-    int code = RRC_OK, ok = file != NULL;
-    if (ok) {
-        cvm_lisp_of(vm)->drawing = draw == rrc_dump_dot;
-        code = draw(vm->rrc, write_text, file);
-        cvm_lisp_of(vm)->drawing = 0;
-        ok = ferror(file) == 0;
-        ok = fclose(file) == 0 && ok;
-    }
-    return !ok ? cvm_fail(vm, "cannot write %.200s", cvm_bytes(name))
-         : code == RRC_OK ? CVM_NIL : cvm_out_of_memory(vm);
-}
-
-/* (dump-dot "file"): draws all C objects that are linked or tracked, and the Lisp objects but for code, for Graphviz */
-CVM_BUILTIN_BODY(b_dump_dot) { return write_picture(vm, args[0], rrc_dump_dot); }
-
-/* (heap-snapshot "file"): writes both heaps for Chrome's memory panel */
-CVM_BUILTIN_BODY(b_heap_snapshot) { return write_picture(vm, args[0], rrc_dump_heapsnapshot); }
-
-const cvm_builtin_def cvm_insight_builtins[] = {
-    { "explanation", ".", b_explanation },
-    { "dump-dot", "s", b_dump_dot },        { "heap-snapshot", "s", b_heap_snapshot },
-    { NULL, NULL, NULL }
-};

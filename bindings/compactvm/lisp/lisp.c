@@ -10,8 +10,7 @@ static int open_lisp(cvm *vm)
         { "procedure", 0, 0 }, { "special", 0, 0 }
     };
     static const cvm_builtin_def *const all[] = {
-        cvm_number_builtins, cvm_list_builtins, cvm_text_builtins, cvm_control_builtins, cvm_watch_builtins,
-        cvm_insight_builtins
+        cvm_number_builtins, cvm_list_builtins, cvm_text_builtins, cvm_control_builtins, cvm_watch_builtins
     };
     cvm_lisp *lisp = cvm_lisp_of(vm);
     memcpy(vm->heap.kinds + CVM_LANGUAGE_KINDS, kinds, sizeof kinds);

@@ -206,6 +206,9 @@ void cvm_print(cvm *vm, cvm_value v, int quoted, FILE *out);
 /* n values, with `between` between them. 0 after a failure. free(text->bytes) in any case. */
 int cvm_print_all(cvm *vm, const cvm_value *v, size_t n, int quoted, const char *between, cvm_memory *text);
 
+/* The same to stdout, and the end. */
+int cvm_show(cvm *vm, const cvm_value *v, size_t n, int quoted, const char *between, const char *end);
+
 /* At most size - 1 bytes of it, with "..." at the end if cut. Cannot fail. */
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size);
 
@@ -275,6 +278,6 @@ rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
     static cvm_value name(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
 
 extern const cvm_builtin_def cvm_special_forms[], cvm_number_builtins[], cvm_list_builtins[], cvm_text_builtins[],
-    cvm_control_builtins[], cvm_watch_builtins[], cvm_insight_builtins[];
+    cvm_control_builtins[], cvm_watch_builtins[];
 
 #endif

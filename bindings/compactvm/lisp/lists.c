@@ -186,8 +186,6 @@ CVM_BUILTIN_BODY(b_apply)
 {
     cvm_value *first = vm->stack + vm->sp;
     size_t length = (size_t)cvm_list_length(args[1]);
-    if (length > CVM_STACK_SIZE / 2)
-        return cvm_fail(vm, "apply: too many arguments: %lu", (unsigned long)length);
     if (!cvm_stack_room(vm, length))
         return CVM_NONE;
     for (cvm_value v = args[1]; v != CVM_NIL; v = CVM_PAIR_OF(v)->cdr)

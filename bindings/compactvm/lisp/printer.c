@@ -157,6 +157,18 @@ int cvm_print_all(cvm *vm, const cvm_value *v, size_t n, int quoted, const char 
     return cvm_memory_close(vm, text) && !vm->error.failed;
 }
 
+int cvm_show(cvm *vm, const cvm_value *v, size_t n, int quoted, const char *between, const char *end)
+{
+    cvm_memory text;
+    int ok = cvm_print_all(vm, v, n, quoted, between, &text);
+    if (ok) {
+        fwrite(text.bytes, 1, text.length, stdout);
+        fputs(end, stdout);
+    }
+    free(text.bytes);
+    return ok;
+}
+
 void cvm_print_short(cvm *vm, cvm_value v, char *text, size_t size)
 {
     cvm_error saved = vm->error;

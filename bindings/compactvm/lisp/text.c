@@ -40,23 +40,11 @@ static cvm_value as_text(cvm *vm, cvm_value *args, size_t n, int quoted, const c
     return v;
 }
 
-static cvm_value show(cvm *vm, cvm_value *args, size_t n, const char *between, const char *end)
-{
-    cvm_memory text;
-    int ok = cvm_print_all(vm, args, n, 0, between, &text);
-    if (ok) {
-        fwrite(text.bytes, 1, text.length, stdout);
-        fputs(end, stdout);
-    }
-    free(text.bytes);
-    return ok ? CVM_NIL : CVM_NONE;
-}
-
 /* (to-string x ...): as print shows them, in one string; (repr x): as the reader would take it */
 CVM_BUILTIN_BODY(b_to_string) { return as_text(vm, args, n, 0, ""); }
 CVM_BUILTIN_BODY(b_repr) { return as_text(vm, args, n, 1, ""); }
-CVM_BUILTIN_BODY(b_print) { return show(vm, args, n, " ", "\n"); }
-CVM_BUILTIN_BODY(b_display) { return show(vm, args, n, "", ""); }
+CVM_BUILTIN_BODY(b_print) { return cvm_show(vm, args, n, 0, " ", "\n") ? CVM_NIL : CVM_NONE; }
+CVM_BUILTIN_BODY(b_display) { return cvm_show(vm, args, n, 0, "", "") ? CVM_NIL : CVM_NONE; }
 
 /* (error x ...): fail; the message is made of the arguments as print shows them */
 CVM_BUILTIN_BODY(b_error)
