@@ -7,8 +7,6 @@
  */
 #include "lisp.h"
 
-#include <math.h>
-
 enum {
     FORM,                   /* what to evaluate: a pair; or nil, for a call from C */
     ENV,
@@ -179,8 +177,8 @@ static cvm_value wrong_count(cvm *vm, const char *name, size_t n)
 
 size_t cvm_index_of(cvm_value v)
 {
-    double number = cvm_number_of(v);
-    return number < (double)(SIZE_MAX / 16) ? (size_t)number : SIZE_MAX / 16;
+    size_t number = (size_t)cvm_whole_of(v);
+    return number < SIZE_MAX / 16 ? number : SIZE_MAX / 16;
 }
 
 int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
@@ -197,8 +195,7 @@ int cvm_check(cvm *vm, const char *who, cvm_value v, char letter)
     case 'v': ok = cvm_is(v, CVM_VECTOR);     wanted = "a vector"; break;
     case 'f': ok = cvm_is_procedure(vm, v);   wanted = "a procedure"; break;
     case 'i':
-        ok = cvm_is_number(v) && cvm_number_of(v) >= 0
-          && (cvm_is_whole(v) || floor(cvm_number_of(v)) >= cvm_number_of(v));
+        ok = cvm_is_whole(v) && cvm_whole_of(v) >= 0;
         wanted = "a whole number, not negative";
         break;
     default:

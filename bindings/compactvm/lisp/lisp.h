@@ -120,7 +120,7 @@ static inline double cvm_number_of(cvm_value v)
 
 cvm_value cvm_real_new(cvm *vm, double number);
 cvm_value cvm_integer(cvm *vm, intptr_t n);     /* a fixnum; an object if it is too big for that */
-cvm_value cvm_size(cvm *vm, size_t n);          /* likewise; a real beyond INTPTR_MAX */
+cvm_value cvm_size(cvm *vm, size_t n);          /* likewise; of an address: a number with these bits */
 cvm_value cvm_whole_new(cvm *vm, intptr_t n);   /* always an object */
 
 /* -1, 0, 1: a is less than b, equal to it, greater; 2: b is no number (nan). Exact. */

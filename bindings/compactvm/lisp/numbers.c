@@ -28,10 +28,7 @@ cvm_value cvm_integer(cvm *vm, intptr_t n)
     return cvm_fits_fixnum(n) ? cvm_fixnum(n) : cvm_whole_new(vm, n);
 }
 
-cvm_value cvm_size(cvm *vm, size_t n)
-{
-    return n <= (size_t)INTPTR_MAX ? cvm_integer(vm, (intptr_t)n) : cvm_real_new(vm, (double)n);
-}
+cvm_value cvm_size(cvm *vm, size_t n) { return cvm_integer(vm, (intptr_t)n); }
 
 /* ---- arithmetic --------------------------------------------------------- */
 
@@ -144,7 +141,7 @@ CVM_BUILTIN_BODY(b_greater_equal) { return compare(args, n, 0, 1, 1); }
 CVM_BUILTIN_BODY(b_hex)
 {
     char text[40];
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)cvm_whole_of(args[0]));
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)(uintptr_t)cvm_whole_of(args[0]));
     return cvm_text(vm, text);
 }
 
@@ -154,6 +151,6 @@ const cvm_builtin_def cvm_number_builtins[] = {
     { "quotient", "ww", b_quotient },       { "modulo", "ww", b_modulo },
     { "=", "nn*", b_equal_number },         { "<", "nn*", b_less },
     { ">", "nn*", b_greater },              { "<=", "nn*", b_less_equal },
-    { ">=", "nn*", b_greater_equal },       { "hex", "i", b_hex },
+    { ">=", "nn*", b_greater_equal },       { "hex", "w", b_hex },
     { NULL, NULL, NULL }
 };

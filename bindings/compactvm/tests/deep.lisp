@@ -36,8 +36,8 @@
 (assert (eq? (loop 3000) 'done))
 
 ; ---- reading
-(too-deep (lambda () (read (string-repeat "(" 1e6))))
-(too-deep (lambda () (read (string-repeat "'" 1e6))))
+(too-deep (lambda () (read (string-repeat "(" 1000000))))
+(too-deep (lambda () (read (string-repeat "'" 1000000))))
 
 ; ---- printing and comparing deep things
 (define (nest n) (let ((x nil)) (while (> n 0) (set! x (list x)) (set! n (- n 1))) x))

@@ -3,13 +3,12 @@
 (define (message thunk) (try thunk (lambda (m) m)))
 (define (no-memory thunk) (assert (equal? (message thunk) "out of memory")))
 
-(no-memory (lambda () (make-vector 1e12 0)))
-(no-memory (lambda () (make-vector 1e300 0)))
-(no-memory (lambda () (make-vector (* 1e308 10) 0)))
-(no-memory (lambda () (string-repeat "abc" 1e15)))
-(no-memory (lambda () (string-repeat "abc" 1e300)))
-(no-memory (lambda () (new 'buffer 1e12)))
-(no-memory (lambda () (new 'buffer 1e300)))
+(define most (if (equal? (repr (+ 2147483647 1)) "2147483648") 9223372036854775807 2147483647))     ; of a word
+(no-memory (lambda () (make-vector most 0)))
+(no-memory (lambda () (make-vector 2000000000 0)))
+(no-memory (lambda () (string-repeat "abc" most)))
+(no-memory (lambda () (string-repeat "abc" (quotient most 3))))
+(no-memory (lambda () (new 'buffer most)))
 
 ; much of the heap at once, again and again
 (define (kilobytes n) (make-vector (* n 120) n))

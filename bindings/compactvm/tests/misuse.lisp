@@ -36,6 +36,8 @@
 (fails "nth: expected a whole number, not negative, got -1" (lambda () (nth '(1) -1)))
 (fails "vector-ref: index 3 is out of range, the length is 3" (lambda () (vector-ref (vector 1 2 3) 3)))
 (fails "vector-ref: expected a vector, got (1)" (lambda () (vector-ref '(1) 0)))
+(fails "vector-ref: expected a whole number, not negative, got 1.0" (lambda () (vector-ref (vector 1 2) 1.0)))
+(fails "hex: expected a whole number, got 5.0" (lambda () (hex 5.0)))
 (fails "vector-set!: expected a whole number, not negative, got 0.5"
        (lambda () (vector-set! (vector 1) 0.5 1)))
 (fails "map: expected a procedure, got 1" (lambda () (map 1 '(1))))

@@ -1,3 +1,3 @@
 ; expect: 3: error: out of memory
 (define x
-  (make-vector 1e12 0))
+  (make-vector 2000000000 0))
