@@ -507,18 +507,19 @@ cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size)
     return make(h->nursery_top - size, kind, size, CVM_YOUNG);
 }
 
-void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v)
+cvm_value cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v)
 {
     cvm_object *p = cvm_object_of(owner);
     *slot = v;
     if (!cvm_is_object(v) || cvm_heap_is_young(p))
-        return;
+        return v;
     if (!cvm_heap_is_young(cvm_object_of(v))) {
         if (vm->heap.marking && (p->flags & CVM_REACHED))
             cvm_heap_trace(&vm->heap, cvm_object_of(v));
     } else if (!(p->flags & CVM_REMEMBERED)) {
         remember(&vm->heap, p);
     }
+    return v;
 }
 
 /* ---- opening and closing ------------------------------------------------ */

@@ -82,10 +82,10 @@ void cvm_heap_close(cvm_heap *h);
    It may collect first: every value that is still needed must be rooted. */
 cvm_object *cvm_heap_alloc(cvm_heap *h, int kind, size_t size);
 
-/* Every store into an object of the heap is one of these three. The first: *slot = v, for a slot inside
-   `owner`, which can be old: minor collections find references from old objects to young ones by it. And
+/* Every store into an object of the heap is one of these three. The first: *slot = v, which it returns, for a slot
+   inside `owner`, which can be old: minor collections find references from old objects to young ones by it. And
    while a major collection marks in slices, v is marked if owner is: what was scanned is not scanned again. */
-void cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v);
+cvm_value cvm_store(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v);
 
 /* The first store into the slot of an object that was just made: nothing was allocated since. */
 static inline void cvm_heap_init(cvm_value *slot, cvm_value v) { *slot = v; }

@@ -501,8 +501,7 @@ CVM_BUILTIN_BODY(sf_set)
     cvm_value name = car(cdr(args[FORM])), variable = find(name, args[ENV]);
     if (v == CVM_NONE || lookup(vm, name, args[ENV]) == CVM_NONE)
         return CVM_NONE;
-    cvm_store(vm, variable, &CVM_VARIABLE_OF(variable)->value, v);
-    return v;
+    return cvm_store(vm, variable, &CVM_VARIABLE_OF(variable)->value, v);
 }
 
 /* (let ((name value) ...) body...) */

@@ -87,7 +87,7 @@ void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit_one, void *arg)
 void cvm_describe(void *vm, rrc_gcref p, rrc_description *about)
 {
     cvm_value v = (cvm_value)p;
-    const char *what = cvm_kind_name(vm, v), *name = "";
+    const char *what = ((cvm *)vm)->heap.kinds[cvm_object_of(v)->kind].name, *name = "";
     about->size = cvm_object_size(p);
     if (cvm_object_of(v)->id == 0)
         cvm_object_of(v)->id = ++((cvm *)vm)->heap.ids;
@@ -103,8 +103,8 @@ void cvm_describe(void *vm, rrc_gcref p, rrc_description *about)
     case CVM_BINDING:   what = "variables"; break;
     case CVM_FOREIGN:
         if (cvm_named_ob(v) != NULL) {
-            name = what;
             what = "proxy of";
+            name = RRC_TYPE(cvm_named_ob(v))->tp_name;
         }
     }
     snprintf(about->text, sizeof about->text,

@@ -153,9 +153,6 @@ const char *cvm_closure_name(cvm_value closure);
 /* The number of elements of a proper list, or -1. */
 intptr_t cvm_list_length(cvm_value list);
 
-/* "pair", "string"; the name of the type of a C object; of anything but an object, what it is. */
-const char *cvm_kind_name(const cvm *vm, cvm_value v);
-
 /* Set a global variable. v CVM_NONE: fails. */
 int cvm_define(cvm *vm, const char *name, cvm_value v);
 

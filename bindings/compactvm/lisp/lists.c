@@ -78,9 +78,6 @@ CVM_BUILTIN_BODY(b_symbol_p) { return cvm_boolean(cvm_is(args[0], CVM_SYMBOL)); 
 CVM_BUILTIN_BODY(b_procedure_p) { return cvm_boolean(cvm_is_procedure(vm, args[0])); }
 CVM_BUILTIN_BODY(b_not) { return cvm_boolean(!cvm_truthy(args[0])); }
 
-/* (type-of x): a string; for a C object the name of its type */
-CVM_BUILTIN_BODY(b_type_of) { return cvm_text(vm, cvm_kind_name(vm, args[0])); }
-
 /* The same object. A whole number is its value, however it is stored. */
 CVM_BUILTIN_BODY(b_eq_p)
 {
@@ -100,14 +97,8 @@ CVM_BUILTIN_BODY(b_cons) { return cvm_cons(vm, args[0], args[1]); }
 CVM_BUILTIN_BODY(b_car) { return CVM_PAIR_OF(args[0])->car; }
 CVM_BUILTIN_BODY(b_cdr) { return CVM_PAIR_OF(args[0])->cdr; }
 
-static cvm_value put(cvm *vm, cvm_value owner, cvm_value *slot, cvm_value v)
-{
-    cvm_store(vm, owner, slot, v);
-    return v;
-}
-
-CVM_BUILTIN_BODY(b_set_car) { return put(vm, args[0], &CVM_PAIR_OF(args[0])->car, args[1]); }
-CVM_BUILTIN_BODY(b_set_cdr) { return put(vm, args[0], &CVM_PAIR_OF(args[0])->cdr, args[1]); }
+CVM_BUILTIN_BODY(b_set_car) { return cvm_store(vm, args[0], &CVM_PAIR_OF(args[0])->car, args[1]); }
+CVM_BUILTIN_BODY(b_set_cdr) { return cvm_store(vm, args[0], &CVM_PAIR_OF(args[0])->cdr, args[1]); }
 CVM_BUILTIN_BODY(b_list) { return cvm_list_new(vm, args, n); }
 CVM_BUILTIN_BODY(b_length) { return cvm_size(vm, (size_t)cvm_list_length(args[0])); }
 
@@ -221,15 +212,15 @@ CVM_BUILTIN_BODY(b_vector_set)
 {
     cvm_vector *v = CVM_VECTOR_OF(args[0]);
     size_t i = cvm_index_of(args[1]);
-    return cvm_in_range(vm, "vector-set!", i, v->length) ? put(vm, args[0], &v->items[i], args[2]) : CVM_NONE;
+    return cvm_in_range(vm, "vector-set!", i, v->length) ? cvm_store(vm, args[0], &v->items[i], args[2]) : CVM_NONE;
 }
 
 const cvm_builtin_def cvm_list_builtins[] = {
     { "null?", ".", b_null_p },             { "pair?", ".", b_pair_p },
     { "number?", ".", b_number_p },         { "string?", ".", b_string_p },
     { "symbol?", ".", b_symbol_p },         { "procedure?", ".", b_procedure_p },
-    { "type-of", ".", b_type_of },          { "eq?", "..", b_eq_p },
-    { "equal?", "..", b_equal_p },          { "not", ".", b_not },
+    { "eq?", "..", b_eq_p },                { "equal?", "..", b_equal_p },
+    { "not", ".", b_not },
     { "cons", "..", b_cons },               { "car", "p", b_car },
     { "cdr", "p", b_cdr },                  { "set-car!", "p.", b_set_car },
     { "set-cdr!", "p.", b_set_cdr },        { "list", ".*", b_list },

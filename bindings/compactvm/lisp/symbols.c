@@ -75,17 +75,6 @@ int cvm_define_all(cvm *vm, int kind, const cvm_builtin_def *defs)
     return !vm->error.failed;
 }
 
-const char *cvm_kind_name(const cvm *vm, cvm_value v)
-{
-    if (cvm_is_fixnum(v))
-        return "number";
-    if (!cvm_is_object(v))
-        return v == CVM_NIL ? "nil" : "boolean";
-    if (cvm_is(v, CVM_FOREIGN) && cvm_named_ob(v) != NULL)
-        return RRC_TYPE(cvm_named_ob(v))->tp_name;
-    return vm->heap.kinds[cvm_object_of(v)->kind].name;
-}
-
 /* ---- lists -------------------------------------------------------------- */
 
 cvm_value cvm_cons(cvm *vm, cvm_value car, cvm_value cdr)

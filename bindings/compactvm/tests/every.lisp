@@ -3,7 +3,7 @@
 
 (define procedures
   (list + - * / quotient modulo = < > <= >= hex
-        null? pair? number? string? symbol? procedure? type-of eq? equal? not
+        null? pair? number? string? symbol? procedure? eq? equal? not
         cons car cdr set-car! set-cdr! list length append reverse nth range
         map for-each fold apply
         string-length string-append string-repeat string-search

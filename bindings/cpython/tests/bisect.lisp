@@ -44,7 +44,7 @@
 (for-each (lambda (x) (call m 'insort_right data x)) (list 5 1 4 1 5 9 2 6))
 (assert (equal? data (array 1 1 2 4 5 5 6 9)))
 (call m 'insort_left data 1.0)
-(assert (equal? (type-of (array-ref data 0)) "number"))
+(assert (number? (array-ref data 0)))
 (define log (array))
 (define Listlike (class "Listlike" (list) (dict
   "__len__" (lambda (self) 3)
