@@ -10,7 +10,7 @@
 (define (tensors) (counted 0))
 (define (grad t) (attr t 'grad))
 (define (says t text)
-  (unless (equal? (call module 'grad_state t) text) (error (call module 'grad_state t)))
+  (when (not (equal? (call module 'grad_state t) text)) (error (call module 'grad_state t)))
   (say "The gradient's state is" text))
 (auto-pending false)
 

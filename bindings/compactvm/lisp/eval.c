@@ -394,14 +394,11 @@ CVM_BUILTIN_BODY(sf_if)
     return n < 3 ? CVM_NIL : again(vm, args, cdr(branches));
 }
 
-static cvm_value body_if(cvm *vm, cvm_value *frame, int wanted)
+CVM_BUILTIN_BODY(sf_when)
 {
-    int yes = test(vm, frame);
-    return yes < 0 ? CVM_NONE : yes == wanted ? again_body(vm, frame, cdr(cdr(frame[FORM]))) : CVM_NIL;
+    int yes = test(vm, args);
+    return yes < 0 ? CVM_NONE : yes ? again_body(vm, args, cdr(cdr(args[FORM]))) : CVM_NIL;
 }
-
-CVM_BUILTIN_BODY(sf_when) { return body_if(vm, args, 1); }
-CVM_BUILTIN_BODY(sf_unless) { return body_if(vm, args, 0); }
 
 /* (cond (test body...) ... (else body...)); `else` is a variable that is true. */
 CVM_BUILTIN_BODY(sf_cond)
@@ -538,10 +535,10 @@ CVM_BUILTIN_BODY(sf_assert)
 const cvm_builtin_def cvm_special_forms[] = {
     { "quote", ".", sf_quote },     { "begin", ".*", sf_begin },
     { "if", "..?.", sf_if },        { "cond", ".*", sf_cond },
-    { "when", "..*", sf_when },     { "unless", "..*", sf_unless },
+    { "when", "..*", sf_when },     { "while", "..*", sf_while },
     { "and", ".*", sf_and },        { "or", ".*", sf_or },
-    { "while", "..*", sf_while },   { "lambda", "..*", sf_lambda },
-    { "define", "...*", sf_define }, { "set!", "..", sf_set },
-    { "let", "..*", sf_let },       { "assert", ".?.", sf_assert },
+    { "lambda", "..*", sf_lambda }, { "define", "...*", sf_define },
+    { "let", "..*", sf_let },       { "set!", "..", sf_set },
+    { "assert", ".?.", sf_assert },
     { NULL, NULL, NULL }
 };

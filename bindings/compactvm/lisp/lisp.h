@@ -275,6 +275,6 @@ rrc_object *cvm_to_c(cvm *vm, const char *who, cvm_value v);
     static cvm_value name(CVM_UNUSED cvm *vm, CVM_UNUSED cvm_value *args, CVM_UNUSED size_t n)
 
 extern const cvm_builtin_def cvm_special_forms[], cvm_number_builtins[], cvm_list_builtins[], cvm_text_builtins[],
-    cvm_control_builtins[], cvm_watch_builtins[];
+    cvm_watch_builtins[];
 
 #endif

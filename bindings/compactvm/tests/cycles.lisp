@@ -6,7 +6,7 @@
 (define (links) (+ (count 'p-young) (count 'p-old) (count 'o-young) (count 'o-old)))
 (define links-at-first (links))         ; those of the types that every VM has
 (define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (assert (check-links)))
-(define (log-is . lines) (let ((log (c-log))) (unless (equal? log lines) (error "log:" (repr log)))))
+(define (log-is . lines) (let ((log (c-log))) (when (not (equal? log lines)) (error "log:" (repr log)))))
 (define (nothing-left)
   (settle)
   (assert (= (count 'tracked) 0))

@@ -3,7 +3,7 @@
 
 (define (count what) (stat what))
 (define (objects) (count 'c-objects))
-(define (log-is . lines) (let ((log (c-log))) (unless (equal? log lines) (error "log:" (repr log)))))
+(define (log-is . lines) (let ((log (c-log))) (when (not (equal? log lines)) (error "log:" (repr log)))))
 (define (settle) (gc) (run-pending 0) (gc) (assert (check-links)))
 (auto-pending false)
 

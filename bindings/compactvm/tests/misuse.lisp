@@ -3,7 +3,7 @@
 (define (message thunk) (try thunk (lambda (m) m)))
 (define (fails text thunk)
   (define got (message thunk))
-  (unless (equal? got text)
+  (when (not (equal? got text))
     (error "expected:" text "got:" (repr got))))
 
 ; ---- what the messages look like
@@ -89,7 +89,7 @@
     (lambda (a . 1) a) (define) (define x) (define 5 1) (define (5) 1) (define x 1 2)
     (define (f 1) 1) (define "x" 1) (set!) (set! x) (set! 5 1) (set! x 1 2) (let) (let 5)
     (let (x) 1) (let ((x)) 1) (let ((x 1 2)) 1) (let ((5 1)) 1) (let ((x 1) . 2) x)
-    (cond 5) (cond ()) (cond (false 1) 2) (while) (when) (unless) (assert) (assert 1 2 3)
+    (cond 5) (cond ()) (cond (false 1) 2) (while) (when) (assert) (assert 1 2 3)
     (if . 1) (begin . 1) (and . 1) (begin 1 . 2) (let ((x 1)) . 2)))
 (fails "the arguments of a call must be a proper list" (lambda () (eval '(list 1 . 2))))
 (assert (= (if true 1 2) 1))

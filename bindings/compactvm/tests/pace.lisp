@@ -24,4 +24,4 @@
 (assert (> most 1000000))
 ; If a tiny slice is done at each allocation, marking takes longer.
 (assert (< most (if (> (count 'slices) (* 5 rounds)) 5000000 3300000)))
-(unless stress? (assert (> (count 'major-collections) 50)))
+(when (not stress?) (assert (> (count 'major-collections) 50)))

@@ -2,7 +2,7 @@
 (define (message thunk) (try thunk (lambda (m) m)))
 (define (fails text thunk)              ; text is how the message begins
   (define got (message thunk))
-  (unless (and (string? got) (equal? (string-search got text) 0)) (error "expected:" text "got:" (repr got))))
+  (when (not (and (string? got) (equal? (string-search got text) 0))) (error "expected:" text "got:" (repr got))))
 (define (count what) (stat what))
 (define (settle) (gc) (run-pending 0) (gc) (run-pending 0) (gc) (run-pending 0) (assert (check-links)))
 (define stress?                         ; is there a collection at each allocation?

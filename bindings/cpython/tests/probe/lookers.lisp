@@ -4,7 +4,7 @@
 (define last-looker (item probe "last-looker"))
 (define (found? n)
   (settle)
-  (let ((k (lookers-found))) (unless (= k n) (error "found" k "expected" n))))
+  (let ((k (lookers-found))) (when (not (= k n)) (error "found" k "expected" n))))
 (found? 0)
 
 ; Objects of every kind whose data is the host's.

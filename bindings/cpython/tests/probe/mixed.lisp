@@ -161,8 +161,8 @@
 (define (check x m)
   (gc)
   (let ((text (text-of m)) (c-text (c-text-of m)) (texts (texts x)))
-    (unless (equal? (tuple-ref texts 0) c-text) (error "C shows" (tuple-ref texts 0) "not" c-text))
-    (unless (equal? (repr x) text) (error "Lisp shows" (repr x) "not" text))
+    (when (not (equal? (tuple-ref texts 0) c-text)) (error "C shows" (tuple-ref texts 0) "not" c-text))
+    (when (not (equal? (repr x) text)) (error "Lisp shows" (repr x) "not" text))
     (check-parts x m)))
 (define (alike? a b) (if (number? a) (equal a b) (same a b)))    ; numbers are copies
 (define (check-parts x m)
