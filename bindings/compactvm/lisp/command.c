@@ -194,13 +194,10 @@ static int parse(command *c, char **arg)
 
 static int run(cvm *vm, const command *c)
 {
-    cvm_value v;
     if (c->script == NULL && c->expression == NULL)
         return repl(vm);
-    if (c->script != NULL)
-        v = cvm_run_file(vm, c->script);
-    else
-        v = cvm_run_text(vm, "-e", c->expression, strlen(c->expression));
+    cvm_value v = c->script != NULL ? cvm_run_file(vm, c->script)
+                                    : cvm_run_text(vm, "-e", c->expression, strlen(c->expression));
     return v == CVM_NONE || (c->expression != NULL && !cvm_show(vm, &v, 1, 1, "", "\n")) ? report(vm) : 0;
 }
 
@@ -221,7 +218,5 @@ int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
     }
     status = setup == NULL || setup(vm) ? run(vm, &c) : report(vm);
     cvm_free(vm);
-    if (fflush(stdout) != 0 && status == 0)
-        status = 1;
-    return status;
+    return fflush(stdout) != 0 && status == 0 ? 1 : status;
 }

@@ -341,7 +341,6 @@ static cvm_value run(cvm *vm, cvm_value *frame)
 static cvm_value in_frame(cvm *vm, cvm_value form, cvm_value env, cvm_value callee, cvm_value *args, size_t n)
 {
     size_t scope = cvm_open(vm);
-    cvm_value v = AGAIN;
     if (!cvm_enter(vm)) {
         note_place(vm, form);
         return CVM_NONE;
@@ -350,8 +349,7 @@ static cvm_value in_frame(cvm *vm, cvm_value form, cvm_value env, cvm_value call
     cvm_root(vm, env);
     cvm_root(vm, CVM_NIL);
     cvm_root(vm, CVM_NIL);
-    if (callee != CVM_NONE)
-        v = call(vm, frame, callee, args, n);
+    cvm_value v = callee != CVM_NONE ? call(vm, frame, callee, args, n) : AGAIN;
     if (v == AGAIN)
         v = run(vm, frame);
     if (v == CVM_NONE)
@@ -386,12 +384,10 @@ static int test(cvm *vm, const cvm_value *frame)
 CVM_BUILTIN_BODY(sf_if)
 {
     int yes = test(vm, args);
-    cvm_value branches = cdr(cdr(args[FORM]));
     if (yes < 0)
         return CVM_NONE;
-    if (yes)
-        return again(vm, args, branches);
-    return n < 3 ? CVM_NIL : again(vm, args, cdr(branches));
+    cvm_value yes_part = cdr(cdr(args[FORM])), branch = yes ? yes_part : cdr(yes_part);
+    return branch != CVM_NIL ? again(vm, args, branch) : CVM_NIL;
 }
 
 CVM_BUILTIN_BODY(sf_when)
