@@ -98,7 +98,7 @@ static void test_late(int stress)
    at what was marked and at what was not. */
 static void test_marking(int stress)
 {
-    static const size_t parts[] = { 1, 100, 2000, 20000 };
+    static const size_t parts[] = { 1, 100, 2000, 10000 };
     size_t i;
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         cvm *vm = start_as(stress, 1);
