@@ -20,7 +20,7 @@ static const char usage[] =
     "  --heap-limit SIZE  bytes for the heap, also as 512k, 64m or 1g\n"
     "  --nursery SIZE     bytes for new objects\n"
     "  --max-depth N      nested evaluations (2500; fewer if the C stack is small)\n"
-    "  --help\n";
+    "  --help, --version\n";
 
 /* Show the error, if it is one. Returns the exit status. */
 static int report(cvm *vm)
@@ -158,7 +158,7 @@ static int bad_usage(const char *what, const char *argument)
 
 typedef struct command {
     cvm_config config;
-    int shows_help;
+    int shows_help, shows_version;
     const char *expression, *script;
 } command;
 
@@ -169,7 +169,8 @@ static int parse(command *c, char **arg)
         { "--stress", &c->config.stress, NULL, NULL }, { "--incremental", &c->config.incremental, NULL, NULL },
         { "--heap-limit", NULL, &c->config.heap_limit, NULL }, { "--nursery", NULL, &c->config.nursery, NULL },
         { "--max-depth", NULL, &c->config.max_depth, NULL }, { "--help", &c->shows_help, NULL, NULL },
-        { "-e", NULL, NULL, &c->expression }, { NULL, NULL, NULL, &c->script }
+        { "--version", &c->shows_version, NULL, NULL }, { "-e", NULL, NULL, &c->expression },
+        { NULL, NULL, NULL, &c->script }
     };
 
     for (; *arg != NULL; arg++) {
@@ -207,8 +208,8 @@ int cvm_command(char **argv, const cvm_layer *const *layers, cvm_setup *setup)
     int status = *argv != NULL ? parse(&c, argv + 1) : 0;
     if (status != 0)
         return status;
-    if (c.shows_help) {
-        printf("cvm %s, rawrefcount %s\n%s", CVM_VERSION, rrc_version(), usage);
+    if (c.shows_help || c.shows_version) {
+        printf("cvm %s, rawrefcount %s\n%s", CVM_VERSION, rrc_version(), c.shows_help ? usage : "");
         return 0;
     }
     cvm *vm = cvm_new(&c.config);

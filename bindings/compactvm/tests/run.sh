@@ -136,6 +136,7 @@ says "--heap-limit" 0 1048576 "$cvm" --heap-limit 1m -e "(stat 'heap-limit)"
 says "a program that takes all the memory" 1 "-e:1: error: out of memory
     in f, called at -e:1" "$cvm" --heap-limit 4m -e '(begin (define (f x) (f (cons x x))) (f nil))'
 check "--help" 0 "$cvm" --help && if head -n 1 "$temp/out" | grep -q '^cvm [0-9]'; then pass; else fail "--help"; fi
+check "--version" 0 "$cvm" --version && pass
 check "an unknown option" 2 "$cvm" --what && pass
 check "a size that is none" 2 "$cvm" --heap-limit 12x && pass
 check "two scripts" 2 "$cvm" a b && pass
