@@ -773,6 +773,12 @@ typedef struct rrc_desc {
        rrc_mirror_confirm, and can bring all of them back. Then wrappers need not stay rooted: see >>outside. In such a
        heap a NULL of survivor is final only if rrc_mirror_step asks, after the deaths were confirmed. */
     int confirms_deaths;
+
+    /* Not zero, in a mirrored heap without confirms_deaths: in rrc_gc_collect, no code of the program runs in calls of
+       mirror, and in a call of collect not before the collection has found its dead, in any thread. Then wrappers need
+       not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can run
+       before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
+    int collects_at_once;
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -1254,8 +1260,9 @@ RRC_API int rrc_mirror_confirm(rrc_heap *heap);
 /* The same, but held (or NULL) is called for each of these wrappers that others hold. It may call what the hooks mirror
    and anchor may call. Where foreign code is busy, each collection finds some such wrappers. If all that is dead came
    back as live for them, no garbage would ever go. So bring everything back, but call rrc_touch for these wrappers
-   only. What the next collection finds dead again is not reached from them: it may go if rrc_mirror_confirm, called
-   when all else is back, returns 1. (If 0 is returned, and held was not called, the heap is busy.)
+   only, and root their p's until the next collection has found its dead, as a step may call anchor(0) for them before.
+   Then what that collection finds dead again is not reached from them: it may go if rrc_mirror_confirm, called when all
+   else is back, returns 1. (If 0 is returned, and held was not called, the heap is busy.)
    [any | no | calls survivor, tp_traverse, held, perhaps anchor | as rrc_mirror_confirm] */
 RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_object *ob), void *arg);
 
@@ -1979,6 +1986,7 @@ struct rrc_heap {
     size_t        walked;           /* ... in the middle of a major collection in slices: so many tracked objects can
                                        be set aside before their holes are filled */
     char          gc_collecting;    /* inside rrc_gc_collect */
+    char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
 #ifdef RRC_DEBUG
     char          logging;          /* inside the log hook */
     unsigned      in_hook;          /* inside a hook, a tp_traverse or a writeproc, in any phase */
@@ -3689,11 +3697,11 @@ RRCI_ALWAYS_INLINE intptr_t rrci_outside(rrc_heap *heap, rrc_object *ob)
 }
 
 /* In a mirrored heap: must a wrapper stay rooted, as nobody tells when foreign code takes a reference? (If the header
-   holds it, and no foreign reference is left, nobody can take one.) */
+   holds it, and no foreign reference is left, nobody can take one. In a collection at once nobody runs.) */
 static int rrci_must_stay(rrc_heap *heap, rrc_object *ob)
 {
 #ifdef RRC_MIRROR
-    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->desc.confirms_deaths
+    return rrci_is_wrapper(heap, ob) && RRCI_IS_MIRRORED(heap) && !heap->desc.confirms_deaths && !heap->is_at_once
         && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_TOUCHES) == 0
         && !(rrci_is_in_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob)) && rrci_outside(heap, ob) == 0);
 #else
@@ -5679,19 +5687,21 @@ static void rrci_demote(rrc_heap *heap)
  * can break a foreign cycle. At the end of a heap such wrappers wait for the search, and then go in any case.
  *
  * In a MIRRORED heap a wrapper whose foreign references are all explained may become weak. But then foreign code takes
- * a reference, and nobody makes the wrapper strong. Two promises help, and without them a wrapper always stays rooted:
+ * a reference, and nobody makes the wrapper strong. Three promises help, and without them a wrapper always stays rooted:
  *
  *   RRC_TPFLAGS_TOUCHES   whoever takes or moves a foreign reference calls rrc_touch for the wrapper first. Then the
  *                         rules of >>mirror hold as they are.
  *   confirms_deaths       the host's collector finds p's dead, and before it lets any go, it calls rrc_mirror_confirm.
  *                         The wrappers among the dead are weighed: a reference from what has not died was not mirrored.
  *                         If there is one, the host brings all back and touches them, and the next step mirrors it.
+ *   collects_at_once      a collection of rrc_gc_collect finds its dead while the program stands still. So what a step
+ *                         has weighed just before is true until then, and a step just after it roots the others again.
  *
- * Why the latter is right: what only the dead hold was unreachable when they died, and the dead run no code before they
+ * Why confirmed deaths are right: what only the dead hold was unreachable when they died, and the dead run no code before they
  * are let go. If each reference to a dead wrapper is visited by a dead object, the program reaches none of them. All
  * come back or none, as the dead refer to each other. A step begins with the same question: it dissolves links only if
  * the dead may go. (With rrc_mirror_confirm_each they can go in groups: those that two collections in a row have found
- * dead, when what others hold among them has been rooted after the first.)
+ * dead, when what others hold among them was rooted from the first to the second.)
  *
  * A tracked wrapper that loses its link while others refer to its foreign object is held by the header from then on
  * (RRCI_NODE_HELD), as nobody else would. So is one that is not garbage any more. If C holds it besides, and it was not
@@ -9421,14 +9431,22 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
         || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
 }
 
-/* One round of rrc_gc_collect, without the pending work. */
+/* One round of rrc_gc_collect, without the pending work. In a collection at once, the first step lets wrappers become
+   weak, the second one finds that those which have died are garbage of C, and the third one roots the others again. */
 static void rrci_mirror_cycle(rrc_heap *heap)
 {
     const char *function = "rrc_gc_collect";
+    int is_at_once = heap->desc.collects_at_once && heap->desc.collect != NULL && heap->wrappers > 0;
+    heap->is_at_once = (char)is_at_once;
     rrci_whole_step(heap, function);
+    heap->is_at_once = 0;               /* finalizers can run in collect */
     if (heap->desc.collect != NULL)
         heap->desc.collect(heap->desc.userdata);
+    heap->is_at_once = (char)is_at_once;
     rrci_whole_step(heap, function);
+    heap->is_at_once = 0;
+    if (is_at_once)
+        rrci_whole_step(heap, function);
 }
 
 /* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links

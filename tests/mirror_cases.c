@@ -104,7 +104,7 @@ static void a_widget_and_its_closure(void)
 
 static void at_once_by_collect(void)
 {
-    vm_options options = { 0, 0, 0, 0, 0 };
+    vm_options options = { 0, 0, 0, 0, 0, 0 };
     int after_a_step, proxy, closure;
 
     for (after_a_step = 0; after_a_step < 2; after_a_step++) {
@@ -368,7 +368,7 @@ static void take_the_widget(m_world *w)
    own finalizer has not run. Its callback is whole if the host can still find it. */
 static void a_finalizer_takes_the_widget(void)
 {
-    vm_options options = { 0, 1, 1, 0, 0 };
+    vm_options options = { 0, 1, 1, 0, 0, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, other;
 
@@ -406,7 +406,7 @@ static void take_the_callback(m_world *w)
 
 static void a_finalizer_takes_a_callback(void)
 {
-    vm_options options = { 2, 0, 0, 1, 0 };
+    vm_options options = { 2, 0, 0, 1, 0, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, dying, a, callback;
 
@@ -508,7 +508,7 @@ static void step_inside(m_world *w)
 
 static void steps_do_not_nest(void)
 {
-    vm_options options = { 2, 0, 0, 0, 0 };
+    vm_options options = { 2, 0, 0, 0, 0, 0 };
     m_world *w = m_open(&options, 1);
     int proxy, closure, dying;
 
@@ -1086,7 +1086,7 @@ static void a_wrapper_that_nobody_touches_stays_rooted(void)
 
 static m_world *confirming(int late)
 {
-    vm_options options = { 0, late, 0, 0, 1 };
+    vm_options options = { 0, late, 0, 0, 1, 0 };
 
     return m_open(&options, 1);
 }
@@ -1122,6 +1122,97 @@ static void the_dead_come_back(void)
         check_ptr(w->ob[s].ob, NULL);
         check_ptr(w->ob[a].ob, NULL);
         check_int(w->ob[s].f_count + w->ob[a].f_count, 0);
+        m_close(w);
+    }
+}
+
+static m_world *collecting_at_once(void)
+{
+    vm_options options = { 0, 0, 0, 0, 0, 1 };
+
+    return m_open(&options, 1);
+}
+
+static void a_collection_at_once_frees_foreign_cycles(void)
+{
+    m_world *w = collecting_at_once();
+    int p, q, s = given_wrapper(w, M_GC | M_WRAPPER, &p), a = given_wrapper(w, M_GC | M_WRAPPER, &q), i;
+
+    m_f_refer(w, s, 0, a);
+    m_f_refer(w, a, 0, s);
+    for (i = 0; i < 3; i++) {
+        check_int(m_step(w), RRC_OK);
+        vm_collect(w->v);
+    }
+    check(w->p[p].at != NULL && w->p[q].at != NULL);
+    m_f_take(w, a);
+    m_collect(w);
+    check(w->p[p].at != NULL && w->p[q].at != NULL);
+    m_f_drop(w, a);
+    m_collect(w);
+    m_expect_no_garbage(w);
+    check_ptr(w->ob[s].ob, NULL);
+    check_int(w->ob[s].f_count + w->ob[a].f_count, 0);
+    m_close(w);
+}
+
+typedef struct at_once {
+    int owner, wrapper, p;
+    int is_held;                /* by C; else the owner holds it */
+} at_once;
+
+/* Foreign code takes the wrapper by a weak reference, and tells nobody. Then nothing else holds it. */
+static void take_the_wrapper(m_world *w)
+{
+    const at_once *scene = (const at_once *)w->user;
+
+    w->in_finalizer = NULL;
+    if (scene->is_held)
+        m_drop(w, scene->wrapper);
+    m_f_take(w, scene->wrapper);
+    m_root(w, scene->p, 0);
+    vm_collect(w->v);
+    vm_collect(w->v);
+}
+
+/* What a collection at once has not found dead is rooted again, before a finalizer runs and after it. */
+static void a_collection_at_once_roots_what_lives(void)
+{
+    int variant;
+
+    for (variant = 0; variant < 4; variant++) {
+        m_world *w = collecting_at_once();
+        at_once scene;
+        int p, q, garbage = given_wrapper(w, M_GC | M_WRAPPER, &p);
+
+        unit_context("variant %d", variant);
+        m_f_refer(w, garbage, 0, garbage);      /* so its finalizer runs in the collection at once */
+        scene.is_held = variant / 2;
+        scene.owner = m_new_ob(w, M_GC);
+        scene.p = m_new_p(w);
+        m_track(w, scene.owner, 1);
+        m_root(w, scene.p, 1);
+        check_int(m_link(w, scene.p, scene.owner, 0), RRC_OK);
+        m_drop(w, scene.owner);
+        scene.wrapper = given_wrapper(w, M_GC | M_WRAPPER, &q);
+        if (scene.is_held)
+            m_hold(w, scene.wrapper);
+        else
+            m_refer(w, scene.owner, 0, scene.wrapper);
+        w->user = &scene;
+        if (variant % 2 == 0)
+            w->in_finalizer = take_the_wrapper;
+        m_collect(w);
+        check_ptr(w->ob[garbage].ob, NULL);
+        if (variant % 2 != 0)
+            take_the_wrapper(w);
+        check(w->in_finalizer == NULL && w->p[q].at != NULL && w->ob[scene.wrapper].ob != NULL);
+        check_ptr(w->p[scene.p].at, NULL);
+        m_compare(w);
+        m_f_drop(w, scene.wrapper);
+        m_collect(w);
+        m_collect(w);
+        m_expect_no_garbage(w);
         m_close(w);
     }
 }
@@ -1630,6 +1721,7 @@ UNIT_GROUP(closed_hosts,
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
     UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(the_dead_come_back),
+    UNIT(a_collection_at_once_frees_foreign_cycles), UNIT(a_collection_at_once_roots_what_lives),
     UNIT(a_suspect_is_linked_between_slices), UNIT(a_slice_that_looks_for_deaths_ends), UNIT(a_step_spares_unconfirmed_deaths),
     UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),
     UNIT(foreign_code_takes_what_has_a_marker),

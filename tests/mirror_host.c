@@ -118,6 +118,20 @@ static void report_deaths(vm *v)
     }
 }
 
+/* Of wrappers, what has not died. */
+static void find_living(vm *v)
+{
+    size_t i;
+
+    for (i = 0; i < v->slots.count; i++) {
+        vm_slot *s = (vm_slot *)v->slots.at[i];
+
+        if (s->is_used && s->ob != NULL && s->weak != NULL && !is_dead(v, s->weak) && s->ob->ob_type != NULL
+                && s->ob->ob_type->tp_outside != NULL)
+            push(&v->living, s);
+    }
+}
+
 static void report_dying(vm *v, vm_object *o)
 {
     if (o->is_dying)
@@ -157,6 +171,8 @@ static void finish(vm *v)
     size_t i;
 
     report_deaths(v);
+    if (v->finds_living)
+        find_living(v);
     if (v->options.confirms)
         clear_weak(v, 0);
     else if (!v->options.keeps_resurrected)
@@ -286,13 +302,15 @@ void vm_run_finalizers(vm *v)
 
 void vm_collect(vm *v)
 {
+    if (v->stopped)
+        return;
     collect_now(v, 0);
     vm_run_finalizers(v);
 }
 
 void vm_collect_minor(vm *v)
 {
-    if (v->marking)
+    if (v->marking || v->stopped)
         return;
     collect_now(v, 1);
     if (!v->options.late_finalizers)
@@ -301,7 +319,7 @@ void vm_collect_minor(vm *v)
 
 void vm_collect_slice(vm *v)
 {
-    if (v->in_collection || v->frozen)
+    if (v->in_collection || v->frozen || v->stopped)
         return;
     if (!v->marking) {
         forget_marks(v);
@@ -333,7 +351,10 @@ static void before_allocation(vm *v)
         case 1: vm_collect_minor(v); break;
         case 2:
         case 3: vm_collect_slice(v); break;
-        case 4: vm_run_finalizers(v); break;
+        case 4:
+            if (!v->stopped)
+                vm_run_finalizers(v);
+            break;
         default: break;
         }
     }
@@ -558,9 +579,39 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     return 0;
 }
 
+/* When a collection at once has found its dead, the wrappers that live are rooted before any finalizer runs. */
 static void collect(void *userdata)
 {
-    vm_collect((vm *)userdata);
+    vm *v = (vm *)userdata;
+    size_t i;
+
+    if (!v->stopped) {
+        vm_collect(v);
+        return;
+    }
+    v->finds_living = 1;
+    collect_now(v, 0);
+    v->finds_living = 0;
+    for (i = 0; i < v->living.count; i++)
+        rrc_touch(v->heap, ((vm_slot *)v->living.at[i])->ob);
+    v->living.count = 0;
+    v->stopped = 0;                     /* finalizers may collect */
+    vm_run_finalizers(v);
+    v->stopped = 1;
+}
+
+size_t vm_gc_collect(vm *v)
+{
+    int was_stopped = v->stopped;
+    size_t result;
+
+    if (v->options.at_once && !was_stopped) {
+        vm_collect(v);
+        v->stopped = 1;
+    }
+    result = rrc_gc_collect(v->heap);
+    v->stopped = was_stopped;
+    return result;
 }
 
 /* ---- what shows the objects: those without a slot are known by their address ---- */
@@ -649,6 +700,7 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     desc.realloc = allocate;
     desc.log = write_log;
     desc.confirms_deaths = v->options.confirms;
+    desc.collects_at_once = v->options.at_once;
     v->heap = rrc_heap_new(&desc);
     check(v->heap != NULL);
     return v;
@@ -671,5 +723,6 @@ void vm_close(vm *v)
     free(v->to_finalize.at);
     free(v->slots.at);
     free(v->free_slots.at);
+    free(v->living.at);
     free(v);
 }

@@ -44,6 +44,7 @@ typedef struct vm_options {
     int keeps_resurrected;      /* weak references to what a finalizer can see are cleared after it */
     int only_collects;          /* the program calls rrc_gc_collect, but no step */
     int confirms;               /* deaths are confirmed before finalizers run: desc.confirms_deaths */
+    int at_once;                /* no finalizer runs in vm_gc_collect before its collection ends: desc.collects_at_once */
 } vm_options;
 
 typedef struct vm_pointers {
@@ -58,6 +59,9 @@ struct vm {
     int marking, in_minor, in_collection, closed, frozen;
     int ending;                 /* inside rrc_heap_free, which roots what it needs */
     int unconfirmed;            /* of what is to be finalized, some is new */
+    int stopped;                /* only collections that rrc_gc_collect asks for */
+    int finds_living;           /* wrappers that a collection at once has not found dead go to living */
+    vm_pointers living;
     size_t refused;             /* how often the header did not let the dead go */
     int forgets_to_confirm;     /* a control */
     choices from;
@@ -78,6 +82,9 @@ struct vm {
 
 vm *vm_open(const vm_options *options, uint64_t seed);
 void vm_close(vm *v);
+
+/* rrc_gc_collect; at once, if the host does that. */
+size_t vm_gc_collect(vm *v);
 
 unsigned vm_pick(vm *v, unsigned n);
 

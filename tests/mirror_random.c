@@ -417,7 +417,7 @@ static void settle(m_world *w, int all)
             m_root(w, (int)i, 0);
     break_cycles_abroad(w);
     for (k = 0; k < 4 || (k < (d->wraps ? MOST_ROUNDS_ABROAD : MOST_ROUNDS) && m_garbage(w) > 0); k++) {
-        if (d->slices)
+        if (d->slices && !w->v->options.at_once)
             collect_in_slices(w);
         else
             m_collect(w);
@@ -441,8 +441,10 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     options.late_finalizers = seed / 3 % 2 != 0;
     options.keeps_resurrected = seed / 6 % 2 != 0;
     options.only_collects = careless == 0 && seed / 12 % 3 == 2;
-    d.wraps = careless == M_NO_CONFIRMS ? 1 : careless == 0 ? (int)(seed / 5 % 4) : 0;     /* 1: confirms, 2: touches */
+    d.wraps = careless == M_NO_CONFIRMS ? 1 : careless == 0 ? (int)(seed / 5 % 4) : 0;
+    /* (1: confirms, 2: touches, 3: at once) */
     options.confirms = d.wraps == 1;
+    options.at_once = d.wraps == 3;
     options.late_finalizers &= !options.confirms;
     w = m_open(&options, seed);
     w->touches = d.wraps == 2;

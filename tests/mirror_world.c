@@ -54,7 +54,8 @@ static void reach(m_world *w, int widely)
         m_ob *o = &w->ob[i];
 
         o->f_reached = o->f_held = o->f_ext > 0;
-        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches && !w->v->options.confirms)
+        if (widely && o->f_wrapped && (o->f_count > 1 || o->p != NOBODY || o->inner > 0) && !w->touches && !w->v->options.confirms
+                && !w->v->options.at_once)
             o->f_reached = o->f_held = 1;       /* it stays rooted */
         if (widely && o->f_count > 0 && (!o->f_wrapped || !o->tracked))
             o->f_reached = 1;                   /* nobody visits what it refers to */
@@ -505,7 +506,7 @@ int m_work(m_world *w, size_t max)
 
 size_t m_collect(m_world *w)
 {
-    return rrc_gc_collect(w->v->heap);
+    return vm_gc_collect(w->v);
 }
 
 void m_run(m_world *w, size_t max)

@@ -421,27 +421,22 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_CONFIRMS (LUA_VERSION_NUM >= 502)
 #define RRCL_HAS_WITNESSES (LUA_VERSION_NUM == 502)
 
-/* The payload of the clock, which is like a sentinel: see rrcl_sentinel_gc. */
-#define RRCL_CLOCK_SIZE 1u
-
 /* The slot of the thread that used a heap last. */
 #define RRCL_CALLER_SLOT 1u
 
-/* The slot of the sentinel. */
+/* The slots of the sentinel and of the clock. */
 #define RRCL_SENTINEL_SLOT 2u
+#define RRCL_CLOCK_SLOT 3u
 
 /* What only a proxy reached dies in the cycle after it, as Lua resurrects the proxy for its
    __gc; and the step in the cycle after that finds it. */
 #define RRCL_CYCLES_OF_A_DEATH 3
 
-/* So many cycles at most are counted from one to the next, as the clock and the proxies die in any order. */
-#define RRCL_CYCLES_BETWEEN 2
-
 /* A full collection is followed by others, if it has found proxies dead for the first time. */
 #define RRCL_ROUNDS 3
 
 /* In so many of Lua's cycles garbage is found and freed. */
-#define RRCL_CYCLES 4
+#define RRCL_CYCLES 5
 
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
@@ -474,6 +469,10 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SENTINELS 64
 #define RRCL_BUSY_CYCLES 4
 
+/* See rrcl_collect_wrappers. */
+#define RRCL_LEAST_WRAPPERS 1000
+#define RRCL_KBYTES_OF_A_WRAPPER 4
+
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
 #define RRCL_LEAST_KBYTES 128
@@ -492,8 +491,12 @@ enum { RRCL_METHODS = 1, RRCL_GETTERS, RRCL_SETTERS, RRCL_FALLBACK };
    about the same value. */
 typedef struct rrcl_slot {
     rrc_object        *ob;
-    struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc */
-    uint32_t           generation;
+    struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc. (If Lua has no memory to call that, this dangles) */
+    unsigned           generation : 20;
+    unsigned           is_held : 1;     /* others hold the wrapper, which is dying */
+    unsigned           is_unarmed : 1;  /* the proxy was brought back: it is anchored until its __gc has run */
+    unsigned           is_spared : 1;   /* ... and until the clock ticks: see >>wrappers, 8 */
+    unsigned           is_anchored : 1; /* ... and what the header wants then */
     uint32_t           next;        /* free: the next one. Else the hash of what OWNERS has, or RRCL_NOT_NOTED */
 } rrcl_slot;
 
@@ -553,10 +556,17 @@ typedef struct rrcl_state {
     int         has_wrappers;       /* ... and all others: deaths are confirmed. See >>wrappers */
     int         is_confirming, is_letting_go;
     size_t      held, held_again;   /* wrappers that are dying, but are held; ... and have died before */
-    uint32_t    clock;              /* Lua's cycles since then that look at what is old */
+    uint32_t    clock;              /* Lua's cycles since then that look at what is old: see rrcl_read_clock */
+    int         is_counted;         /* the cycle that has taken the clock out of its slot is */
+    uint32_t    counted_in;         /* ... in that of state->cycle */
+    int         has_spared;         /* there is a proxy that is_spared */
     size_t      sighted;            /* proxies were brought back as they were dead for the first time */
     int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
-    size_t      wrappers;           /* the proxies of wrappers: they have P links */
+    int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
+    size_t      wrappers;           /* the proxies of wrappers */
+    size_t      most_wrappers;      /* with so many there is a collection: see rrcl_collect_wrappers */
+    int         is_collecting;      /* inside rrc_lua_collect */
+    int         must_root;          /* wrappers are weak, for a collection at once: see rrcl_root_wrappers */
     int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
     int         extra;              /* so many cycles are to follow at once: see rrcl_count_cycle */
     int         is_started;         /* ... and the first of them is under way */
@@ -585,13 +595,10 @@ typedef struct rrcl_proxy {
     struct rrcl_closer  *closer;    /* its state is there if ob is; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
     uint32_t             slot;
-    uint32_t             sighted;       /* when it was brought back the first time: 1 and state->clock then; or 0 */
+    uint32_t             sighted;       /* when it was brought back as dead: 1 and state->clock then; or 0 */
     char                 has_table;     /* its user value is ours */
     char                 is_closed;
     char                 is_closing;
-    char                 is_held;       /* others hold its wrapper, which is dying */
-    char                 is_unarmed;    /* it was brought back: its __gc is still to run, and is its anchor */
-    char                 is_anchored;   /* ... and what the header wants then */
 } rrcl_proxy;
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
@@ -939,16 +946,23 @@ static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
     return slot;
 }
 
+static void rrcl_set_proxy(rrcl_slot *s, struct rrcl_proxy *proxy)
+{
+    s->proxy = proxy;
+    s->is_held = s->is_unarmed = s->is_spared = s->is_anchored = 0;
+}
+
 static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
 {
+    rrcl_slot *s = rrcl_slot_at(state, slot);
     lua_pushnil(state->hidden);
     rrcl_set(state, RRCL_VALUES, slot);
     lua_pushnil(state->hidden);
     rrcl_set(state, RRCL_ANCHORS, slot);
-    rrcl_slot_at(state, slot)->ob = NULL;
-    rrcl_slot_at(state, slot)->proxy = NULL;
-    rrcl_slot_at(state, slot)->generation = (rrcl_slot_at(state, slot)->generation + 1) & 0xFFFFF;
-    rrcl_slot_at(state, slot)->next = state->free_slot;
+    s->ob = NULL;
+    rrcl_set_proxy(s, NULL);
+    s->generation = (s->generation + 1) & 0xFFFFF;
+    s->next = state->free_slot;
     state->free_slot = slot;
     state->used--;
 }
@@ -1049,7 +1063,8 @@ static uint32_t rrcl_owner_slot(rrcl_state *state, lua_State *L)
     return rrcl_slot_at(state, slot)->ob != NULL && rrcl_slot_at(state, slot)->generation == number >> 32 ? slot : 0;
 }
 
-static void rrcl_bring_back(rrcl_state *state, uint32_t slot);
+static void rrcl_read_clock(rrcl_state *state);
+static int rrcl_sight_again(rrcl_state *state, uint32_t slot);
 
 /* A value or node that is being finalized, or reached from what is, has lost its slot but is
    still a key of OWNERS: give all of them in a shard their slots back. As long as the sentinel of now is in its slot,
@@ -1057,6 +1072,7 @@ static void rrcl_bring_back(rrcl_state *state, uint32_t slot);
 static void rrcl_revive(rrcl_state *state, uint32_t shard)
 {
     lua_State *hidden = state->hidden;
+    rrcl_read_clock(state);
     lua_pushnil(hidden);
     while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
         uint32_t slot = rrcl_owner_slot(state, hidden);
@@ -1069,7 +1085,7 @@ static void rrcl_revive(rrcl_state *state, uint32_t shard)
         } else {
             lua_pop(hidden, 1);
             if (lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy && !state->is_letting_go) {
-                rrcl_bring_back(state, slot);
+                rrcl_sight_again(state, slot);
                 state->has_revived = 1;
             }
         }
@@ -1231,6 +1247,7 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
+static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state);
 
 /* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
 static int rrcl_is_noted(lua_State *L, int index, int is_key)
@@ -1431,10 +1448,15 @@ static void rrcl_push_target(lua_State *L, rrcl_state *state, rrc_object *ob)
     lua_pushboolean(L, 0);
 }
 
-/* In a heap that confirms deaths, ob needs a p with a __gc. */
 static int rrcl_is_wrapper(const rrc_object *ob)
 {
-    return RRCL_CONFIRMS && ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
+    return ob->ob_type != NULL && ob->ob_type->tp_outside != NULL;
+}
+
+/* Where deaths are confirmed, ob needs a p with a __gc. */
+static int rrcl_is_confirmed(const rrc_object *ob)
+{
+    return RRCL_CONFIRMS && rrcl_is_wrapper(ob);
 }
 
 static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob);
@@ -1446,7 +1468,7 @@ static int rrcl_mirror_protected(lua_State *L)
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
-    if (rrcl_is_wrapper(job->ob) && job->n > 0 && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
+    if (rrcl_is_confirmed(job->ob) && job->n > 0 && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
         rrcl_give_proxy(L, state, job->ob);
     rrcl_need_node(L, state, job->ob, job->n);
     for (i = 0; i < job->n; i++)
@@ -1512,21 +1534,20 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
     rrcl_state *state = (rrcl_state *)userdata;
     rrc_gcref target = rrc_mirror_target(state->heap, ob);
     uint32_t slot = rrcl_slot_of(target), shard;
-    rrcl_proxy *proxy;
+    rrcl_slot *s;
     if (state->hidden == NULL || slot == 0
         || (!on && rrcl_is_dying(state, ob) && !rrcl_revive_proxy(state, rrcl_slot_of(rrc_to_obj(state->heap, ob)))))
         return 1;
-    proxy = rrcl_slot_at(state, slot)->proxy;
-    if (proxy != NULL && proxy->is_unarmed) {
-        proxy->is_anchored = (char)on;
+    s = rrcl_slot_at(state, slot);
+    if (s->is_unarmed || s->is_spared) {
+        s->is_anchored = on != 0;
         return 1;
     }
     if (on && rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard))
         state->searched++;
     if (on && !rrcl_get_or_revive(state, slot))
         return 0;
-    if (proxy != NULL)
-        proxy->is_anchored = (char)on;      /* (it may have been brought back just now) */
+    s->is_anchored = on != 0;               /* (it may have been brought back just now) */
     if (!on)
         lua_pushnil(state->hidden);
     if (rrcl_is_boxed(state, slot)) {
@@ -1939,6 +1960,8 @@ static void rrcl_prepare_witness(lua_State *L, rrcl_proxy *proxy)
     lua_pop(L, 1);
 }
 
+static void rrcl_start_clock(lua_State *L, rrcl_state *state);
+
 /* The first wrapper gets a proxy: from now on deaths are confirmed. (A proxy that is dying just now goes as it would
    have gone.) Raises. */
 static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
@@ -1956,12 +1979,7 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
         }
         lua_pop(L, 1);
     }
-    if (!RRCL_HAS_WITNESSES) {
-        rrcl_new_userdata(L, RRCL_CLOCK_SIZE);
-        lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-        lua_setmetatable(L, -2);
-        lua_pop(L, 1);
-    }
+    rrcl_start_clock(L, state);
     state->has_wrappers = 1;
 }
 
@@ -1979,7 +1997,7 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
         lua_pop(L, 1);
     }
     proxy->slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
-    rrcl_slot_at(state, proxy->slot)->proxy = proxy;
+    rrcl_set_proxy(rrcl_slot_at(state, proxy->slot), proxy);
     rrcl_slot_at(state, proxy->slot)->next = hash;
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
@@ -1996,6 +2014,22 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
     state->made++;
 }
 
+/* Has it died in the last cycle, too? */
+static int rrcl_was_sighted(const rrcl_state *state, const rrcl_proxy *proxy)
+{
+    return proxy->sighted != 0 && state->clock + 1 - proxy->sighted <= 1;
+}
+
+/* Scripts get what the slot has. If it was brought back, no death up to now counts any more: see >>wrappers, 7. */
+static void rrcl_note_use(rrcl_state *state, uint32_t slot)
+{
+    const rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    if (proxy == NULL || !rrcl_was_sighted(state, proxy))
+        return;
+    state->clock += 2;
+    state->has_used = state->has_revived;
+}
+
 typedef struct rrcl_pushing {
     rrcl_state *state;
     rrc_object *ob;
@@ -2010,7 +2044,9 @@ static int rrcl_new_proxy(lua_State *L)
     rrcl_proxy *proxy;
     rrcl_before_allocating(L, state);
     info = rrcl_class_of(L, state, job->ob->ob_type);
-    if (rrcl_is_wrapper(job->ob) && !state->has_wrappers)
+    if (rrcl_is_wrapper(job->ob))
+        rrcl_collect_wrappers(L, state);
+    if (rrcl_is_confirmed(job->ob) && !state->has_wrappers)
         rrcl_begin_confirming(L, state);
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
     rrcl_reserve_slot(L, state);
@@ -2022,24 +2058,12 @@ static int rrcl_new_proxy(lua_State *L)
     lua_setmetatable(L, -2);
     if (state->notes_proxies)
         rrcl_prepare_witness(L, proxy);
-    if (rrcl_push_proxy(L, state, job->ob) == NULL)     /* else a finalizer made one just now */
+    if (rrcl_push_proxy(L, state, job->ob) == NULL)
         rrcl_link_proxy(L, state, proxy, job->ob);
+    else                                        /* a finalizer made one just now, or it was dying */
+        rrcl_note_use(state, rrcl_slot_of(rrc_to_obj(state->heap, job->ob)));
     lua_xmove(L, state->hidden, 1);
     return 0;
-}
-
-/* Has it died in the last cycle, too? */
-static int rrcl_was_sighted(const rrcl_state *state, const rrcl_proxy *proxy)
-{
-    return proxy->sighted != 0 && state->clock + 1 - proxy->sighted <= RRCL_CYCLES_BETWEEN;
-}
-
-/* Scripts get what the slot has. If it was brought back, no death up to now counts any more: see >>wrappers, 7. */
-static void rrcl_note_use(rrcl_state *state, uint32_t slot)
-{
-    const rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    if (proxy != NULL && rrcl_was_sighted(state, proxy))
-        state->clock += RRCL_CYCLES_BETWEEN + 1;
 }
 
 /* Push what ob is in Lua, if that exists. (No false is there: booleans have no links.) */
@@ -2206,7 +2230,7 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  *      have C hold, lives on.
  *   2. All that a cycle has found dead is weighed together (rrc_mirror_confirm_each), before any is let go of. A
  *      wrapper that others hold comes back, and is touched, so that it is rooted until a step has mirrored what holds
- *      it. The next cycle does not find dead what it reaches.
+ *      it.
  *   3. When the others are back, those that are dead for the second time are weighed once more. If others hold one of
  *      them, or one that comes back for the second time, foreign code had a weak reference to it, and all of them come
  *      back.
@@ -2219,6 +2243,14 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  *   7. Scripts can get what has been brought back, by a weak reference of foreign code, and move what it refers to. Then
  *      the next cycle may find dead for the second time what is reached from something that is dead for the first time,
  *      and comes back. So when a proxy is pushed that nobody held when it died, no earlier death counts any more.
+ *   8. What comes back as others hold it is spared: it stays in ANCHORS until the next cycle has
+ *      found its dead, whatever steps decide. So what that cycle finds dead again is not reached from it. Else foreign
+ *      code could drop and take a reference with a step in between, and what was dead in both cycles only for that
+ *      would go from something that has come back.
+ *
+ * The clock counts the cycles that look at what is old. What was brought back at one tick is dead again in the next
+ * cycle if the clock has ticked once since then. A cycle is counted before anything is decided in it, and what was
+ * spared is released at the same moment: so one tick too many makes garbage stay longer, and loses nothing.
  *
  * Lua finds all at once what dies in a cycle, and calls the __gc of each later. The first to be called, or the step
  * that comes first, asks about all (rrcl_sight). Slots have lost what has died, but OWNERS, whose keys are weak, still
@@ -2232,17 +2264,111 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  * leave wrappers rooted (RRCL_CONFIRMS): a userdata that comes back loses its place in weak values there, and a table
  * that comes back does not. */
 
+static rrcl_state *rrcl_open_state(lua_State *L)
+{
+    rrcl_closer *closer;
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
+    closer = (rrcl_closer *)lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return closer != NULL ? closer->state : NULL;
+}
+
+/* If nothing wants the proxy in a slot in ANCHORS any more, it goes from there. */
+static void rrcl_release(rrcl_state *state, uint32_t slot)
+{
+    const rrcl_slot *s = rrcl_slot_at(state, slot);
+    if (s->is_unarmed || s->is_spared || s->is_anchored)
+        return;
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_ANCHORS, slot);
+}
+
+static void rrcl_tick(rrcl_state *state)
+{
+    uint32_t slot;
+    state->clock++;
+    for (slot = 1; state->has_spared && slot < state->slot_count; slot++)
+        if (rrcl_slot_at(state, slot)->is_spared) {
+            rrcl_slot_at(state, slot)->is_spared = 0;
+            rrcl_release(state, slot);
+        }
+    state->has_spared = 0;
+}
+
+/* Is there a cycle that is not counted yet? The clock is garbage from the start, like a sentinel. So each cycle that
+   looks at what is old takes it out of its slot, to which its __gc brings it back. */
+static void rrcl_read_clock(rrcl_state *state)
+{
+    if (!state->has_wrappers || state->is_counted || !rrcl_is_empty(state, RRCL_CLOCK_SLOT))
+        return;
+    rrcl_tick(state);
+    state->is_counted = 1;
+    state->counted_in = state->cycle;
+}
+
+/* The clock on top of L gets its slot. */
+static void rrcl_set_clock(lua_State *L, rrcl_state *state)
+{
+    lua_xmove(L, state->hidden, 1);
+    rrcl_set(state, RRCL_VALUES, RRCL_CLOCK_SLOT);
+    state->is_counted = 0;
+}
+
+/* Make a clock. Raises. */
+static void rrcl_start_clock(lua_State *L, rrcl_state *state)
+{
+    rrcl_new_userdata(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".clock");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    rrcl_set_clock(L, state);
+    lua_pushnil(L);                             /* as in rrcl_new_sentinel */
+    lua_replace(L, -2);
+    lua_pop(L, 1);
+}
+
+static int rrcl_new_clock(lua_State *L)
+{
+    rrcl_start_clock(L, (rrcl_state *)lua_touserdata(L, 1));
+    return 0;
+}
+
+/* (If there is no memory for a new one, rrcl_end_cycle makes it.) */
+static int rrcl_clock_gc(lua_State *L)
+{
+    rrcl_state *state = rrcl_open_state(L);
+    if (state == NULL)
+        return 0;
+    rrcl_read_clock(state);
+    if (RRCL_HAS_WITNESSES) {
+        rrcl_try(L, rrcl_new_clock, state);
+    } else {
+        lua_getmetatable(L, 1);
+        lua_setmetatable(L, 1);
+        rrcl_set_clock(L, state);
+    }
+    return 0;
+}
+
 /* The proxy on top of the hidden thread, which is dying, gets its slot back, and its node. */
 static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
 {
-    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
+    rrcl_slot *s = rrcl_slot_at(state, slot);
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, slot);
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_ANCHORS, slot);
-    proxy->is_unarmed = 1;
-    proxy->is_anchored = 0;
-    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
+    s->is_unarmed = 1;
+    s->is_anchored = 0;
+    rrcl_restore_node(state->hidden, lua_gettop(state->hidden), s->proxy);
+}
+
+/* The same, and nothing that it reaches is dead in the next cycle. */
+static void rrcl_spare(rrcl_state *state, uint32_t slot)
+{
+    rrcl_bring_back(state, slot);
+    rrcl_slot_at(state, slot)->is_spared = 1;
+    state->has_spared = 1;
 }
 
 /* Call function for each dying proxy, which is on top of the hidden thread. Returns the sum of what it returns. */
@@ -2268,31 +2394,32 @@ static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *stat
 static void rrcl_note_held(void *userdata, rrc_object *ob)
 {
     rrcl_state *state = (rrcl_state *)userdata;
-    rrcl_proxy *proxy = rrcl_slot_at(state, rrcl_slot_of(rrc_mirror_target(state->heap, ob)))->proxy;
+    rrcl_slot *s = rrcl_slot_at(state, rrcl_slot_of(rrc_mirror_target(state->heap, ob)));
     state->held++;
-    if (proxy == NULL)
-        return;
-    state->held_again += (size_t)rrcl_was_sighted(state, proxy);
-    proxy->is_held = 1;
+    s->is_held = s->proxy != NULL;
 }
 
 /* It comes back if others hold it, or the first time. Returns whether this is another time. */
 static int rrcl_sight_first(rrcl_state *state, uint32_t slot)
 {
-    rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    if (rrcl_was_sighted(state, proxy) && !proxy->is_held)
-        return 1;
-    if (!proxy->is_held) {
-        proxy->sighted = state->clock + 1;
-        state->sighted++;
+    const rrcl_slot *s = rrcl_slot_at(state, slot);
+    int is_again = rrcl_was_sighted(state, s->proxy);
+    if (s->is_held) {
+        state->held_again += (size_t)is_again;
+        rrcl_spare(state, slot);
+        return 0;
     }
+    if (is_again)
+        return 1;
+    s->proxy->sighted = state->clock + 1;
+    state->sighted++;
     rrcl_bring_back(state, slot);
     return 0;
 }
 
 static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
 {
-    rrcl_slot_at(state, slot)->proxy->sighted = state->clock + 1;
+    rrcl_slot_at(state, slot)->proxy->sighted = state->has_used ? 0 : state->clock + 1;
     rrcl_bring_back(state, slot);
     return 1;
 }
@@ -2313,12 +2440,11 @@ static void rrcl_touch_held(rrcl_state *state)
 {
     uint32_t slot;
     for (slot = 1; slot < state->slot_count; slot++) {
-        const rrcl_slot *s = rrcl_slot_at(state, slot);
+        rrcl_slot *s = rrcl_slot_at(state, slot);
         if (s->ob == NULL || s->ob->ob_type == state->value_type
-            || !(s->proxy != NULL ? s->proxy->is_held : rrcl_is_empty(state, slot)))
+            || !(s->proxy != NULL ? s->is_held : rrcl_is_empty(state, slot)))
             continue;
-        if (s->proxy != NULL)
-            s->proxy->is_held = 0;
+        s->is_held = 0;
         rrc_touch(state->heap, s->ob);
     }
 }
@@ -2340,6 +2466,7 @@ static int rrcl_may_go(rrcl_state *state)
 static int rrcl_sight(rrcl_state *state)
 {
     size_t sighted = state->sighted, count, wrappers = 0;
+    rrcl_read_clock(state);
     if (state->in_step || state->has_revived) {
         count = rrcl_for_dying(state, rrcl_sight_again);
     } else {
@@ -2357,7 +2484,7 @@ static int rrcl_sight(rrcl_state *state)
     }
     if (count > 0 || state->sighted > sighted || state->held > 0)
         state->deaths = RRCL_CYCLES_OF_A_DEATH;
-    state->has_revived = 0;
+    state->has_revived = state->has_used = 0;
     rrcl_touch_held(state);
     return wrappers > 0;
 }
@@ -2384,7 +2511,8 @@ static int rrcl_new_witness(lua_State *L)
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
     lua_setmetatable(L, -2);
     lua_rawseti(L, 3, RRCL_WITNESS);
-    proxy->is_unarmed = proxy->closer->state == NULL || proxy->ob == NULL;      /* (closed meanwhile) */
+    if (proxy->closer->state != NULL && proxy->ob != NULL)      /* not closed meanwhile */
+        rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
     return 0;
 }
 
@@ -2393,19 +2521,15 @@ static int rrcl_new_witness(lua_State *L)
 static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    int was_unarmed = proxy->is_unarmed;
-    if (RRCL_HAS_WITNESSES) {
-        if (!was_unarmed || rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->is_unarmed)
-            return;
-    } else {
-        if (lua_getmetatable(L, -1))
-            lua_setmetatable(L, -2);
-        proxy->is_unarmed = 0;
-    }
-    if (was_unarmed && !proxy->is_anchored) {
-        lua_pushnil(state->hidden);
-        rrcl_set(state, RRCL_ANCHORS, proxy->slot);
-    }
+    if (!RRCL_HAS_WITNESSES && lua_getmetatable(L, -1))
+        lua_setmetatable(L, -2);
+    if (!rrcl_slot_at(state, proxy->slot)->is_unarmed)
+        return;
+    if (!RRCL_HAS_WITNESSES)
+        rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
+    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->closer->state == NULL || proxy->ob == NULL)
+        return;
+    rrcl_release(state, proxy->slot);
 }
 
 /* The __gc of the proxy at 1, which is alone on the stack, in a heap with wrappers. */
@@ -2423,6 +2547,20 @@ static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     return 0;
 }
 
+/* A collection at once (see collects_at_once in rawrefcount.h) has found its dead, and nobody has run since then. The
+   wrappers that live are rooted again. */
+static void rrcl_root_wrappers(rrcl_state *state)
+{
+    uint32_t slot;
+    state->must_root = 0;
+    for (slot = 1; slot < state->slot_count; slot++) {
+        const rrcl_slot *s = rrcl_slot_at(state, slot);
+        if (s->ob != NULL && rrcl_is_wrapper(s->ob) && !rrcl_is_empty(state, slot)
+            && (s->proxy != NULL || rrc_to_obj(state->heap, s->ob) == NULL))
+            rrc_touch(state->heap, s->ob);
+    }
+}
+
 static int rrcl_proxy_gc(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
@@ -2435,6 +2573,8 @@ static int rrcl_proxy_gc(lua_State *L)
     }
     state = proxy->closer->state;
     rrcl_use(state, L);
+    if (state->must_root)
+        rrcl_root_wrappers(state);
     if (rrcl_is_noted_proxy(state, proxy))
         return rrcl_confirmed_gc(L, state, proxy);
     rrcl_restore_node(L, 1, proxy);
@@ -3431,10 +3571,27 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     return has_ended;
 }
 
+static void rrcl_push_sentinel(lua_State *L, const rrcl_state *state);
+
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
 {
     *(int *)lua_touserdata(L, 1) = lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+}
+
+/* Where deaths are not confirmed: a full collection at once. Lua finalizes what is newest first, which is a sentinel: it
+   roots the wrappers. But if finalizers still wait, as one of them has failed, they run before that. */
+static int rrcl_collection_at_once(lua_State *L)
+{
+    rrcl_state *state = rrcl_open_state(L);
+    state->must_root = state->wrappers > 0;
+    if (state->has_error[RRCL_COLLECT_ERROR])
+        rrcl_root_wrappers(state);
+    rrcl_push_sentinel(L, state);
+    lua_pop(L, 1);
+    rrcl_full_collection(L);
+    lua_gc(L, LUA_GCSTOP, 0);           /* it has started the collector, which rrc_lua_collect had stopped */
     return 0;
 }
 
@@ -3450,7 +3607,7 @@ static void rrcl_find_lost_proxies(lua_State *L, rrcl_state *state)
             continue;
         if (rrcl_is_empty(state, slot)) {
             rrcl_part_slot(state, slot);
-        } else if (proxy->is_unarmed) {
+        } else if (rrcl_slot_at(state, slot)->is_unarmed) {
             rrcl_get(state, RRCL_VALUES, slot);
             lua_xmove(state->hidden, L, 1);
             rrcl_arm(L, proxy);
@@ -3481,7 +3638,7 @@ static void rrcl_collect(void *userdata)
     do {
         result = -1;
         sighted = state->sighted;
-        status = rrcl_pcall(L, rrcl_full_collection, &result);
+        status = rrcl_pcall(L, RRCL_CONFIRMS ? rrcl_full_collection : rrcl_collection_at_once, &result);
         if (status != 0)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
         else if (result != -1 && state->hidden != NULL)
@@ -3493,21 +3650,42 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     size_t result;
-    int was_running;
-    if (state->hidden == NULL)
+    int was_running, drained;
+    if (state->hidden == NULL || state->is_collecting)
         return 0;
     rrcl_use(state, L);
+    state->is_collecting = 1;
     was_running = rrcl_is_running(L);
+    if (!RRCL_CONFIRMS && state->wrappers > 0) {
+        int status = rrcl_pcall(L, rrcl_full_collection, &drained);     /* no finalizer waits any more */
+        if (rrcl_open_state(L) == NULL)
+            return 0;                           /* closed, and gone */
+        if (status != 0)
+            rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
+    }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     rrcl_decide(state);
     result = rrc_gc_collect(heap);
-    state->is_open = state->wants_step = 0;
+    state->is_open = state->wants_step = state->is_collecting = 0;
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);
     if (state->must_end)
         rrcl_end_heap(state);
     rrcl_raise_kept(L, state, RRCL_COLLECT_ERROR);
     return result;
+}
+
+/* Where deaths are not confirmed, garbage cycles through wrappers go by collections at once only. So before a wrapper
+   gets a proxy there is one, when their number has doubled, and Lua's memory is worth it. Raises. */
+static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
+{
+    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);
+    if (RRCL_CONFIRMS || state->wrappers < state->most_wrappers || state->in_step || state->is_collecting)
+        return;
+    if (state->most_wrappers > 0)
+        rrc_lua_collect(L, state->heap);
+    rrcl_need_open(L, state);
+    state->most_wrappers = 2 * state->wrappers + RRCL_LEAST_WRAPPERS + (size_t)kbytes / RRCL_KBYTES_OF_A_WRAPPER;
 }
 
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
@@ -3696,21 +3874,11 @@ static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
         rrcl_try(L, rrcl_new_sentinel, state);      /* or some other time */
 }
 
-static rrcl_state *rrcl_open_state(lua_State *L)
-{
-    rrcl_closer *closer;
-    lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
-    closer = (rrcl_closer *)lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    return closer != NULL ? closer->state : NULL;
-}
-
 /* One of Lua's cycles has ended. */
 static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
     state->cycle++;
-    state->clock += RRCL_HAS_WITNESSES;         /* (elsewhere there is a userdata for it) */
     rrcl_count_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
@@ -3718,6 +3886,8 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
     state->sentinels = 0;
     state->has_missed = state->is_open;
     rrcl_need_sentinel(L, state);
+    if (state->hidden != NULL && state->is_counted && state->cycle - state->counted_in > 1)
+        rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the clock */
     if (state->hidden != NULL && !state->is_open)
         state->wants_step = rrcl_wants_step(state);
 }
@@ -3728,13 +3898,9 @@ static int rrcl_sentinel_gc(lua_State *L)
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
     if (state == NULL)
         return 0;
-    if (rrcl_rawlen(L, 1) == RRCL_CLOCK_SIZE) {
-        lua_getmetatable(L, 1);
-        lua_setmetatable(L, 1);
-        state->clock++;
-        return 0;
-    }
     rrcl_use(state, L);
+    if (state->must_root)
+        rrcl_root_wrappers(state);
     if (*(const uint32_t *)lua_touserdata(L, 1) == state->cycle) {
         rrcl_end_cycle(L, state);
         units = RRCL_UNITS_OF_A_CYCLE;
@@ -3784,10 +3950,11 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
 {
     static const char *const names[] = { "__gc", "__index", "__newindex", "__tostring", "__close" };
     size_t i, count = LUA_VERSION_NUM == 501 ? sizeof names / sizeof *names : 1;
+    static const char *const own[] = { RRCL_NAME ".sentinel", RRCL_NAME ".clock", RRCL_NAME ".witness" };
     int number;
-    for (number = -1; number <= state->class_count; number++) {
+    for (number = -2; number <= state->class_count; number++) {
         if (number <= 0)
-            lua_getfield(L, LUA_REGISTRYINDEX, number < 0 ? RRCL_NAME ".sentinel" : RRCL_NAME ".witness");
+            lua_getfield(L, LUA_REGISTRYINDEX, own[number + 2]);
         else
             rrcl_get_metatable(L, state, number);
         for (i = 0; i < count; i++) {
@@ -3908,6 +4075,15 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     state->hidden = hidden;
 }
 
+/* The metatable of this name in the registry has this __gc. */
+static void rrcl_set_finalizer(lua_State *L, const char *name, lua_CFunction function)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, function);
+    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, LUA_REGISTRYINDEX, name);
+}
+
 static int rrcl_open_protected(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
@@ -3925,14 +4101,10 @@ static int rrcl_open_protected(lua_State *L)
     rrcl_grow_slots(L, state);
     rrcl_take_slot(state, NULL);            /* RRCL_CALLER_SLOT */
     rrcl_take_slot(state, NULL);            /* RRCL_SENTINEL_SLOT */
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, rrcl_sentinel_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, rrcl_witness_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_setfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
+    rrcl_take_slot(state, NULL);            /* RRCL_CLOCK_SLOT */
+    rrcl_set_finalizer(L, RRCL_NAME ".sentinel", rrcl_sentinel_gc);
+    rrcl_set_finalizer(L, RRCL_NAME ".clock", rrcl_clock_gc);
+    rrcl_set_finalizer(L, RRCL_NAME ".witness", rrcl_witness_gc);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
     desc.survivor = rrcl_survivor;
@@ -3941,6 +4113,7 @@ static int rrcl_open_protected(lua_State *L)
     desc.mirror = rrcl_mirror;
     desc.anchor = rrcl_anchor;
     desc.confirms_deaths = RRCL_CONFIRMS;
+    desc.collects_at_once = !RRCL_CONFIRMS;
     state->heap = rrc_heap_new(&desc);
     if (state->heap == NULL)
         return luaL_error(L, "not enough memory");

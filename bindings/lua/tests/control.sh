@@ -57,15 +57,15 @@ wrappers() {
 }
 wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
 s/^    if (state->held_again > 0)/    if (0)/
-s/^    proxy->is_held = 1;/    return;/' sliced
+s/^    s->is_held = .*/    ;/' sliced
 wrappers 'only proxies of wrappers come back' \
     's/^    if (rrcl_is_noted_proxy(state, proxy))/    if (rrcl_is_noted_proxy(state, proxy) \&\& rrcl_is_wrapper(proxy->ob))/' stressed
 wrappers 'only what others hold comes back' 's/^    if (state->held_again > 0)/    if (0)/
 s/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
-s/^        state->clock += RRCL_CYCLES_BETWEEN + 1;/        ;/
-s/^    if (rrcl_was_sighted(state, proxy).*/    if (!proxy->is_held)/' 'rare stressed'
-wrappers 'what has come back is not armed again' '/^static void rrcl_arm/,/^}/s/^    int was_unarmed = .*/    return;/
-/^static void rrcl_arm/,/^}/s/was_unarmed/proxy->is_unarmed/' stressed
+s/^        state->clock += 2;/        ;/
+s/^    int is_again = .*/    int is_again = 1;/' 'rare stressed'
+wrappers 'what has come back is not armed again' \
+    '/^static void rrcl_arm/,/^}/s/^    if (!RRCL_HAS_WITNESSES && lua_getmetatable.*/    return;/' stressed
 wrappers 'what comes back loses its edge node' '/^static void rrcl_bring_back/,/^}/s/^    rrcl_restore_node.*/    ;/' stressed
-wrappers 'an anchor is lost when the proxy is armed' 's/^        proxy->is_anchored = (char)on;      .*/        ;/' incremental
+wrappers 'an anchor is lost when the proxy is armed' 's/^    s->is_anchored = on != 0;  .*/    ;/' incremental
 finish

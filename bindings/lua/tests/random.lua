@@ -23,7 +23,7 @@ local NOTE = FIELDS + 1         -- of a node: a field of the script's
 local LAST = NOTE + 2           -- of a wrapper: what its foreign object refers to
 local random = math.random
 local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
-local CONFIRMS = not is_51       -- there garbage cycles through wrappers stay
+local CONFIRMS = true
 local jit = jit or { on = function() end, off = function() end, flush = function() end }
 
 -- In 5.5 an emergency collection in a finalizer leaves all other finalizers to the next collection.
