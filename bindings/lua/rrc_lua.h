@@ -2260,9 +2260,13 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  *
  * This needs a __gc that can be armed again. From 5.3 on setmetatable does that. In 5.2 the __gc of a userdata runs
  * once. So a proxy that comes back gets a witness: a userdata with a __gc and the proxy, which only the table of the
- * proxy refers to. The witness dies with the proxy, and its __gc does the work of that of the proxy. Lua 5.1 and LuaJIT
- * leave wrappers rooted (RRCL_CONFIRMS): a userdata that comes back loses its place in weak values there, and a table
- * that comes back does not. */
+ * proxy refers to. The witness dies with the proxy, and its __gc does the work of that of the proxy.
+ *
+ * In Lua 5.1 and LuaJIT nothing can be brought back (RRCL_CONFIRMS): a userdata that comes back loses its place in weak
+ * values, and a table that comes back does not. So wrappers stay rooted there, but for collections at once (see
+ * collects_at_once in rawrefcount.h): rrc_lua_collect first runs the finalizers that wait, and stops the collector. Then
+ * nobody runs from the moment when the header has weighed the wrappers until Lua has found the dead, and calls the first
+ * __gc. That is the one of a sentinel, which roots the wrappers that live. */
 
 static rrcl_state *rrcl_open_state(lua_State *L)
 {

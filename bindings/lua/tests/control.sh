@@ -67,5 +67,5 @@ s/^    int is_again = .*/    int is_again = 1;/' 'rare stressed'
 wrappers 'what has come back is not armed again' \
     '/^static void rrcl_arm/,/^}/s/^    if (!RRCL_HAS_WITNESSES && lua_getmetatable.*/    return;/' stressed
 wrappers 'what comes back loses its edge node' '/^static void rrcl_bring_back/,/^}/s/^    rrcl_restore_node.*/    ;/' stressed
-wrappers 'an anchor is lost when the proxy is armed' 's/^    s->is_anchored = on != 0;  .*/    ;/' incremental
+wrappers 'an anchor is lost when the proxy is armed' 's/^    s->is_anchored = on != 0;  .*/    ;/' 'incremental stressed sliced'
 finish
