@@ -109,6 +109,27 @@ class TestForeign < Minitest::Test
     counts.each { |count| assert_operator count, :>=, 54 }
   end
 
+  # A thing without a wrapper is not seen: it holds what it refers to, and a cycle through it stays until it has one.
+  def test_things_without_wrappers
+    first = next_id
+    19.times { next_id }
+    apart do
+      10.times do |i|
+        store, middle, action = Thing.new(first + i), Thing.new(0), Thing.new(0)
+        store.refer(0, middle)
+        middle.refer(0, action)
+        action.handler = -> { store }
+        middle.dispose
+      end
+      nil
+    end
+    assert_equal [0, 0], gone { collect }
+    10.times { |i| assert Foreign.retake(i, first + i) }
+    apart { 10.times { |i| Foreign.taken(i).referred(0) }; nil }
+    10.times { |i| Foreign.drop(i) }
+    assert_operator gone { collect }[1], :>=, 27
+  end
+
   def test_many_stores
     wrappers, things = Foreign.wrappers, Foreign.things
     GC.disable
