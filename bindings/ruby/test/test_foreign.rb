@@ -240,7 +240,6 @@ class TestForeign < Minitest::Test
   # References move between the slices of a marking, and the library takes garbage back by a weak pointer.
   def test_between_slices
     assert_runs "true true true true true\n", <<~RUBY
-      ballast = Array.new(20_000) { Nodes::Node.new(0, 1) }
       apart = ->(&block) { Thread.new(&block).join.value }
       make = lambda do |id|
         t = Foreign::Thing.new(id)
@@ -248,23 +247,23 @@ class TestForeign < Minitest::Test
         t.handler = -> { t }
         t
       end
-      keep = Array.new(20) { |i| Foreign::Thing.new(i + 1) }
-      apart.call { keep.each_with_index { |t, i| 3.times { |k| t.refer(k, make.call(100 + 3 * i + k)) } }; nil }
+      keep = Array.new(1000) { Foreign::Thing.new(0) }
+      apart.call { keep.each_with_index { |t, i| t.refer(i % 3, make.call(1000 + i)) }; nil }
       4.times { GC.start }
-      Rawrefcount.slice_units = 300
+      Rawrefcount.slice_units = 600
       random = Random.new(1)
       rounds = 0
       retaken = []
       60.times do |n|
-        apart.call { make.call(1000 + n); nil }
+        apart.call { make.call(10_000 + n); nil }
         GC.start(full_mark: true, immediate_mark: false, immediate_sweep: false)
         Array.new(20) { "garbage" * 3 }
         while GC.latest_gc_info(:state) == :marking
-          5.times do
+          100.times do
             a, b = keep.sample(random: random), keep.sample(random: random)
             a.swap(random.rand(3), b, random.rand(3))
           end
-          if n % 4 < 2 && !retaken.include?(n) && random.rand(6) == 0 && Foreign.retake(n, 1000 + n)
+          if n % 4 < 2 && !retaken.include?(n) && random.rand(6) == 0 && Foreign.retake(n, 10_000 + n)
             retaken << n
           end
           Array.new(20) { "garbage" * 3 }
@@ -273,10 +272,10 @@ class TestForeign < Minitest::Test
       end
       1000.times { |i| i.to_s }
       whole = ->(x) { x.call.equal?(x) && x.instance_variable_get(:@note) == [x.id] && x.id }
-      all = apart.call { keep.flat_map { |t| (0..2).map { |k| whole.call(t.referred(k)) } } }
-      back = apart.call { retaken.all? { |n| whole.call(Foreign.taken(n)) == 1000 + n } }
-      puts [rounds > 100 && Rawrefcount.stats[:slices] > 50, all.sort == (100..159).to_a, retaken.size > 5 && back,
-            Foreign.wrappers < 80 + retaken.size + 5, Rawrefcount.check].join(" ")
+      all = apart.call { keep.flat_map { |t| (0..2).filter_map { |k| t.referred(k)&.then(&whole) } } }
+      back = apart.call { retaken.all? { |n| whole.call(Foreign.taken(n)) == 10_000 + n } }
+      puts [rounds > 100 && Rawrefcount.stats[:slices] > 50, all.sort == (1000...2000).to_a, retaken.size > 5 && back,
+            Foreign.wrappers < 2000 + retaken.size + 5, Rawrefcount.check].join(" ")
     RUBY
   end
 
