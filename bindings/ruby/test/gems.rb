@@ -118,6 +118,18 @@ class TestGems < Minitest::Test
     end
   end
 
+  def test_the_wrappers_of_the_readme
+    [plain, debug].each do |home|
+      Dir.mktmpdir do |dir|
+        commands = write_readme(dir, "Your library has reference counts already", "items")
+        assert_equal ["ruby extconf.rb", "make", "ruby -I. use.rb"], commands
+        output = commands.map { |line| assert_runs(dir, home, *line.sub(/\Aruby/, RbConfig.ruby).split) }
+        refute_match(/warning/, output[1])
+        assert_equal README[/ruby -I\. use\.rb +# ("Save", .*)/, 1].split(", "), output.last.lines.map(&:chomp)
+      end
+    end
+  end
+
   def test_the_array_of_the_readme
     [plain, debug].each do |home|
       Dir.mktmpdir do |dir|

@@ -44,10 +44,10 @@ module Helper
     @@last_id = (defined?(@@last_id) ? @@last_id : 0) + 1
   end
 
-  # Run a program of its own; returns what it printed and its status.
+  # Run a program of its own; returns what it printed and its status. (After 100 s of processor time it is ended.)
   def in_a_new_ruby(program, *flags)
     command = [RbConfig.ruby, *flags, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-rrawrefcount", "-rnodes", "-e", program]
-    output = IO.popen(command, err: %i[child out], &:read)
+    output = IO.popen(command, err: %i[child out], rlimit_cpu: 100, &:read)
     [output, $?]
   end
 

@@ -60,7 +60,8 @@ MUTANTS = {
   "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
   "wrapped_objects_are_light" => ["objects.c", "(rrc_gcref)wrapper, ob, RRC_O)", "(rrc_gcref)wrapper, ob, RRC_O | RRC_LIGHT)", "wrappers"],
-  "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p))\n            return ref;\n        break;\n    default:", "        break;\n    default:", "process"],
+  "values_die_with_the_wrappers" => ["collector.c", "        if (!rrb_is_wrapper(p) ||", "        if (", "process"],
+  "the_held_are_traced_for_ever" => ["collector.c", "        rrb_forget((VALUE)p);\n}", "        (void)0;\n}", "foreign"],
   "the_end_is_one_round" => ["collector.c", "    } while (stats.pending > 0 && --rounds > 0);", "    } while (0);", "slots"],
   "the_heap_is_left_open" => ["collector.c", "        rrc_heap_free(rrb.heap);", "        (void)0;", "process"],
   "the_uninitialized_are_objects" => ["objects.c", "    if (ob == &rrb_no_object)\n        rb_raise", "    if (0)\n        rb_raise", "wrappers"],
@@ -114,7 +115,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers insight objspace process random collector cycles].freeze
+TESTS = %w[values wrappers foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
 def noticed_by_any?(first)

@@ -17,6 +17,9 @@ class TestRandom < Minitest::Test
   # A wrapper with state: some of its references are its C object's, the others its own.
   class Changed < Nodes::Node; end
 
+  # The wrapper of a thing that a library counts: the library has the references from thing to thing.
+  Thing = Foreign::Thing
+
   class Plain
     attr_accessor :id, :e0, :e1, :e2
   end
@@ -29,6 +32,14 @@ class TestRandom < Minitest::Test
               ->(o, i, v) { i.zero? ? o[0] = v : o.instance_variable_set("@e#{i}", v) }],
     leaf: [->(id) { BareNode.new(id, 0) }, ->(o) { o.id }, ->(o, i) { o.instance_variable_get("@e#{i}") },
            ->(o, i, v) { o.instance_variable_set("@e#{i}", v) }],
+    thing: [->(id) { Thing.new(id) }, ->(o) { o.id },
+            ->(o, i) { i.zero? ? o.handler : o.referred(i) || o.instance_variable_get("@e#{i}") },
+            lambda { |o, i, v|
+              next o.handler = v if i.zero?
+
+              o.refer(i, v.is_a?(Thing) ? v : nil)
+              o.instance_variable_set("@e#{i}", v.is_a?(Thing) ? nil : v)
+            }],
     list: [->(id) { List[id, nil, nil, nil] }, ->(o) { o[0] }, ->(o, i) { o[i + 1] }, ->(o, i, v) { o[i + 1] = v }],
     hash: [->(id) { { id: id } }, ->(o) { o[:id] }, ->(o, i) { o[i] }, ->(o, i, v) { v ? o[i] = v : o.delete(i) }],
     plain: [->(id) { Plain.new.tap { |o| o.id = id } }, ->(o) { o.id }, ->(o, i) { o.public_send("e#{i}") },
@@ -43,6 +54,7 @@ class TestRandom < Minitest::Test
 
   def kind_of(object)
     case object
+    when Thing then :thing
     when Changed then :changed
     when BareNode then :leaf
     when Nodes::Node then :node
@@ -59,14 +71,18 @@ class TestRandom < Minitest::Test
   def get(object, i) = KINDS[kind_of(object)][2].call(object, i)
   def set(object, i, value) = KINDS[kind_of(object)][3].call(object, i, value)
 
-  PLACES = 12           # roots: the first half in Ruby, the others in C
+  PLACES = 16           # roots: six in Ruby, six in C, and four that the library holds
 
-  def root(place) = place < PLACES / 2 ? @roots[place] : Nodes.held(1000 + place)
+  def root(place) = place < 6 ? @roots[place] : place < 12 ? Nodes.held(1000 + place) : Foreign.taken(place)
 
   def put_root(place, object)
+    return if place >= 12 && object && !object.is_a?(Thing)
+
     @root_of[place] = object && number(object)
-    if place < PLACES / 2
+    if place < 6
       @roots[place] = object
+    elsif place >= 12
+      object ? Foreign.take(place, object) : Foreign.drop(place)
     elsif object
       Nodes.hold(1000 + place, object)
     else
@@ -87,8 +103,8 @@ class TestRandom < Minitest::Test
   def fresh
     @made += 1
     @edges[@made] = [nil] * WIDTH
-    kind = KINDS.keys[@random.rand(12)] || :node
-    @nodes << @made if %i[node changed leaf].include?(kind)
+    kind = KINDS.keys[@random.rand(14)] || %i[node thing][@random.rand(2)]
+    @nodes << @made if %i[node changed leaf thing].include?(kind)
     KINDS[kind][0].call(@made)
   end
 
@@ -98,9 +114,16 @@ class TestRandom < Minitest::Test
     set(from, i, to)
   end
 
+  # The library has weak pointers, perhaps to garbage that is not found yet.
+  def retake
+    place = 12 + @random.rand(4)
+    id = @made - @random.rand(@edges.size + 1)
+    @root_of[place] = id if Foreign.retake(place, id)
+  end
+
   def change
     @@operations += 1
-    case @random.rand(10)
+    case @random.rand(11)
     when 0 then put_root(@random.rand(PLACES), fresh)
     when 1 then put_root(@random.rand(PLACES), anything)
     when 2 then put_root(@random.rand(PLACES), nil)
@@ -110,6 +133,7 @@ class TestRandom < Minitest::Test
     when 7, 8
       from = anything
       connect(from, anything) if from
+    when 9 then retake
     else
       from = anything
       connect(from, nil) if from
@@ -221,7 +245,7 @@ class TestRandom < Minitest::Test
     @root_of = [nil] * PLACES
     @edges = {}
     @nodes = []
-    @made = 0
+    @made = seed * 100_000
     @insiders = 0
     Nodes.dead.clear
     rounds, @between = [[25, 30], [25, 30], [8, 150], [3, 600]].sample(random: @random)
@@ -236,6 +260,7 @@ class TestRandom < Minitest::Test
     5.times { collect }
     left = @nodes - Nodes.dead
     assert_equal Nodes.dead.uniq, Nodes.dead
+    assert_equal Foreign.wrappers, Foreign.things, "seed #{seed}: the library has things that nobody refers to"
     left.size
   ensure
     GC.stress = false

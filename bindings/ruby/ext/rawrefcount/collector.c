@@ -53,6 +53,8 @@ static inline void host_trace(rrc_gcref p)
         rrb_exact_trace((VALUE)p);
     else if (rrb.mode == RRB_IDLE)      /* the mutator, while Ruby marks in slices: as if the gate got a reference */
         rb_gc_writebarrier(rrb.gate, (VALUE)p);         /* (before that is black, p is left to the last call) */
+    else if (rrb.mode == RRB_ENDING)    /* it is disposed of in any case; survivor sees that it was traced */
+        rrb_forget((VALUE)p);
 }
 
 static rrc_gcref host_survivor(rrc_gcref ref)
@@ -78,7 +80,7 @@ static rrc_gcref host_survivor(rrc_gcref ref)
             return ref;
         break;
     case RRB_ENDING:
-        if (!rrb_is_wrapper(p))
+        if (!rrb_is_wrapper(p) || (rrb.is_open && RTYPEDDATA_DATA(p) == NULL))
             return ref;
         break;
     default:
@@ -97,7 +99,7 @@ static inline int host_is_young(rrc_gcref p)
 /* Asked for the proxies of O links. (One that is not ours has nothing that scripts could lose.) */
 static inline int host_has_state(rrc_gcref p)
 {
-    return rrb_is_wrapper((VALUE)p) && rrb_has_state((VALUE)p);
+    return rrb_is_wrapper((VALUE)p) && RTYPEDDATA_DATA((VALUE)p) != NULL && rrb_has_state((VALUE)p);
 }
 
 /* User code that is left by an exception ends there. */

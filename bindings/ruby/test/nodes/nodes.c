@@ -1,7 +1,8 @@
 /* The extension that the tests and benchmarks drive: nodes, which own others and any
  * Ruby values; and references that C holds. */
+#include "nodes.h"
+
 #include <pthread.h>
-#include <rrc_ruby.h>
 #include <ruby/debug.h>
 #include <ruby/version.h>
 #include <stdlib.h>
@@ -25,6 +26,17 @@ static VALUE on_dealloc = Qnil; /* called with the id; may do anything */
 static long alive;              /* nodes made and not deallocated */
 static long test;               /* what earlier ones have left is dealt with in silence */
 
+long this_test(void) { return test; }
+
+void note_dead(long id, long made_in_test)
+{
+    if (id == 0 || made_in_test != test)
+        return;
+    rb_ary_push(dead, LONG2NUM(id));
+    if (!NIL_P(on_dealloc))
+        rb_funcall(on_dealloc, rb_intern("call"), 1, LONG2NUM(id));
+}
+
 static int node_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     node *n = (node *)self;
@@ -46,7 +58,7 @@ static int node_clear(rrc_heap *h, rrc_object *self)
 static void node_dealloc(rrc_heap *h, rrc_object *self)
 {
     node *n = (node *)self;
-    long id = n->test == test ? n->id : 0;
+    long id = n->id, made_in_test = n->test;
     if (self == last_speaker)
         rrc_ruby_call(n->slot[0], 1, &last_word);
     node_clear(h, self);
@@ -57,11 +69,7 @@ static void node_dealloc(rrc_heap *h, rrc_object *self)
     else
         rrc_del(h, self);
     alive--;
-    if (id != 0) {
-        rb_ary_push(dead, LONG2NUM(id));
-        if (!NIL_P(on_dealloc))
-            rb_funcall(on_dealloc, rb_intern("call"), 1, LONG2NUM(id));
-    }
+    note_dead(id, made_in_test);
 }
 
 static void node_finalize(rrc_heap *h, rrc_object *self)
@@ -555,8 +563,6 @@ static void name_hidden_class(void)
 
 #define MODULE_FUNCTION(name, function, arity) rb_define_module_function(module, name, function, arity)
 
-void init_slots(void);                  /* slots.c */
-
 void Init_nodes(void)
 {
     VALUE module = rb_define_module("Nodes");
@@ -578,6 +584,7 @@ void Init_nodes(void)
     spec.type = &made_type;
     rrc_ruby_define_class(module, &spec);
     init_slots();
+    init_foreign();
 #if RUBY_API_VERSION_CODE < 30200
     name_hidden_class();
 #endif

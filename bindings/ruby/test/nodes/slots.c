@@ -5,7 +5,8 @@
  * to an array with another owner, or back to itself. Its tp_clear clears `next` only, so that its
  * tp_dealloc still has the rest. When the process has ended, what the slots have found is printed: a cell
  * of a table for each. */
-#include <rrc_ruby.h>
+#include "nodes.h"
+
 #include <ruby/debug.h>
 
 #include <stdio.h>
