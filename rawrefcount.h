@@ -9436,7 +9436,7 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
 static void rrci_mirror_cycle(rrc_heap *heap)
 {
     const char *function = "rrc_gc_collect";
-    int is_at_once = heap->desc.collects_at_once && heap->desc.collect != NULL && heap->wrappers > 0;
+    int is_at_once = heap->desc.collects_at_once && heap->wrappers > 0;
     heap->is_at_once = (char)is_at_once;
     rrci_whole_step(heap, function);
     heap->is_at_once = 0;               /* finalizers can run in collect */
