@@ -3679,7 +3679,7 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     return result;
 }
 
-/* Where deaths are not confirmed, garbage cycles through wrappers go by collections at once only. So before a wrapper
+/* Where deaths are not confirmed, wrappers go by collections at once only. So before a wrapper
    gets a proxy there is one, when their number has doubled, and Lua's memory is worth it. Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
