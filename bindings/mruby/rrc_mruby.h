@@ -409,6 +409,7 @@ typedef struct rrcm_state {
     struct RClass *object_class, *disposed_error;
     mrb_sym        node_name, list_name, value_name, call_name, class_name, members_name;
     struct RBasic *asked;       /* rrc_explain is called for this one, or NULL: the stack has it only for that */
+    int            is_ending;   /* all proxies die: see rrcm_part_proxies */
     int            is_closed;
     size_t         native_before, native_new;   /* see rrc_mruby_native_bytes */
     size_t         memory;      /* the header's */
@@ -877,12 +878,33 @@ static void rrcm_root_wrappers(rrcm_state *state)
                 rrc_touch(state->heap, chunk->cells[i].ob);
 }
 
+/* Each proxy is disposed of. Returns whether there was one. */
+static int rrcm_dispose_all(rrcm_state *state)
+{
+    rrcm_chunk *chunk;
+    int i, has_parted = 0;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
+            if (chunk->cells[i].kind == RRCM_PROXY) {
+                struct RData *object = chunk->cells[i].object;
+                rrcm_bury(&chunk->cells[i]);
+                if (object != NULL)
+                    object->data = (void *)(uintptr_t)rrcm_disposed;
+                has_parted = 1;
+            }
+    return has_parted;
+}
+
 /* A collection at once (collects_at_once in rawrefcount.h): the only code of the program that runs in it are the
    dfree functions of its own data, in the sweep. So the dead have been found by then, if there is only one sweep. Where
    there are two, the wrappers do not go this time. */
 static void rrcm_collect(void *userdata)
 {
     rrcm_state *state = (rrcm_state *)userdata;
+    if (state->is_ending) {
+        rrcm_dispose_all(state);
+        return;
+    }
     if (state->wrappers > 0 && !rrcm_is_between_cycles(state->mrb))
         rrcm_root_wrappers(state);
     rrcm_full_gc(state->mrb);
@@ -2144,23 +2166,6 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
-/* Each proxy is disposed of. Returns whether there was one. */
-static int rrcm_dispose_all(rrcm_state *state)
-{
-    rrcm_chunk *chunk;
-    int i, has_parted = 0;
-    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
-        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
-            if (chunk->cells[i].kind == RRCM_PROXY) {
-                struct RData *object = chunk->cells[i].object;
-                rrcm_bury(&chunk->cells[i]);
-                if (object != NULL)
-                    object->data = (void *)(uintptr_t)rrcm_disposed;
-                has_parted = 1;
-            }
-    return has_parted;
-}
-
 /* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
    included. So slots find what their objects own. */
 static void rrcm_part_proxies(rrcm_state *state)
@@ -2168,6 +2173,11 @@ static void rrcm_part_proxies(rrcm_state *state)
     int arena = mrb_gc_arena_save(state->mrb);
     int rounds = 10;                        /* slots can go on making objects, and proxies */
     rrc_stats before, after;
+    if (state->wrappers > 0) {
+        state->is_ending = 1;               /* a collection at once whose dead are all proxies: so tp_clear breaks */
+        rrc_gc_collect(state->heap);        /* foreign cycles */
+        state->is_ending = 0;
+    }
     rrcm_dispose_all(state);
     do {
         before = rrcm_stats(state);

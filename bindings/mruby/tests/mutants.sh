@@ -52,6 +52,14 @@ the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
 no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
 no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
+wrappers-have-o-links | s/rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O/RRC_O/
+wrappers-stay     | s/desc.collects_at_once = 1;/;/
+two-sweeps        | s/^        rrcm_root_wrappers(state);/        ;/
+major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
+wrappers-unfinished | s/count += rrcm_finish_wrappers(state);/;/
+wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
+wrappers-miscounted | s/^    state->wrappers -= .*/    ;/
+no-clear-at-the-end | s/^        state->is_ending = 1;  *\/\*.*/        state->is_ending = 0; \/*/
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '
 

@@ -350,7 +350,8 @@ static void close_node(rrc_heap *heap, rrc_object *ob)
 static const rrc_mruby_method
     any_methods[] = { { "[]", get_field, "i" }, { "[]=", set_field, "io" }, { "id", get_id, NULL },
         { "move", move_field, "ioi" }, { "tell", tell, "zi|fo" }, { "wrong", tell, "zx" },
-        { "too_many", tell, "ooooooooo" }, { "refer", refer, "io" }, { "referred", referred, "i" }, { NULL, NULL, NULL } },
+        { "too_many", tell, "ooooooooo" }, { "refer", refer, "io" }, { "referred", referred, "i" },
+        { NULL, NULL, NULL } },
     any_class_methods[] = { { "tell", tell, "zifo" }, { NULL, NULL, NULL } };
 
 const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,

@@ -931,12 +931,25 @@ static void what_is_taken_after_a_collection_stays(void)
                "w = Wrapper.new(1)\n"
                "w.note = 'kept'; w[0] = mention(w)\n"
                "Nodes.note(w)\n"
+               "Nodes.taker\n"
                "3.times { Rawrefcount.collect }\n"
                "w = nil\n"
                "GC.start; GC.start\n"
+               "apart { equal Nodes.taken(0).id, 1 }; Nodes.drop; GC.start\n"
                "equal Nodes.retake, true\n"
                "GC.start; Rawrefcount.collect\n"
                "apart { equal [Nodes.taken(0).note, Nodes.taken(0)[0].call.id], ['kept', 1] }");
+}
+
+/* Foreign code takes by a weak reference what has just died: its proxy is gone. */
+static void taken_too_late(void)
+{
+    everywhere("class Wrapper; attr_accessor :note; end\n"
+               "apart { w, x = Wrapper.new(1), Wrapper.new(2); w.note = 'lost'; x.note = 'lost'; w[0] = mention(w)\n"
+               "        w.refer(0, x); x.refer(0, w); Nodes.note(w); Nodes.taker }\n"
+               "3.times { Rawrefcount.collect; Rawrefcount.step; GC.start; Rawrefcount.check }\n"
+               "apart { w = Nodes.taken(0); equal w.id, 1 if w }\n"
+               "Nodes.drop; Rawrefcount.collect; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
 }
 
 /* A collection of the header's own, which begins in the midst of mruby's or when a major one is due, has two sweeps. In
@@ -949,7 +962,8 @@ static void taken_in_a_sweep(void)
         open_vm();
         run("class Wrapper; attr_accessor :note; end");
         run(is_generational ? "GC.generational_mode = true" : "GC.generational_mode = false");
-        run("apart { w = $w = Wrapper.new(1); w.note = 'kept'; w[0] = mention(w); Nodes.note(w); $taker = Nodes.taker }\n"
+        run("apart { w = $w = Wrapper.new(1); w.note = 'kept'; w[0] = mention(w)\n"
+            "        Nodes.note(w); $taker = Nodes.taker }\n"
             "Rawrefcount.collect");
         if (is_generational) {
             mrb->gc.majorgc_old_threshold = 0;
@@ -1120,7 +1134,7 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),
            UNIT(a_value_gets_no_proxy), UNIT(foreign_code_holds_a_wrapper), UNIT(a_store_and_its_action),
            UNIT(a_store_stays_for_its_action), UNIT(taken_and_dropped_silently),
-           UNIT(what_is_taken_after_a_collection_stays), UNIT(taken_in_a_sweep), UNIT(wrappers_in_a_loop),
+           UNIT(what_is_taken_after_a_collection_stays), UNIT(taken_too_late), UNIT(taken_in_a_sweep), UNIT(wrappers_in_a_loop),
            UNIT(disposal_of_a_wrapper), UNIT(the_end_with_wrappers),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
