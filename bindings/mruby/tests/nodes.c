@@ -13,7 +13,8 @@
  *     Nodes.call(f, *args)     rrc_mruby_call
  *     Nodes.native(bytes)      rrc_mruby_native_bytes
  *
- *     Wrapper.new(id)          a node that is the wrapper of a foreign object; Nodes.wrapper(id): made by C
+ *     Wrapper.new(id)          a node that is the wrapper of a foreign object; Nodes.wrapper(id): made by C;
+ *                              Touching.new(id): with RRC_TPFLAGS_TOUCHES, for which refer and take call rrc_touch
  *     w.refer(i, other)        the foreign object refers to that of the other, or to none (nil); nobody is told
  *     w.referred(i)            the Wrapper of what it refers to
  *     Nodes.take(w)            foreign code takes a reference; Nodes.drop: drops all that was taken, or Nodes.drop(i)
@@ -213,10 +214,13 @@ static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
 NODE_TYPE(node_type, "Node", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
 static NODE_TYPE(finalized_type, "Finalized", RRC_TPFLAGS_HAVE_GC, node_finalize, node_members);
 static NODE_TYPE(loose_type, "Loose", 0, NULL, NULL);
-const rrc_type wrapper_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "Wrapper",
-                                .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC,
-                                .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse,
-                                .tp_clear = wrapper_clear, .tp_outside = wrapper_outside };
+#define WRAPPER_TYPE(variable, name, flags) \
+    const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
+                                .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC | (flags), \
+                                .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse, \
+                                .tp_clear = wrapper_clear, .tp_outside = wrapper_outside }
+WRAPPER_TYPE(wrapper_type, "Wrapper", 0);
+static WRAPPER_TYPE(touching_type, "Touching", RRC_TPFLAGS_TOUCHES);
 
 node *node_make(rrc_heap *heap, const rrc_type *type, int id)
 {
@@ -226,7 +230,7 @@ node *node_make(rrc_heap *heap, const rrc_type *type, int id)
         return NULL;
     n->id = id;
     live++;
-    if (type == &wrapper_type && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
+    if (type->tp_outside != NULL && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
         n->of->count = 1;
         n->of->wrapper = n;
         foreign_live++;
@@ -268,6 +272,7 @@ static rrc_object *make_node(const rrc_mruby_args *a) { return make(a, &node_typ
 static rrc_object *make_finalized(const rrc_mruby_args *a) { return make(a, &finalized_type); }
 static rrc_object *make_loose(const rrc_mruby_args *a) { return make(a, &loose_type); }
 static rrc_object *make_wrapper(const rrc_mruby_args *a) { return make(a, &wrapper_type); }
+static rrc_object *make_touching(const rrc_mruby_args *a) { return make(a, &touching_type); }
 
 static mrb_value get_field(const rrc_mruby_args *a)
 {
@@ -317,6 +322,13 @@ static mrb_value tell(const rrc_mruby_args *a)
     return result;
 }
 
+/* What a library does that tells of its references. */
+static void touch(rrc_heap *heap, const foreign *of)
+{
+    if (of != NULL && of->wrapper != NULL && of->wrapper->head.ob_type == &touching_type)
+        rrc_touch(heap, &of->wrapper->head);
+}
+
 static foreign **foreign_field(const rrc_mruby_args *a)
 {
     mrb_state *mrb = a->mrb;
@@ -331,6 +343,7 @@ static mrb_value refer(const rrc_mruby_args *a)
     foreign **place = foreign_field(a), *to = NULL;
     if (!mrb_nil_p(a->arg[1].value))
         to = ((node *)rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode))->of;
+    touch(a->heap, to);
     foreign_set(place, to);
     return a->self;
 }
@@ -361,6 +374,8 @@ static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &Any
                                            .arguments = "i" };
 static const rrc_mruby_class WrapperClass = { .type = &wrapper_type, .base = &AnyNode, .make = make_wrapper,
                                               .arguments = "i" };
+static const rrc_mruby_class Touching = { .type = &touching_type, .base = &AnyNode, .make = make_touching,
+                                          .arguments = "i" };
 static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .make = make_loose, .arguments = "i" };
 
 /* ---- the module ---- */
@@ -446,7 +461,9 @@ static foreign *foreign_of(mrb_state *mrb)
 
 static mrb_value take(mrb_state *mrb, mrb_value self)
 {
-    take_foreign(foreign_of(mrb));
+    foreign *of = foreign_of(mrb);
+    touch(rrc_mruby_heap(mrb), of);
+    take_foreign(of);
     return self;
 }
 
@@ -586,6 +603,7 @@ mrb_state *nodes_open(void)
     rrc_mruby_define_class(mrb, NULL, &Finalized);
     rrc_mruby_define_class(mrb, NULL, &Loose);
     rrc_mruby_define_class(mrb, NULL, &WrapperClass);
+    rrc_mruby_define_class(mrb, NULL, &Touching);
     module = mrb_define_module(mrb, "Nodes");
     for (i = 0; i < sizeof functions / sizeof *functions; i++)
         mrb_define_module_function(mrb, module, functions[i].name, functions[i].function,
