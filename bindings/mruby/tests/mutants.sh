@@ -37,7 +37,7 @@ calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/   
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
 pending-errors    | /^static void rrcm_run_pending_after_call/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
-no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
+no-first-cycle    | s/^    if (!rrcm_is_between_cycles(state->mrb))$/    if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
 disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/

@@ -495,7 +495,14 @@ static void collector_works(void)
     case 0: if (step_rarity == 0) rrc_mruby_step(heap); break;
     case 1:
     case 2: if (nodes_can_interrupt(mrb)) mrb_full_gc(mrb); break;
-    case 3: if (step_rarity == 0 && below(3) == 0) rrc_mruby_collect(heap); break;
+    case 3:
+        if (step_rarity == 0 && below(3) == 0) {
+            if (below(3) > 0)
+                rrc_mruby_collect(heap);
+            else
+                rrc_gc_collect(heap);       /* perhaps in the midst of one of mruby's */
+        }
+        break;
     case 4: if (below(3) == 0) toggle_generational(); break;
     default: mrb_incremental_gc(mrb); break;
     }
