@@ -76,7 +76,7 @@ finds() {
         [ $test = random ] || more=$out/slots.o
         eval "${CC:-cc} $out/$test.o $more $out/nodes.o $out/unit.o $MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
     done
-    timeout 60 "$out/random" 1 30 2000 >>"$out/log" 2>&1 || return 0
+    timeout 60 "$out/random" 1 60 2000 >>"$out/log" 2>&1 || return 0
     QUICK=1 timeout 60 "$out/test_mruby" >>"$out/log" 2>&1 || return 0
     return 1
 }
