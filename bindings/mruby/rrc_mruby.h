@@ -52,6 +52,8 @@
  *   an ob held by C     holds its value, or the proxy that a script made by `new`: its
  *                       class, its instance variables and what they refer to. A proxy
  *                       that rrc_mruby_wrap made may die, and come again as a new one
+ *   a wrapper           (a type with tp_outside) always holds its proxy, also for what
+ *                       foreign code holds; if garbage, until rrc_mruby_collect
  *
  * "Raises": may leave by an exception of mruby, also for lack of memory. A C library
  * must not call such a function from its own frames; the functions for its hooks and
@@ -228,7 +230,9 @@ RRC_MRUBY_API void rrc_mruby_raise(rrc_heap *heap);
 RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap);
 
 /* Collect all garbage of both heaps now (but not while GC.disable says no). Returns how
-   many tracked objects of C were freed. Never raises. */
+   many tracked objects of C were freed. Never raises. Garbage cycles through wrappers go only
+   by this. It is also called before a wrapper gets a proxy, when the number of wrappers that have one
+   has doubled. Meanwhile no other thread may take or move foreign references. */
 RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap);
 
 /* An object's memory outside of mruby grew by `change` bytes (or shrank). When as much
@@ -296,6 +300,13 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
 #define RRC_MRUBY_NATIVE_BYTES ((size_t)1 << 20)
 #endif
 
+/* As many new wrappers as this, or as there were before, or one for so many objects of mruby, whichever is
+   more, are worth a collection: see rrcm_collect_wrappers. */
+#ifndef RRC_MRUBY_WRAPPERS
+#define RRC_MRUBY_WRAPPERS 1000
+#endif
+#define RRCM_OBJECTS_OF_A_WRAPPER 64
+
 /* What is done with an exception that a tp_dealloc (tp_finalize, tp_clear) raised. */
 #ifndef RRC_MRUBY_REPORT
 #define RRC_MRUBY_REPORT(mrb, exception) rrcm_print(mrb, exception)
@@ -320,6 +331,12 @@ static void rrcm_full_gc(mrb_state *mrb)
         mrb_incremental_gc(mrb);
 #endif
     mrb_full_gc(mrb);
+}
+
+/* Is a full collection one marking and one sweep, because none is half done or due to be done first? */
+static int rrcm_is_between_cycles(const mrb_state *mrb)
+{
+    return mrb->gc.state == MRB_GC_STATE_ROOT && !(mrb->gc.generational && mrb->gc.full);
 }
 
 /* The code of a Proc, or NULL. (From 3.3 on a Proc can be an alias, which has the name of a method instead.) */
@@ -387,9 +404,12 @@ typedef struct rrcm_state {
     size_t         cells, made; /* in use; made since the last step */
     size_t         cycles;      /* of mruby's, since the last step; with `patience` a step is due */
     size_t         patience;
+    size_t         wrappers;    /* the proxies of wrappers */
+    size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
     struct RClass *object_class, *disposed_error;
     mrb_sym        node_name, list_name, value_name, call_name, class_name, members_name;
     struct RBasic *asked;       /* rrc_explain is called for this one, or NULL: the stack has it only for that */
+    int            is_ending;   /* all proxies die: see rrcm_part_proxies */
     int            is_closed;
     size_t         native_before, native_new;   /* see rrc_mruby_native_bytes */
     size_t         memory;      /* the header's */
@@ -643,6 +663,12 @@ static void rrcm_free_cell(rrcm_cell *cell)
     state->cells--;
 }
 
+/* Is there a foreign object, with a count of its own? See >>outside in rawrefcount.h. */
+static int rrcm_is_wrapper(const rrc_object *ob)
+{
+    return ob->ob_type->tp_outside != NULL;
+}
+
 /* A proxy or box is dead, or is not to be one any more: dissolve the link. Allocates
    nothing. */
 static void rrcm_bury(rrcm_cell *cell)
@@ -658,6 +684,7 @@ static void rrcm_bury(rrcm_cell *cell)
         value->box = NULL;
         value->is_gone = 1;
     }
+    state->wrappers -= (size_t)rrcm_is_wrapper(ob);
     rrc_unlink(state->heap, ob);
     rrcm_free_cell(cell);
 }
@@ -839,9 +866,48 @@ static rrc_object **rrcm_slot(void *userdata, rrc_gcref ref)
     return &rrcm_cell_of(ref)->p_linked;
 }
 
+/* All wrappers that live are rooted again. */
+static void rrcm_root_wrappers(rrcm_state *state)
+{
+    rrcm_chunk *chunk;
+    int i;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
+            if ((chunk->cells[i].kind == RRCM_PROXY || chunk->cells[i].kind == RRCM_NODE)
+                && rrcm_is_live(&chunk->cells[i]) && rrcm_is_wrapper(chunk->cells[i].ob))
+                rrc_touch(state->heap, chunk->cells[i].ob);
+}
+
+/* Each proxy is disposed of. Returns whether there was one. */
+static int rrcm_dispose_all(rrcm_state *state)
+{
+    rrcm_chunk *chunk;
+    int i, has_parted = 0;
+    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
+        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
+            if (chunk->cells[i].kind == RRCM_PROXY) {
+                struct RData *object = chunk->cells[i].object;
+                rrcm_bury(&chunk->cells[i]);
+                if (object != NULL)
+                    object->data = (void *)(uintptr_t)rrcm_disposed;
+                has_parted = 1;
+            }
+    return has_parted;
+}
+
+/* A collection at once (collects_at_once in rawrefcount.h): the only code of the program that runs in it are the
+   dfree functions of its own data, in the sweep. So the dead have been found by then, if there is only one sweep. Where
+   there are two, the wrappers do not go this time. */
 static void rrcm_collect(void *userdata)
 {
-    rrcm_full_gc(((rrcm_state *)userdata)->mrb);
+    rrcm_state *state = (rrcm_state *)userdata;
+    if (state->is_ending) {
+        rrcm_dispose_all(state);
+        return;
+    }
+    if (state->wrappers > 0 && !rrcm_is_between_cycles(state->mrb))
+        rrcm_root_wrappers(state);
+    rrcm_full_gc(state->mrb);
 }
 
 /* ---- when to do what has to be done ---- */
@@ -930,18 +996,49 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     return code;
 }
 
+/* A dead wrapper to which no foreign object refers goes by its count, as soon as pending deallocs run. What only its
+   foreign object held is garbage from then on, and only a step tells. */
+static size_t rrcm_finish_wrappers(rrcm_state *state)
+{
+    rrc_stats first = rrcm_stats(state), before, after = first;
+    int rounds = 10;                        /* (more chains than that, one below the other, wait) */
+    do {
+        before = after;
+        rrcm_step(state);
+        rrc_run_pending(state->heap, 0);
+        after = rrcm_stats(state);
+    } while (after.objects < before.objects && --rounds > 0);
+    return after.garbage - first.garbage;
+}
+
 RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
 {
     rrcm_state *state = rrcm_state_of(heap);
-    size_t count;
+    size_t count, had_wrappers = state->wrappers;
     if (state->is_closed)
         return 0;
     /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
-    if (state->mrb->gc.state != MRB_GC_STATE_ROOT)
+    if (!rrcm_is_between_cycles(state->mrb))
         rrcm_full_gc(state->mrb);
     count = rrc_gc_collect(heap);
+    if (had_wrappers > 0)
+        count += rrcm_finish_wrappers(state);
     rrcm_begin_native(state);
     return count;
+}
+
+/* Garbage cycles through wrappers go by collections at once only. So before a wrapper gets a proxy there is one, when
+   the number of wrappers has doubled, and mruby's heap is not too large for it. */
+static void rrcm_collect_wrappers(rrcm_state *state)
+{
+    int is_first = state->most_wrappers == 0;
+    if (state->wrappers < state->most_wrappers)
+        return;
+    state->most_wrappers = (size_t)-1;      /* for wrappers that deallocs make */
+    if (!is_first)
+        rrc_mruby_collect(state->heap);
+    state->most_wrappers = 2 * state->wrappers + RRC_MRUBY_WRAPPERS
+                         + state->mrb->gc.live / RRCM_OBJECTS_OF_A_WRAPPER;
 }
 
 RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change)
@@ -1282,6 +1379,7 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
         rrcm_free_cell(cell);
         rrcm_raise_code(mrb, code);
     }
+    state->wrappers += (size_t)rrcm_is_wrapper(ob);
 }
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
@@ -1306,12 +1404,14 @@ static mrb_value rrcm_wrap_protected(mrb_state *mrb, void *data)
     struct RClass *klass;
     struct RData *object;
     rrcm_run_pending(state);
+    if (rrcm_is_wrapper(job->ob))
+        rrcm_collect_wrappers(state);
     cls = rrcm_class_of(state, job->ob, &klass);
     object = mrb_data_object_alloc(mrb, klass, NULL, &rrcm_proxy_type);
     cell = rrcm_live_cell(state, job->ob);      /* a dealloc may have made one just now */
     if (cell != NULL)
         return rrcm_object(cell);
-    rrcm_link_proxy(state, object, job->ob, cls, RRC_O);
+    rrcm_link_proxy(state, object, job->ob, cls, rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O);
     return mrb_obj_value(object);
 }
 
@@ -1323,6 +1423,8 @@ static mrb_value rrcm_init_protected(mrb_state *mrb, void *data)
     struct RClass *klass;
     mrb_value given;
     rrcm_run_pending(state);
+    if (rrcm_is_wrapper(job->ob))
+        rrcm_collect_wrappers(state);
     cls = rrcm_class_of(state, job->ob, &klass);
     given = mrb_obj_value(mrb_obj_class(mrb, job->self));
     if (!mrb_data_p(job->self) || !mrb_obj_is_kind_of(mrb, job->self, klass))
@@ -1915,6 +2017,7 @@ static mrb_value rrcm_script_stats(mrb_state *mrb, mrb_value self)
                                              mrb_int_value(mrb, (mrb_int)(number)))
     RRCM_STAT("objects", stats.objects);
     RRCM_STAT("links", stats.p_young + stats.p_old + stats.o_young + stats.o_old);
+    RRCM_STAT("wrappers", rrcm_state_of(heap)->wrappers);
     RRCM_STAT("values", rrcm_state_of(heap)->values.count);
     RRCM_STAT("tracked", stats.tracked);
     RRCM_STAT("weak", stats.weak);
@@ -2063,23 +2166,6 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap)
     return state->is_closed ? NULL : state->mrb;
 }
 
-/* Each proxy is disposed of. Returns whether there was one. */
-static int rrcm_dispose_all(rrcm_state *state)
-{
-    rrcm_chunk *chunk;
-    int i, has_parted = 0;
-    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
-        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
-            if (chunk->cells[i].kind == RRCM_PROXY) {
-                struct RData *object = chunk->cells[i].object;
-                rrcm_bury(&chunk->cells[i]);
-                if (object != NULL)
-                    object->data = (void *)(uintptr_t)rrcm_disposed;
-                has_parted = 1;
-            }
-    return has_parted;
-}
-
 /* While mruby still works: no proxy is left, and what C does not hold is deallocated, cycles of C
    included. So slots find what their objects own. */
 static void rrcm_part_proxies(rrcm_state *state)
@@ -2087,6 +2173,11 @@ static void rrcm_part_proxies(rrcm_state *state)
     int arena = mrb_gc_arena_save(state->mrb);
     int rounds = 10;                        /* slots can go on making objects, and proxies */
     rrc_stats before, after;
+    if (state->wrappers > 0) {
+        state->is_ending = 1;               /* a collection at once whose dead are all proxies: so tp_clear breaks */
+        rrc_gc_collect(state->heap);        /* foreign cycles */
+        state->is_ending = 0;
+    }
     rrcm_dispose_all(state);
     do {
         before = rrcm_stats(state);
@@ -2186,6 +2277,7 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     desc.anchor = rrcm_anchor;
     desc.edges = rrcm_edges;
     desc.describe = rrcm_describe;
+    desc.collects_at_once = 1;
     state->heap = rrc_heap_new(&desc);
     if (state->heap == NULL)
         rrcm_no_memory(mrb);

@@ -37,7 +37,7 @@ calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/   
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
 pending-errors    | /^static void rrcm_run_pending_after_call/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
-no-first-cycle    | s/if (state->mrb->gc.state != MRB_GC_STATE_ROOT)/if (0)/
+no-first-cycle    | s/^    if (!rrcm_is_between_cycles(state->mrb))$/    if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
 disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
@@ -52,6 +52,14 @@ the-question-holds | s/ \&\& mrb_basic_ptr(\*value) != view->state->asked)/)/
 no-locals         | s/^        rrcm_see_locals(view, proc->upper, env->stack, MRB_ENV_LEN(env));/        ;/
 no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals, "global ");/    ;/
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
+wrappers-have-o-links | s/rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O/RRC_O/
+wrappers-stay     | s/desc.collects_at_once = 1;/;/
+two-sweeps        | s/^        rrcm_root_wrappers(state);/        ;/
+major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
+wrappers-unfinished | s/count += rrcm_finish_wrappers(state);/;/
+wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
+wrappers-miscounted | s/^    state->wrappers -= .*/    ;/
+no-clear-at-the-end | s/^        state->is_ending = 1;  *\/\*.*/        state->is_ending = 0; \/*/
 no-detach         | s/^    rrcm_detach_all(state);/    ;/
 '
 
@@ -68,7 +76,7 @@ finds() {
         [ $test = random ] || more=$out/slots.o
         eval "${CC:-cc} $out/$test.o $more $out/nodes.o $out/unit.o $MRUBY_LIBS -o $out/$test" >"$out/log" 2>&1 || return 2
     done
-    timeout 60 "$out/random" 1 30 2000 >>"$out/log" 2>&1 || return 0
+    timeout 60 "$out/random" 1 60 2000 >>"$out/log" 2>&1 || return 0
     QUICK=1 timeout 60 "$out/test_mruby" >>"$out/log" 2>&1 || return 0
     return 1
 }

@@ -12,6 +12,16 @@
  *     Nodes.live               how many nodes there are
  *     Nodes.call(f, *args)     rrc_mruby_call
  *     Nodes.native(bytes)      rrc_mruby_native_bytes
+ *
+ *     Wrapper.new(id)          a node that is the wrapper of a foreign object; Nodes.wrapper(id): made by C;
+ *                              Touching.new(id): with RRC_TPFLAGS_TOUCHES, for which refer and take call rrc_touch
+ *     w.refer(i, other)        the foreign object refers to that of the other, or to none (nil); nobody is told
+ *     w.referred(i)            the Wrapper of what it refers to
+ *     Nodes.take(w)            foreign code takes a reference; Nodes.drop: drops all that was taken, or Nodes.drop(i)
+ *     Nodes.taken(i)           the Wrapper of what was taken i-th
+ *     Nodes.note(w)            foreign code has a weak reference; Nodes.retake: takes by it. Returns whether it can
+ *     Nodes.taker              an object whose dfree does the same
+ *     Nodes.foreigners         how many foreign objects there are
  */
 #define RRC_MRUBY_IMPLEMENTATION
 #include "nodes.h"
@@ -24,7 +34,7 @@
 void (*node_freed)(int id);
 long memory_hiccup, memory_after = -1;
 int memory_stress;
-static int live;
+static int live, foreign_live;
 
 /* ---- memory ---- */
 
@@ -101,12 +111,55 @@ static const rrc_member node_members[] = {
     { NULL, 0 }
 };
 
-static void node_dealloc(rrc_heap *heap, rrc_object *ob)
+static void foreign_drop(foreign *f)
 {
-    node *n = (node *)ob;
+    int i;
+    if (--f->count > 0)
+        return;
+    for (i = 0; i < FOREIGN; i++)
+        foreign_set(&f->field[i], NULL);
+    foreign_live--;
+    free(f);
+}
+
+void foreign_set(foreign **place, foreign *to)
+{
+    foreign *old = *place;
+    if (to != NULL)
+        to->count++;
+    *place = to;
+    if (old != NULL)
+        foreign_drop(old);
+}
+
+int foreign_count(void)
+{
+    return foreign_live;
+}
+
+/* What foreign code refers to weakly. */
+static foreign *noted;
+
+static void drop_fields(rrc_heap *heap, node *n)
+{
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_CLEAR(heap, n->field[i]);
+    for (i = 0; n->of != NULL && i < FOREIGN; i++)
+        foreign_set(&n->of->field[i], NULL);
+}
+
+static void node_dealloc(rrc_heap *heap, rrc_object *ob)
+{
+    node *n = (node *)ob;
+    if (n->of != NULL) {
+        if (noted == n->of)
+            noted = NULL;
+        n->of->wrapper = NULL;
+        foreign_drop(n->of);
+        n->of = NULL;
+    }
+    drop_fields(heap, n);
     live--;
     if (node_freed != NULL)
         node_freed(n->id);
@@ -130,6 +183,30 @@ static void node_finalize(rrc_heap *heap, rrc_object *ob)
     rrc_mruby_protect(heap, call_finalized, ob, NULL);
 }
 
+static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *ob)
+{
+    (void)heap;
+    return ((node *)ob)->of != NULL ? ((node *)ob)->of->count - 1 : 0;
+}
+
+static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
+{
+    const node *n = (node *)ob;
+    int i;
+    for (i = 0; i < FIELDS; i++)
+        RRC_VISIT(n->field[i]);
+    for (i = 0; n->of != NULL && i < FOREIGN; i++)
+        if (n->of->field[i] != NULL && n->of->field[i]->wrapper != NULL)
+            RRC_VISIT(&n->of->field[i]->wrapper->head);
+    return 0;
+}
+
+static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
+{
+    drop_fields(heap, (node *)ob);
+    return 0;
+}
+
 #define NODE_TYPE(variable, name, flags, finalize, members) \
     const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
                                 .tp_basicsize = sizeof(node), .tp_flags = flags, .tp_dealloc = node_dealloc, \
@@ -137,6 +214,13 @@ static void node_finalize(rrc_heap *heap, rrc_object *ob)
 NODE_TYPE(node_type, "Node", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
 static NODE_TYPE(finalized_type, "Finalized", RRC_TPFLAGS_HAVE_GC, node_finalize, node_members);
 static NODE_TYPE(loose_type, "Loose", 0, NULL, NULL);
+#define WRAPPER_TYPE(variable, name, flags) \
+    const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
+                                .tp_basicsize = sizeof(node), .tp_flags = RRC_TPFLAGS_HAVE_GC | (flags), \
+                                .tp_dealloc = node_dealloc, .tp_traverse = wrapper_traverse, \
+                                .tp_clear = wrapper_clear, .tp_outside = wrapper_outside }
+WRAPPER_TYPE(wrapper_type, "Wrapper", 0);
+static WRAPPER_TYPE(touching_type, "Touching", RRC_TPFLAGS_TOUCHES);
 
 node *node_make(rrc_heap *heap, const rrc_type *type, int id)
 {
@@ -146,6 +230,11 @@ node *node_make(rrc_heap *heap, const rrc_type *type, int id)
         return NULL;
     n->id = id;
     live++;
+    if (type->tp_outside != NULL && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
+        n->of->count = 1;
+        n->of->wrapper = n;
+        foreign_live++;
+    }
     if (is_tracked && rrc_gc_track(heap, &n->head) != RRC_OK) {
         rrc_decref(heap, &n->head);
         return NULL;
@@ -158,14 +247,15 @@ int node_count(void)
     return live;
 }
 
+static void drop_taken(void);
+
 void node_forget_all(void)
 {
-    live = 0;
+    drop_taken();
+    live = foreign_live = 0;
 }
 
 /* ---- their classes ---- */
-
-static const rrc_mruby_class AnyNode;
 
 static rrc_object **place_of(mrb_state *mrb, rrc_object *ob, mrb_int i)
 {
@@ -181,6 +271,8 @@ static rrc_object *make(const rrc_mruby_args *a, const rrc_type *type)
 static rrc_object *make_node(const rrc_mruby_args *a) { return make(a, &node_type); }
 static rrc_object *make_finalized(const rrc_mruby_args *a) { return make(a, &finalized_type); }
 static rrc_object *make_loose(const rrc_mruby_args *a) { return make(a, &loose_type); }
+static rrc_object *make_wrapper(const rrc_mruby_args *a) { return make(a, &wrapper_type); }
+static rrc_object *make_touching(const rrc_mruby_args *a) { return make(a, &touching_type); }
 
 static mrb_value get_field(const rrc_mruby_args *a)
 {
@@ -230,6 +322,39 @@ static mrb_value tell(const rrc_mruby_args *a)
     return result;
 }
 
+/* What a library does that tells of its references. */
+static void touch(rrc_heap *heap, const foreign *of)
+{
+    if (of != NULL && of->wrapper != NULL && of->wrapper->head.ob_type == &touching_type)
+        rrc_touch(heap, &of->wrapper->head);
+}
+
+static foreign **foreign_field(const rrc_mruby_args *a)
+{
+    mrb_state *mrb = a->mrb;
+    mrb_int i = a->arg[0].integer;
+    if (((node *)a->ob)->of == NULL || i < 0 || i >= FOREIGN)
+        mrb_raise(mrb, E_INDEX_ERROR, "no such field");
+    return &((node *)a->ob)->of->field[i];
+}
+
+static mrb_value refer(const rrc_mruby_args *a)
+{
+    foreign **place = foreign_field(a), *to = NULL;
+    if (!mrb_nil_p(a->arg[1].value))
+        to = ((node *)rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode))->of;
+    touch(a->heap, to);
+    foreign_set(place, to);
+    return a->self;
+}
+
+static mrb_value wrapper_of(rrc_heap *heap, const foreign *f)
+{
+    return rrc_mruby_wrap(heap, f != NULL && f->wrapper != NULL ? &f->wrapper->head : NULL);
+}
+
+static mrb_value referred(const rrc_mruby_args *a) { return wrapper_of(a->heap, *foreign_field(a)); }
+
 static void close_node(rrc_heap *heap, rrc_object *ob)
 {
     RRC_CLEAR(heap, ((node *)ob)->field[0]);
@@ -238,14 +363,19 @@ static void close_node(rrc_heap *heap, rrc_object *ob)
 static const rrc_mruby_method
     any_methods[] = { { "[]", get_field, "i" }, { "[]=", set_field, "io" }, { "id", get_id, NULL },
         { "move", move_field, "ioi" }, { "tell", tell, "zi|fo" }, { "wrong", tell, "zx" },
-        { "too_many", tell, "ooooooooo" }, { NULL, NULL, NULL } },
+        { "too_many", tell, "ooooooooo" }, { "refer", refer, "io" }, { "referred", referred, "i" },
+        { NULL, NULL, NULL } },
     any_class_methods[] = { { "tell", tell, "zifo" }, { NULL, NULL, NULL } };
 
-static const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,
-                                         .class_methods = any_class_methods, .close = close_node };
+const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,
+                                  .class_methods = any_class_methods, .close = close_node };
 const rrc_mruby_class NodeClass = { .type = &node_type, .base = &AnyNode, .make = make_node, .arguments = "i" };
 static const rrc_mruby_class Finalized = { .type = &finalized_type, .base = &AnyNode, .make = make_finalized,
                                            .arguments = "i" };
+static const rrc_mruby_class WrapperClass = { .type = &wrapper_type, .base = &AnyNode, .make = make_wrapper,
+                                              .arguments = "i" };
+static const rrc_mruby_class Touching = { .type = &touching_type, .base = &AnyNode, .make = make_touching,
+                                          .arguments = "i" };
 static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .make = make_loose, .arguments = "i" };
 
 /* ---- the module ---- */
@@ -296,6 +426,104 @@ static mrb_value release(mrb_state *mrb, mrb_value self)
         if (held_obs[--held_count] != NULL)
             rrc_decref(rrc_mruby_heap(mrb), held_obs[held_count]);
     return self;
+}
+
+/* ---- foreign code ---- */
+
+enum { TAKEN = 100 };
+static foreign *taken[TAKEN];
+
+static void take_foreign(foreign *f)
+{
+    int i = 0;
+    while (i < TAKEN && taken[i] != NULL)
+        i++;
+    if (i < TAKEN)
+        foreign_set(&taken[i], f);
+}
+
+static mrb_value new_wrapper(mrb_state *mrb, mrb_value self)
+{
+    rrc_heap *heap = rrc_mruby_heap(mrb);
+    mrb_int id;
+    (void)self;
+    mrb_get_args(mrb, "i", &id);
+    return rrc_mruby_wrap_new(heap, (rrc_object *)node_make(heap, &wrapper_type, (int)id));
+}
+
+static foreign *foreign_of(mrb_state *mrb)
+{
+    foreign *of = ((node *)rrc_mruby_unwrap(mrb, mrb_get_arg1(mrb), &AnyNode))->of;
+    if (of == NULL)
+        mrb_raise(mrb, E_TYPE_ERROR, "no Wrapper");
+    return of;
+}
+
+static mrb_value take(mrb_state *mrb, mrb_value self)
+{
+    foreign *of = foreign_of(mrb);
+    touch(rrc_mruby_heap(mrb), of);
+    take_foreign(of);
+    return self;
+}
+
+static mrb_value get_taken(mrb_state *mrb, mrb_value self)
+{
+    mrb_int i;
+    (void)self;
+    mrb_get_args(mrb, "i", &i);
+    return wrapper_of(rrc_mruby_heap(mrb), taken[i]);
+}
+
+static void drop_taken(void)
+{
+    int i;
+    for (i = 0; i < TAKEN; i++)
+        foreign_set(&taken[i], NULL);
+}
+
+static mrb_value drop(mrb_state *mrb, mrb_value self)
+{
+    mrb_int i;
+    if (mrb_get_args(mrb, "|i", &i) == 0)
+        drop_taken();
+    else
+        foreign_set(&taken[i], NULL);
+    return self;
+}
+
+static mrb_value note_weakly(mrb_state *mrb, mrb_value self)
+{
+    noted = foreign_of(mrb);
+    return self;
+}
+
+static mrb_value retake(mrb_state *mrb, mrb_value self)
+{
+    (void)mrb, (void)self;
+    if (noted != NULL)
+        take_foreign(noted);
+    return mrb_bool_value(noted != NULL);
+}
+
+static void taker_swept(mrb_state *mrb, void *data)
+{
+    (void)mrb, (void)data;
+    if (noted != NULL)
+        take_foreign(noted);
+}
+static const mrb_data_type taker_type = { "taker", taker_swept };
+
+static mrb_value new_taker(mrb_state *mrb, mrb_value self)
+{
+    (void)self;
+    return mrb_obj_value(mrb_data_object_alloc(mrb, mrb->object_class, &noted, &taker_type));
+}
+
+static mrb_value count_foreigners(mrb_state *mrb, mrb_value self)
+{
+    (void)self;
+    return mrb_int_value(mrb, foreign_live);
 }
 
 static mrb_value count_live(mrb_state *mrb, mrb_value self)
@@ -354,7 +582,10 @@ mrb_state *nodes_open(void)
         { "proxy", new_proxy, MRB_ARGS_REQ(1) }, { "hold", hold, MRB_ARGS_REQ(1) },
         { "held", held, MRB_ARGS_REQ(1) }, { "adopt", adopt, MRB_ARGS_REQ(1) }, { "release", release, MRB_ARGS_NONE() },
         { "live", count_live, MRB_ARGS_NONE() }, { "call", call_back, MRB_ARGS_ANY() },
-        { "native", native, MRB_ARGS_REQ(1) } };
+        { "native", native, MRB_ARGS_REQ(1) }, { "wrapper", new_wrapper, MRB_ARGS_REQ(1) },
+        { "take", take, MRB_ARGS_REQ(1) }, { "taken", get_taken, MRB_ARGS_REQ(1) }, { "drop", drop, MRB_ARGS_OPT(1) },
+        { "note", note_weakly, MRB_ARGS_REQ(1) }, { "retake", retake, MRB_ARGS_NONE() },
+        { "taker", new_taker, MRB_ARGS_NONE() }, { "foreigners", count_foreigners, MRB_ARGS_NONE() } };
     mrb_state *mrb;
     struct RClass *module;
     size_t i;
@@ -365,10 +596,14 @@ mrb_state *nodes_open(void)
     mrb_state_atexit(mrb, forget_newest);
     arena = mrb_gc_arena_save(mrb);
     held_count = 0;
+    noted = NULL;
+    drop_taken();                           /* (of the mrb_state before) */
     hiccup_random = 1;
     rrc_mruby_define_class(mrb, NULL, &NodeClass);
     rrc_mruby_define_class(mrb, NULL, &Finalized);
     rrc_mruby_define_class(mrb, NULL, &Loose);
+    rrc_mruby_define_class(mrb, NULL, &WrapperClass);
+    rrc_mruby_define_class(mrb, NULL, &Touching);
     module = mrb_define_module(mrb, "Nodes");
     for (i = 0; i < sizeof functions / sizeof *functions; i++)
         mrb_define_module_function(mrb, module, functions[i].name, functions[i].function,

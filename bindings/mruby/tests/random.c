@@ -23,10 +23,10 @@
 
 enum { THINGS = 60 };
 
-/* What is in a place. C objects have fields in C; those that a script made (P links) have
-   places in mruby, too. The others are values of mruby: an array; a proc, a string or a
-   plain object that reaches one. */
-typedef enum kind { NOTHING, C_PROXY, C_MADE, ARRAY, PROC, STRING, OBJECT, KINDS } kind;
+/* What is in a place. C objects have fields in C; those that a script made, and wrappers (P links), have
+   places in mruby, too. The foreign object of a wrapper refers to those of others. The others are values of
+   mruby: an array; a proc, a string or a plain object that reaches one. */
+typedef enum kind { NOTHING, C_PROXY, C_MADE, C_WRAPPER, ARRAY, PROC, STRING, OBJECT, KINDS } kind;
 
 typedef struct thing {
     kind        kind;
@@ -35,10 +35,13 @@ typedef struct thing {
     mrb_value   value;              /* of the others */
     int         c_edges[FIELDS];    /* things, or -1 */
     int         host_edges[FIELDS];
+    int         foreign_edges[FOREIGN];
     int         c_roots;            /* references of C's own */
     rrc_object *c_root_obs[4];
     int         host_root;
+    foreign    *taken;              /* what foreign code holds of a wrapper, or NULL */
     int         is_reachable;
+    int         is_kept;            /* reachable, or from a wrapper that has not been collected yet */
 } thing;
 
 static mrb_state *mrb;
@@ -66,7 +69,7 @@ static int below(int n)
     return (int)((random_state >> 33) % (uint64_t)n);
 }
 
-static int is_c(const thing *t) { return t->kind == C_PROXY || t->kind == C_MADE; }
+static int is_c(const thing *t) { return t->kind == C_PROXY || t->kind == C_MADE || t->kind == C_WRAPPER; }
 static int has_host_places(const thing *t)
 {
     return t->kind != NOTHING && t->kind != C_PROXY && t->kind != STRING;
@@ -74,29 +77,41 @@ static int has_host_places(const thing *t)
 
 /* ---- the oracle ---- */
 
-static void reach(int i)
+static void reach(int i, int is_kept)
 {
-    thing *t = &things[i];
+    thing *t = i >= 0 ? &things[i] : NULL;
     int k;
-    if (t->is_reachable)
+    if (t == NULL || (is_kept ? t->is_kept : t->is_reachable))
         return;
-    t->is_reachable = 1;
+    if (is_kept)
+        t->is_kept = 1;
+    else
+        t->is_reachable = 1;
     for (k = 0; k < FIELDS; k++) {
-        if (t->c_edges[k] >= 0)
-            reach(t->c_edges[k]);
-        if (t->host_edges[k] >= 0)
-            reach(t->host_edges[k]);
+        reach(t->c_edges[k], is_kept);
+        reach(t->host_edges[k], is_kept);
     }
+    for (k = 0; k < FOREIGN; k++)
+        reach(t->foreign_edges[k], is_kept);
+}
+
+/* Does a wrapper still have its proxy? Then foreign code can have it back, with all that it reaches. */
+static int can_come_back(const thing *t)
+{
+    return t->kind == C_WRAPPER && !t->is_dead && rrc_to_obj(heap, t->ob) != NULL;
 }
 
 static void find_reachable(void)
 {
     int i;
     for (i = 0; i < THINGS; i++)
-        things[i].is_reachable = 0;
+        things[i].is_reachable = things[i].is_kept = 0;
     for (i = 0; i < THINGS; i++)
-        if (things[i].kind != NOTHING && (things[i].c_roots > 0 || things[i].host_root))
-            reach(i);
+        if (things[i].kind != NOTHING && (things[i].c_roots > 0 || things[i].host_root || things[i].taken != NULL))
+            reach(i, 0);
+    for (i = 0; i < THINGS; i++)
+        if (things[i].is_reachable || can_come_back(&things[i]))
+            reach(i, 1);
 }
 
 /* ---- deaths ---- */
@@ -130,7 +145,7 @@ static mrb_value places_of(int i)
     switch (t->kind) {
     case ARRAY: return t->value;
     case PROC: return mrb_funcall(mrb, t->value, "call", 0);
-    case C_MADE: return mrb_iv_get(mrb, value_of(i), places_name);
+    case C_MADE: case C_WRAPPER: return mrb_iv_get(mrb, value_of(i), places_name);
     default: return mrb_iv_get(mrb, t->value, places_name);
     }
 }
@@ -187,10 +202,15 @@ static void make(int i, kind what)
     t->kind = what;
     for (k = 0; k < FIELDS; k++)
         t->c_edges[k] = t->host_edges[k] = -1;
-    if (t->kind == C_MADE) {
-        mrb_value id = mrb_int_value(mrb, i), places;
-        mrb_value self = mrb_obj_new(mrb, mrb_class_get(mrb, "Node"), 1, &id);
-        t->ob = rrc_mruby_unwrap(mrb, self, &NodeClass);
+    for (k = 0; k < FOREIGN; k++)
+        t->foreign_edges[k] = -1;
+    if (t->kind == C_MADE || t->kind == C_WRAPPER) {
+        mrb_value id = mrb_int_value(mrb, i), places, self;
+        if (t->kind == C_WRAPPER && below(2))
+            self = rrc_mruby_wrap_new(heap, (rrc_object *)node_make(heap, &wrapper_type, i));
+        else
+            self = mrb_obj_new(mrb, mrb_class_get(mrb, t->kind == C_MADE ? "Node" : "Wrapper"), 1, &id);
+        t->ob = rrc_mruby_unwrap(mrb, self, &AnyNode);
         places = new_places(t);
         DATA_PTR(mrb_ary_ref(mrb, places, FIELDS)) = NULL;
         mrb_iv_set(mrb, self, places_name, places);
@@ -253,6 +273,24 @@ static void let_go(int i)
     hold_in_host(i, 0);
 }
 
+/* Foreign code takes a reference, and drops it. (By a weak reference of its own, if need be.) */
+static void take(int i)
+{
+    if (things[i].taken == NULL && can_come_back(&things[i]))
+        foreign_set(&things[i].taken, ((node *)things[i].ob)->of);
+}
+
+static void drop(int i)
+{
+    foreign_set(&things[i].taken, NULL);
+}
+
+static void set_foreign_edge(int from, int k, int to)
+{
+    foreign_set(&((node *)things[from].ob)->of->field[k], to >= 0 ? ((node *)things[to].ob)->of : NULL);
+    things[from].foreign_edges[k] = to;
+}
+
 static void set_c_edge(int from, int k, int to)
 {
     node *n = (node *)things[from].ob;
@@ -296,7 +334,7 @@ static void check_thing(int i)
     require(!t->is_dead);
     if (is_c(t)) {
         mrb_value value = value_of(i);
-        require(rrc_mruby_unwrap(mrb, value, &NodeClass) == t->ob && ((const node *)t->ob)->id == i);
+        require(rrc_mruby_unwrap(mrb, value, &AnyNode) == t->ob && ((const node *)t->ob)->id == i);
         require(mrb_ptr(value) == mrb_ptr(value_of(i)));
         for (k = 0; k < FIELDS; k++) {
             rrc_object *ob = ((const node *)t->ob)->field[k];
@@ -304,6 +342,11 @@ static void check_thing(int i)
             if (ob != NULL)
                 require(mrb_ptr(rrc_mruby_wrap(heap, ob)) == mrb_ptr(value_of(t->c_edges[k])));
         }
+    }
+    for (k = 0; t->kind == C_WRAPPER && k < FOREIGN; k++) {
+        const foreign *to = ((const node *)t->ob)->of->field[k];
+        require((to == NULL) == (t->foreign_edges[k] < 0));
+        require(to == NULL || to == ((const node *)things[t->foreign_edges[k]].ob)->of);
     }
     if (t->kind == STRING)
         require(mrb_string_p(t->value) && RSTRING_LEN(t->value) == 4);
@@ -321,7 +364,7 @@ static void check_deaths(void)
 {
     int i;
     for (i = 0; i < THINGS; i++)
-        if (things[i].is_reachable)
+        if (things[i].is_reachable || things[i].is_kept)
             require(!things[i].is_dead);
 }
 
@@ -330,7 +373,7 @@ static void forget_dead(void)
 {
     int i;
     for (i = 0; i < THINGS; i++)
-        if (!things[i].is_reachable && (things[i].is_dead || things[i].kind == STRING))
+        if (!things[i].is_kept && (things[i].is_dead || things[i].kind == STRING))
             things[i].kind = NOTHING;
 }
 
@@ -350,13 +393,26 @@ static void collect_all(void)
 static void change(void)
 {
     int a = some_reachable(), b = some_reachable(), k = below(FIELDS), l = below(FIELDS);
-    int free_place = below(THINGS);
+    int free_place = below(THINGS), weak = below(THINGS);
     if (things[free_place].kind == NOTHING && below(3) == 0) {
         make(free_place, (kind)(1 + below(KINDS - 1)));
         return;
     }
+    if (below(20) == 0)
+        take(weak);
+    if (below(10) == 0)
+        drop(weak);
     if (a < 0)
         return;
+    if (things[a].kind == C_WRAPPER && below(3) == 0) {
+        if (below(3) == 0)
+            take(a);
+        else if (below(4) == 0)
+            set_foreign_edge(a, k % FOREIGN, -1);
+        else if (things[b].kind == C_WRAPPER)
+            set_foreign_edge(a, k % FOREIGN, b);
+        return;
+    }
     switch (below(9)) {
     case 0: hold_in_host(a, 1); break;
     case 1:
@@ -439,7 +495,14 @@ static void collector_works(void)
     case 0: if (step_rarity == 0) rrc_mruby_step(heap); break;
     case 1:
     case 2: if (nodes_can_interrupt(mrb)) mrb_full_gc(mrb); break;
-    case 3: if (step_rarity == 0 && below(3) == 0) rrc_mruby_collect(heap); break;
+    case 3:
+        if (step_rarity == 0 && below(3) == 0) {
+            if (below(3) > 0)
+                rrc_mruby_collect(heap);
+            else
+                rrc_gc_collect(heap);       /* perhaps in the midst of one of mruby's */
+        }
+        break;
     case 4: if (below(3) == 0) toggle_generational(); break;
     default: mrb_incremental_gc(mrb); break;
     }
@@ -493,6 +556,8 @@ static void run(unsigned long steps)
     for (i = 0; i < THINGS; i++)
         while (things[i].c_roots > 0)
             release_in_c(i);
+    for (i = 0; i < THINGS; i++)
+        drop(i);
     if (was_stressed) {                     /* let go of all the rest; else end with it alive */
         for (i = 0; i < THINGS; i++) {
             mrb_ary_set(mrb, roots, i, mrb_nil_value());
@@ -503,7 +568,7 @@ static void run(unsigned long steps)
         require(node_count() == 0);
     }
     mrb_close(mrb);
-    require(node_count() == 0);
+    require(node_count() == 0 && foreign_count() == 0);
 }
 
 int main(int argc, char **argv)

@@ -42,10 +42,11 @@ static void open_vm(void)
 /* Whatever a test did: in the end nothing is left. */
 static void close_vm(void)
 {
-    run("Nodes.release; Rawrefcount.collect; Rawrefcount.collect; Rawrefcount.check");
+    run("Nodes.release; Nodes.drop; Rawrefcount.collect; Rawrefcount.collect; Rawrefcount.check");
     check_int(node_count(), 0);
     mrb_close(mrb);
     check_int(node_count(), 0);
+    check_int(foreign_count(), 0);
 }
 
 /* Run a script in each mode of mruby's collector, also when it is always at work. */
@@ -861,6 +862,178 @@ static void deallocs_after_the_end_read_nothing(void)
 }
 
 /* What a dealloc's call raises is not left for the next method to raise. */
+/* ---- wrappers of foreign objects ---- */
+
+static void foreign_code_holds_a_wrapper(void)
+{
+    everywhere("class Wrapper; attr_accessor :note, :action; end\n"
+               "2.times do |made_by_c|\n"
+               "  apart { w = made_by_c == 1 ? Nodes.wrapper(1) : Wrapper.new(1)\n"
+               "          w.note = 'kept'; w.action = -> { w.note + '!' }; w[0] = -> { w.id }; Nodes.take(w) }\n"
+               "  3.times { GC.start; Rawrefcount.step; GC.start; Rawrefcount.collect; Rawrefcount.check }\n"
+               "  apart { w = Nodes.taken(0)\n"
+               "          equal [w.id, w.note, w.action.call, w[0].call], [1, 'kept', 'kept!', 1] }\n"
+               "  Nodes.drop; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]\n"
+               "end");
+}
+
+static void a_store_and_its_action(void)
+{
+    everywhere("def pair(i) = apart {\n"
+               "  store, action = Wrapper.new(i), Nodes.wrapper(i + 1)\n"
+               "  store.refer(0, action); action[0] = mention(store)\n"
+               "}\n"
+               "pair(1)\n"
+               "5.times { Rawrefcount.step; GC.start; Node.new(9) }\n"
+               "equal Nodes.foreigners, 2\n"
+               "equal Rawrefcount.stats[:wrappers], 2\n"
+               "Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]\n"
+               "equal Rawrefcount.stats[:wrappers], 0\n"
+               "1000.times { |i| pair(i) }\n"
+               "Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]\n"
+               "apart { a, b = Wrapper.new(1), Wrapper.new(2); a.refer(0, b); b.refer(1, a); a.refer(1, a) }\n"
+               "Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]\n"
+               "Rawrefcount.check");
+}
+
+static void a_store_stays_for_its_action(void)
+{
+    everywhere("apart { store, action = Wrapper.new(1), Wrapper.new(2)\n"
+               "        store.refer(0, action); action[0] = mention(store); Nodes.take(action) }\n"
+               "3.times { Rawrefcount.collect; Rawrefcount.step; GC.start; Rawrefcount.check }\n"
+               "apart { store = Nodes.taken(0)[0].call; equal [store.id, store.referred(0).id], [1, 2] }\n"
+               "equal Nodes.foreigners, 2\n"
+               "apart { Nodes.take(Nodes.taken(0)[0].call); Nodes.drop(0) }\n"
+               "3.times { Rawrefcount.collect; Rawrefcount.step; GC.start; Rawrefcount.check }\n"
+               "apart { equal Nodes.taken(1).referred(0)[0].call.id, 1 }\n"
+               "Nodes.drop; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
+}
+
+static void taken_and_dropped_silently(void)
+{
+    everywhere("class Wrapper; attr_accessor :note; end\n"
+               "apart { 50.times { |i| w = Wrapper.new(i); w.note = i.to_s; w[0] = mention(w); Nodes.take(w) } }\n"
+               "50.times do |i|\n"
+               "  apart { w = Nodes.taken(i); Nodes.note(w); equal [w.id, w.note], [i, i.to_s] }\n"
+               "  Nodes.drop(i)\n"
+               "  i % 2 == 0 ? Rawrefcount.step : GC.start\n"
+               "  equal Nodes.retake, true\n"
+               "  i % 5 == 0 ? Rawrefcount.collect : GC.start\n"
+               "  Rawrefcount.check\n"
+               "end\n"
+               "50.times { |i| apart { w = Nodes.taken(i); equal [w.id, w.note, w[0].call.id], [i, i.to_s, i] } }\n"
+               "Nodes.drop; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
+}
+
+static void what_is_taken_after_a_collection_stays(void)
+{
+    everywhere("class Wrapper; attr_accessor :note; end\n"
+               "w = Wrapper.new(1)\n"
+               "w.note = 'kept'; w[0] = mention(w)\n"
+               "Nodes.note(w)\n"
+               "Nodes.taker\n"
+               "3.times { Rawrefcount.collect }\n"
+               "w = nil\n"
+               "GC.start; GC.start\n"
+               "apart { equal Nodes.taken(0).id, 1 }; Nodes.drop; GC.start\n"
+               "equal Nodes.retake, true\n"
+               "GC.start; Rawrefcount.collect\n"
+               "apart { equal [Nodes.taken(0).note, Nodes.taken(0)[0].call.id], ['kept', 1] }");
+}
+
+/* Foreign code takes by a weak reference what has just died: its proxy is gone. */
+static void taken_too_late(void)
+{
+    everywhere("class Wrapper; attr_accessor :note; end\n"
+               "apart { w, x = Wrapper.new(1), Wrapper.new(2); w.note = 'lost'; x.note = 'lost'; w[0] = mention(w)\n"
+               "        w.refer(0, x); x.refer(0, w); Nodes.note(w); Nodes.taker }\n"
+               "3.times { Rawrefcount.collect; Rawrefcount.step; GC.start; Rawrefcount.check }\n"
+               "apart { w = Nodes.taken(0); equal w.id, 1 if w }\n"
+               "Nodes.drop; Rawrefcount.collect; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
+}
+
+/* A collection of the header's own, which begins in the midst of mruby's or when a major one is due, has two sweeps. In
+   the first one a dfree of the program makes foreign code take what is then not rooted. */
+static void taken_in_a_sweep(void)
+{
+    int is_generational;
+    for (is_generational = 0; is_generational < 2; is_generational++) {
+        unit_context("%s: ", is_generational ? "generational" : "incremental");
+        open_vm();
+        run("class Wrapper; attr_accessor :note; end");
+        run(is_generational ? "GC.generational_mode = true" : "GC.generational_mode = false");
+        run("apart { w = $w = Wrapper.new(1); w.note = 'kept'; w[0] = mention(w)\n"
+            "        Nodes.note(w); $taker = Nodes.taker }\n"
+            "Rawrefcount.collect");
+        if (is_generational) {
+            mrb->gc.majorgc_old_threshold = 0;
+            mrb_incremental_gc(mrb);
+            check(mrb->gc.full);
+            run("$w = $taker = nil");
+        } else {
+            mrb->gc.step_ratio = 1;
+            run("$w = $taker = nil");
+            collect_until(MRB_GC_STATE_MARK);
+        }
+        rrc_gc_collect(heap);
+        run("apart { equal [Nodes.taken(0).note, Nodes.taken(0)[0].call.id], ['kept', 1] }");
+        run("Nodes.drop; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
+        close_vm();
+    }
+    unit_context("%s", "");
+}
+
+static void wrappers_in_a_loop(void)
+{
+    everywhere("most = 0\n"
+               "10_000.times do |i|\n"
+               "  store, action = Wrapper.new(i), Nodes.wrapper(i)\n"
+               "  store.refer(0, action); action[0] = mention(store)\n"
+               "  most = Nodes.foreigners if Nodes.foreigners > most\n"
+               "end\n"
+               "raise most.to_s unless most < 5000");
+}
+
+/* Without a library that tells, even what nobody else refers to waits for a collection at once. */
+static void a_library_that_tells(void)
+{
+    everywhere("def pair(type) = apart {\n"
+               "  s, a = type.new(1), type.new(2)\n"
+               "  s.refer(0, a); a[0] = mention(s)\n"
+               "}\n"
+               "def work = 4.times { Rawrefcount.step; GC.start; GC.start; Node.new(9); Rawrefcount.check }\n"
+               "pair(Touching); apart { Touching.new(1) }; work; equal Nodes.foreigners, 0\n"
+               "apart { t = Touching.new(3); t[0] = mention(t); Nodes.take(t) }\n"
+               "work; apart { equal Nodes.taken(0)[0].call.id, 3 }; Nodes.drop; work; equal Nodes.foreigners, 0\n"
+               "pair(Wrapper); apart { Wrapper.new(1) }; work; equal Nodes.foreigners, 3\n"
+               "Rawrefcount.collect; equal Nodes.foreigners, 0");
+}
+
+static void disposal_of_a_wrapper(void)
+{
+    everywhere("w = Wrapper.new(1)\n"
+               "Nodes.take(w); w.dispose\n"
+               "equal [w.disposed?, Nodes.live, Nodes.foreigners, Nodes.taken(0)], [true, 0, 1, nil]\n"
+               "equal Rawrefcount.stats[:wrappers], 0");
+}
+
+static void the_end_with_wrappers(void)
+{
+    int is_dropped;
+    for (is_dropped = 0; is_dropped < 2; is_dropped++) {
+        open_vm();
+        run("class Wrapper; attr_accessor :note; end\n"
+            "100.times { |i| s, a = Wrapper.new(i), Nodes.wrapper(i); s.refer(0, a); a[0] = mention(s); s.note = a\n"
+            "                i % 3 == 0 ? Nodes.take(s) : a.refer(0, s) }\n"
+            "$kept = Wrapper.new(1); $kept[0] = -> { $kept }; Nodes.take($kept)");
+        if (is_dropped)
+            run("Nodes.drop");
+        mrb_close(mrb);
+        check_int(node_count(), 0);
+        check_int(foreign_count(), is_dropped ? 0 : 2 * 34 + 1);
+    }
+}
+
 static void errors_of_pending_deallocs_are_reported(void)
 {
     rrc_object *callback, *reader;
@@ -919,7 +1092,11 @@ static void lack_of_memory(void)
             "  Rawrefcount.step\n"
             "  150.times { |i| x[2] = Nodes.proxy(i) }\n"
             "  Nodes.call(->(x) { x }, w)\n"
+            "  s, a = Wrapper.new(3), Nodes.wrapper(4)\n"
+            "  s.refer(0, a); a[0] = mention(s); Nodes.take(s); s = a = nil\n"
             "  Rawrefcount.collect\n"
+            "  equal Nodes.taken(0).referred(0)[0].call.id, 3\n"
+            "  Nodes.drop; Rawrefcount.collect\n"
             "end");
         memory_after = after;
         mrb_funcall(mrb, mrb_top_self(mrb), "all", 0);
@@ -974,7 +1151,10 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),
            UNIT(deallocs_of_what_is_let_go_find_all), UNIT(deallocs_at_the_end_read_all),
            UNIT(deallocs_after_the_end_read_nothing), UNIT(errors_of_pending_deallocs_are_reported),
-           UNIT(a_value_gets_no_proxy),
+           UNIT(a_value_gets_no_proxy), UNIT(foreign_code_holds_a_wrapper), UNIT(a_store_and_its_action),
+           UNIT(a_store_stays_for_its_action), UNIT(taken_and_dropped_silently),
+           UNIT(what_is_taken_after_a_collection_stays), UNIT(taken_too_late), UNIT(taken_in_a_sweep), UNIT(wrappers_in_a_loop), UNIT(a_library_that_tells),
+           UNIT(disposal_of_a_wrapper), UNIT(the_end_with_wrappers),
            UNIT(two_vms), UNIT(lack_of_memory), UNIT(a_dealloc_that_raises));
 
 extern const unit_group slots_group;            /* slots.c */
