@@ -952,6 +952,12 @@ static void taken_too_late(void)
                "Nodes.drop; Rawrefcount.collect; Rawrefcount.collect; equal [Nodes.live, Nodes.foreigners], [0, 0]");
 }
 
+#if MRUBY_RELEASE_NO >= 30300
+#define OLD_THRESHOLD oldgen_threshold
+#else
+#define OLD_THRESHOLD majorgc_old_threshold
+#endif
+
 /* A collection of the header's own, which begins in the midst of mruby's or when a major one is due, has two sweeps. In
    the first one a dfree of the program makes foreign code take what is then not rooted. */
 static void taken_in_a_sweep(void)
@@ -966,7 +972,7 @@ static void taken_in_a_sweep(void)
             "        Nodes.note(w); $taker = Nodes.taker }\n"
             "Rawrefcount.collect");
         if (is_generational) {
-            mrb->gc.majorgc_old_threshold = 0;
+            mrb->gc.OLD_THRESHOLD = 0;
             mrb_incremental_gc(mrb);
             check(mrb->gc.full);
             run("$w = $taker = nil");
