@@ -611,6 +611,10 @@ mrb_state *nodes_open(void)
     mrb_load_string(mrb, library);
     check(mrb->exc == NULL);
     mrb_gc_arena_restore(mrb, arena);
+#if MRUBY_RELEASE_NO / 100 == 302
+    while (mrb->gc.full)                    /* else objects are lost when a script sets the mode */
+        mrb_incremental_gc(mrb);
+#endif
     return mrb;
 }
 

@@ -861,7 +861,6 @@ static void deallocs_after_the_end_read_nothing(void)
     check_str(noted, "--");
 }
 
-/* What a dealloc's call raises is not left for the next method to raise. */
 /* ---- wrappers of foreign objects ---- */
 
 static void foreign_code_holds_a_wrapper(void)
@@ -1040,6 +1039,7 @@ static void the_end_with_wrappers(void)
     }
 }
 
+/* What a dealloc's call raises is not left for the next method to raise. */
 static void errors_of_pending_deallocs_are_reported(void)
 {
     rrc_object *callback, *reader;
