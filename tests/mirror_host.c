@@ -126,8 +126,8 @@ static void find_living(vm *v)
     for (i = 0; i < v->slots.count; i++) {
         vm_slot *s = (vm_slot *)v->slots.at[i];
 
-        if (s->is_used && s->ob != NULL && s->weak != NULL && !is_dead(v, s->weak) && s->ob->ob_type != NULL
-                && s->ob->ob_type->tp_outside != NULL)
+        if (s->is_used && s->ob != NULL && s->weak != NULL && !is_dead(v, s->weak) && RRC_TYPE(s->ob) != NULL
+                && RRC_TYPE(s->ob)->tp_outside != NULL)
             push(&v->living, s);
     }
 }
