@@ -3683,13 +3683,13 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
    gets a proxy there is one, when their number has doubled, and Lua's memory is worth it. Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
-    int kbytes = lua_gc(L, LUA_GCCOUNT, 0);
     if (RRCL_CONFIRMS || state->wrappers < state->most_wrappers || state->in_step || state->is_collecting)
         return;
     if (state->most_wrappers > 0)
         rrc_lua_collect(L, state->heap);
     rrcl_need_open(L, state);
-    state->most_wrappers = 2 * state->wrappers + RRCL_LEAST_WRAPPERS + (size_t)kbytes / RRCL_KBYTES_OF_A_WRAPPER;
+    state->most_wrappers = 2 * state->wrappers + RRCL_LEAST_WRAPPERS
+                         + (size_t)lua_gc(L, LUA_GCCOUNT, 0) / RRCL_KBYTES_OF_A_WRAPPER;
 }
 
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)

@@ -1370,7 +1370,8 @@ confirming_case("wrappers: one without a proxy gets one", function()
   nodes.drop(1)
 end)
 
--- Scripts move what a wrapper refers to, which has died with it, to another that dies for the first time.
+-- Scripts move what a wrapper refers to, which has died with it, to another that dies for the first time (>>wrappers in
+-- rrc_lua.h, 7).
 confirming_slow_case("wrappers: a death counts no more when foreign code had it back", function()
   local function make()
     local w, x = new(1, "Wrapper"), new(2, "Wrapper")
@@ -1397,7 +1398,8 @@ confirming_slow_case("wrappers: a death counts no more when foreign code had it 
   nodes.drop(1)
 end)
 
--- Foreign code holds w when it dies, and drops it and takes it again where nobody looks: what only w has stays.
+-- Foreign code holds w when it dies, and drops it and takes it again where nobody looks: what only w has stays
+-- (>>wrappers in rrc_lua.h, 8).
 slow_case("wrappers: what others hold stays whole for another cycle, whatever steps decide", function()
   local function make(id)
     local w, x = new(id, "Wrapper"), new(id + 1)

@@ -23,7 +23,6 @@ local NOTE = FIELDS + 1         -- of a node: a field of the script's
 local LAST = NOTE + 2           -- of a wrapper: what its foreign object refers to
 local random = math.random
 local is_51 = _VERSION == "Lua 5.1"     -- LuaJIT, too
-local CONFIRMS = true
 local jit = jit or { on = function() end, off = function() end, flush = function() end }
 
 -- In 5.5 an emergency collection in a finalizer leaves all other finalizers to the next collection.
@@ -42,7 +41,7 @@ end
 local function run(seed)
   math.randomseed(seed)
   local step_every, collect_every, has_keepers = 0, 300, mode ~= "control" and seed % 2 == 0
-  local has_wrappers = CONFIRMS and mode ~= "control" and seed % 3 > 0
+  local has_wrappers = mode ~= "control" and seed % 3 > 0
   jit[has_keepers and "off" or "on"]()          -- the count of what finalizers hold was wrong with it
   if mode == "rare" then
     step_every, collect_every = 20 * random(20), 1000
