@@ -297,6 +297,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   RESERVE   a thread for callbacks when no other is known
  *   NO_STACK_ERROR   the message when the caller's stack is full
  *   HANDLER   the function that adds a traceback to an error
+ *   MAKER     the function that makes a proxy
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
@@ -369,6 +370,13 @@ static int rrcl_abs_index(lua_State *L, int index)
     return index > 0 || index <= LUA_REGISTRYINDEX ? index : lua_gettop(L) + index + 1;
 }
 
+/* Can n values be pushed? Lua has given each C function room for LUA_MINSTACK. Raises nothing. (In 5.1 and LuaJIT,
+   lua_checkstack can.) */
+RRC_INLINE int rrcl_has_room(lua_State *L, int n)
+{
+    return lua_gettop(L) + n <= LUA_MINSTACK || (LUA_VERSION_NUM > 501 && lua_checkstack(L, n));
+}
+
 /* rrcl_pcall: the stack is full. */
 #define RRCL_NO_STACK (-1)
 
@@ -410,7 +418,7 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_CLASSES = 1, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_PLACES = RRCL_HANDLER
+    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_MAKER, RRCL_PLACES = RRCL_MAKER
 };
 
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
@@ -493,6 +501,7 @@ typedef struct rrcl_slot {
     rrc_object        *ob;
     struct rrcl_proxy *proxy;       /* the proxy in it, until its __gc. (If Lua has no memory to call that, this dangles) */
     unsigned           generation : 20;
+    unsigned           has_anchor : 1;  /* ANCHORS has it */
     unsigned           is_held : 1;     /* others hold the wrapper, which is dying */
     unsigned           is_unarmed : 1;  /* the proxy was brought back: it is anchored until its __gc has run */
     unsigned           is_spared : 1;   /* ... and until the clock ticks: see >>wrappers, 8 */
@@ -524,6 +533,7 @@ typedef struct rrcl_state {
     rrc_heap   *heap;
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
+    int         caller_is_main;     /* it is the main thread, which lives as long as the state */
     rrcl_shard *shards;             /* the first slot, 0, stays empty */
     uint32_t    shard_count;
     uint32_t    era;                /* the number of the sentinel that is in its slot, or was last */
@@ -684,6 +694,13 @@ static int rrcl_get(rrcl_state *state, int table, uint32_t slot)
 static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
 {
     lua_rawseti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot));
+}
+
+/* ANCHORS gets the value on top of the hidden thread, or nil. */
+static void rrcl_set_anchor(rrcl_state *state, uint32_t slot)
+{
+    rrcl_slot_at(state, slot)->has_anchor = !lua_isnil(state->hidden, -1);
+    rrcl_set(state, RRCL_ANCHORS, slot);
 }
 
 /* The last place that is in use between calls. */
@@ -957,8 +974,10 @@ static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
     rrcl_slot *s = rrcl_slot_at(state, slot);
     lua_pushnil(state->hidden);
     rrcl_set(state, RRCL_VALUES, slot);
-    lua_pushnil(state->hidden);
-    rrcl_set(state, RRCL_ANCHORS, slot);
+    if (s->has_anchor) {
+        lua_pushnil(state->hidden);
+        rrcl_set_anchor(state, slot);
+    }
     s->ob = NULL;
     rrcl_set_proxy(s, NULL);
     s->generation = (s->generation + 1) & 0xFFFFF;
@@ -974,7 +993,7 @@ static void rrcl_use(rrcl_state *state, lua_State *L)
 {
     if (state->caller == L)
         return;
-    lua_pushthread(L);
+    state->caller_is_main = lua_pushthread(L);
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_CALLER_SLOT);
     state->caller = L;
@@ -985,7 +1004,7 @@ static lua_State *rrcl_caller(rrcl_state *state)
     if (state->hidden == NULL)
         return NULL;
     if (state->caller != NULL) {
-        if (!rrcl_is_empty(state, RRCL_CALLER_SLOT) && lua_status(state->caller) == 0)
+        if (state->caller_is_main || (!rrcl_is_empty(state, RRCL_CALLER_SLOT) && lua_status(state->caller) == 0))
             return state->caller;
         state->caller = NULL;
     }
@@ -995,6 +1014,21 @@ static lua_State *rrcl_caller(rrcl_state *state)
 RRC_LUA_API lua_State *rrc_lua_state(rrc_heap *heap)
 {
     return rrcl_caller((rrcl_state *)rrc_userdata(heap));
+}
+
+/* Push a C function, which has this place on the hidden thread. Never allocates: lua_pushcfunction does in 5.1 and
+   LuaJIT. */
+static void rrcl_push_function(lua_State *L, const rrcl_state *state, int place, lua_CFunction function)
+{
+#if LUA_VERSION_NUM == 501
+    (void)function;
+    lua_pushvalue(state->hidden, place);
+    lua_xmove(state->hidden, L, 1);
+#else
+    (void)state;
+    (void)place;
+    lua_pushcfunction(L, function);
+#endif
 }
 
 /* ---- values: obs that stand for functions, tables, strings ... ---- */
@@ -1201,7 +1235,7 @@ static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, 
     lua_xmove(L, state->hidden, 1);
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, value->slot);
-    rrcl_set(state, RRCL_ANCHORS, value->slot);
+    rrcl_set_anchor(state, value->slot);
 }
 
 /* Leaves L with `top` values. is_noted: the value is to be found again. */
@@ -1556,7 +1590,7 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
         lua_rawseti(state->hidden, -2, 1);
         lua_pop(state->hidden, 1);
     } else {
-        rrcl_set(state, RRCL_ANCHORS, slot);
+        rrcl_set_anchor(state, slot);
     }
     return 1;
 }
@@ -1861,7 +1895,7 @@ static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
     const rrcl_state *state;
-    if (proxy == NULL || lua_type(L, index) != LUA_TUSERDATA || rrcl_rawlen(L, index) != sizeof *proxy
+    if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
         || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
         return NULL;
     if (proxy->ob == NULL)
@@ -2098,7 +2132,13 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
     int above = lua_gettop(state->hidden) - rrcl_base(state), status;
     job.state = state;
     job.ob = ob;
-    status = rrcl_pcall(L, rrcl_new_proxy, &job);
+    if (rrcl_has_room(L, 2)) {
+        rrcl_push_function(L, state, RRCL_MAKER, rrcl_new_proxy);
+        lua_pushlightuserdata(L, &job);
+        status = lua_pcall(L, 1, 0, 0);
+    } else {
+        status = rrcl_pcall(L, rrcl_new_proxy, &job);
+    }
     if (status != 0 && state->hidden != NULL)
         lua_settop(state->hidden, rrcl_base(state) + above);    /* a debug hook can raise when all is done */
     if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
@@ -2284,7 +2324,7 @@ static void rrcl_release(rrcl_state *state, uint32_t slot)
     if (s->is_unarmed || s->is_spared || s->is_anchored)
         return;
     lua_pushnil(state->hidden);
-    rrcl_set(state, RRCL_ANCHORS, slot);
+    rrcl_set_anchor(state, slot);
 }
 
 static void rrcl_tick(rrcl_state *state)
@@ -2361,7 +2401,7 @@ static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, slot);
     lua_pushvalue(state->hidden, -1);
-    rrcl_set(state, RRCL_ANCHORS, slot);
+    rrcl_set_anchor(state, slot);
     s->is_unarmed = 1;
     s->is_anchored = 0;
     rrcl_restore_node(state->hidden, lua_gettop(state->hidden), s->proxy);
@@ -2662,12 +2702,14 @@ static rrcl_proxy *rrcl_need_live(lua_State *L)
 static int rrcl_push_member(lua_State *L, int kind)
 {
     lua_pushvalue(L, 2);
-    if (kind == RRCL_METHODS)
-        lua_gettable(L, lua_upvalueindex(kind));
-    else
-        lua_rawget(L, lua_upvalueindex(kind));
+#if LUA_VERSION_NUM >= 503
+    if ((kind == RRCL_METHODS ? lua_gettable : lua_rawget)(L, lua_upvalueindex(kind)) != LUA_TNIL)
+        return 1;
+#else
+    (kind == RRCL_METHODS ? lua_gettable : lua_rawget)(L, lua_upvalueindex(kind));
     if (!lua_isnil(L, -1))
         return 1;
+#endif
     lua_pop(L, 1);
     return 0;
 }
@@ -2998,23 +3040,11 @@ static int rrcl_traceback(lua_State *L)
     return 1;
 }
 
-/* Push rrcl_traceback. Never allocates. */
-static void rrcl_push_handler(lua_State *L, const rrcl_state *state)
-{
-#if LUA_VERSION_NUM == 501
-    lua_pushvalue(state->hidden, RRCL_HANDLER);
-    lua_xmove(state->hidden, L, 1);
-#else
-    (void)state;
-    lua_pushcfunction(L, rrcl_traceback);
-#endif
-}
-
 static int rrcl_call_traced(lua_State *L)
 {
     rrcl_protected *job = (rrcl_protected *)lua_touserdata(L, 1);
     lua_settop(L, 0);
-    rrcl_push_handler(L, job->state);
+    rrcl_push_function(L, job->state, RRCL_HANDLER, rrcl_traceback);
     lua_pushcfunction(L, job->function);
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
@@ -3027,8 +3057,10 @@ static int rrcl_call_traced(lua_State *L)
 static lua_State *rrcl_begin_call(rrcl_state *state)
 {
     lua_State *L = rrcl_caller(state);
-    if (L != NULL && rrcl_take_error(state->hidden, state, RRCL_CALL_ERROR))
+    if (L != NULL && state->has_error[RRCL_CALL_ERROR]) {
+        rrcl_take_error(state->hidden, state, RRCL_CALL_ERROR);
         lua_pop(state->hidden, 1);
+    }
     return L;
 }
 
@@ -3232,7 +3264,7 @@ static int rrcl_call_pushed(lua_State *L)
         return luaL_error(L, "too many arguments");
     luaL_checkstack(L, (int)job->n + 3, "too many arguments");
     lua_settop(L, 0);
-    rrcl_push_handler(L, job->state);
+    rrcl_push_function(L, job->state, RRCL_HANDLER, rrcl_traceback);
     rrc_lua_push(L, job->heap, job->callback);
     if (lua_isnil(L, -1))
         return luaL_error(L, "the callback is gone");
@@ -3246,18 +3278,17 @@ static int rrcl_call_pushed(lua_State *L)
     return 0;
 }
 
-#if LUA_VERSION_NUM >= 502
 /* The usual call, of what has no need of new proxies: nothing is allocated or raised before the callback
-   runs. (In Lua 5.1, lua_checkstack can raise an error.) Returns whether it is such a call. */
+   runs. Returns whether it is such a call. */
 static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n, rrc_object *const *args, int *status)
 {
     lua_State *L = rrcl_begin_call(state);
     int top, is_there;
     size_t i;
-    if (L == NULL || callback == NULL || n > 1000 || !lua_checkstack(L, (int)n + 2))
+    if (L == NULL || callback == NULL || n > 1000 || !rrcl_has_room(L, (int)n + 2))
         return 0;
     top = lua_gettop(L);
-    rrcl_push_handler(L, state);
+    rrcl_push_function(L, state, RRCL_HANDLER, rrcl_traceback);
     is_there = rrcl_push_existing(L, state, callback) && !lua_isthread(L, -1);
     for (i = 0; is_there && i < n; i++)
         if (args[i] == NULL)
@@ -3274,7 +3305,6 @@ static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n,
         rrcl_use(state, L);
     return is_there;
 }
-#endif
 
 static void rrcl_fill_call(rrcl_calling *job, rrc_heap *heap, rrc_object *callback)
 {
@@ -3288,10 +3318,8 @@ RRC_LUA_API int rrc_lua_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc
 {
     rrcl_calling job;
     int status;
-#if LUA_VERSION_NUM >= 502
     if (rrcl_call_existing((rrcl_state *)rrc_userdata(heap), callback, n, args, &status))
         return status;
-#endif
     rrcl_fill_call(&job, heap, callback);
     job.n = n;
     job.args = args;
@@ -4071,7 +4099,9 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     lua_newtable(L);
     lua_newthread(L);
     lua_pushcfunction(L, rrcl_traceback);
-    lua_xmove(L, hidden, 3);
+    lua_pushcfunction(L, rrcl_new_proxy);
+    lua_xmove(L, hidden, 4);
+    lua_replace(hidden, RRCL_MAKER);
     lua_replace(hidden, RRCL_HANDLER);
     lua_replace(hidden, RRCL_RESERVE);
     lua_replace(hidden, RRCL_CLASSES);

@@ -292,6 +292,24 @@ static int call(lua_State *L)
     return scoped(L, call_with);
 }
 
+/* Height, callback, arguments: a call on a stack of this height, at least. Are the other values there then as before? */
+static int call_from_with(lua_State *L, rrc_object **refs)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    int height = (int)luaL_checkinteger(L, 1), n = lua_gettop(L), i;
+    take_all(L, refs);
+    luaL_checkstack(L, height > n ? height + 2 - n : 2, "no room");     /* 2: for lua_cpcall, and not for what is called */
+    for (i = n + 1; i <= height; i++)
+        lua_pushinteger(L, i);
+    if (rrc_lua_call(heap, refs[1], (size_t)n - 2, refs + 2) != 0)
+        rrc_lua_raise(L, heap);
+    for (i = n + 1; i <= height && lua_tointeger(L, i) == i; i++)
+        ;
+    lua_pushboolean(L, i > height && lua_gettop(L) == i - 1);
+    return 1;
+}
+static int call_from(lua_State *L) { return scoped(L, call_from_with); }
+
 static const luaL_Reg thing_methods[] = { { "poke", do_nothing }, { "raise_with", raise_with }, { NULL, NULL } };
 static const rrc_lua_property thing_properties[] = { { "text", get_text, set_text }, { "nothing", get_nothing, NULL },
                                                      { "sink", NULL, do_nothing }, { NULL, NULL, NULL } };
@@ -316,7 +334,7 @@ int luaopen_classes(lua_State *L)
 {
     static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, &StrictBag, NULL };
     static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { "send", send },
-                                          { "result", result }, { "results", results }, { "call", call },
+                                          { "result", result }, { "results", results }, { "call", call }, { "call_from", call_from },
                                           { "text_of", text_of }, { "is_same_key", is_same_key }, { "peek", peek },
                                           { "hold_key", hold_key }, { "raise_with", raise_with }, { NULL, NULL } };
     return rrc_lua_module(L, classes, functions);

@@ -333,6 +333,20 @@ case("equal values are the same key", function()
   equal(classes.peek("text"), false)
 end)
 
+case("callbacks from stacks of each height", function()
+  local o, calls, args = Open("o"), 0, 0
+  local function callback(...)
+    calls, args = calls + 1, args + select("#", ...)
+    assert(select("#", ...) == 0 or select(-1, ...) == o and (...) == o)
+  end
+  for height = 14, 34 do              -- (LuaJIT compiles what runs more often, and holds it)
+    equal(classes.call_from(height, callback), true)
+    equal(classes.call_from(height, callback, o), true)
+    equal(classes.call_from(height, callback, o, o, o), true)
+  end
+  equal(calls, 63) equal(args, 84)
+end)
+
 -- ---- references of a method ----
 
 case("a method that raises drops its references, and gives results otherwise", function()
