@@ -291,8 +291,9 @@ static void check_parent(lua_State *L, GType parent, const char *name)
     if (g_type_from_name(name) != 0)
         go_error(L, "there is a type %s already", name);
     if (strlen(name) < 3 || strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_+") != strlen(name)
-        || g_ascii_isdigit(name[0]))
-        go_error(L, "%s cannot be the name of a type", name);
+        || !(g_ascii_isalpha(name[0]) || name[0] == '_'))
+        go_error(L, "%s cannot be the name of a type: it has three or more of A-Z a-z 0-9 - _ +, first a letter or _",
+                 name);
 }
 
 int go_subclass(lua_State *L)

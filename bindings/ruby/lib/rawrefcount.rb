@@ -13,7 +13,7 @@ module Rawrefcount
     # @return [#call, nil]
     attr_accessor :error_handler
 
-    def report_error(error, type_name)
+    def report_error(error, type_name) # :nodoc:
       return error_handler.call(error, type_name) if error_handler
 
       what = error ? "#{error.message} (#{error.class})" : "it was left by a throw"

@@ -372,7 +372,10 @@ end)
 
 case("errors of definitions", function()
   is("there is a type GListStore already", G.subclass, "GListStore", G.ListStore)
-  is("a b cannot be the name of a type", G.subclass, "a b", G.ListStore)
+  for _, name in ipairs { "a b", "ab", "1ab", "-ab" } do
+    is(name .. " cannot be the name of a type: it has three or more of A-Z a-z 0-9 - _ +, first a letter or _",
+       G.subclass, name, G.ListStore)
+  end
   is("a GAction can have no subclass", G.subclass, "TestBad", G.Action)
   is("bad type for size (nothing)", G.subclass, "TestBad", "GObject", { properties = { size = "nothing" } })
   is("no property can be of type gchar: size", G.subclass, "TestBad", "GObject", { properties = { size = "char" } })

@@ -40,8 +40,8 @@ $defs.concat(settings)
 File.write("settings.rb", <<~RUBY)
   # frozen_string_literal: true
 
-  # Written by extconf.rb.
   module Rawrefcount
+    # The flags of the library, with which extensions are compiled, too. Written by extconf.rb.
     SETTINGS = #{settings.inspect}.freeze
   end
 RUBY

@@ -446,7 +446,8 @@ void rrc_ruby_raise(int tag)
 void rrb_init_objects(void)
 {
     VALUE module = rrb.module;
-#if 0   /* so that documentation tools know it */
+    /* Documentation tools read this part. */
+#if 0
     module = rb_define_module("Rawrefcount");
 #endif
     class_entries = st_init_numtable();

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
 module Rawrefcount
+  # That of the gem and of rawrefcount.h.
   VERSION = "1.0.0"
 end
