@@ -3123,14 +3123,20 @@ static void rrcl_push_arguments(lua_State *L, rrcl_calling *job)
     }
 }
 
+/* The result at index is not of the kind that the format wants. (They begin at 2.) Raises. */
+static void rrcl_bad_result(lua_State *L, int index, const char *wanted)
+{
+    luaL_error(L, "bad result #%d of a callback (%s expected, got %s)", index - 1, wanted,
+               lua_isnumber(L, index) ? lua_tostring(L, index) : rrcl_type_name(L, index));
+}
+
 /* The whole number at index. */
 static lua_Integer rrcl_integer_result(lua_State *L, int index, int is_int)
 {
     lua_Integer result = lua_tointeger(L, index);
     if (!lua_isnumber(L, index) || (lua_Number)result != lua_tonumber(L, index)
         || (is_int && (result < INT_MIN || result > INT_MAX)))
-        luaL_error(L, "bad result of a callback (integer expected, got %s)",
-                   lua_isnumber(L, index) ? lua_tostring(L, index) : rrcl_type_name(L, index));
+        rrcl_bad_result(L, index, "integer");
     return result;
 }
 
@@ -3146,7 +3152,7 @@ static void rrcl_take_results(lua_State *L, rrcl_calling *job, int index)
         case 'I': *va_arg(job->list, lua_Integer *) = rrcl_integer_result(L, index, 0);     break;
         default:
             if (!lua_isnumber(L, index))
-                luaL_error(L, "bad result of a callback (number expected, got %s)", rrcl_type_name(L, index));
+                rrcl_bad_result(L, index, "number");
             *va_arg(job->list, lua_Number *) = lua_tonumber(L, index);
         }
 }
