@@ -1194,7 +1194,8 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
 /* Collect cycles now. First call `collect`, the host's full collection. Without that hook, search
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
-   comes before `collect`, and another one after it. Returns how many tracked objects were found
+   comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
+   step looks for what only they owned (at most 10 times). Returns how many tracked objects were found
    unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
    dealloc, a walk, a step, pending work or rrc_heap_free is going on. (Without `collect` this pauses the marking of a
    collection in slices, as rrc_major_collection_pause does. While such a collection sweeps, it only does pending
@@ -9580,9 +9581,30 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
 
 /* ---- all at once ---- */
 
+/* How many steps a round of rrc_gc_collect can make besides those of rrci_mirror_cycle. */
+#define RRCI_FURTHER_STEPS 10
+
+/* Do the pending work of a round of rrc_gc_collect. Returns how many objects are uncollectable.
+   In a mirrored heap a step takes what waits for its dealloc as held, with all that it owns. When that has gone, a cycle
+   of C that it owned can be garbage, and so can wrappers that its foreign object held. So there is a further step after
+   work that freed anything, until one finds nothing more to free. (The limit is for deallocs that make garbage.) */
+static size_t rrci_end_round(rrc_heap *heap)
+{
+    size_t garbage, hopeless;
+    int steps = 0;
+    for (;;) {
+        garbage = heap->garbage;
+        hopeless = heap->hopeless;
+        rrci_do_pending(heap, SIZE_MAX);
+        if (heap->garbage == garbage || !RRCI_IS_MIRRORED(heap) || steps++ == RRCI_FURTHER_STEPS)
+            return heap->hopeless - hopeless;
+        RRCI_MIRRORED(heap, (void)rrci_whole_step(heap, "rrc_gc_collect"));
+    }
+}
+
 RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 {
-    size_t garbage, hopeless, finalized;
+    size_t garbage, hopeless = 0, finalized;
     int round, was_planned;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
         || rrci_is_busy(heap))
@@ -9591,7 +9613,6 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     garbage = heap->garbage;
     for (round = 0; round < 2; round++) {
         was_planned = heap->plan == RRCI_NO_SEARCH;     /* the host may just end a collection that it began before */
-        hopeless = heap->hopeless;
         finalized = heap->finalized;
         if (RRCI_IS_MIRRORED(heap)) {
             RRCI_MIRRORED(heap, rrci_mirror_cycle(heap));
@@ -9608,12 +9629,12 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
-        rrci_do_pending(heap, SIZE_MAX);
+        hopeless = rrci_end_round(heap);
         if (heap->finalized == finalized && !was_planned)
             break;
     }
     heap->gc_collecting = 0;
-    return heap->garbage - garbage + (heap->hopeless - hopeless);
+    return heap->garbage - garbage + hopeless;
 }
 
 /* ---- heaps ---- */

@@ -102,6 +102,17 @@ static void a_widget_and_its_closure(void)
     m_close(w);
 }
 
+/* An object that only its p holds, by a P link. */
+static int given_ob(m_world *w, int kind, int *p)
+{
+    int ob = m_new_ob(w, kind);
+
+    *p = m_new_p(w);
+    check_int(m_link(w, *p, ob, 1), RRC_OK);
+    m_drop(w, ob);
+    return ob;
+}
+
 static void at_once_by_collect(void)
 {
     vm_options options = { 0, 0, 0, 0, 0, 0 };
@@ -122,6 +133,39 @@ static void at_once_by_collect(void)
         check_all_gone(w);
         m_close(w);
     }
+}
+
+/* The owner goes by its count, when the step has ended. Only then is what it owned garbage, in a cycle of C or as a
+   foreign object has dropped it: the same collection frees that. */
+static void a_collection_frees_what_the_dead_owned(void)
+{
+    static const vm_options hosts[] = { { 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 1, 0 }, { 0, 0, 0, 0, 0, 1 } };
+    int host, final, after_a_step;
+
+    for (host = 0; host < 3; host++)
+        for (final = 0; final < 4; final++)
+            for (after_a_step = 0; after_a_step < 2; after_a_step++) {
+                m_world *w = m_open(&hosts[host], 1);
+                int kind = M_GC | (host > 0 ? M_WRAPPER : 0), p, q;
+                int owner = given_ob(w, kind | (final % 2 != 0 ? M_FINAL : 0), &p);
+                int owned = given_ob(w, kind | (final / 2 != 0 ? M_FINAL : 0), &q);
+
+                unit_context("host %d, finalizers %d, %d: ", host, final, after_a_step);
+                if (host > 0) {
+                    m_f_refer(w, owner, 0, owned);
+                } else {
+                    m_refer(w, owner, 0, owned);
+                    m_refer(w, owned, 0, owned);
+                }
+                if (after_a_step)
+                    check_int(m_step(w), RRC_OK);
+                check_int((int)m_collect(w), 2);
+                check_ptr(w->ob[owner].ob, NULL);
+                check_ptr(w->ob[owned].ob, NULL);
+                check_int((int)m_garbage(w), 0);
+                m_compare(w);
+                m_close(w);
+            }
 }
 
 static void through_pure_c_objects(void)
@@ -1053,21 +1097,10 @@ static void each_pass_takes_units(void)
 
 /* ---- wrappers: see >>outside ---- */
 
-/* A wrapper that only its p holds, by a P link. */
-static int given_wrapper(m_world *w, int kind, int *p)
-{
-    int ob = m_new_ob(w, kind);
-
-    *p = m_new_p(w);
-    check_int(m_link(w, *p, ob, 1), RRC_OK);
-    m_drop(w, ob);
-    return ob;
-}
-
 static void a_wrapper_that_nobody_touches_stays_rooted(void)
 {
     m_world *w = m_open(NULL, 1);
-    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), b = given_wrapper(w, M_WRAPPER, &q);
+    int p, q, a = given_ob(w, M_GC | M_WRAPPER, &p), b = given_ob(w, M_WRAPPER, &q);
 
     check_int(m_step(w), RRC_OK);
     vm_collect(w->v);
@@ -1099,7 +1132,7 @@ static void the_dead_come_back(void)
 
     for (kind = M_WRAPPER; kind <= (M_GC | M_WRAPPER); kind += M_GC) {
         m_world *w = confirming(0);
-        int p, q, s = given_wrapper(w, M_GC | M_WRAPPER, &p), a = given_wrapper(w, kind, &q);
+        int p, q, s = given_ob(w, M_GC | M_WRAPPER, &p), a = given_ob(w, kind, &q);
 
         unit_context("kind %d", kind);
         m_root(w, p, 1);
@@ -1136,7 +1169,7 @@ static m_world *collecting_at_once(void)
 static void a_collection_at_once_frees_foreign_cycles(void)
 {
     m_world *w = collecting_at_once();
-    int p, q, s = given_wrapper(w, M_GC | M_WRAPPER, &p), a = given_wrapper(w, M_GC | M_WRAPPER, &q), i;
+    int p, q, s = given_ob(w, M_GC | M_WRAPPER, &p), a = given_ob(w, M_GC | M_WRAPPER, &q), i;
 
     m_f_refer(w, s, 0, a);
     m_f_refer(w, a, 0, s);
@@ -1183,7 +1216,7 @@ static void a_collection_at_once_roots_what_lives(void)
     for (variant = 0; variant < 4; variant++) {
         m_world *w = collecting_at_once();
         at_once scene;
-        int p, q, garbage = given_wrapper(w, M_GC | M_WRAPPER, &p);
+        int p, q, garbage = given_ob(w, M_GC | M_WRAPPER, &p);
 
         unit_context("variant %d", variant);
         m_f_refer(w, garbage, 0, garbage);      /* so its finalizer runs in the collection at once */
@@ -1194,7 +1227,7 @@ static void a_collection_at_once_roots_what_lives(void)
         m_root(w, scene.p, 1);
         check_int(m_link(w, scene.p, scene.owner, 0), RRC_OK);
         m_drop(w, scene.owner);
-        scene.wrapper = given_wrapper(w, M_GC | M_WRAPPER, &q);
+        scene.wrapper = given_ob(w, M_GC | M_WRAPPER, &q);
         if (scene.is_held)
             m_hold(w, scene.wrapper);
         else
@@ -1226,7 +1259,7 @@ static void a_slice_that_looks_for_deaths_ends(void)
     int i, p;
 
     for (i = 0; i < WRAPPERS; i++) {
-        (void)given_wrapper(w, M_GC | M_WRAPPER, &p);
+        (void)given_ob(w, M_GC | M_WRAPPER, &p);
         m_root(w, p, 1);
     }
     rrc_get_stats(w->v->heap, &before);
@@ -1278,7 +1311,7 @@ static void a_suspect_is_linked_between_slices(void)
 static void a_step_spares_unconfirmed_deaths(void)
 {
     m_world *w = confirming(1);
-    int p, a = given_wrapper(w, M_GC | M_WRAPPER, &p), i;
+    int p, a = given_ob(w, M_GC | M_WRAPPER, &p), i;
 
     check_int(m_step(w), RRC_OK);
     m_f_take(w, a);
@@ -1309,7 +1342,7 @@ static void note_held(void *arg, rrc_object *ob)
 static void the_held_are_named(void)
 {
     m_world *w = confirming(1);
-    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), b = given_wrapper(w, M_GC | M_WRAPPER, &q), held = 0, i;
+    int p, q, a = given_ob(w, M_GC | M_WRAPPER, &p), b = given_ob(w, M_GC | M_WRAPPER, &q), held = 0, i;
 
     check_int(m_step(w), RRC_OK);
     m_f_take(w, a);
@@ -1336,8 +1369,8 @@ static void the_held_are_named(void)
 static void a_count_does_not_free_what_others_hold(void)
 {
     m_world *w = confirming(0);
-    int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
-    int n = given_wrapper(w, M_GC | M_WRAPPER, &r);
+    int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
+    int n = given_ob(w, M_GC | M_WRAPPER, &r);
 
     m_root(w, p, 1), m_root(w, q, 1), m_root(w, r, 1);
     m_f_refer(w, s, 0, a);
@@ -1366,8 +1399,8 @@ static void a_failed_step_roots_wrappers(void)
 
     w->touches = 1;
     for (k = 0; k < 2; k++) {
-        s = given_wrapper(w, M_GC | M_WRAPPER, &p[k]);
-        a[k] = given_wrapper(w, M_GC | M_WRAPPER, &q[k]);
+        s = given_ob(w, M_GC | M_WRAPPER, &p[k]);
+        a[k] = given_ob(w, M_GC | M_WRAPPER, &q[k]);
         m_root(w, p[k], 1);
         m_f_refer(w, s, 0, a[k]);
     }
@@ -1409,7 +1442,7 @@ static void wrappers_that_cannot_be_weighed(void)
     static rrc_object memory;
     rrc_object *ob = &memory;
 #endif
-    int p, a = given_wrapper(w, M_GC | M_WRAPPER, &p);
+    int p, a = given_ob(w, M_GC | M_WRAPPER, &p);
     vm_object *o = vm_new(w->v, -1);
 
     RRC_REFCNT(ob) = 2;
@@ -1444,9 +1477,9 @@ static void a_visit_later_than_the_number(void)
             m_world *w = confirming(0);
             int p[3], s, t, a;
 
-            s = given_wrapper(w, M_GC | M_WRAPPER, &p[0]);
-            t = given_wrapper(w, M_GC | M_WRAPPER, &p[1]);
-            a = given_wrapper(w, kind == 0 ? M_GC | M_WRAPPER : M_WRAPPER, &p[2]);
+            s = given_ob(w, M_GC | M_WRAPPER, &p[0]);
+            t = given_ob(w, M_GC | M_WRAPPER, &p[1]);
+            a = given_ob(w, kind == 0 ? M_GC | M_WRAPPER : M_WRAPPER, &p[2]);
             m_root(w, p[0], 1);
             m_root(w, p[1], 1);
             m_root(w, p[2], 1);
@@ -1467,7 +1500,7 @@ static void a_visit_later_than_the_number(void)
 static void foreign_code_takes_what_waits(void)
 {
     m_world *w = confirming(0);
-    int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+    int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
 
     m_root(w, p, 1), m_root(w, q, 1);
     m_f_refer(w, s, 0, a);
@@ -1501,7 +1534,7 @@ static void foreign_code_takes_what_has_a_marker(void)
 {
     static short marker;
     m_world *w = confirming(0);
-    int p, q, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
+    int p, q, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
 
     m_f_refer(w, s, 0, a);
     m_f_refer(w, a, 0, s);
@@ -1530,8 +1563,8 @@ static void a_wrapper_is_taken_after_its_node_has_died(void)
 
     for (units = 1; units < 40; units++) {
         m_world *w = confirming(0);
-        int p, q, r, a = given_wrapper(w, M_GC | M_WRAPPER, &p), s = given_wrapper(w, M_GC | M_WRAPPER, &q);
-        int n = given_wrapper(w, M_GC | M_WRAPPER, &r);
+        int p, q, r, a = given_ob(w, M_GC | M_WRAPPER, &p), s = given_ob(w, M_GC | M_WRAPPER, &q);
+        int n = given_ob(w, M_GC | M_WRAPPER, &r);
         rrc_stats stats;
 
         unit_context("after %d units", (int)units);
@@ -1577,9 +1610,9 @@ static void a_wrapper_is_taken_after_it_was_seen(void)
 
             unit_context("kind %d, after %d units", kind, units);
             w->touches = 1;
-            s = given_wrapper(w, M_GC | M_WRAPPER, &p[0]);
-            t = given_wrapper(w, M_GC | M_WRAPPER, &p[1]);
-            a = given_wrapper(w, M_GC | M_WRAPPER, &p[2]);
+            s = given_ob(w, M_GC | M_WRAPPER, &p[0]);
+            t = given_ob(w, M_GC | M_WRAPPER, &p[1]);
+            a = given_ob(w, M_GC | M_WRAPPER, &p[2]);
             if (kind == M_WRAPPER)
                 m_track(w, a, 0);
             m_root(w, p[0], 1);
@@ -1690,7 +1723,7 @@ static void a_map_has_room_for_what_is_reserved(void)
 UNIT_GROUP(closed_hosts,
     UNIT(a_map_is_like_an_array), UNIT(a_map_has_room_for_what_is_reserved),
     UNIT(a_widget_and_its_closure),
-    UNIT(at_once_by_collect),
+    UNIT(at_once_by_collect), UNIT(a_collection_frees_what_the_dead_owned),
     UNIT(through_pure_c_objects),
     UNIT(two_proxies_in_a_c_cycle),
     UNIT(a_c_cycle_never_exported),

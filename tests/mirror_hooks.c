@@ -2952,6 +2952,64 @@ static void uncollectable_till_it_is_linked(void)
     close_hand(h);
 }
 
+static void make_garbage(hand *h, rrc_object *self, const char *slot)
+{
+    rrc_object *ob = new_thing(h, &Tracked);
+
+    (void)self;
+    check_str(slot, "tp_dealloc");
+    check_int(rrc_gc_collect(h->heap), 0);
+    give(ob, 0, ob);
+}
+
+/* Collects, and returns the number of steps that were made. */
+static int steps_of_a_collection(hand *h, size_t garbage)
+{
+    rrc_stats before, after;
+
+    check_int(rrc_get_stats(h->heap, &before), RRC_OK);
+    check_int(rrc_gc_collect(h->heap), garbage);
+    check_int(rrc_get_stats(h->heap, &after), RRC_OK);
+    return (int)(after.mirror_steps - before.mirror_steps);
+}
+
+/* rrc_gc_collect makes further steps as long as each frees something, but not for ever. */
+static void deallocs_that_make_garbage(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Tracked);
+
+    give(ob, 0, ob);
+    h->in_slot = make_garbage;
+    check_int(steps_of_a_collection(h, 11), 2 + 10);
+    check_int(h->deallocs, 11);
+    h->in_slot = NULL;
+    check_int(steps_of_a_collection(h, 1), 2 + 1);
+    check_int(steps_of_a_collection(h, 0), 2);
+    close_hand(h);
+}
+
+/* Each step finds it again. It counts once. */
+static void uncollectable_in_several_steps(void)
+{
+    hand *h = open_hand();
+    rrc_object *ob = new_thing(h, &Stubborn), *owner = new_thing(h, &Tracked), *owned = new_thing(h, &Tracked);
+    place *p = link_to(h, owner, 1);
+
+    give(ob, 0, ob);
+    give(owner, 0, owned);
+    own(h, owned, 0, owned);
+    rrc_decref(h->heap, owner);
+    step(h);
+    p->is_dead = 1;
+    check_int(rrc_gc_collect(h->heap), 3);
+    expect_log(h, RRC_EUNCOLLECTABLE);
+    check_int(h->deallocs, 2);
+    check_int(rrc_gc_collect(h->heap), 1);
+    RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+    close_hand(h);
+}
+
 /* ---- steps in slices ---- */
 
 static void slices(hand *h, int n)
@@ -3472,7 +3530,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(dropped_in_the_log_hook_of_a_step),
     UNIT(a_mirror_hook_without_a_node),
     UNIT(many_targets),
-    UNIT(uncollectable_till_it_is_linked),
+    UNIT(uncollectable_till_it_is_linked), UNIT(deallocs_that_make_garbage), UNIT(uncollectable_in_several_steps),
     UNIT(garbage_keeps_its_node), UNIT(a_step_after_one_that_was_given_up), UNIT(a_node_that_fails_in_a_slice),
     UNIT(a_node_that_dies_in_a_slice), UNIT(the_heap_ends_in_a_step), UNIT(clearing_waits_for_the_weighing),
     UNIT(links_change_between_slices), UNIT(an_owner_without_bias), UNIT(few_objects_without_links),

@@ -420,7 +420,7 @@ static void settle(m_world *w, int all)
         if (d->slices && !w->v->options.at_once)
             collect_in_slices(w);
         else
-            m_collect(w);
+            m_collect_all(w);
         m_compare(w);
         break_cycles_abroad(w);
     }

@@ -78,7 +78,7 @@ static void live_on(m_world *w, int most_rounds)
 
     for (rounds = 0; rounds < MOST_NODES + 2 || (rounds < most_rounds && m_garbage(w) > 0); rounds++) {
         if (w->v->options.only_collects) {
-            m_collect(w);
+            m_collect_all(w);
         } else {
             check_int(m_step(w), RRC_OK);
             vm_collect(w->v);

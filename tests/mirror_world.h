@@ -79,6 +79,7 @@ void m_reach(m_world *w);
 int m_step(m_world *w);
 int m_work(m_world *w, size_t max);
 size_t m_collect(m_world *w);
+void m_collect_all(m_world *w);                         /* and check that a step would find no more */
 void m_run(m_world *w, size_t max);
 
 /* All that is reached is there, with the right counts, and rrc_check finds nothing. */

@@ -996,33 +996,16 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     return code;
 }
 
-/* A dead wrapper to which no foreign object refers goes by its count, as soon as pending deallocs run. What only its
-   foreign object held is garbage from then on, and only a step tells. */
-static size_t rrcm_finish_wrappers(rrcm_state *state)
-{
-    rrc_stats first = rrcm_stats(state), before, after = first;
-    int rounds = 10;                        /* (more chains than that, one below the other, wait) */
-    do {
-        before = after;
-        rrcm_step(state);
-        rrc_run_pending(state->heap, 0);
-        after = rrcm_stats(state);
-    } while (after.objects < before.objects && --rounds > 0);
-    return after.garbage - first.garbage;
-}
-
 RRC_MRUBY_API size_t rrc_mruby_collect(rrc_heap *heap)
 {
     rrcm_state *state = rrcm_state_of(heap);
-    size_t count, had_wrappers = state->wrappers;
+    size_t count;
     if (state->is_closed)
         return 0;
     /* What mruby has marked so far, would live on, and where its proxy died, as strong. */
     if (!rrcm_is_between_cycles(state->mrb))
         rrcm_full_gc(state->mrb);
     count = rrc_gc_collect(heap);
-    if (had_wrappers > 0)
-        count += rrcm_finish_wrappers(state);
     rrcm_begin_native(state);
     return count;
 }

@@ -56,7 +56,6 @@ wrappers-have-o-links | s/rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O/RRC_O/
 wrappers-stay     | s/desc.collects_at_once = 1;/;/
 two-sweeps        | s/^        rrcm_root_wrappers(state);/        ;/
 major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
-wrappers-unfinished | s/count += rrcm_finish_wrappers(state);/;/
 wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
 wrappers-miscounted | s/^    state->wrappers -= .*/    ;/
 no-clear-at-the-end | s/^        state->is_ending = 1;  *\/\*.*/        state->is_ending = 0; \/*/
