@@ -271,7 +271,7 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
    most max. [O(max)] */
 RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
 
-/* Collect all garbage of both heaps now. Returns how many objects of C were freed.
+/* Collect all garbage of both heaps now, in one to three rounds of collections. Returns how many objects of C were freed.
    Raises what finalizers of scripts raise, when all is done. */
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
 
@@ -3684,26 +3684,38 @@ static void rrcl_collect(void *userdata)
     } while (state->sighted > sighted && state->hidden != NULL && rrcl_caller(state) == L && ++rounds < RRCL_ROUNDS);
 }
 
-RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
+/* Returns what rrc_gc_collect does, or SIZE_MAX: the state was closed, and has gone. */
+static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
 {
-    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
-    size_t result;
-    int was_running, drained;
-    if (state->hidden == NULL || state->is_collecting)
-        return 0;
-    rrcl_use(state, L);
-    state->is_collecting = 1;
-    was_running = rrcl_is_running(L);
+    int drained;
     if (!RRCL_CONFIRMS && state->wrappers > 0) {
         int status = rrcl_pcall(L, rrcl_full_collection, &drained);     /* no finalizer waits any more */
         if (rrcl_open_state(L) == NULL)
-            return 0;                           /* closed, and gone */
+            return SIZE_MAX;
         if (status != 0)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
     }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     rrcl_decide(state);
-    result = rrc_gc_collect(heap);
+    return rrc_gc_collect(state->heap);
+}
+
+RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    size_t result = 0, found;
+    int was_running, rounds = 0;
+    if (state->hidden == NULL || state->is_collecting)
+        return 0;
+    rrcl_use(state, L);
+    state->is_collecting = 1;
+    was_running = rrcl_is_running(L);
+    do {                                    /* what proxies reached outlives them by one collection */
+        found = rrcl_collect_round(L, state);
+        if (found == SIZE_MAX)
+            return result;
+        result += found;
+    } while (found > 0 && state->hidden != NULL && ++rounds < RRCL_ROUNDS);
     state->is_open = state->wants_step = state->is_collecting = 0;
     if (was_running)
         lua_gc(L, LUA_GCRESTART, 0);

@@ -1251,6 +1251,19 @@ pace_case("a long chain is linear", function()
   end
 end)
 
+case("one collect() frees cycles with their functions", function()
+  rawrefcount.collect()
+  local before = rawrefcount.stats()
+  for id = 1, 100 do
+    local w = new(id)
+    w:set(1, function() return w end)
+  end
+  overwrite()
+  assert(rawrefcount.collect() > 0)
+  equal(rawrefcount.stats().objects, before.objects)
+  equal(rawrefcount.stats().values, before.values)
+end)
+
 -- ---- wrappers: from here on deaths are confirmed, where Lua can (5.2 and later) ----
 
 local confirms = not is_51
