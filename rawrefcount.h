@@ -291,7 +291,7 @@
  *          implementing unit only;
  *        - in a mirrored heap every reference is taken by rrc_incref and dropped by rrc_decref from
  *          the start, even before the first rrc_mirror_step;
- *        - rrc_gc_collect replaces rrc_mirror_collect;
+ *        - rrc_gc_collect replaces rrc_mirror_collect, and looks for what the freed objects owned;
  *        - while rrc_heap_free runs, all functions work, and deallocs see what they own. The call
  *          sets the slots of p's to NULL, and first calls the hook `anchor` of a closed host;
  *        - a P link whose maker forgot the bias keeps its p in every collection;
