@@ -70,6 +70,7 @@ known() {
 }
 case $lua in lua5.1 | luajit) finish ;; esac
 mutant 'no clock replaces one that is lost' 's/^    if (state->hidden != NULL \&\& state->is_counted \&\& .*/    if (0)/' lost_clock
+mutant 'what comes back has its old edges' '/^static void rrcl_restore_node/,/^}/s/rrcl_truncate_node(L, 1)/(void)0/' old_edges
 known 'deaths count beside what scripts had back' 's/->sighted = state->has_used ? 0 : /->sighted = /' \
     'wrappers: deaths do not count beside'
 wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
