@@ -1,7 +1,7 @@
 /* Wrappers of objects that have counts of their own: see >>outside. */
 
-#include "foreign.h"
 #include "knots.h"
+#include "foreign.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,8 @@ typedef struct wrapper {
 
 #define WRAPPER(ob) ((wrapper *)(void *)(ob))
 #define F(ob) (WRAPPER(ob)->f)
+
+struct foreign_library foreign_library;
 
 /* What a wrong tp_outside adds, and a wrong tp_traverse visits. */
 static intptr_t mistake;
@@ -87,7 +89,7 @@ static rrc_object *wrap(host *h, const rrc_type *type)
         ob = type == &PlainWrapper ? rrc_new(h->heap, type) : knot_new(h, type, 0);
     }
     check(ob != NULL);
-    F(ob) = foreign_new();
+    F(ob) = foreign_new(0);
     F(ob)->wrapper = ob;
     return ob;
 }
@@ -115,7 +117,7 @@ static void collect(host *h, int minor)
 static void end(host *h)
 {
     host_close(h);
-    check_int(foreign_alive, 0);
+    check_int(foreign_library.alive, 0);
 }
 
 static void a_foreign_reference_holds_a_wrapper(void)
@@ -144,7 +146,7 @@ static void a_foreign_reference_holds_a_wrapper(void)
                     collect(h, 0);
                     collect(h, 0);
                     check(!host_is_alive(h, p));
-                    check_int(foreign_alive, 0);
+                    check_int(foreign_library.alive, 0);
                     rrc_decref(h->heap, other);
                     end(h);
                 }
@@ -190,7 +192,7 @@ static void a_store_an_action_and_its_handler(void)
             host_point(h, closure, 0, store_p);
             check_int(rrc_link(h->heap, host_at(h, closure), view, RRC_P), RRC_OK);
             KNOT(action)->ref[0] = view;
-            foreign_set(F(store), 0, F(action));
+            foreign_set(&F(store)->field[0], F(action));
             host_root(h, store_p);
             collect(h, 0);
             collect(h, 0);
@@ -201,7 +203,7 @@ static void a_store_an_action_and_its_handler(void)
             check(host_is_alive(h, closure) && host_is_alive(h, store_p));      /* foreign code can fire it */
             foreign_drop(F(action));
             collect(h, 0);
-            check_int(foreign_alive, 0);
+            check_int(foreign_library.alive, 0);
             check_int(h->deallocs, 3);
             collect(h, 0);              /* what was kept for a dealloc dies now */
             check(!host_is_alive(h, store_p));
@@ -216,8 +218,8 @@ static void stores_that_hold_each_other(host *h, rrc_object **a, rrc_object **b)
 
     *a = given(h, &Wrapper, P, &p);
     *b = given(h, &Wrapper, O, &q);
-    foreign_set(F(*a), 0, F(*b));
-    foreign_set(F(*b), 0, F(*a));
+    foreign_set(&F(*a)->field[0], F(*b));
+    foreign_set(&F(*b)->field[0], F(*a));
 }
 
 static void foreign_cycles_are_cleared(void)
@@ -238,7 +240,7 @@ static void foreign_cycles_are_cleared(void)
         if (way == 2)
             host_start(h);
         collect(h, 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         check_int(h->deallocs, 3);
         end(h);
     }
@@ -279,7 +281,7 @@ static void foreign_cycles_end(void)
         }
         check_int(rrc_check(h->heap), RRC_OK);
         check_int(host_free_heap(h), 0);
-        check_int(foreign_alive, way == 2);
+        check_int(foreign_library.alive, way == 2);
         if (f != NULL) {
             check_int(f->count, 1);
             foreign_drop(f);
@@ -311,10 +313,10 @@ static void move_in_a_hook(host *h, const char *hook)
     story.times++;
     if (story.times == 1) {
         story.kept[0] = foreign_steal(F(story.a), 0);
-        foreign_set(F(story.root), 0, NULL);
+        foreign_set(&F(story.root)->field[0], NULL);
     } else if (story.weighed > 1 && F(story.b)->field[0] == F(story.c)) {
         story.kept[1] = foreign_steal(F(story.c), 0);
-        foreign_set(F(story.b), 0, NULL);
+        foreign_set(&F(story.b)->field[0], NULL);
     }
 }
 
@@ -342,10 +344,10 @@ static void number_and_visits_are_weighed_at_one_time(void)
         story.b = given(h, &StoryWrapper, P, &p[2]);
         story.c = given(h, &Wrapper, P, &p[3]);
         story.d = given(h, last, P, &p[4]);
-        foreign_set(F(story.root), 0, F(story.a));
-        foreign_set(F(story.a), 0, F(story.b));
-        foreign_set(F(story.b), 0, F(story.c));
-        foreign_set(F(story.c), 0, F(story.d));
+        foreign_set(&F(story.root)->field[0], F(story.a));
+        foreign_set(&F(story.a)->field[0], F(story.b));
+        foreign_set(&F(story.b)->field[0], F(story.c));
+        foreign_set(&F(story.c)->field[0], F(story.d));
         h->on_hook = move_in_a_hook;
         if (sliced)
             host_start(h);
@@ -356,13 +358,13 @@ static void number_and_visits_are_weighed_at_one_time(void)
         check(host_is_alive(h, p[2]) && host_is_alive(h, p[4]));
         check(sliced || (!host_is_alive(h, p[1]) && !host_is_alive(h, p[3])));
         rrc_run_pending(h->heap, 0);
-        check(sliced || foreign_alive == 3);
+        check(sliced || foreign_library.alive == 3);
         foreign_drop(story.kept[0]);
         foreign_drop(story.kept[1]);
         rrc_decref(h->heap, first);
         host_unroot(h, p[0]);
         collect(h, 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -427,11 +429,11 @@ static void a_visit_later_than_the_number(void)
 
         unit_context("after slice %u", (unsigned)slices);
         item = given(h, &PlainWrapper, P, &p);
-        foreign_set(F(one), 0, F(item));
+        foreign_set(&F(one)->field[0], F(item));
         host_start(h);
         for (i = 0; i < slices; i++)
             rrc_major_collection_work(h->heap, 1);
-        foreign_set(F(two), 0, F(item));
+        foreign_set(&F(two)->field[0], F(item));
         host_major(h);
         rrc_run_pending(h->heap, 0);
         check(host_is_alive(h, p));
@@ -439,7 +441,7 @@ static void a_visit_later_than_the_number(void)
         rrc_decref(h->heap, one);
         rrc_decref(h->heap, two);
         collect(h, 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -461,8 +463,8 @@ static void an_action_is_reached_by_a_report(void)
         action = given(h, &Wrapper, O, &action_p);
         plain = given(h, &OwnWrapper, O, &plain_p);
         host_point(h, far, 0, store_p);
-        foreign_set(F(store), 0, F(action));
-        foreign_set(F(store), 1, F(plain));
+        foreign_set(&F(store)->field[0], F(action));
+        foreign_set(&F(store)->field[1], F(plain));
         collect(h, 0);
         check(host_is_alive(h, action_p) && host_is_alive(h, plain_p));
         host_unroot(h, far);
@@ -470,7 +472,7 @@ static void an_action_is_reached_by_a_report(void)
         collect(h, 0);
         check(!host_is_alive(h, action_p));
         check(host_is_alive(h, plain_p) == 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -490,8 +492,8 @@ static void foreign_code_takes_garbage_that_waits(void)
         foreign *f;
 
         unit_context("final %d", final);
-        foreign_set(F(a), 0, F(b));
-        foreign_set(F(b), 0, F(a));
+        foreign_set(&F(a)->field[0], F(b));
+        foreign_set(&F(b)->field[0], F(a));
         rrc_incref(h->heap, b);
         KNOT(a)->ref[0] = b;
         rrc_incref(h->heap, a);
@@ -510,7 +512,7 @@ static void foreign_code_takes_garbage_that_waits(void)
         collect(h, 0);
         collect(h, 0);
         check_int(h->finalized, final);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -554,7 +556,7 @@ static void too_many_visits_are_named(void)
 
         unit_context("way %d", way);
         given(h, &Wrapper, P, &last);
-        foreign_set(F(a), 0, F(b));
+        foreign_set(&F(a)->field[0], F(b));
         visited_too_often = b;
         if (way == 0) {
             check_int(rrc_check(h->heap), RRC_ETRAVERSE);
@@ -570,10 +572,10 @@ static void too_many_visits_are_named(void)
             check(host_is_alive(h, q));         /* all counts as held: a foreign reference, too */
         }
         visited_too_often = NULL;
-        foreign_set(F(a), 0, NULL);
+        foreign_set(&F(a)->field[0], NULL);
         collect(h, 0);
         collect(h, 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -586,12 +588,12 @@ static void only_heaps_with_wrappers_ask(void)
     rrc_object *ob = wrap(h, &OwnWrapper), *other = wrap(h, &OwnWrapper);
     size_t p = host_rooted(h, HOST_OLD);
 
-    foreign_asked = 0;
+    foreign_library.asked = 0;
     collect(h, 0);
-    check_int(foreign_asked, 0);
+    check_int(foreign_library.asked, 0);
     check_int(rrc_link(h->heap, host_at(h, p), ob, RRC_P), RRC_OK);
     collect(h, 0);
-    check(foreign_asked > 0);
+    check(foreign_library.asked > 0);
     check_int(rrc_unlink(h->heap, ob), RRC_OK);
     rrc_decref(h->heap, ob);
     rrc_decref(h->heap, other);
@@ -642,10 +644,10 @@ static void a_number_of_an_earlier_time(void)
         rrc_object *s = given(h, &Wrapper, P, &p[0]), *t = given(h, &Wrapper, P, &p[1]);
         rrc_object *a = given(h, untracked ? &PlainWrapper : &Wrapper, P, &p[2]);
 
-        foreign_set(F(s), 0, F(a));
+        foreign_set(&F(s)->field[0], F(a));
         host_start(h);
         check(rrc_major_collection_work(h->heap, 1) > 0);
-        foreign_set(F(t), 0, F(a));
+        foreign_set(&F(t)->field[0], F(a));
         host_root(h, p[0]);
         host_root(h, p[1]);
         collect(h, 0);
@@ -653,7 +655,7 @@ static void a_number_of_an_earlier_time(void)
         host_unroot(h, p[0]);
         host_unroot(h, p[1]);
         collect(h, 0);
-        check_int(foreign_alive, 0);
+        check_int(foreign_library.alive, 0);
         end(h);
     }
 }
@@ -683,7 +685,7 @@ static void insight_tells_of_foreign_references(void)
              "  2 references from outside keep it alive\n", (void *)ob, host_at(h, p));
     check_str(text, expected);
     foreign_drop(f);
-    foreign_set(F(store), 0, F(ob));
+    foreign_set(&F(store)->field[0], F(ob));
     foreign_drop(f);
     foreign_take(F(store));
     text[0] = '\0';

@@ -2223,16 +2223,22 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 }
 
 /* Lua may have taken the node of a dying proxy, which is at index, out of its slot already: as long as the
-   header does not know of the death, the node protects what ob refers to. */
+   header does not know of the death, the node protects what ob refers to. If the header has forgotten the node
+   meanwhile, its table is to have no edges any more. */
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
     rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
-    if (node == NULL || !proxy->has_table || !rrcl_is_empty(state, rrcl_slot_of(node)))
+    if (!proxy->has_table || (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node))))
         return;
     rrcl_get_uservalue(L, index);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+    if (node != NULL) {
+        lua_xmove(L, state->hidden, 1);
+        rrcl_set(state, RRCL_VALUES, rrcl_slot_of(node));
+    } else {
+        rrcl_truncate_node(L, 1);
+        lua_pop(L, 1);
+    }
 }
 
 /* Dissolve the link of the proxy in a slot, which becomes free. */

@@ -1411,6 +1411,37 @@ confirming_slow_case("wrappers: a death counts no more when foreign code had it 
   nodes.drop(1)
 end)
 
+-- The same in a finalizer, before the __gc of what has died with w. What is in the shard of w comes back with it, and the
+-- others when their __gc runs: so there are several shards.
+local confirming_pace_case = confirms and pace_case or function() end
+confirming_pace_case("wrappers: deaths do not count beside what foreign code had back", function()
+  local kept, moved = {}, 0
+  for i = 1, 5000 do kept[i] = new(1000 + i) end
+  local function make()
+    local w = new(1, "Wrapper")
+    for i = 1, 30 do w["x_" .. i] = new(100 + i) end
+    finalizer(function()                -- the newest runs first
+      assert(nodes.retake(1), "it has gone at once")
+      local w, other = nodes.taken(1), new(3, "Wrapper")
+      for i = 1, 30 do
+        other["x_" .. i], w["x_" .. i] = w["x_" .. i], nil
+        moved = moved + 1
+      end
+      nodes.drop(1)
+    end)
+  end
+  make()
+  overwrite()
+  rawrefcount.step()
+  collectgarbage()
+  equal(moved, 30)
+  rawrefcount.step()
+  collectgarbage()
+  assert(nodes.retake(3), "the other one has gone at once")
+  for i = 1, 30 do equal(nodes.taken(1)["x_" .. i].id, 100 + i) end
+  nodes.drop(1)
+end)
+
 -- Foreign code holds w when it dies, and drops it and takes it again where nobody looks: what only w has stays
 -- (>>wrappers in rrc_lua.h, 8).
 slow_case("wrappers: what others hold stays whole for another cycle, whatever steps decide", function()

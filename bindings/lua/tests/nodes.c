@@ -34,6 +34,7 @@
 
 node all_nodes = { { 0, NULL, NULL }, 0, { NULL }, &all_nodes, &all_nodes, NULL };
 static char freed[100000];
+struct foreign_library foreign_library;
 
 /* A control that must fail: references are taken without telling. */
 #ifdef NODES_RAW
@@ -47,47 +48,21 @@ static const rrc_member node_members[] = {
     { NULL, 0 }
 };
 
-static void foreign_drop(foreign *f);
-
-/* Make what a foreign object, or foreign code, refers to another one, or none. */
-static void foreign_set(foreign **place, foreign *to)
-{
-    foreign *old = *place;
-    if (to != NULL)
-        to->count++;
-    *place = to;
-    if (old != NULL)
-        foreign_drop(old);
-}
-
-static void foreign_drop(foreign *f)
-{
-    int i;
-    if (--f->count > 0)
-        return;
-    for (i = 0; i < FOREIGN; i++)
-        foreign_set(&f->field[i], NULL);
-    free(f);
-}
-
 static void drop_fields(rrc_heap *heap, node *n)
 {
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_CLEAR(heap, n->field[i]);
-    for (i = 0; n->of != NULL && i < FOREIGN; i++)
-        foreign_set(&n->of->field[i], NULL);
+    foreign_clear(n->of);
 }
 
 static void node_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     node *n = (node *)ob;
     size_t length = strlen(freed);
-    if (n->of != NULL) {
-        n->of->wrapper = NULL;
-        foreign_drop(n->of);
-        n->of = NULL;
-    }
+    if (n->of != NULL)
+        foreign_unwrap(n->of);
+    n->of = NULL;
     drop_fields(heap, n);
     n->previous->next = n->next;
     n->next->previous = n->previous;
@@ -120,7 +95,7 @@ static int counted_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
 static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ((node *)ob)->of != NULL ? ((node *)ob)->of->count - 1 : 0;
+    return foreign_outside(((node *)ob)->of);
 }
 
 static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
@@ -129,10 +104,7 @@ static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_VISIT(n->field[i]);
-    for (i = 0; n->of != NULL && i < FOREIGN; i++)
-        if (n->of->field[i] != NULL && n->of->field[i]->wrapper != NULL)
-            RRC_VISIT(&n->of->field[i]->wrapper->head);
-    return 0;
+    return foreign_visit(n->of, visit, arg);
 }
 
 static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
@@ -193,9 +165,9 @@ static int node_new(lua_State *L)
     node *n = (node *)((type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_new(heap, type) : rrc_new(heap, type));
     if (n == NULL)
         return luaL_error(L, "not enough memory");
-    if (type == &Wrapper && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
-        n->of->count = 1;
-        n->of->wrapper = n;
+    if (type == &Wrapper) {
+        n->of = foreign_new(id);
+        n->of->wrapper = &n->head;
     }
     n->id = id;
     n->next = &all_nodes;
@@ -257,7 +229,7 @@ static foreign **foreign_field(lua_State *L)
     node *n = self(L);
     int i = (int)luaL_checkinteger(L, 2);
     luaL_argcheck(L, n->of != NULL, 1, "no Wrapper");
-    luaL_argcheck(L, i >= 1 && i <= FOREIGN, 2, "no such field");
+    luaL_argcheck(L, i >= 1 && i <= FOREIGN_FIELDS, 2, "no such field");
     return &n->of->field[i - 1];
 }
 
@@ -271,7 +243,7 @@ static int node_refer(lua_State *L)
 
 static int push_wrapper(lua_State *L, const foreign *f)
 {
-    rrc_lua_push(L, rrc_lua_heap(L), f != NULL && f->wrapper != NULL ? &f->wrapper->head : NULL);
+    rrc_lua_push(L, rrc_lua_heap(L), f != NULL ? f->wrapper : NULL);
     return 1;
 }
 
@@ -280,30 +252,17 @@ static int node_referred(lua_State *L)
     return push_wrapper(L, *foreign_field(L));
 }
 
-enum { TAKEN = 100 };
-static foreign *taken[TAKEN];
-
 static foreign **taken_at(lua_State *L)
 {
     lua_Integer i = luaL_checkinteger(L, 1);
-    luaL_argcheck(L, i >= 1 && i <= TAKEN, 1, "no such place");
-    return &taken[i - 1];
-}
-
-static int take(foreign *f)
-{
-    int i = 0;
-    while (i < TAKEN && taken[i] != NULL)
-        i++;
-    if (i == TAKEN || f == NULL)
-        return 0;
-    foreign_set(&taken[i], f);
-    return 1;
+    luaL_argcheck(L, i >= 1 && i <= FOREIGN_PLACES, 1, "no such place");
+    return &foreign_library.taken[i - 1];
 }
 
 static int nodes_take(lua_State *L)
 {
-    if (!take(self(L)->of))
+    foreign *of = self(L)->of;
+    if (of == NULL || !foreign_hold(of))
         return luaL_error(L, "no room, or no Wrapper");
     return 0;
 }
@@ -315,22 +274,19 @@ static int nodes_taken(lua_State *L)
 
 static int nodes_drop(lua_State *L)
 {
-    foreign **place = taken_at(L);
+    foreign **place = taken_at(L), **last = &foreign_library.taken[FOREIGN_PLACES - 1];
     foreign_set(place, NULL);
-    for (; place + 1 < taken + TAKEN; place++)
+    for (; place < last; place++)
         place[0] = place[1];
-    taken[TAKEN - 1] = NULL;
+    *last = NULL;
     return 0;
 }
 
 static int nodes_retake(lua_State *L)
 {
-    rrc_heap *heap = rrc_lua_heap(L);
-    int id = (int)luaL_checkinteger(L, 1);
-    node *n = all_nodes.next;
-    while (n != &all_nodes && n->id != id)
-        n = n->next;
-    lua_pushboolean(L, n != &all_nodes && (rrc_to_obj(heap, &n->head) != NULL || lua_toboolean(L, 2)) && take(n->of));
+    foreign *f = foreign_find((long)luaL_checkinteger(L, 1));
+    lua_pushboolean(L, f != NULL && f->wrapper != NULL
+                       && (lua_toboolean(L, 2) || rrc_to_obj(rrc_lua_heap(L), f->wrapper) != NULL) && foreign_hold(f));
     return 1;
 }
 

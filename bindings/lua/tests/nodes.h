@@ -4,15 +4,9 @@
 #define NODES_H
 
 #include "rrc_lua.h"
+#include "foreign.h"
 
-enum { FIELDS = 3, FOREIGN = 2 };
-
-/* An object of a library that has counts of its own, and knows nothing of the binding. It refers to others. */
-typedef struct foreign {
-    int             count;
-    struct foreign *field[FOREIGN];
-    struct node    *wrapper;
-} foreign;
+enum { FIELDS = 3 };
 
 typedef struct node {
     rrc_object  head;

@@ -34,7 +34,8 @@
 void (*node_freed)(int id);
 long memory_hiccup, memory_after = -1;
 int memory_stress;
-static int live, foreign_live;
+struct foreign_library foreign_library;
+static int live;
 
 /* ---- memory ---- */
 
@@ -111,32 +112,6 @@ static const rrc_member node_members[] = {
     { NULL, 0 }
 };
 
-static void foreign_drop(foreign *f)
-{
-    int i;
-    if (--f->count > 0)
-        return;
-    for (i = 0; i < FOREIGN; i++)
-        foreign_set(&f->field[i], NULL);
-    foreign_live--;
-    free(f);
-}
-
-void foreign_set(foreign **place, foreign *to)
-{
-    foreign *old = *place;
-    if (to != NULL)
-        to->count++;
-    *place = to;
-    if (old != NULL)
-        foreign_drop(old);
-}
-
-int foreign_count(void)
-{
-    return foreign_live;
-}
-
 /* What foreign code refers to weakly. */
 static foreign *noted;
 
@@ -145,8 +120,7 @@ static void drop_fields(rrc_heap *heap, node *n)
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_CLEAR(heap, n->field[i]);
-    for (i = 0; n->of != NULL && i < FOREIGN; i++)
-        foreign_set(&n->of->field[i], NULL);
+    foreign_clear(n->of);
 }
 
 static void node_dealloc(rrc_heap *heap, rrc_object *ob)
@@ -155,8 +129,7 @@ static void node_dealloc(rrc_heap *heap, rrc_object *ob)
     if (n->of != NULL) {
         if (noted == n->of)
             noted = NULL;
-        n->of->wrapper = NULL;
-        foreign_drop(n->of);
+        foreign_unwrap(n->of);
         n->of = NULL;
     }
     drop_fields(heap, n);
@@ -186,7 +159,7 @@ static void node_finalize(rrc_heap *heap, rrc_object *ob)
 static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ((node *)ob)->of != NULL ? ((node *)ob)->of->count - 1 : 0;
+    return foreign_outside(((node *)ob)->of);
 }
 
 static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
@@ -195,10 +168,7 @@ static int wrapper_traverse(rrc_object *ob, rrc_visitproc visit, void *arg)
     int i;
     for (i = 0; i < FIELDS; i++)
         RRC_VISIT(n->field[i]);
-    for (i = 0; n->of != NULL && i < FOREIGN; i++)
-        if (n->of->field[i] != NULL && n->of->field[i]->wrapper != NULL)
-            RRC_VISIT(&n->of->field[i]->wrapper->head);
-    return 0;
+    return foreign_visit(n->of, visit, arg);
 }
 
 static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
@@ -230,10 +200,9 @@ node *node_make(rrc_heap *heap, const rrc_type *type, int id)
         return NULL;
     n->id = id;
     live++;
-    if (type->tp_outside != NULL && (n->of = (foreign *)calloc(1, sizeof *n->of)) != NULL) {
-        n->of->count = 1;
-        n->of->wrapper = n;
-        foreign_live++;
+    if (type->tp_outside != NULL) {
+        n->of = foreign_new(id);
+        n->of->wrapper = &n->head;
     }
     if (is_tracked && rrc_gc_track(heap, &n->head) != RRC_OK) {
         rrc_decref(heap, &n->head);
@@ -252,7 +221,8 @@ static void drop_taken(void);
 void node_forget_all(void)
 {
     drop_taken();
-    live = foreign_live = 0;
+    live = 0;
+    foreign_library.alive = 0;
 }
 
 /* ---- their classes ---- */
@@ -325,15 +295,15 @@ static mrb_value tell(const rrc_mruby_args *a)
 /* What a library does that tells of its references. */
 static void touch(rrc_heap *heap, const foreign *of)
 {
-    if (of != NULL && of->wrapper != NULL && of->wrapper->head.ob_type == &touching_type)
-        rrc_touch(heap, &of->wrapper->head);
+    if (of != NULL && of->wrapper != NULL && of->wrapper->ob_type == &touching_type)
+        rrc_touch(heap, of->wrapper);
 }
 
 static foreign **foreign_field(const rrc_mruby_args *a)
 {
     mrb_state *mrb = a->mrb;
     mrb_int i = a->arg[0].integer;
-    if (((node *)a->ob)->of == NULL || i < 0 || i >= FOREIGN)
+    if (((node *)a->ob)->of == NULL || i < 0 || i >= FOREIGN_FIELDS)
         mrb_raise(mrb, E_INDEX_ERROR, "no such field");
     return &((node *)a->ob)->of->field[i];
 }
@@ -350,7 +320,7 @@ static mrb_value refer(const rrc_mruby_args *a)
 
 static mrb_value wrapper_of(rrc_heap *heap, const foreign *f)
 {
-    return rrc_mruby_wrap(heap, f != NULL && f->wrapper != NULL ? &f->wrapper->head : NULL);
+    return rrc_mruby_wrap(heap, f != NULL ? f->wrapper : NULL);
 }
 
 static mrb_value referred(const rrc_mruby_args *a) { return wrapper_of(a->heap, *foreign_field(a)); }
@@ -430,18 +400,6 @@ static mrb_value release(mrb_state *mrb, mrb_value self)
 
 /* ---- foreign code ---- */
 
-enum { TAKEN = 100 };
-static foreign *taken[TAKEN];
-
-static void take_foreign(foreign *f)
-{
-    int i = 0;
-    while (i < TAKEN && taken[i] != NULL)
-        i++;
-    if (i < TAKEN)
-        foreign_set(&taken[i], f);
-}
-
 static mrb_value new_wrapper(mrb_state *mrb, mrb_value self)
 {
     rrc_heap *heap = rrc_mruby_heap(mrb);
@@ -463,7 +421,7 @@ static mrb_value take(mrb_state *mrb, mrb_value self)
 {
     foreign *of = foreign_of(mrb);
     touch(rrc_mruby_heap(mrb), of);
-    take_foreign(of);
+    foreign_hold(of);
     return self;
 }
 
@@ -472,14 +430,14 @@ static mrb_value get_taken(mrb_state *mrb, mrb_value self)
     mrb_int i;
     (void)self;
     mrb_get_args(mrb, "i", &i);
-    return wrapper_of(rrc_mruby_heap(mrb), taken[i]);
+    return wrapper_of(rrc_mruby_heap(mrb), foreign_library.taken[i]);
 }
 
 static void drop_taken(void)
 {
     int i;
-    for (i = 0; i < TAKEN; i++)
-        foreign_set(&taken[i], NULL);
+    for (i = 0; i < FOREIGN_PLACES; i++)
+        foreign_set(&foreign_library.taken[i], NULL);
 }
 
 static mrb_value drop(mrb_state *mrb, mrb_value self)
@@ -488,7 +446,7 @@ static mrb_value drop(mrb_state *mrb, mrb_value self)
     if (mrb_get_args(mrb, "|i", &i) == 0)
         drop_taken();
     else
-        foreign_set(&taken[i], NULL);
+        foreign_set(&foreign_library.taken[i], NULL);
     return self;
 }
 
@@ -502,7 +460,7 @@ static mrb_value retake(mrb_state *mrb, mrb_value self)
 {
     (void)mrb, (void)self;
     if (noted != NULL)
-        take_foreign(noted);
+        foreign_hold(noted);
     return mrb_bool_value(noted != NULL);
 }
 
@@ -510,7 +468,7 @@ static void taker_swept(mrb_state *mrb, void *data)
 {
     (void)mrb, (void)data;
     if (noted != NULL)
-        take_foreign(noted);
+        foreign_hold(noted);
 }
 static const mrb_data_type taker_type = { "taker", taker_swept };
 
@@ -523,7 +481,7 @@ static mrb_value new_taker(mrb_state *mrb, mrb_value self)
 static mrb_value count_foreigners(mrb_state *mrb, mrb_value self)
 {
     (void)self;
-    return mrb_int_value(mrb, foreign_live);
+    return mrb_int_value(mrb, (mrb_int)foreign_library.alive);
 }
 
 static mrb_value count_live(mrb_state *mrb, mrb_value self)

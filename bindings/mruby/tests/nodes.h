@@ -5,15 +5,9 @@
 #define NODES_H
 
 #include "rrc_mruby.h"
+#include "foreign.h"
 
-enum { FIELDS = 3, FOREIGN = 2 };
-
-/* An object of a library that has counts of its own, and knows nothing of the binding. It refers to others. */
-typedef struct foreign {
-    int             count;
-    struct foreign *field[FOREIGN];
-    struct node    *wrapper;
-} foreign;
+enum { FIELDS = 3 };
 
 typedef struct node {
     rrc_object  head;
@@ -25,10 +19,6 @@ typedef struct node {
 extern const rrc_type node_type;        /* tracked */
 extern const rrc_type wrapper_type;     /* ... with a foreign object */
 extern const rrc_mruby_class AnyNode, NodeClass;
-
-/* Make what a foreign object, or foreign code, refers to another one, or none. The binding is not told. */
-void foreign_set(foreign **place, foreign *to);
-int  foreign_count(void);
 
 /* Called with the id of each node that is deallocated. NULL: nobody wants to know. */
 extern void (*node_freed)(int id);

@@ -35,7 +35,7 @@ typedef struct thing {
     mrb_value   value;              /* of the others */
     int         c_edges[FIELDS];    /* things, or -1 */
     int         host_edges[FIELDS];
-    int         foreign_edges[FOREIGN];
+    int         foreign_edges[FOREIGN_FIELDS];
     int         c_roots;            /* references of C's own */
     rrc_object *c_root_obs[4];
     int         host_root;
@@ -91,7 +91,7 @@ static void reach(int i, int is_kept)
         reach(t->c_edges[k], is_kept);
         reach(t->host_edges[k], is_kept);
     }
-    for (k = 0; k < FOREIGN; k++)
+    for (k = 0; k < FOREIGN_FIELDS; k++)
         reach(t->foreign_edges[k], is_kept);
 }
 
@@ -202,7 +202,7 @@ static void make(int i, kind what)
     t->kind = what;
     for (k = 0; k < FIELDS; k++)
         t->c_edges[k] = t->host_edges[k] = -1;
-    for (k = 0; k < FOREIGN; k++)
+    for (k = 0; k < FOREIGN_FIELDS; k++)
         t->foreign_edges[k] = -1;
     if (t->kind == C_MADE || t->kind == C_WRAPPER) {
         mrb_value id = mrb_int_value(mrb, i), places, self;
@@ -343,7 +343,7 @@ static void check_thing(int i)
                 require(mrb_ptr(rrc_mruby_wrap(heap, ob)) == mrb_ptr(value_of(t->c_edges[k])));
         }
     }
-    for (k = 0; t->kind == C_WRAPPER && k < FOREIGN; k++) {
+    for (k = 0; t->kind == C_WRAPPER && k < FOREIGN_FIELDS; k++) {
         const foreign *to = ((const node *)t->ob)->of->field[k];
         require((to == NULL) == (t->foreign_edges[k] < 0));
         require(to == NULL || to == ((const node *)things[t->foreign_edges[k]].ob)->of);
@@ -408,9 +408,9 @@ static void change(void)
         if (below(3) == 0)
             take(a);
         else if (below(4) == 0)
-            set_foreign_edge(a, k % FOREIGN, -1);
+            set_foreign_edge(a, k, -1);
         else if (things[b].kind == C_WRAPPER)
-            set_foreign_edge(a, k % FOREIGN, b);
+            set_foreign_edge(a, k, b);
         return;
     }
     switch (below(9)) {
@@ -568,7 +568,7 @@ static void run(unsigned long steps)
         require(node_count() == 0);
     }
     mrb_close(mrb);
-    require(node_count() == 0 && foreign_count() == 0);
+    require(node_count() == 0 && foreign_library.alive == 0);
 }
 
 int main(int argc, char **argv)

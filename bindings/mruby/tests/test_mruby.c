@@ -46,7 +46,7 @@ static void close_vm(void)
     check_int(node_count(), 0);
     mrb_close(mrb);
     check_int(node_count(), 0);
-    check_int(foreign_count(), 0);
+    check_int(foreign_library.alive, 0);
 }
 
 /* Run a script in each mode of mruby's collector, also when it is always at work. */
@@ -1035,7 +1035,7 @@ static void the_end_with_wrappers(void)
             run("Nodes.drop");
         mrb_close(mrb);
         check_int(node_count(), 0);
-        check_int(foreign_count(), is_dropped ? 0 : 2 * 34 + 1);
+        check_int(foreign_library.alive, is_dropped ? 0 : 2 * 34 + 1);
     }
 }
 

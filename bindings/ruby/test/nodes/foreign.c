@@ -1,80 +1,13 @@
-/* A library with reference counts of its own, and its binding: each wrapper owns one reference to a thing of the
- * library (tp_outside in rawrefcount.h). */
+/* The binding of a library with reference counts of its own (foreign.h): each wrapper owns one reference to a thing of
+ * the library (tp_outside in rawrefcount.h). */
 #include "nodes.h"
+#include "foreign.h"
 
-#include <stdlib.h>
-
-/* ---- the library: it knows nothing of Ruby, nor of rawrefcount.h ---- */
-
-#define FIELDS 3
-
-typedef struct thing {
-    int count;
-    long id;
-    struct thing *field[FIELDS];        /* it has references to these */
-    void *data;                         /* the wrapper, or NULL */
-    struct thing *next, *previous;      /* all things: weak pointers */
-} thing;
-
-static thing all = { 0, 0, { NULL }, NULL, &all, &all };
-static long things;                     /* so many are there */
-
-static void thing_set(thing **place, thing *to);
-
-static void thing_drop(thing *t)
-{
-    int i;
-    if (--t->count > 0)
-        return;
-    for (i = 0; i < FIELDS; i++)
-        thing_set(&t->field[i], NULL);
-    t->next->previous = t->previous;
-    t->previous->next = t->next;
-    things--;
-    free(t);
-}
-
-/* A place refers to another thing from now on, or to none. */
-static void thing_set(thing **place, thing *to)
-{
-    thing *old = *place;
-    if (to != NULL)
-        to->count++;
-    *place = to;
-    if (old != NULL)
-        thing_drop(old);
-}
-
-static thing *thing_new(long id)
-{
-    thing *t = calloc(1, sizeof *t);
-    if (t == NULL)
-        return NULL;
-    t->count = 1;
-    t->id = id;
-    t->next = &all;
-    t->previous = all.previous;
-    t->previous->next = t->next->previous = t;
-    things++;
-    return t;
-}
-
-static thing *thing_with_id(long id)
-{
-    thing *t = all.next;
-    while (t != &all && t->id != id)
-        t = t->next;
-    return t != &all ? t : NULL;
-}
-
-#define PLACES 64
-static thing *taken[PLACES];            /* the library's own references */
-
-/* ---- the binding ---- */
+struct foreign_library foreign_library;
 
 typedef struct wrapper {
     rrc_object head;
-    thing *of;                          /* it owns one reference */
+    foreign *of;                        /* it owns one reference */
     rrc_object *handler;
     long test;
 } wrapper;
@@ -83,27 +16,19 @@ static long wrappers;                   /* so many are there */
 
 static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *self)
 {
-    return ((wrapper *)self)->of->count - 1;
+    return foreign_outside(((wrapper *)self)->of);
 }
 
 static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
-    const wrapper *w = (wrapper *)self;
-    int i;
-    RRC_VISIT(w->handler);
-    for (i = 0; i < FIELDS; i++)
-        if (w->of->field[i] != NULL)
-            RRC_VISIT((rrc_object *)w->of->field[i]->data);
-    return 0;
+    RRC_VISIT(((wrapper *)self)->handler);
+    return foreign_visit(((wrapper *)self)->of, visit, arg);
 }
 
 static int wrapper_clear(rrc_heap *heap, rrc_object *self)
 {
-    wrapper *w = (wrapper *)self;
-    int i;
-    RRC_CLEAR(heap, w->handler);
-    for (i = 0; i < FIELDS; i++)
-        thing_set(&w->of->field[i], NULL);
+    RRC_CLEAR(heap, ((wrapper *)self)->handler);
+    foreign_clear(((wrapper *)self)->of);
     return 0;
 }
 
@@ -111,8 +36,7 @@ static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
 {
     wrapper *w = (wrapper *)self;
     long id = w->of->id, test = w->test;
-    w->of->data = NULL;
-    thing_drop(w->of);
+    foreign_unwrap(w->of);
     RRC_CLEAR(heap, w->handler);
     rrc_gc_del(heap, self);
     wrappers--;
@@ -125,20 +49,17 @@ static const rrc_type wrapper_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .t
                                        .tp_clear = wrapper_clear, .tp_dealloc = wrapper_dealloc };
 
 /* A new wrapper, which takes over the caller's reference to the thing. NULL: there is no memory. */
-static rrc_object *wrapper_new(thing *t)
+static rrc_object *wrapper_new(foreign *f)
 {
     rrc_heap *heap = rrc_ruby_heap();
-    wrapper *w;
-    if (t == NULL)
-        return NULL;
-    w = (wrapper *)rrc_gc_new(heap, &wrapper_type);
+    wrapper *w = (wrapper *)rrc_gc_new(heap, &wrapper_type);
     if (w == NULL) {
-        thing_drop(t);
+        foreign_drop(f);
         return NULL;
     }
-    w->of = t;
+    w->of = f;
     w->test = this_test();
-    t->data = w;
+    f->wrapper = &w->head;
     wrappers++;
     if (rrc_gc_track(heap, &w->head) != RRC_OK) {
         rrc_decref(heap, &w->head);
@@ -148,19 +69,18 @@ static rrc_object *wrapper_new(thing *t)
 }
 
 /* The Ruby object of a thing: that of its wrapper. One whose wrapper is gone gets a new one. */
-static VALUE value_of(thing *t)
+static VALUE value_of(foreign *f)
 {
-    if (t == NULL)
+    if (f == NULL)
         return Qnil;
-    if (t->data != NULL)
-        return rrc_ruby_wrap(t->data);
-    t->count++;
-    return rrc_ruby_wrap_new(rb_path2class("Foreign::Thing"), wrapper_new(t));
+    if (f->wrapper != NULL)
+        return rrc_ruby_wrap(f->wrapper);
+    return rrc_ruby_wrap_new(rb_path2class("Foreign::Thing"), wrapper_new(foreign_take(f)));
 }
 
 static wrapper *unwrap(VALUE self) { return (wrapper *)rrc_ruby_unwrap(self, &wrapper_type); }
 
-static thing **place_at(thing **places, int count, VALUE index)
+static foreign **place_at(foreign **places, int count, VALUE index)
 {
     int i = NUM2INT(index);
     if (i < 0 || i >= count)
@@ -170,7 +90,7 @@ static thing **place_at(thing **places, int count, VALUE index)
 
 static VALUE thing_initialize(VALUE self, VALUE id)
 {
-    return rrc_ruby_initialize(self, wrapper_new(thing_new(NUM2LONG(id))));
+    return rrc_ruby_initialize(self, wrapper_new(foreign_new(NUM2LONG(id))));
 }
 static VALUE thing_id(VALUE self) { return LONG2NUM(unwrap(self)->of->id); }
 
@@ -189,62 +109,63 @@ static VALUE thing_call(VALUE self) { return rrc_ruby_call(unwrap(self)->handler
 /* From here on, nobody is told of references to things. */
 static VALUE thing_refer(VALUE self, VALUE index, VALUE other)
 {
-    thing *to = NIL_P(other) ? NULL : unwrap(other)->of;
-    thing_set(place_at(unwrap(self)->of->field, FIELDS, index), to);
+    foreign *to = NIL_P(other) ? NULL : unwrap(other)->of;
+    foreign_set(place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index), to);
     return other;
 }
 static VALUE thing_referred(VALUE self, VALUE index)
 {
-    return value_of(*place_at(unwrap(self)->of->field, FIELDS, index));
+    return value_of(*place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index));
 }
 /* a.swap(i, b, j): their fields exchange references, which nobody counts anew. */
 static VALUE thing_swap(VALUE self, VALUE index, VALUE other, VALUE other_index)
 {
-    thing **a = place_at(unwrap(self)->of->field, FIELDS, index);
-    thing **b = place_at(unwrap(other)->of->field, FIELDS, other_index), *t = *a;
+    foreign **a = place_at(unwrap(self)->of->field, FOREIGN_FIELDS, index);
+    foreign **b = place_at(unwrap(other)->of->field, FOREIGN_FIELDS, other_index), *f = *a;
     *a = *b;
-    *b = t;
+    *b = f;
     return Qnil;
 }
 static VALUE m_take(VALUE self, VALUE index, VALUE value)
 {
-    thing_set(place_at(taken, PLACES, index), unwrap(value)->of);
+    foreign_set(place_at(foreign_library.taken, FOREIGN_PLACES, index), unwrap(value)->of);
     return value;
 }
 static VALUE m_drop(VALUE self, VALUE index)
 {
-    thing_set(place_at(taken, PLACES, index), NULL);
+    foreign_set(place_at(foreign_library.taken, FOREIGN_PLACES, index), NULL);
     return Qnil;
 }
-static VALUE m_taken(VALUE self, VALUE index) { return value_of(*place_at(taken, PLACES, index)); }
+static VALUE m_taken(VALUE self, VALUE index) { return value_of(*place_at(foreign_library.taken, FOREIGN_PLACES, index)); }
 
 /* Foreign.retake(place, id, any = false): the library takes a thing by a weak pointer, if its wrapper still has its
    Ruby object; any: if it is there. Gives whether it was. */
 static VALUE m_retake(int argc, VALUE *argv, VALUE self)
 {
-    thing *t, **place;
+    foreign *f, **place;
     rb_check_arity(argc, 2, 3);
-    place = place_at(taken, PLACES, argv[0]);
-    t = thing_with_id(NUM2LONG(argv[1]));
-    if (t == NULL || (!(argc > 2 && RTEST(argv[2]))
-                      && (t->data == NULL || rrc_to_obj(rrc_ruby_heap(), (rrc_object *)t->data) == NULL)))
+    place = place_at(foreign_library.taken, FOREIGN_PLACES, argv[0]);
+    f = foreign_find(NUM2LONG(argv[1]));
+    if (f == NULL || (!(argc > 2 && RTEST(argv[2]))
+                      && (f->wrapper == NULL || rrc_to_obj(rrc_ruby_heap(), f->wrapper) == NULL)))
         return Qfalse;
-    thing_set(place, t);
+    foreign_set(place, f);
     return Qtrue;
 }
 
-static VALUE m_things(VALUE self) { return LONG2NUM(things); }
+static VALUE m_things(VALUE self) { return SIZET2NUM(foreign_library.alive); }
 static VALUE m_wrappers(VALUE self) { return LONG2NUM(wrappers); }
 
 /* When Ruby is gone: what the library still has. */
 static void print(void)
 {
     int i;
-    for (i = 0; i < PLACES; i++)
-        if (taken[i] != NULL)
-            printf("thing %ld: %d references, %s wrapper\n", taken[i]->id, taken[i]->count,
-                   taken[i]->data != NULL ? "a" : "no");
-    printf("%ld things, %ld wrappers\n", things, wrappers);
+    for (i = 0; i < FOREIGN_PLACES; i++) {
+        const foreign *f = foreign_library.taken[i];
+        if (f != NULL)
+            printf("thing %ld: %ld references, %s wrapper\n", f->id, (long)f->count, f->wrapper != NULL ? "a" : "no");
+    }
+    printf("%ld things, %ld wrappers\n", (long)foreign_library.alive, wrappers);
 }
 static VALUE m_print_at_exit(VALUE self)
 {
