@@ -696,10 +696,10 @@ static void rrcl_set(rrcl_state *state, int table, uint32_t slot)
     lua_rawseti(state->hidden, rrcl_place(table, slot), rrcl_index_in_shard(slot));
 }
 
-/* ANCHORS gets the value on top of the hidden thread, or nil. */
-static void rrcl_set_anchor(rrcl_state *state, uint32_t slot)
+/* ANCHORS gets the value on top of the hidden thread: nil, if not `on`. */
+static void rrcl_set_anchor(rrcl_state *state, uint32_t slot, int on)
 {
-    rrcl_slot_at(state, slot)->has_anchor = !lua_isnil(state->hidden, -1);
+    rrcl_slot_at(state, slot)->has_anchor = on != 0;
     rrcl_set(state, RRCL_ANCHORS, slot);
 }
 
@@ -976,7 +976,7 @@ static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
     rrcl_set(state, RRCL_VALUES, slot);
     if (s->has_anchor) {
         lua_pushnil(state->hidden);
-        rrcl_set_anchor(state, slot);
+        rrcl_set_anchor(state, slot, 0);
     }
     s->ob = NULL;
     rrcl_set_proxy(s, NULL);
@@ -1235,7 +1235,7 @@ static void rrcl_fill_value(lua_State *L, rrcl_state *state, rrcl_value *value, 
     lua_xmove(L, state->hidden, 1);
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, value->slot);
-    rrcl_set_anchor(state, value->slot);
+    rrcl_set_anchor(state, value->slot, 1);
 }
 
 /* Leaves L with `top` values. is_noted: the value is to be found again. */
@@ -1590,7 +1590,7 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
         lua_rawseti(state->hidden, -2, 1);
         lua_pop(state->hidden, 1);
     } else {
-        rrcl_set_anchor(state, slot);
+        rrcl_set_anchor(state, slot, on);
     }
     return 1;
 }
@@ -2330,7 +2330,7 @@ static void rrcl_release(rrcl_state *state, uint32_t slot)
     if (s->is_unarmed || s->is_spared || s->is_anchored)
         return;
     lua_pushnil(state->hidden);
-    rrcl_set_anchor(state, slot);
+    rrcl_set_anchor(state, slot, 0);
 }
 
 static void rrcl_tick(rrcl_state *state)
@@ -2407,7 +2407,7 @@ static void rrcl_bring_back(rrcl_state *state, uint32_t slot)
     lua_pushvalue(state->hidden, -1);
     rrcl_set(state, RRCL_VALUES, slot);
     lua_pushvalue(state->hidden, -1);
-    rrcl_set_anchor(state, slot);
+    rrcl_set_anchor(state, slot, 1);
     s->is_unarmed = 1;
     s->is_anchored = 0;
     rrcl_restore_node(state->hidden, lua_gettop(state->hidden), s->proxy);
