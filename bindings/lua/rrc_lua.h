@@ -271,8 +271,8 @@ RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap);
    most max. [O(max)] */
 RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max);
 
-/* Collect all garbage of both heaps now, in one to three rounds of collections. Returns how many objects of C were freed.
-   Raises what finalizers of scripts raise, when all is done. */
+/* Collect all garbage of both heaps now, in one to three rounds of collections. Returns how many objects of C were
+   freed. Raises what finalizers of scripts raise, when all is done. */
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap);
 
 /* An object's memory outside of Lua grew by `change` bytes (or shrank). Lua is made to
@@ -2132,7 +2132,7 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
     int above = lua_gettop(state->hidden) - rrcl_base(state), status;
     job.state = state;
     job.ob = ob;
-    if (rrcl_has_room(L, 2)) {
+    if (LUA_VERSION_NUM == 501 && rrcl_has_room(L, 2)) {       /* lua_cpcall allocates a closure in each call */
         rrcl_push_function(L, state, RRCL_MAKER, rrcl_new_proxy);
         lua_pushlightuserdata(L, &job);
         status = lua_pcall(L, 1, 0, 0);

@@ -202,6 +202,13 @@ static int result_with(lua_State *L, rrc_object **refs)
 }
 static int result(lua_State *L) { return scoped(L, result_with); }
 
+static int raise_kept(lua_State *L)
+{
+    rrc_lua_raise(L, rrc_lua_heap(L));
+    return 0;
+}
+
+/* Is there an error, and no result? And the error. */
 static int results_with(lua_State *L, rrc_object **refs)
 {
     rrc_heap *heap = rrc_lua_heap(L);
@@ -210,7 +217,9 @@ static int results_with(lua_State *L, rrc_object **refs)
     status = rrc_lua_callf(heap, refs[0], ">ooooii", &refs[1], &refs[2], &refs[3], &refs[4], &numbers[0], &numbers[1]);
     lua_pushboolean(L, status != 0 && refs[1] == NULL && refs[2] == NULL && refs[3] == NULL && refs[4] == NULL
                        && numbers[0] == 0 && numbers[1] == 0);
-    return 1;
+    lua_pushcfunction(L, raise_kept);
+    lua_pcall(L, 0, 1, 0);
+    return 2;
 }
 static int results(lua_State *L) { return scoped(L, results_with); }
 
@@ -334,7 +343,8 @@ int luaopen_classes(lua_State *L)
 {
     static const rrc_lua_class *const classes[] = { &Thing, &Open, &Strict, &StrictChild, &Bag, &StrictBag, NULL };
     static const luaL_Reg functions[] = { { "pairs", rrc_lua_pairs }, { "child", new_child }, { "send", send },
-                                          { "result", result }, { "results", results }, { "call", call }, { "call_from", call_from },
+                                          { "result", result }, { "results", results }, { "call", call },
+                                          { "call_from", call_from },
                                           { "text_of", text_of }, { "is_same_key", is_same_key }, { "peek", peek },
                                           { "hold_key", hold_key }, { "raise_with", raise_with }, { NULL, NULL } };
     return rrc_lua_module(L, classes, functions);

@@ -214,7 +214,9 @@ case("after an error of a callback, or in its results, nothing is left", functio
   equal(classes.results(function() return "a", o, {}, 1, 2, 3 end), false)
   rawrefcount.collect()
   local before = rawrefcount.stats().objects
-  equal(classes.results(function() return "a", o, {}, 1, 2, {} end), true)
+  local is_empty, message = classes.results(function() return "a", o, {}, 1, 2, {} end)
+  equal(is_empty, true)
+  assert(message:find("bad result #6 of a callback (integer expected, got table)", 1, true), message)
   equal(classes.results(function() return "a", o, {}, 1 end), true)
   equal(classes.results(function() error("in a callback") end), true)
   equal(classes.results(coroutine.create(function() return "a", o, {}, 1, 2, "x" end)), true)
