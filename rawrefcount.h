@@ -1941,6 +1941,7 @@ struct rrc_heap {
     rrci_chunk   *pool;             /* spare chunks */
     size_t        pool_count;
     size_t        chunk_count;      /* all chunks: in lists, the queue and the pool */
+    size_t        room_for_links, room_for_tracked;     /* chunks and directories are enough for so many */
 
     /* The search for cycles. */
     rrci_stage    stage;            /* in RRCI_STARTED and RRCI_SWEEPING */
@@ -2367,10 +2368,9 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
    over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
    takes half as much room in the queue as its link did.) A search notes one record for each link. */
-static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
+static size_t rrci_chunks_needed(size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
-    tracked += heap->walked;
     if (tracked > 0)
         chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
     return chunks;
@@ -2397,6 +2397,11 @@ static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
     return (list->count + in_chunk - 1) / in_chunk;
 }
 
+static int rrci_is_directory_long(const rrci_directory *directory, size_t needed)
+{
+    return needed * 8 + 64 <= directory->capacity;
+}
+
 /* The directories are copied in one call. That is 8 bytes for 256 links: some 125 KB for 4 million links. So only
    the chunks in use are copied. */
 static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrci_list *lists, size_t n,
@@ -2404,7 +2409,7 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 {
     size_t capacity, i;
     rrci_chunk **block;
-    if (needed <= directory->capacity && needed * 8 + 64 > directory->capacity)
+    if (needed <= directory->capacity && !rrci_is_directory_long(directory, needed))
         return RRC_OK;
     capacity = needed + needed / 4 + 4;
     block = (rrci_chunk **)rrci_alloc_table(heap, capacity * n * sizeof *block);
@@ -2421,11 +2426,11 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
     return RRC_OK;
 }
 
-/* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for so many links and
-   tracked objects, but for dictionaries. */
-static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
+/* Reserve the chunks and directories for so many, and note for how many these are enough. */
+static RRCI_NOINLINE int rrci_reserve_more(rrc_heap *heap, size_t links, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(heap, links, tracked);
+    size_t chunks = rrci_chunks_needed(links, tracked);
+    heap->room_for_links = heap->room_for_tracked = 0;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
@@ -2440,7 +2445,25 @@ static int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
         heap->chunk_count++;
         rrci_give_chunk(heap, chunk);
     }
+    if (rrci_is_directory_long(&heap->directory, rrci_directory_needed(links, 0)))
+        return RRC_OK;                  /* there was no memory for a shorter one: try again next time */
+    heap->room_for_links = links | (RRC_CHUNK_LINKS - 1);
+    heap->room_for_tracked = tracked > 0 ? tracked | (RRCI_CHUNK_OBS - 1) : 0;
     return RRC_OK;
+}
+
+/* With room for so many more links, directories may be too long. */
+#define RRCI_MUCH_ROOM ((size_t)32 * RRC_CHUNK_LINKS)
+
+/* I5: reserve all that collections, rrc_unlink and rrc_run_pending can need for so many links and
+   tracked objects, but for dictionaries. */
+RRCI_ALWAYS_INLINE int rrci_reserve_lists(rrc_heap *heap, size_t links, size_t tracked)
+{
+    tracked += heap->walked;
+    if (links <= heap->room_for_links && tracked <= heap->room_for_tracked
+        && heap->room_for_links - links < RRCI_MUCH_ROOM)
+        return RRC_OK;
+    return rrci_reserve_more(heap, links, tracked);
 }
 
 /* ---- lists ---- */
@@ -3359,9 +3382,10 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
 static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap)), done = 0;
+    size_t enough = rrci_chunks_needed(rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
     int kind;
     enough += enough / 4;
+    heap->room_for_links = heap->room_for_tracked = 0;
     while (heap->pool != NULL && heap->chunk_count > enough && done < max) {
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
         heap->chunk_count--;
@@ -10332,14 +10356,17 @@ static void rrci_check_mirror(rrci_checker *checker)
 static void rrci_check_reserves(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
-    size_t links = rrci_count_links(heap) + heap->queue.count, tracked = rrci_count_tracked(heap), chunks = 0;
+    size_t links = rrci_count_links(heap) + heap->queue.count, tracked = rrci_count_tracked(heap) + heap->walked;
+    size_t chunks = 0;
     const rrci_chunk *chunk;
     int kind;
     for (chunk = heap->pool; chunk != NULL && chunks <= heap->pool_count; chunk = chunk->next)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if (links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
+    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
+        || (heap->room_for_links > 0
+            && heap->chunk_count < rrci_chunks_needed(heap->room_for_links, heap->room_for_tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))
