@@ -477,9 +477,9 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 #define RRCL_SENTINELS 64
 #define RRCL_BUSY_CYCLES 4
 
-/* See rrcl_collect_wrappers. */
-#define RRCL_LEAST_WRAPPERS 1000
-#define RRCL_KBYTES_OF_A_WRAPPER 4
+/* See rrcl_collect_wrappers: so many cycles can pass between two collections; and so many wrappers are few. */
+#define RRCL_MOST_WAIT 63
+#define RRCL_FEW_WRAPPERS 16
 
 /* What an empty slot costs in VALUES, ANCHORS and OWNERS; and new memory below which no cycle begins. */
 #define RRCL_BYTES_OF_A_SLOT 64
@@ -574,7 +574,8 @@ typedef struct rrcl_state {
     int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
     int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
     size_t      wrappers;           /* the proxies of wrappers */
-    size_t      most_wrappers;      /* with so many there is a collection: see rrcl_collect_wrappers */
+    size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
+    int         wait, next_wait;    /* ... or after so many cycles; and how many pass after that one */
     int         is_collecting;      /* inside rrc_lua_collect */
     int         must_root;          /* wrappers are weak, for a collection at once: see rrcl_root_wrappers */
     int         calls_pay;          /* sentinels leave a step to the calls that make objects: see rrcl_sentinel_gc */
@@ -1281,7 +1282,6 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
-static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state);
 
 /* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
 static int rrcl_is_noted(lua_State *L, int index, int is_key)
@@ -2078,8 +2078,6 @@ static int rrcl_new_proxy(lua_State *L)
     rrcl_proxy *proxy;
     rrcl_before_allocating(L, state);
     info = rrcl_class_of(L, state, job->ob->ob_type);
-    if (rrcl_is_wrapper(job->ob))
-        rrcl_collect_wrappers(L, state);
     if (rrcl_is_confirmed(job->ob) && !state->has_wrappers)
         rrcl_begin_confirming(L, state);
     proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
@@ -3731,17 +3729,29 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     return result;
 }
 
-/* Where deaths are not confirmed, wrappers go by collections at once only. So before a wrapper
-   gets a proxy there is one, when their number has doubled, and Lua's memory is worth it. Raises. */
+/* Where deaths are not confirmed, wrappers go by collections at once only. So such a collection follows a cycle of
+   Lua's. If it frees less than an eighth of the wrappers, more cycles pass before the next one: twice as many each
+   time. But when the number of wrappers has doubled, and they are not few, the next cycle has one. Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
-    if (RRCL_CONFIRMS || state->wrappers < state->most_wrappers || state->in_step || state->is_collecting)
+    size_t before = state->wrappers;
+    if (RRCL_CONFIRMS || before == 0 || state->in_step || state->is_collecting)
         return;
-    if (state->most_wrappers > 0)
-        rrc_lua_collect(L, state->heap);
-    rrcl_need_open(L, state);
-    state->most_wrappers = 2 * state->wrappers + RRCL_LEAST_WRAPPERS
-                         + (size_t)lua_gc(L, LUA_GCCOUNT, 0) / RRCL_KBYTES_OF_A_WRAPPER;
+    if (state->wait > 0 && before <= state->most_wrappers) {
+        state->wait--;
+        return;
+    }
+    state->wait = 1;                    /* Lua 5.1 begins a cycle at once: it must not have another one of these */
+    rrc_lua_collect(L, state->heap);
+    state = rrcl_open_state(L);
+    if (state == NULL)
+        return;
+    state->most_wrappers = 2 * state->wrappers + RRCL_FEW_WRAPPERS;
+    if (state->wrappers < before - before / 8)
+        state->next_wait = 1;
+    else if (state->next_wait < RRCL_MOST_WAIT)
+        state->next_wait = 2 * state->next_wait + 1;
+    state->wait = state->next_wait;
 }
 
 RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change)
@@ -3952,12 +3962,14 @@ static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
+    int is_first;
     if (state == NULL)
         return 0;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    if (*(const uint32_t *)lua_touserdata(L, 1) == state->cycle) {
+    is_first = *(const uint32_t *)lua_touserdata(L, 1) == state->cycle;
+    if (is_first) {
         rrcl_end_cycle(L, state);
         units = RRCL_UNITS_OF_A_CYCLE;
     }
@@ -3968,6 +3980,8 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->is_open || state->quiet < RRCL_BUSY_CYCLES))
         rrcl_try(L, rrcl_more_sentinels, state);
+    if (state->hidden != NULL && is_first)
+        rrcl_collect_wrappers(L, state);
     return 0;
 }
 
