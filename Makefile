@@ -1,5 +1,5 @@
 # GNU make 3.81 or newer. `make help` lists the targets.
-# Everything that is built goes under build/.
+# Everything that is built goes under build/, or another folder: `make BUILD=build/other test`.
 
 # Can be set: on the command line, or in the environment.
 CXX        ?= c++
@@ -10,12 +10,16 @@ PREFIX     ?= /usr/local
 DESTDIR    ?=
 PKG_CONFIG ?= pkg-config
 
-# What every build needs, whatever CFLAGS says.
+# What every build needs, whatever CFLAGS says. BUILD is a relative path.
 WARNINGS   := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 RRC_CFLAGS := -std=c99 $(WARNINGS) -I.
 BUILD      := build
 HEADER     := rawrefcount.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
+
+ifneq ($(words $(BUILD)) $(filter /%,$(BUILD)),1 )
+$(error BUILD='$(BUILD)' must be a relative path without blanks, such as build/other)
+endif
 
 .DEFAULT_GOAL := all
 .PHONY: all demo check check-hosts test test-all bench bench-results bench-pauses bench-chart \

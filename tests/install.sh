@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh - `make install` puts the header and its .pc file where they belong, a program
-# finds them through pkg-config, and `make uninstall` leaves no file.
+# finds them through pkg-config, and `make uninstall` leaves no file. Other folders for what is built.
 . tests/lib.sh
 MAKE=${MAKE:-make}
 PKG_CONFIG=${PKG_CONFIG:-pkg-config}
@@ -37,4 +37,14 @@ if have "$PKG_CONFIG"; then
 else
     skip "a program built through pkg-config: there is no $PKG_CONFIG"
 fi
+
+# A folder for what is built can be anywhere, but its path is relative.
+other=$BUILD/tests/install/other
+expect "make with another BUILD" $MAKE -s --no-print-directory BUILD="$other" "$other/examples/smallest"
+expect "... builds there" test -x "$other/examples/smallest"
+for wrong in "$out/absolute" "build/two words" ""; do
+    $MAKE BUILD="$wrong" help >"$out/refused.txt" 2>&1
+    expect "BUILD='$wrong' is refused" \
+        sh -c "test $? -ne 0 && grep -qF \"BUILD='$wrong' must be a relative path\" '$out/refused.txt'"
+done
 finish

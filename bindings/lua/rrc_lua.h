@@ -106,7 +106,7 @@ extern "C" {
 /* A property: ob.name calls get(ob), ob.name = value calls set(ob, value); with the
    arguments on the stack, as for any lua_CFunction. NULL: it cannot be read (written).
    Errors of both, such as luaL_checkstring's, are raised where the script uses the
-   property, with its name: "bad value for text of a Button (string expected, got nil)". */
+   property, with its name: "bad value for text of Button (string expected, got nil)". */
 typedef struct rrc_lua_property {
     const char   *name;
     lua_CFunction get, set;
@@ -2764,11 +2764,11 @@ static void rrcl_call_property(lua_State *L, const rrcl_proxy *proxy, int is_set
     luaL_where(L, 1);
     reason = strncmp(text, "bad argument #", 14) == 0 ? strchr(text, '(') : NULL;
     if (reason == NULL)
-        lua_pushfstring(L, "cannot %s %s of a %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
+        lua_pushfstring(L, "cannot %s %s of %s: %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), text);
     else if (is_setter && text[14] == '0' + n)
-        lua_pushfstring(L, "bad value for %s of a %s %s", name, rrcl_proxy_name(proxy), reason);
+        lua_pushfstring(L, "bad value for %s of %s %s", name, rrcl_proxy_name(proxy), reason);
     else
-        lua_pushfstring(L, "cannot %s %s of a %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
+        lua_pushfstring(L, "cannot %s %s of %s %s", is_setter ? "set" : "get", name, rrcl_proxy_name(proxy), reason);
     lua_concat(L, 2);
     lua_error(L);
 }
@@ -2798,8 +2798,8 @@ static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_sett
     if (cls == NULL)
         return;
     if (!is_setter && rrcl_push_member(L, RRCL_SETTERS))
-        luaL_error(L, "%s of a %s cannot be read", rrcl_push_key(L), rrcl_proxy_name(proxy));
-    luaL_error(L, "a %s has no property %s", rrcl_proxy_name(proxy), rrcl_push_key(L));
+        luaL_error(L, "%s of %s cannot be read", rrcl_push_key(L), rrcl_proxy_name(proxy));
+    luaL_error(L, "%s has no property %s", rrcl_proxy_name(proxy), rrcl_push_key(L));
 }
 
 static int rrcl_index(lua_State *L)
@@ -2955,13 +2955,13 @@ static int rrcl_newindex(lua_State *L)
         return 0;
     }
     if (rrcl_push_member(L, RRCL_METHODS) || rrcl_push_member(L, RRCL_GETTERS))
-        return luaL_error(L, "%s of a %s cannot be set", rrcl_push_key(L), rrcl_proxy_name(proxy));
+        return luaL_error(L, "%s of %s cannot be set", rrcl_push_key(L), rrcl_proxy_name(proxy));
     if (rrcl_call_fallback(L, proxy, 1))
         return 0;
     rrcl_need_live(L);                          /* it may have closed the object */
     rrcl_check_strict(L, proxy, 1);
     if (lua_isnil(L, 2) || (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
-        return luaL_error(L, "a field of a %s cannot be named nil or NaN", rrcl_proxy_name(proxy));
+        return luaL_error(L, "a field of %s cannot be named nil or NaN", rrcl_proxy_name(proxy));
     rrcl_set_field(L, proxy);
     return 0;
 }

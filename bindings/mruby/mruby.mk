@@ -38,15 +38,15 @@ $(BUILD)/mruby/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 $(BUILD)/mruby/asan/%: $(MRUBY_TESTS)/%.c $(MRUBY_TEST_DEPS)
 	$(call MRUBY_TEST,$(MRUBY_SANITIZE))
 
-MRUBY_RUNS := mruby mruby-first mruby-random mruby-asan mruby-random-asan mruby-demo mruby-mutants
-HOST_CHECK_RUNS += mruby mruby-first mruby-asan mruby-random mruby-demo
+MRUBY_RUNS := mruby mruby-readme mruby-random mruby-asan mruby-random-asan mruby-demo mruby-mutants
+HOST_CHECK_RUNS += mruby mruby-readme mruby-asan mruby-random mruby-demo
 .PHONY: demo-mruby
 ifneq ($(MRUBY_CONFIG),)
 demo-mruby: $(BUILD)/mruby/widgets ## widgets in mruby: the naive way leaks, ours does not
 	@$(BUILD)/mruby/widgets $(WIDGETS_DIR)/mruby/demo.rb
 
 $(eval $(call run,mruby,$(BUILD)/mruby/test_mruby,$(BUILD)/mruby/test_mruby))
-$(eval $(call run,mruby-first,,sh $(MRUBY_TESTS)/first.sh $(BUILD)/mruby/first $(MRUBY_CONFIG)))
+$(eval $(call run,mruby-readme,,sh $(MRUBY_TESTS)/readme.sh $(BUILD)/mruby/readme $(MRUBY_CONFIG)))
 $(eval $(call run,mruby-random,$(BUILD)/mruby/random,$(BUILD)/mruby/random 1 $(if $(QUICK),20 2000,400 5000)))
 $(eval $(call run,mruby-asan,$(BUILD)/mruby/asan/test_mruby,$(BUILD)/mruby/asan/test_mruby))
 $(eval $(call run,mruby-random-asan,$(BUILD)/mruby/asan/random,$(BUILD)/mruby/asan/random 1000 100 5000))

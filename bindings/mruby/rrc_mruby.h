@@ -2108,13 +2108,13 @@ static mrb_value rrcm_script_is_disposed(mrb_state *mrb, mrb_value self)
 
 static mrb_value rrcm_script_initialize(mrb_state *mrb, mrb_value self)
 {
-    mrb_raisef(mrb, E_TYPE_ERROR, "a %C cannot be made by new", mrb_obj_class(mrb, self));
+    mrb_raisef(mrb, E_TYPE_ERROR, "%C cannot be made by new", mrb_obj_class(mrb, self));
     return self;
 }
 
 static mrb_value rrcm_script_initialize_copy(mrb_state *mrb, mrb_value self)
 {
-    mrb_raisef(mrb, E_TYPE_ERROR, "a %C cannot be copied", mrb_obj_class(mrb, self));
+    mrb_raisef(mrb, E_TYPE_ERROR, "%C cannot be copied", mrb_obj_class(mrb, self));
     return self;
 }
 

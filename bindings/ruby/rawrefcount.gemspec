@@ -21,10 +21,10 @@ Gem::Specification.new do |s|
   }
   s.files = Dir.chdir(__dir__) do
     Dir["{lib,ext,sig,test,bench,widgets,examples,docs}/**/*.{rb,c,h,rbs,md,png,txt,sh}"].sort +
-      %w[README.md CHANGELOG.md LICENSE Rakefile rawrefcount.gemspec].select { |name| File.exist?(name) }
+      %w[README.md ri-README.md CHANGELOG.md LICENSE Rakefile rawrefcount.gemspec].select { |name| File.exist?(name) }
   end
   s.extensions = ["ext/rawrefcount/extconf.rb"]
-  s.extra_rdoc_files = %w[README.md CHANGELOG.md ext/rawrefcount/insight.c ext/rawrefcount/objects.c]
-  s.rdoc_options = ["--main", "README.md"]
+  s.extra_rdoc_files = s.files & %w[ri-README.md CHANGELOG.md ext/rawrefcount/insight.c ext/rawrefcount/objects.c]
+  s.rdoc_options = ["--main", "ri-README.md"]
   s.required_ruby_version = [">= 3.1", "< 3.5"]
 end

@@ -85,7 +85,7 @@ static void init_instance(GTypeInstance *instance, gpointer cls)
     if (wrapper == NULL)
         wrapper = go_wrap_new(script->heap, object);
     if (wrapper == NULL)
-        g_error("not enough memory for a %s", G_OBJECT_TYPE_NAME(object));
+        g_error("not enough memory for %s", G_OBJECT_TYPE_NAME(object));
     wrapper->values = g_renew(GValue, wrapper->values, script->first + script->count);
     for (i = 0; i < script->count; i++) {
         GValue *value = &wrapper->values[script->first + i];
@@ -285,7 +285,7 @@ static void check_parent(lua_State *L, GType parent, const char *name)
     is_final = G_TYPE_IS_FINAL(parent);
 #endif
     if (!G_TYPE_IS_OBJECT(parent) || is_final)
-        go_error(L, "a %s can have no subclass", g_type_name(parent));
+        go_error(L, "%s can have no subclass", g_type_name(parent));
     if (script != NULL && script->heap != rrc_lua_heap(L))
         go_error(L, "%s is a type of another Lua state", g_type_name(parent));
     if (g_type_from_name(name) != 0)

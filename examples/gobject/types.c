@@ -403,8 +403,8 @@ static void begin_near(near_name *near, const char *wanted)
 static int no_such(lua_State *L, GType type, const char *kind, const near_name *near)
 {
     if (near->found == NULL)
-        return go_error(L, "a %s has no %s %s", g_type_name(type), kind, near->wanted);
-    return go_error(L, "a %s has no %s %s (is %s meant?)", g_type_name(type), kind, near->wanted, near->found);
+        return go_error(L, "%s has no %s %s", g_type_name(type), kind, near->wanted);
+    return go_error(L, "%s has no %s %s (is %s meant?)", g_type_name(type), kind, near->wanted, near->found);
 }
 
 /* ---- properties ---- */
@@ -456,7 +456,7 @@ guint go_check_signal(lua_State *L, GType type, const char *name, GQuark *detail
 /* The name of a property in messages. */
 static const char *push_what(lua_State *L, GType type, const GParamSpec *property)
 {
-    return lua_pushfstring(L, "%s of a %s", property->name, g_type_name(type));
+    return lua_pushfstring(L, "%s of %s", property->name, g_type_name(type));
 }
 
 static int get_property(lua_State *L, GObject *object, GParamSpec *property)
@@ -515,7 +515,7 @@ static guint collect_properties(lua_State *L, GType type, int index, const char 
         GParamSpec *property;
         int top = lua_gettop(L);
         if (lua_type(L, -2) != LUA_TSTRING)
-            go_error(L, "a property of a %s has a name, and no number", g_type_name(type));
+            go_error(L, "a property of %s has a name, and no number", g_type_name(type));
         property = go_check_property(L, type, lua_tostring(L, -2));
         if (!(property->flags & G_PARAM_WRITABLE))
             go_error(L, "%s cannot be set", push_what(L, type, property));
@@ -535,7 +535,7 @@ int go_construct(lua_State *L, GType type, int index)
     rrc_object *wrapper;
     guint n = 0;
     if (!G_TYPE_IS_OBJECT(type) || G_TYPE_IS_ABSTRACT(type))
-        return go_error(L, "a %s cannot be made", g_type_name(type));
+        return go_error(L, "%s cannot be made", g_type_name(type));
     class_of(type);
     if (index != 0)
         n = collect_properties(L, type, index, &names, &values);
@@ -576,7 +576,7 @@ static int emit(lua_State *L)
     guint i;
     g_signal_query(go_check_signal(L, G_OBJECT_TYPE(object), luaL_checkstring(L, 2), &detail), &query);
     if ((guint)lua_gettop(L) - 2 != query.n_params)
-        return go_error(L, "signal %s of a %s takes %d values, got %d", query.signal_name, G_OBJECT_TYPE_NAME(object),
+        return go_error(L, "signal %s of %s takes %d values, got %d", query.signal_name, G_OBJECT_TYPE_NAME(object),
                         (int)query.n_params, lua_gettop(L) - 2);
     values = go_new_values(L, query.n_params + 2);
     g_value_init(&values[0], G_OBJECT_TYPE(object));
@@ -637,7 +637,7 @@ static int object_newindex(lua_State *L)
 {
     GObject *object = go_check(L, 1);
     if (lua_type(L, 2) == LUA_TNUMBER)
-        return go_error(L, "items of a %s are not set by their numbers", G_OBJECT_TYPE_NAME(object));
+        return go_error(L, "items of %s are not set by their numbers", G_OBJECT_TYPE_NAME(object));
     if (is_field(L))
         return 0;
     set_property(L, object, go_check_property(L, G_OBJECT_TYPE(object), lua_tostring(L, 2)), 3);

@@ -556,7 +556,7 @@ void go_push_value(lua_State *L, const GValue *value)
         lua_pushstring(L, g_value_get_param(value) != NULL ? g_value_get_param(value)->name : NULL);
         break;
     default:
-        go_error(L, "a %s cannot be a value of Lua", G_VALUE_TYPE_NAME(value));
+        go_error(L, "%s cannot be a value of Lua", G_VALUE_TYPE_NAME(value));
     }
 }
 
@@ -604,6 +604,6 @@ void go_to_value(lua_State *L, int index, GValue *value, const char *what)
         g_value_set_variant(value, lua_isnil(L, index) ? NULL : go_to_variant(L, index, NULL, what));
         break;
     default:
-        go_error(L, "a %s cannot be made of a value of Lua", G_VALUE_TYPE_NAME(value));
+        go_error(L, "%s cannot be made of a value of Lua", G_VALUE_TYPE_NAME(value));
     }
 }

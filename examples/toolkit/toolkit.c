@@ -759,7 +759,7 @@ static cvm_value b_call(cvm *vm, cvm_value *args, size_t n)
         return CVM_NONE;
     m = find_method(ctype_of(self), cvm_symbol_text(args[1]));
     if (m == NULL)
-        return cvm_fail(vm, "call: a %s has no method %.40s", RRC_TYPE(self)->tp_name,
+        return cvm_fail(vm, "call: %s has no method %.40s", RRC_TYPE(self)->tp_name,
                         cvm_symbol_text(args[1]));
     if (!count_fits(vm, m->name, m->least, m->most, n - 2))
         return CVM_NONE;

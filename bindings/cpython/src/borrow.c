@@ -273,9 +273,9 @@ static void complain(const char *function, const record *r)
     const origin *o = r->origins;   /* the latest */
     char text[200];
     if (o == NULL)
-        snprintf(text, sizeof text, "%s: stale reference to a %s, which was freed", function, r->type_name);
+        snprintf(text, sizeof text, "%s: stale reference to %s, which was freed", function, r->type_name);
     else
-        snprintf(text, sizeof text, "%s: stale reference to a %s: borrowed by %s from a %s, which %s", function, r->type_name,
+        snprintf(text, sizeof text, "%s: stale reference to %s: borrowed by %s from %s, which %s", function, r->type_name,
                  o->function, o->container->type_name,
                  o->container->life != o->life ? "was freed" : "does not hold it any more");
     Py_FatalError(text);

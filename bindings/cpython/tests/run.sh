@@ -131,15 +131,15 @@ stale() {
 }
 if [ "$kind" = debug ]; then
     gone="which does not hold it any more"
-    stale "overwritten in a dict" "PyObject_Repr: stale reference to a str: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+    stale "overwritten in a dict" "PyObject_Repr: stale reference to str: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k (string-append \"a\" \"b\"))) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"
-    stale "removed from a dict" "PyObject_Repr: stale reference to a host_object: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+    stale "removed from a dict" "PyObject_Repr: stale reference to host_object: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k (list 1))) (while-borrowed d 'k (lambda () (dict-remove! d 'k)))"
-    stale "a number" "PyObject_Repr: stale reference to a int: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+    stale "a number" "PyObject_Repr: stale reference to int: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k 123456)) (while-borrowed d 'k (lambda () (dict-set! d 'k 1)))"
-    stale "still somewhere else in the host" "PyObject_Repr: stale reference to a host_object: borrowed by PyDict_GetItemWithError from a dict, $gone" \
+    stale "still somewhere else in the host" "PyObject_Repr: stale reference to host_object: borrowed by PyDict_GetItemWithError from dict, $gone" \
         "(define d (dict 'k (list 1))) (define other nil) (while-borrowed d 'k (lambda () (set! other (dict-get d 'k)) (dict-remove! d 'k)))"
-    stale "removed from a list" "PyObject_Repr: stale reference to a str: borrowed by PyList_GetItem from a list, $gone" \
+    stale "removed from a list" "PyObject_Repr: stale reference to str: borrowed by PyList_GetItem from list, $gone" \
         "(define a (call m 'list-make (call m 'str-fill 5 \"x\"))) (while-borrowed a 0 (lambda () (array-remove! a 0)))"
     says "two origins, of which one holds it" 0 "(shared)" "$pvm" --extension "$probe" -e "(begin
         (define while-borrowed (attr (import 'probe) 'while-borrowed)) (define x (list 'shared)) (define a (dict 'k x)) (define b (dict 'k x))

@@ -848,10 +848,10 @@ case("errors of properties: with a name and a place, if they have none", functio
     return message
   end
   fails("cases.lua:", function() w.broken = 1 end)
-  fails("cannot set broken of a Node: broken by 5", function() w.broken = 1 end)
-  fails("cannot get broken of a Node: broken by 5", function() return w.broken end)
-  fails("cannot get self of a Node (not this one)", function() return w.self end)
-  fails("cannot set self of a Node (not this one)", function() w.self = 1 end)
+  fails("cannot set broken of Node: broken by 5", function() w.broken = 1 end)
+  fails("cannot get broken of Node: broken by 5", function() return w.broken end)
+  fails("cannot get self of Node (not this one)", function() return w.self end)
+  fails("cannot set self of Node (not this one)", function() w.self = 1 end)
   equal(raised(t), t)
   if _VERSION == "Lua 5.5" then
     assert(raised(nil):find("<no error object>", 1, true))
@@ -859,7 +859,7 @@ case("errors of properties: with a name and a place, if they have none", functio
     equal(raised(nil), nil)
   end
   equal(raised("file.lua:12: text"), "file.lua:12: text")
-  assert(raised("a :b: c"):find("cases.lua:%d+: cannot set raised of a Node: a :b: c"))
+  assert(raised("a :b: c"):find("cases.lua:%d+: cannot set raised of Node: a :b: c"))
 end)
 
 case("close: at once, and clear errors afterwards", function()

@@ -415,7 +415,7 @@ static void errors_name_both_types(void)
         "raises(TypeError, 'this Forgetful was not initialized') { Forgetful.new[0] }\n"
         "raises(TypeError, 'this Node was not initialized') { Node.allocate.id }\n"
         "raises(TypeError, 'initialized already') { n.__send__(:initialize, 2) }\n"
-        "raises(TypeError, 'a AnyNode cannot be made by new') { AnyNode.new }\n"
+        "raises(TypeError, 'AnyNode cannot be made by new') { AnyNode.new }\n"
         "raises(TypeError, 'cannot be copied') { n.dup }\n"
         "raises(TypeError, 'cannot be copied') { n.clone }\n");
     close_vm();

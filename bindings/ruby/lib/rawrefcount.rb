@@ -17,7 +17,7 @@ module Rawrefcount
       return error_handler.call(error, type_name) if error_handler
 
       what = error ? "#{error.message} (#{error.class})" : "it was left by a throw"
-      warn "rawrefcount: error ignored in the deallocation of a #{type_name}: #{what}", *error&.backtrace
+      warn "rawrefcount: error ignored in the deallocation of #{type_name}: #{what}", *error&.backtrace
     end
     private :report_error
   end

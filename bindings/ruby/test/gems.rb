@@ -249,6 +249,9 @@ class TestGems < Minitest::Test
       assert status.success?, output
       assert_operator output.scan(/^[A-Z@].*[a-z]/).size, :>=, 1, "#{name}: #{output}"
     end
+    { "README" => /rawrefcount for Ruby.*\| the wrapper's.*How it is tested/m, "CHANGELOG" => /first version/ }.each do |name, text|
+      assert_match text, assert_runs(WORK, ENV.fetch("DOCUMENTED"), "ri", "-T", "-f", "rdoc", "rawrefcount:#{name}")
+    end
   end
 
   def test_an_extension_loads_the_gem

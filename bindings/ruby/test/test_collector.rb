@@ -612,6 +612,6 @@ class TestCollector < Minitest::Test
       Nodes.on_dealloc(->(_) { raise IOError, "disk full" })
       Node.new(next_id, 0).dispose
     end
-    assert_match(/error ignored in the deallocation of a node: disk full \(IOError\)/, err)
+    assert_match(/error ignored in the deallocation of node: disk full \(IOError\)/, err)
   end
 end

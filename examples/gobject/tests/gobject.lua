@@ -123,7 +123,7 @@ case("list stores", function()
   is_argument("GSimpleAction expected, got GListStore", function() store:append(store) end)
   is_argument("GObject expected, got string", function() store:append("x") end)
   is_argument("no position of this list", function() store:remove(0) end)
-  is("items of a GListStore are not set by their numbers", function() store[1] = a end)
+  is("items of GListStore are not set by their numbers", function() store[1] = a end)
   is_argument("GListStore expected, got GSimpleAction", function() G.ListStore.append(a, a) end)
 end)
 
@@ -139,18 +139,18 @@ end)
 case("properties and their errors", function()
   local a = G.new("GSimpleAction", { name = "a", enabled = false })
   equal(a.enabled, false)
-  is("a GSimpleAction has no property enabeld (is enabled meant?)", function() return a.enabeld end)
-  is("a GSimpleAction has no property enabeld (is enabled meant?)", function() a.enabeld = true end)
-  is("a GSimpleAction has no property colour", function() return a.colour end)
-  is("a GSimpleAction has no property nmae (is name meant?)", G.SimpleAction, { nmae = "x" })
-  is("bad value for enabled of a GSimpleAction (boolean expected, got yes)", function() a.enabled = "yes" end)
-  is("bad value for name of a GSimpleAction (string expected, got 5)", function() G.SimpleAction { name = 5 } end)
-  is("bad value for name of a GSimpleAction (string without zeros expected, got a)",
+  is("GSimpleAction has no property enabeld (is enabled meant?)", function() return a.enabeld end)
+  is("GSimpleAction has no property enabeld (is enabled meant?)", function() a.enabeld = true end)
+  is("GSimpleAction has no property colour", function() return a.colour end)
+  is("GSimpleAction has no property nmae (is name meant?)", G.SimpleAction, { nmae = "x" })
+  is("bad value for enabled of GSimpleAction (boolean expected, got yes)", function() a.enabled = "yes" end)
+  is("bad value for name of GSimpleAction (string expected, got 5)", function() G.SimpleAction { name = 5 } end)
+  is("bad value for name of GSimpleAction (string without zeros expected, got a)",
      function() G.SimpleAction { name = "a\0b" } end)
-  is("name of a GSimpleAction cannot be set", function() a.name = "b" end)
-  is("state-type of a GSimpleAction cannot be set", function() a.state_type = "s" end)
-  is("a property of a GSimpleAction has a name, and no number", function() G.SimpleAction { "x" } end)
-  is("a GAction cannot be made", function() G.Action() end)
+  is("name of GSimpleAction cannot be set", function() a.name = "b" end)
+  is("state-type of GSimpleAction cannot be set", function() a.state_type = "s" end)
+  is("a property of GSimpleAction has a name, and no number", function() G.SimpleAction { "x" } end)
+  is("GAction cannot be made", function() G.Action() end)
   is("there is no type GNothing", G.new, "GNothing")
   is("there is no function subclas, and no type Gsubclas or subclas", function() return G.subclas end)
   local notified = {}
@@ -161,8 +161,8 @@ end)
 
 case("signals and their errors", function()
   local a = G.SimpleAction("a")
-  is("a GSimpleAction has no signal activat (is activate meant?)", function() a:connect("activat", print) end)
-  is("a GListStore has no signal item-changed (is items-changed meant?)",
+  is("GSimpleAction has no signal activat (is activate meant?)", function() a:connect("activat", print) end)
+  is("GListStore has no signal item-changed (is items-changed meant?)",
      function() new_store():connect("item-changed", print) end)
   is_argument("function or nil expected, got number", function() a:connect("activate", 5) end)
   is_argument("function expected, got nil", function() a:connect("activate", nil) end)
@@ -255,7 +255,7 @@ case("values of properties", function()
     end
   end
   local function bad(name, value, expected)
-    is(("bad value for %s of a %s (%s expected, got %s)"):format(name, G.type(o), expected, tostring(value)),
+    is(("bad value for %s of %s (%s expected, got %s)"):format(name, G.type(o), expected, tostring(value)),
        function() o[name] = value end)
   end
   same("b", true, false)
@@ -273,11 +273,11 @@ case("values of properties", function()
   bad("d", "1", "number") bad("b", 1, "boolean")
   same("s", "text", nil) bad("s", 5, "string")
   same("v", true, 5, 2.5, "text", nil)
-  is(("bad value for v of a %s (boolean, number, string or G.variant(type, value) expected, got table)")
+  is(("bad value for v of %s (boolean, number, string or G.variant(type, value) expected, got table)")
      :format(G.type(o)), function() o.v = {} end)
   o.list = { "a", "b" }
   equal(table.concat(o.list, " "), "a b")
-  bad("list", 5, "GStrv") is(("bad value for list of a %s (list of strings expected, got table)"):format(G.type(o)),
+  bad("list", 5, "GStrv") is(("bad value for list of %s (list of strings expected, got table)"):format(G.type(o)),
                              function() o.list = { 5 } end)
   same("kind", "session", "system", "none", "starter")
   bad("kind", "airplane", "GBusType")
@@ -290,7 +290,7 @@ case("values of properties", function()
   bad("flags", "unknown", "GApplicationFlags")
   local store = new_store()
   same("e", store, nil) same("any", store, o, nil) same("action", G.SimpleAction("x"), nil)
-  is(("bad value for e of a %s (GListStore expected, got GSimpleAction)"):format(G.type(o)),
+  is(("bad value for e of %s (GListStore expected, got GSimpleAction)"):format(G.type(o)),
      function() o.e = G.SimpleAction("x") end)
   bad("action", 5, "GAction") bad("date", 5, "GBytes")
   same("date", nil)
@@ -302,7 +302,7 @@ case("values of signals", function()
   equal(o:emit("mixed", true, -5, 200, -7, 7, G.ListStore), 42)
   for i, value in ipairs { true, -5, 200, -7, 7, G.ListStore } do equal(got[i], value) end
   equal(select("#", o:emit("plain")), 0)
-  is(("signal mixed of a %s takes 6 values, got 1"):format(G.type(o)), function() o:emit("mixed", true) end)
+  is(("signal mixed of %s takes 6 values, got 1"):format(G.type(o)), function() o:emit("mixed", true) end)
   is("bad value for value 3 of signal mixed (integer from 0 to 255 expected, got 256)",
      function() o:emit("mixed", true, 1, 256, 1, 1, "GObject") end)
   is("bad value for value 6 of signal mixed (a class, or the name of a type, expected, got Nothing)",
@@ -364,8 +364,8 @@ case("types that scripts define", function()
   c:connect("notify::title", function(self) text = self.title end)
   c.title = "others"
   equal(text, "others")
-  is(("a %s has no property titel (is title meant?)"):format(G.type(Child)), function() return c.titel end)
-  is(("bad value for owner of a %s (GObject expected, got 5)"):format(G.type(Child)), function() c.owner = 5 end)
+  is(("%s has no property titel (is title meant?)"):format(G.type(Child)), function() return c.titel end)
+  is(("bad value for owner of %s (GObject expected, got 5)"):format(G.type(Child)), function() c.owner = 5 end)
 end)
 
 case("errors of definitions", function()
@@ -374,7 +374,7 @@ case("errors of definitions", function()
     is(name .. " cannot be the name of a type: it has three or more of A-Z a-z 0-9 - _ +, first a letter or _",
        G.subclass, name, G.ListStore)
   end
-  is("a GAction can have no subclass", G.subclass, "TestBad", G.Action)
+  is("GAction can have no subclass", G.subclass, "TestBad", G.Action)
   is("bad type for size (nothing)", G.subclass, "TestBad", "GObject", { properties = { size = "nothing" } })
   is("no property can be of type gchar: size", G.subclass, "TestBad", "GObject", { properties = { size = "char" } })
   is("item-type cannot be the name of a new property", G.subclass, "TestBad", G.ListStore,
