@@ -598,18 +598,19 @@ typedef struct rrcl_state {
     void       *view;               /* while the module rawrefcount shows what values of Lua refer to */
 } rrcl_state;
 
-/* The payload of a proxy. */
+/* The payload of a proxy. Its ob is that of the slot, as long as the slot has the proxy: see rrcl_ob_of. */
 typedef struct rrcl_proxy {
     uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
-    rrc_object          *ob;        /* NULL: closed, or gone */
-    struct rrcl_closer  *closer;    /* its state is there if ob is; Lua's memory, so that it outlives all proxies */
+    struct rrcl_closer  *closer;    /* has its state; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
-    uint32_t             slot;
     uint32_t             sighted;       /* when it was brought back as dead: 1 and state->clock then; or 0 */
-    char                 has_table;     /* its user value is ours */
-    char                 is_closed;
-    char                 is_closing;
+    uint32_t             slot : 29;     /* 0: it has none, or not any more */
+    uint32_t             has_table : 1; /* its user value is ours */
+    uint32_t             is_closed : 1;
+    uint32_t             is_closing : 1;
 } rrcl_proxy;
+
+#define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
 
@@ -914,7 +915,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     if (is_new && shard % 64 == 0)
         state->shards = (rrcl_shard *)rrcl_realloc_or_raise(L, state->shards, (shard + 64) * sizeof *state->shards);
 #if LUA_VERSION_NUM >= 502
-    if (!lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
+    if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
         luaL_error(L, "too many objects of C");
 #endif
     slots = (rrcl_slot *)rrcl_realloc_or_raise(L, is_new ? NULL : state->shards[shard].slots, size * sizeof(rrcl_slot));
@@ -961,6 +962,17 @@ static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
     rrcl_slot_at(state, slot)->ob = ob;
     state->used++;
     return slot;
+}
+
+/* The ob of a proxy. NULL: the proxy was closed or finalized, there is a newer one, or its state is closed. */
+RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
+{
+    const rrcl_state *state = proxy->closer->state;
+    const rrcl_slot *s;
+    if (state == NULL)
+        return NULL;
+    s = rrcl_slot_at(state, proxy->slot);
+    return s->proxy == proxy ? s->ob : NULL;
 }
 
 static void rrcl_set_proxy(rrcl_slot *s, struct rrcl_proxy *proxy)
@@ -1295,8 +1307,9 @@ static int rrcl_is_noted(lua_State *L, int index, int is_key)
 static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_key)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy != NULL && proxy->ob != NULL)
-        return proxy->ob;
+    rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
+    if (ob != NULL)
+        return ob;
     return rrcl_is_noted(L, index, is_key) ? rrcl_find_value(L, state, index) : NULL;
 }
 
@@ -1889,28 +1902,21 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
-/* The proxy at index, or NULL. One that was superseded, or whose state was closed, finds
-   out here: nobody may write to it before, as its memory may be gone. */
+/* The proxy at index, or NULL. */
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
-    const rrcl_state *state;
     if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
         || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
         return NULL;
-    if (proxy->ob == NULL)
-        return proxy;
-    state = proxy->closer->state;
-    if (state == NULL || rrcl_slot_at(state, proxy->slot)->proxy != proxy)
-        proxy->ob = NULL;
     return proxy;
 }
 
 /* "Button", of a live proxy or of one that was. */
 static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
 {
-    return proxy->cls != &rrcl_plain_class || proxy->ob == NULL ? rrcl_class_name(proxy->cls)
-                                                                : proxy->ob->ob_type->tp_name;
+    const rrc_object *ob = rrcl_ob_of(proxy);
+    return proxy->cls != &rrcl_plain_class || ob == NULL ? rrcl_class_name(proxy->cls) : ob->ob_type->tp_name;
 }
 
 static const char *rrcl_why_useless(const rrcl_proxy *proxy)
@@ -1934,7 +1940,7 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
     const char *message;
-    if (proxy != NULL && proxy->ob == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
+    if (proxy != NULL && rrcl_ob_of(proxy) == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
         message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     else
         message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
@@ -1945,10 +1951,11 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy == NULL || proxy->ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
+    rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
+    if (ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
         return NULL;
     rrcl_use(proxy->closer->state, L);
-    return proxy->ob;
+    return ob;
 }
 
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls)
@@ -2023,28 +2030,28 @@ static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, 
 {
     rrc_gcref p = rrc_to_obj(state->heap, ob);
     int code = RRC_OK;
-    uint32_t hash = RRCL_NOT_NOTED;
+    uint32_t hash = RRCL_NOT_NOTED, slot;
     if (state->notes_proxies)
         hash = rrcl_note_proxy(L, state, p != NULL ? rrcl_slot_of(p) : state->free_slot);
     if (rrcl_push_revived_node(L, state, ob)) {
         rrcl_give_table(L, proxy);
         lua_pop(L, 1);
     }
-    proxy->slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
-    rrcl_set_proxy(rrcl_slot_at(state, proxy->slot), proxy);
-    rrcl_slot_at(state, proxy->slot)->next = hash;
+    slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
+    proxy->slot = slot & (RRCL_MOST_SLOTS - 1);
+    rrcl_set_proxy(rrcl_slot_at(state, slot), proxy);
+    rrcl_slot_at(state, slot)->next = hash;
     lua_pushvalue(L, -1);
     lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, proxy->slot);
+    rrcl_set(state, RRCL_VALUES, slot);
     if (p == NULL) {
-        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
+        code = rrc_link(state->heap, rrcl_ref_of(slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
         if (code != RRC_OK) {
-            rrcl_free_slot(state, proxy->slot);
+            rrcl_free_slot(state, slot);
             luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
         }
         state->wrappers += (size_t)rrcl_is_wrapper(ob);
     }
-    proxy->ob = ob;
     state->made++;
 }
 
@@ -2228,7 +2235,7 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
+    rrc_gcref node = rrc_mirror_node(state->heap, rrcl_ob_of(proxy));
     if (!proxy->has_table || (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node))))
         return;
     rrcl_get_uservalue(L, index);
@@ -2253,8 +2260,9 @@ static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    proxy->ob = NULL;
-    rrcl_part_slot(proxy->closer->state, proxy->slot);
+    uint32_t slot = proxy->slot;
+    proxy->slot = 0;
+    rrcl_part_slot(proxy->closer->state, slot);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
@@ -2478,7 +2486,7 @@ static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
 static int rrcl_let_go(rrcl_state *state, uint32_t slot)
 {
     rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    int is_wrapper = rrcl_is_wrapper(proxy->ob);
+    int is_wrapper = rrcl_is_wrapper(rrcl_slot_at(state, slot)->ob);
     rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
     rrcl_detach(proxy);
     state->died++;
@@ -2561,7 +2569,7 @@ static int rrcl_new_witness(lua_State *L)
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
     lua_setmetatable(L, -2);
     lua_rawseti(L, 3, RRCL_WITNESS);
-    if (proxy->closer->state != NULL && proxy->ob != NULL)      /* not closed meanwhile */
+    if (rrcl_ob_of(proxy) != NULL)              /* not closed meanwhile */
         rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
     return 0;
 }
@@ -2577,7 +2585,7 @@ static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
         return;
     if (!RRCL_HAS_WITNESSES)
         rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
-    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->closer->state == NULL || proxy->ob == NULL)
+    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || rrcl_ob_of(proxy) == NULL)
         return;
     rrcl_release(state, proxy->slot);
 }
@@ -2588,7 +2596,7 @@ static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     int is_whole = 0;
     if (rrcl_is_empty(state, proxy->slot))
         is_whole = rrcl_sight(state);
-    if (proxy->ob == NULL)
+    if (rrcl_ob_of(proxy) == NULL)
         rrcl_take_table(L, proxy);
     else
         rrcl_arm(L, proxy);
@@ -2617,7 +2625,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_state *state;
     if (proxy == NULL)
         return 0;
-    if (proxy->ob == NULL) {                    /* closed, or there is a newer one */
+    if (rrcl_ob_of(proxy) == NULL) {            /* closed, or there is a newer one */
         rrcl_take_table(L, proxy);
         return 0;
     }
@@ -2654,14 +2662,14 @@ static int rrcl_close(lua_State *L)
     rrc_object *ob;
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
-    if (proxy->ob == NULL || proxy->is_closing)
+    ob = rrcl_ob_of(proxy);
+    if (ob == NULL || proxy->is_closing)
         return 0;
     state = proxy->closer->state;
     rrcl_use(state, L);
     if (rrcl_take_error(L, state, RRCL_CALL_ERROR))
         lua_pop(L, 1);                          /* nobody has raised it */
     heap = state->heap;
-    ob = proxy->ob;
     rrc_incref(heap, ob);
     for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
@@ -2669,7 +2677,7 @@ static int rrcl_close(lua_State *L)
     if (cls != NULL)
         cls->close(heap, ob);                   /* callbacks may run, which close it again */
     proxy->is_closing = 0;
-    if (rrcl_to_proxy(L, 1)->ob != NULL) {
+    if (rrcl_ob_of(proxy) != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
         rrcl_take_table(L, proxy);
@@ -2685,8 +2693,8 @@ RRC_LUA_API int rrc_lua_tostring(lua_State *L)
     const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
-    if (proxy->ob != NULL)
-        lua_pushfstring(L, "%s: %p", rrcl_proxy_name(proxy), (void *)proxy->ob);
+    if (rrcl_ob_of(proxy) != NULL)
+        lua_pushfstring(L, "%s: %p", rrcl_proxy_name(proxy), (void *)rrcl_ob_of(proxy));
     else
         lua_pushfstring(L, "%s (%s)", rrcl_proxy_name(proxy), proxy->is_closed ? "closed" : "gone");
     return 1;
@@ -2699,7 +2707,7 @@ static rrcl_proxy *rrcl_need_live(lua_State *L)
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
         rrcl_bad_argument(L, 1, NULL);
-    else if (proxy->ob == NULL)
+    else if (rrcl_ob_of(proxy) == NULL)
         luaL_error(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     return proxy;
 }
@@ -2901,6 +2909,7 @@ static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_object *ob)
    close the proxy meanwhile, or set fields. Raises. */
 static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
 {
+    rrc_object *ob = rrcl_ob_of(proxy);
     lua_settop(L, 3);
     lua_newtable(L);                            /* 4: the fields */
     lua_createtable(L, 0, 1);                   /* 5: the node */
@@ -2910,9 +2919,9 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
         rrcl_get_uservalue(L, 1);
         lua_replace(L, 5);
     }
-    if (rrc_gc_is_tracked(state->heap, proxy->ob)) {
-        rrcl_attach_node(L, state, proxy->ob);
-        rrcl_note_node(L, state, proxy->ob);
+    if (rrc_gc_is_tracked(state->heap, ob)) {
+        rrcl_attach_node(L, state, ob);
+        rrcl_note_node(L, state, ob);
     }
     lua_rawgeti(L, 5, RRCL_FIELDS);
     if (!lua_istable(L, -1)) {
@@ -2935,13 +2944,14 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
     rrc_heap *heap = state->heap;
+    rrc_object *ob = rrcl_ob_of(proxy);
     rrcl_use(state, L);
-    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, proxy->ob) && !rrcl_node_is_noted(L, state, proxy->ob))) {
+    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, ob) && !rrcl_node_is_noted(L, state, ob))) {
         rrcl_need_fields(L, state, proxy);
         rrcl_push_fields(L, proxy);
     }
-    if (rrc_gc_is_tracked(heap, proxy->ob))
-        rrc_mirror_set_node(heap, proxy->ob, rrc_mirror_node(heap, proxy->ob));    /* to be kept */
+    if (rrc_gc_is_tracked(heap, ob))
+        rrc_mirror_set_node(heap, ob, rrc_mirror_node(heap, ob));       /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
