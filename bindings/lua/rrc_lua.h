@@ -1610,10 +1610,12 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
         s->is_anchored = on != 0;
         return 1;
     }
-    if (on && rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard))
-        state->searched++;
-    if (on && !rrcl_get_or_revive(state, slot))
-        return 0;
+    if (on && !rrcl_get_live(state, slot)) {
+        lua_pop(state->hidden, 1);
+        state->searched += (size_t)rrcl_may_revive(state, slot, &shard);
+        if (!rrcl_get_or_revive(state, slot))
+            return 0;
+    }
     s->is_anchored = on != 0;               /* (it may have been brought back just now) */
     if (!on)
         lua_pushnil(state->hidden);
@@ -1639,7 +1641,12 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
         return rrcl_is_empty(state, slot) ? NULL : ref;
     if (rrcl_slot_at(state, slot)->proxy != NULL)
         return ref;                         /* only rrcl_sight lets proxies go */
-    if (rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard) && state->in_step) {
+    if (rrcl_get_live(state, slot)) {
+        lua_pop(state->hidden, 1);
+        return ref;
+    }
+    lua_pop(state->hidden, 1);
+    if (rrcl_may_revive(state, slot, &shard) && state->in_step) {
         if (state->searches == 0) {
             state->must_search = state->shard_count;
             state->has_left = 1;
