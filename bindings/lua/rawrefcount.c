@@ -167,7 +167,7 @@ static int view_is_own(view *v, uintptr_t *number)
     const rrcl_proxy *proxy = rrcl_to_proxy(v->L, -1);
     rrc_object *ob;
     *number = VIEW_LISTED + (uintptr_t)v->count + 1;
-    if (proxy != NULL && proxy->ob != NULL) {
+    if (proxy != NULL && rrcl_ob_of(proxy) != NULL) {
         *number = proxy->slot;
         return 0;
     }

@@ -297,7 +297,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   RESERVE   a thread for callbacks when no other is known
  *   NO_STACK_ERROR   the message when the caller's stack is full
  *   HANDLER   the function that adds a traceback to an error
- *   MAKER     the function that makes a proxy
+ *   SPARE     a proxy without an object: see rrcl_need_spare
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
@@ -418,7 +418,7 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_CLASSES = 1, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_MAKER, RRCL_PLACES = RRCL_MAKER
+    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_PLACES = RRCL_SPARE
 };
 
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
@@ -545,6 +545,9 @@ typedef struct rrcl_state {
     rrc_map     classes;            /* rrc_lua_class, and rrc_type -> rrcl_class_info */
     rrcl_class_info *first_class;
     int         class_count;
+    struct rrcl_proxy *spare;       /* is in SPARE; NULL: there is none */
+    const rrc_type *spare_type;     /* the last one had the class of this type */
+    const rrcl_class_info *spare_info;
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
@@ -559,6 +562,8 @@ typedef struct rrcl_state {
     size_t      units;              /* of the open step, done so far */
     size_t      owed;               /* units: see rrcl_pay */
     size_t      units_of_kbyte;
+    uint32_t    calls;              /* that allocate: see rrcl_before_allocating */
+    size_t      new_values;         /* that were made, up to now */
     int         paid_kbytes;        /* Lua's memory then; -1: unknown */
     size_t      used;               /* slots */
     size_t      made, died;         /* proxies, since Lua's last cycle */
@@ -599,18 +604,19 @@ typedef struct rrcl_state {
     void       *view;               /* while the module rawrefcount shows what values of Lua refer to */
 } rrcl_state;
 
-/* The payload of a proxy. */
+/* The payload of a proxy. Its ob is that of the slot, as long as the slot has the proxy: see rrcl_ob_of. */
 typedef struct rrcl_proxy {
     uintptr_t            check;     /* its own address, disguised: tells a proxy from other userdata */
-    rrc_object          *ob;        /* NULL: closed, or gone */
-    struct rrcl_closer  *closer;    /* its state is there if ob is; Lua's memory, so that it outlives all proxies */
+    struct rrcl_closer  *closer;    /* has its state; Lua's memory, so that it outlives all proxies */
     const rrc_lua_class *cls;
-    uint32_t             slot;
     uint32_t             sighted;       /* when it was brought back as dead: 1 and state->clock then; or 0 */
-    char                 has_table;     /* its user value is ours */
-    char                 is_closed;
-    char                 is_closing;
+    uint32_t             slot : 29;     /* 0: it has none, or not any more */
+    uint32_t             has_table : 1; /* its user value is ours */
+    uint32_t             is_closed : 1;
+    uint32_t             is_closing : 1;
 } rrcl_proxy;
+
+#define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
 
@@ -915,7 +921,7 @@ static void rrcl_grow_slots(lua_State *L, rrcl_state *state)
     if (is_new && shard % 64 == 0)
         state->shards = (rrcl_shard *)rrcl_realloc_or_raise(L, state->shards, (shard + 64) * sizeof *state->shards);
 #if LUA_VERSION_NUM >= 502
-    if (!lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
+    if (old_count >= RRCL_MOST_SLOTS || !lua_checkstack(state->hidden, RRCL_TABLES + LUA_MINSTACK))
         luaL_error(L, "too many objects of C");
 #endif
     slots = (rrcl_slot *)rrcl_realloc_or_raise(L, is_new ? NULL : state->shards[shard].slots, size * sizeof(rrcl_slot));
@@ -964,17 +970,27 @@ static uint32_t rrcl_take_slot(rrcl_state *state, rrc_object *ob)
     return slot;
 }
 
+/* The ob of a proxy. NULL: the proxy was closed or finalized, there is a newer one, or its state is closed. */
+RRC_INLINE rrc_object *rrcl_ob_of(const rrcl_proxy *proxy)
+{
+    const rrcl_state *state = proxy->closer->state;
+    const rrcl_slot *s;
+    if (state == NULL)
+        return NULL;
+    s = rrcl_slot_at(state, proxy->slot);
+    return s->proxy == proxy ? s->ob : NULL;
+}
+
 static void rrcl_set_proxy(rrcl_slot *s, struct rrcl_proxy *proxy)
 {
     s->proxy = proxy;
     s->is_held = s->is_unarmed = s->is_spared = s->is_anchored = 0;
 }
 
+/* (VALUES can still have what was in it, if that can die.) */
 static void rrcl_free_slot(rrcl_state *state, uint32_t slot)
 {
     rrcl_slot *s = rrcl_slot_at(state, slot);
-    lua_pushnil(state->hidden);
-    rrcl_set(state, RRCL_VALUES, slot);
     if (s->has_anchor) {
         lua_pushnil(state->hidden);
         rrcl_set_anchor(state, slot, 0);
@@ -1179,6 +1195,8 @@ static void rrcl_value_dealloc(rrc_heap *heap, rrc_object *ob)
             lua_pop(state->hidden, 1);
         }
         lua_pop(state->hidden, 1);
+        lua_pushnil(state->hidden);                     /* it can be a string */
+        rrcl_set(state, RRCL_VALUES, value->slot);
         rrcl_free_slot(state, value->slot);
     }
     rrc_del(heap, ob);
@@ -1255,6 +1273,7 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
     }
     value = (rrcl_value *)(void *)rrc_new(state->heap, state->value_type);
     if (value != NULL) {
+        state->new_values++;
         value->is_boxed = RRCL_NEEDS_BOX(L, index);
         state->has_boxes |= value->is_boxed;
         rrcl_fill_value(L, state, value, index);
@@ -1277,11 +1296,20 @@ static rrc_object *rrcl_new_value(lua_State *L, rrcl_state *state, int index, in
 }
 
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index);
-static int rrcl_take_error(lua_State *L, rrcl_state *state, int place);
+static void rrcl_push_error(lua_State *L, rrcl_state *state, int place);
 static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
+
+/* Push what is kept, if there is an error. Returns whether there was one. */
+RRC_INLINE int rrcl_take_error(lua_State *L, rrcl_state *state, int place)
+{
+    if (state->hidden == NULL || !state->has_error[place])
+        return 0;
+    rrcl_push_error(L, state, place);
+    return 1;
+}
 
 /* Can OWNERS have the value? is_key: also one without identity. (NaN is no key of a table.) */
 static int rrcl_is_noted(lua_State *L, int index, int is_key)
@@ -1295,8 +1323,9 @@ static int rrcl_is_noted(lua_State *L, int index, int is_key)
 static rrc_object *rrcl_peek(lua_State *L, rrcl_state *state, int index, int is_key)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy != NULL && proxy->ob != NULL)
-        return proxy->ob;
+    rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
+    if (ob != NULL)
+        return ob;
     return rrcl_is_noted(L, index, is_key) ? rrcl_find_value(L, state, index) : NULL;
 }
 
@@ -1310,6 +1339,7 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
     int type = lua_type(L, index), top;
+    size_t values = state->new_values;
     rrc_object *ob;
     if (type == LUA_TNIL || type == LUA_TNONE)
         return NULL;
@@ -1324,7 +1354,8 @@ static rrc_object *rrcl_ref(lua_State *L, rrc_heap *heap, int index, int is_key)
         if (RRCL_NEEDS_BOX(L, index))
             rrcl_push_box(L, index);
         rrcl_reserve_slot(L, state);
-        ob = rrcl_peek(L, state, index, is_key);        /* a finalizer may have made it just now */
+        if (state->new_values != values)                /* a finalizer may have made it just now */
+            ob = rrcl_peek(L, state, index, is_key);
         if (ob == NULL)
             return rrcl_new_value(L, state, index, rrcl_is_noted(L, index, is_key), top);
         lua_settop(L, top);
@@ -1361,7 +1392,9 @@ static int rrcl_push_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrc_gcref node = rrc_mirror_node(state->heap, ob);
-    if (node != NULL && rrcl_is_empty(state, rrcl_slot_of(node)))
+    if (node == NULL)
+        return 0;
+    if (rrcl_is_empty(state, rrcl_slot_of(node)))
         rrc_touch(state->heap, ob);
     return rrcl_push_node(L, state, ob);
 }
@@ -1577,10 +1610,12 @@ static int rrcl_anchor(void *userdata, rrc_object *ob, int on)
         s->is_anchored = on != 0;
         return 1;
     }
-    if (on && rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard))
-        state->searched++;
-    if (on && !rrcl_get_or_revive(state, slot))
-        return 0;
+    if (on && !rrcl_get_live(state, slot)) {
+        lua_pop(state->hidden, 1);
+        state->searched += (size_t)rrcl_may_revive(state, slot, &shard);
+        if (!rrcl_get_or_revive(state, slot))
+            return 0;
+    }
     s->is_anchored = on != 0;               /* (it may have been brought back just now) */
     if (!on)
         lua_pushnil(state->hidden);
@@ -1606,7 +1641,12 @@ static rrc_gcref rrcl_survivor(void *userdata, rrc_gcref ref)
         return rrcl_is_empty(state, slot) ? NULL : ref;
     if (rrcl_slot_at(state, slot)->proxy != NULL)
         return ref;                         /* only rrcl_sight lets proxies go */
-    if (rrcl_is_empty(state, slot) && rrcl_may_revive(state, slot, &shard) && state->in_step) {
+    if (rrcl_get_live(state, slot)) {
+        lua_pop(state->hidden, 1);
+        return ref;
+    }
+    lua_pop(state->hidden, 1);
+    if (rrcl_may_revive(state, slot, &shard) && state->in_step) {
         if (state->searches == 0) {
             state->must_search = state->shard_count;
             state->has_left = 1;
@@ -1833,6 +1873,7 @@ static const rrcl_class_info *rrcl_learn(lua_State *L, rrcl_state *state, const 
     info->number = ++state->class_count;
     info->next = state->first_class;
     state->first_class = info;
+    state->spare_type = NULL;                   /* its type may have no plain class any more */
     rrc_map_put(&state->classes, cls, info);
     if (cls->type != NULL && rrc_map_get(&state->classes, cls->type) == NULL)
         rrc_map_put(&state->classes, cls->type, info);
@@ -1889,28 +1930,21 @@ RRC_LUA_API int rrc_lua_module(lua_State *L, const rrc_lua_class *const *classes
 
 /* ---- proxies ---- */
 
-/* The proxy at index, or NULL. One that was superseded, or whose state was closed, finds
-   out here: nobody may write to it before, as its memory may be gone. */
+/* The proxy at index, or NULL. */
 static rrcl_proxy *rrcl_to_proxy(lua_State *L, int index)
 {
     rrcl_proxy *proxy = (rrcl_proxy *)lua_touserdata(L, index);
-    const rrcl_state *state;
     if (proxy == NULL || rrcl_rawlen(L, index) != sizeof *proxy         /* (0 for light userdata) */
         || proxy->check != ((uintptr_t)proxy ^ RRCL_DISGUISE))
         return NULL;
-    if (proxy->ob == NULL)
-        return proxy;
-    state = proxy->closer->state;
-    if (state == NULL || rrcl_slot_at(state, proxy->slot)->proxy != proxy)
-        proxy->ob = NULL;
     return proxy;
 }
 
 /* "Button", of a live proxy or of one that was. */
 static const char *rrcl_proxy_name(const rrcl_proxy *proxy)
 {
-    return proxy->cls != &rrcl_plain_class || proxy->ob == NULL ? rrcl_class_name(proxy->cls)
-                                                                : proxy->ob->ob_type->tp_name;
+    const rrc_object *ob = rrcl_ob_of(proxy);
+    return proxy->cls != &rrcl_plain_class || ob == NULL ? rrcl_class_name(proxy->cls) : ob->ob_type->tp_name;
 }
 
 static const char *rrcl_why_useless(const rrcl_proxy *proxy)
@@ -1934,7 +1968,7 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, arg);
     const char *message;
-    if (proxy != NULL && proxy->ob == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
+    if (proxy != NULL && rrcl_ob_of(proxy) == NULL && (cls == NULL || rrcl_is_kind_of(proxy->cls, cls)))
         message = lua_pushfstring(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     else
         message = lua_pushfstring(L, "%s expected, got %s", cls != NULL ? rrcl_class_name(cls) : "an object of C",
@@ -1945,10 +1979,11 @@ static int rrcl_bad_argument(lua_State *L, int arg, const rrc_lua_class *cls)
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls)
 {
     const rrcl_proxy *proxy = rrcl_to_proxy(L, index);
-    if (proxy == NULL || proxy->ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
+    rrc_object *ob = proxy != NULL ? rrcl_ob_of(proxy) : NULL;
+    if (ob == NULL || (cls != NULL && !rrcl_is_kind_of(proxy->cls, cls)))
         return NULL;
     rrcl_use(proxy->closer->state, L);
-    return proxy->ob;
+    return ob;
 }
 
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls)
@@ -2002,6 +2037,7 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
 {
     uint32_t slot;
     state->notes_proxies = 1;
+    state->spare = NULL;                        /* has no witness */
     for (slot = 1; slot < state->slot_count; slot++) {
         if (rrcl_slot_at(state, slot)->proxy == NULL || rrcl_slot_at(state, slot)->next != RRCL_NOT_NOTED)
             continue;
@@ -2017,35 +2053,90 @@ static void rrcl_begin_confirming(lua_State *L, rrcl_state *state)
     state->has_wrappers = 1;
 }
 
-/* The link of a proxy that is new, and on top of the stack, or an error. Its ob may
-   be linked already: then its old proxy is dead, but its __gc has not run yet. */
-static void rrcl_link_proxy(lua_State *L, rrcl_state *state, rrcl_proxy *proxy, rrc_object *ob)
+/* The spare proxy gets the class of this type, which is known. */
+static void rrcl_dress_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
 {
-    rrc_gcref p = rrc_to_obj(state->heap, ob);
-    int code = RRC_OK;
-    uint32_t hash = RRCL_NOT_NOTED;
-    if (state->notes_proxies)
-        hash = rrcl_note_proxy(L, state, p != NULL ? rrcl_slot_of(p) : state->free_slot);
-    if (rrcl_push_revived_node(L, state, ob)) {
-        rrcl_give_table(L, proxy);
-        lua_pop(L, 1);
+    if (state->spare_type != type) {
+        state->spare_info = rrcl_class_of(L, state, type);
+        state->spare_type = type;
     }
-    proxy->slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
-    rrcl_set_proxy(rrcl_slot_at(state, proxy->slot), proxy);
-    rrcl_slot_at(state, proxy->slot)->next = hash;
-    lua_pushvalue(L, -1);
-    lua_xmove(L, state->hidden, 1);
-    rrcl_set(state, RRCL_VALUES, proxy->slot);
+    if (state->spare->cls == state->spare_info->cls)
+        return;
+    state->spare->cls = state->spare_info->cls;
+    lua_rawgeti(state->hidden, RRCL_CLASSES, state->spare_info->number);
+    lua_setmetatable(state->hidden, RRCL_SPARE);
+}
+
+/* Make a proxy without an object, of this type's class, if there is none, and reserve a slot. So nothing is to be
+   allocated when an object gets it. (From 5.2 on, a __gc that comes later makes Lua look for the proxy among all that is
+   new. So it has a class from the start: that of the next object, mostly.) Raises. */
+static void rrcl_need_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
+{
+    rrcl_before_allocating(L, state);
+    if (state->spare_type != type)
+        rrcl_class_of(L, state, type);          /* it is known from now on */
+    do {                                        /* finalizers can use the proxy up */
+        if (state->spare == NULL) {
+            rrcl_proxy *proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
+            memset(proxy, 0, sizeof *proxy);
+            proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
+            proxy->closer = state->closer;
+            if (state->notes_proxies)
+                rrcl_prepare_witness(L, proxy);
+            rrcl_need_open(L, state);
+            lua_xmove(L, state->hidden, 1);
+            lua_replace(state->hidden, RRCL_SPARE);
+            state->spare = proxy;
+        }
+        rrcl_dress_spare(L, state, type);
+        rrcl_reserve_slot(L, state);
+    } while (state->spare == NULL || state->spare_type != type);
+}
+
+/* Can ob get the spare proxy at once? Then that has the class of ob. */
+static int rrcl_has_spare(lua_State *L, rrcl_state *state, const rrc_object *ob)
+{
+    if (state->spare == NULL || state->free_slot == 0 || state->notes_proxies || rrcl_is_wrapper(ob)
+        || (state->spare_type != ob->ob_type && rrc_map_get(&state->classes, ob->ob_type) == NULL))
+        return 0;
+    rrcl_dress_spare(L, state, ob->ob_type);
+    return 1;
+}
+
+/* The spare proxy becomes that of ob, and is pushed on the hidden thread. ob may be linked already: then its old proxy
+   is dead, but its __gc has not run yet. hash: for the slot. Returns a code, with nothing pushed if it is no RRC_OK. */
+static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
+{
+    lua_State *hidden = state->hidden;
+    rrcl_proxy *proxy = state->spare;
+    rrc_gcref p = rrc_to_obj(state->heap, ob);
+    uint32_t slot;
+    int code = RRC_OK;
+    lua_pushvalue(hidden, RRCL_SPARE);
+    lua_pushnil(hidden);
+    lua_replace(hidden, RRCL_SPARE);
+    state->spare = NULL;
+    if (rrcl_push_revived_node(hidden, state, ob)) {
+        rrcl_give_table(hidden, proxy);
+        lua_pop(hidden, 1);
+    }
+    slot = p != NULL ? rrcl_slot_of(p) : rrcl_take_slot(state, ob);
+    proxy->slot = slot & (RRCL_MOST_SLOTS - 1);
+    rrcl_set_proxy(rrcl_slot_at(state, slot), proxy);
+    rrcl_slot_at(state, slot)->next = hash;
+    lua_pushvalue(hidden, -1);
+    rrcl_set(state, RRCL_VALUES, slot);
     if (p == NULL) {
-        code = rrc_link(state->heap, rrcl_ref_of(proxy->slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
+        code = rrc_link(state->heap, rrcl_ref_of(slot), ob, rrcl_is_wrapper(ob) ? RRC_P : RRC_O);
         if (code != RRC_OK) {
-            rrcl_free_slot(state, proxy->slot);
-            luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
+            rrcl_free_slot(state, slot);
+            lua_pop(hidden, 1);
+            return code;
         }
         state->wrappers += (size_t)rrcl_is_wrapper(ob);
     }
-    proxy->ob = ob;
     state->made++;
+    return code;
 }
 
 /* Has it died in the last cycle, too? */
@@ -2074,27 +2165,26 @@ static int rrcl_new_proxy(lua_State *L)
 {
     rrcl_pushing *job = (rrcl_pushing *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
-    const rrcl_class_info *info;
-    rrcl_proxy *proxy;
-    rrcl_before_allocating(L, state);
-    info = rrcl_class_of(L, state, job->ob->ob_type);
+    uint32_t hash = RRCL_NOT_NOTED;
+    rrc_gcref p;
+    int code;
     if (rrcl_is_confirmed(job->ob) && !state->has_wrappers)
         rrcl_begin_confirming(L, state);
-    proxy = (rrcl_proxy *)rrcl_new_userdata(L, sizeof *proxy);
-    rrcl_reserve_slot(L, state);
-    memset(proxy, 0, sizeof *proxy);
-    proxy->check = (uintptr_t)proxy ^ RRCL_DISGUISE;
-    proxy->closer = state->closer;
-    proxy->cls = info->cls;
-    rrcl_get_metatable(L, state, info->number);
-    lua_setmetatable(L, -2);
-    if (state->notes_proxies)
-        rrcl_prepare_witness(L, proxy);
-    if (rrcl_push_proxy(L, state, job->ob) == NULL)
-        rrcl_link_proxy(L, state, proxy, job->ob);
-    else                                        /* a finalizer made one just now, or it was dying */
-        rrcl_note_use(state, rrcl_slot_of(rrc_to_obj(state->heap, job->ob)));
-    lua_xmove(L, state->hidden, 1);
+    rrcl_need_spare(L, state, job->ob->ob_type);
+    p = rrc_to_obj(state->heap, job->ob);
+    if (rrcl_push_proxy(L, state, job->ob) != NULL) {       /* a finalizer made one just now, or it was dying */
+        rrcl_note_use(state, rrcl_slot_of(p));
+        lua_xmove(L, state->hidden, 1);
+        return 0;
+    }
+    if (state->notes_proxies) {
+        lua_pushvalue(state->hidden, RRCL_SPARE);
+        lua_xmove(state->hidden, L, 1);
+        hash = rrcl_note_proxy(L, state, p != NULL ? rrcl_slot_of(p) : state->free_slot);
+    }
+    code = rrcl_link_spare(state, job->ob, hash);
+    if (code != RRC_OK)
+        luaL_error(L, "%s", code == RRC_ENOMEM ? "not enough memory" : rrc_error_message(code));
     return 0;
 }
 
@@ -2127,16 +2217,13 @@ RRC_INLINE int rrcl_push_existing(lua_State *L, rrcl_state *state, rrc_object *o
 static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
     rrcl_pushing job;
-    int above = lua_gettop(state->hidden) - rrcl_base(state), status;
+    int above, status;
+    if (rrcl_has_spare(L, state, ob) && rrcl_link_spare(state, ob, RRCL_NOT_NOTED) == RRC_OK)
+        return 0;
+    above = lua_gettop(state->hidden) - rrcl_base(state);
     job.state = state;
     job.ob = ob;
-    if (LUA_VERSION_NUM == 501 && rrcl_has_room(L, 2)) {       /* lua_cpcall allocates a closure in each call */
-        rrcl_push_function(L, state, RRCL_MAKER, rrcl_new_proxy);
-        lua_pushlightuserdata(L, &job);
-        status = lua_pcall(L, 1, 0, 0);
-    } else {
-        status = rrcl_pcall(L, rrcl_new_proxy, &job);
-    }
+    status = rrcl_pcall(L, rrcl_new_proxy, &job);
     if (status != 0 && state->hidden != NULL)
         lua_settop(state->hidden, rrcl_base(state) + above);    /* a debug hook can raise when all is done */
     if (state->hidden == NULL && (status == 0 || status == RRCL_NO_STACK)) {
@@ -2150,6 +2237,14 @@ static int rrcl_make_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
     return status;
 }
 
+/* An object of this type has got a proxy, which is on the stack: the next one is made, without the need to catch errors.
+   Raises. */
+static void rrcl_replace_spare(lua_State *L, rrcl_state *state, const rrc_type *type)
+{
+    if (!state->notes_proxies && type->tp_outside == NULL && rrcl_has_room(L, 8))
+        rrcl_need_spare(L, state, type);
+}
+
 /* ob gets a proxy, which is anchored until the next step. Raises. */
 static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
@@ -2160,8 +2255,9 @@ static void rrcl_give_proxy(lua_State *L, rrcl_state *state, rrc_object *ob)
 
 static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
 {
+    const rrc_type *type = ob->ob_type;
     int status;
-    if (ob->ob_type == state->value_type) {
+    if (type == state->value_type) {
         uint32_t slot = ((rrcl_value *)(void *)ob)->slot;
         if (slot != 0 && rrcl_get_or_revive(state, slot))
             lua_xmove(state->hidden, L, 1);
@@ -2170,7 +2266,7 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
         return;
     }
     if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)
-        luaL_error(L, "this %s is being deallocated", ob->ob_type->tp_name);
+        luaL_error(L, "this %s is being deallocated", type->tp_name);
     rrc_incref(state->heap, ob);            /* finalizers may run, and drop the last reference */
     status = rrcl_make_proxy(L, state, ob);
     if (status == 0)
@@ -2178,6 +2274,7 @@ static void rrcl_push_slowly(lua_State *L, rrcl_state *state, rrc_object *ob)
     rrc_decref(state->heap, ob);
     if (status != 0)
         lua_error(L);
+    rrcl_replace_spare(L, state, type);
 }
 
 RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
@@ -2198,26 +2295,30 @@ RRC_LUA_API void rrc_lua_push(lua_State *L, rrc_heap *heap, rrc_object *ob)
 RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 {
     rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    const rrc_type *type;
+    int status;
     if (ob == NULL)
         return luaL_error(L, "not enough memory");
-    if (state->hidden != NULL) {
-        rrcl_use(state, L);
-        if (ob->ob_type == state->value_type || rrcl_push_existing(L, state, ob)) {
-            if (ob->ob_type == state->value_type)
-                rrcl_push_slowly(L, state, ob);
-            rrc_decref(heap, ob);
-            return 1;
-        }
-        if (rrcl_make_proxy(L, state, ob) == 0) {
-            lua_xmove(state->hidden, L, 1);
-            rrc_decref(heap, ob);
-            return 1;
-        }
+    if (state->hidden == NULL) {
         rrc_decref(heap, ob);
-        return lua_error(L);
+        return luaL_error(L, "this Lua state is being closed");
     }
+    rrcl_use(state, L);
+    type = ob->ob_type;
+    if (type == state->value_type || rrcl_push_existing(L, state, ob)) {
+        if (type == state->value_type)
+            rrcl_push_slowly(L, state, ob);
+        rrc_decref(heap, ob);
+        return 1;
+    }
+    status = rrcl_make_proxy(L, state, ob);
+    if (status == 0)
+        lua_xmove(state->hidden, L, 1);
     rrc_decref(heap, ob);
-    return luaL_error(L, "this Lua state is being closed");
+    if (status != 0)
+        return lua_error(L);
+    rrcl_replace_spare(L, state, type);
+    return 1;
 }
 
 /* Lua may have taken the node of a dying proxy, which is at index, out of its slot already: as long as the
@@ -2226,8 +2327,11 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob)
 static void rrcl_restore_node(lua_State *L, int index, const rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
-    rrc_gcref node = rrc_mirror_node(state->heap, proxy->ob);
-    if (!proxy->has_table || (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node))))
+    rrc_gcref node;
+    if (!proxy->has_table)
+        return;
+    node = rrc_mirror_node(state->heap, rrcl_ob_of(proxy));
+    if (node != NULL && !rrcl_is_empty(state, rrcl_slot_of(node)))
         return;
     rrcl_get_uservalue(L, index);
     if (node != NULL) {
@@ -2251,14 +2355,17 @@ static void rrcl_part_slot(rrcl_state *state, uint32_t slot)
 /* Dissolve the link of a proxy's ob. */
 static void rrcl_detach(rrcl_proxy *proxy)
 {
-    proxy->ob = NULL;
-    rrcl_part_slot(proxy->closer->state, proxy->slot);
+    uint32_t slot = proxy->slot;
+    proxy->slot = 0;
+    rrcl_part_slot(proxy->closer->state, slot);
 }
 
 /* The proxy at 1 has lost its object, and keeps nothing alive from now on: somebody can still
    refer to it. */
 static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
 {
+    if (!proxy->has_table)
+        return;
     rrcl_push_no_uservalue(L);
     rrcl_set_uservalue(L, 1);
     proxy->has_table = 0;
@@ -2476,7 +2583,7 @@ static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
 static int rrcl_let_go(rrcl_state *state, uint32_t slot)
 {
     rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    int is_wrapper = rrcl_is_wrapper(proxy->ob);
+    int is_wrapper = rrcl_is_wrapper(rrcl_slot_at(state, slot)->ob);
     rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
     rrcl_detach(proxy);
     state->died++;
@@ -2559,7 +2666,7 @@ static int rrcl_new_witness(lua_State *L)
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".witness");
     lua_setmetatable(L, -2);
     lua_rawseti(L, 3, RRCL_WITNESS);
-    if (proxy->closer->state != NULL && proxy->ob != NULL)      /* not closed meanwhile */
+    if (rrcl_ob_of(proxy) != NULL)              /* not closed meanwhile */
         rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
     return 0;
 }
@@ -2575,7 +2682,7 @@ static void rrcl_arm(lua_State *L, rrcl_proxy *proxy)
         return;
     if (!RRCL_HAS_WITNESSES)
         rrcl_slot_at(state, proxy->slot)->is_unarmed = 0;
-    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || proxy->closer->state == NULL || proxy->ob == NULL)
+    else if (rrcl_try(L, rrcl_new_witness, proxy) != 0 || rrcl_ob_of(proxy) == NULL)
         return;
     rrcl_release(state, proxy->slot);
 }
@@ -2586,7 +2693,7 @@ static int rrcl_confirmed_gc(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
     int is_whole = 0;
     if (rrcl_is_empty(state, proxy->slot))
         is_whole = rrcl_sight(state);
-    if (proxy->ob == NULL)
+    if (rrcl_ob_of(proxy) == NULL)
         rrcl_take_table(L, proxy);
     else
         rrcl_arm(L, proxy);
@@ -2615,7 +2722,7 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_state *state;
     if (proxy == NULL)
         return 0;
-    if (proxy->ob == NULL) {                    /* closed, or there is a newer one */
+    if (rrcl_ob_of(proxy) == NULL) {            /* closed, or there is a newer one */
         rrcl_take_table(L, proxy);
         return 0;
     }
@@ -2625,7 +2732,8 @@ static int rrcl_proxy_gc(lua_State *L)
         rrcl_root_wrappers(state);
     if (rrcl_is_noted_proxy(state, proxy))
         return rrcl_confirmed_gc(L, state, proxy);
-    rrcl_restore_node(L, 1, proxy);
+    if (proxy->has_table)
+        rrcl_restore_node(L, 1, proxy);
     rrcl_detach(proxy);
     rrcl_take_table(L, proxy);
     state->deaths = RRCL_CYCLES_OF_A_DEATH;
@@ -2652,14 +2760,14 @@ static int rrcl_close(lua_State *L)
     rrc_object *ob;
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
-    if (proxy->ob == NULL || proxy->is_closing)
+    ob = rrcl_ob_of(proxy);
+    if (ob == NULL || proxy->is_closing)
         return 0;
     state = proxy->closer->state;
     rrcl_use(state, L);
     if (rrcl_take_error(L, state, RRCL_CALL_ERROR))
         lua_pop(L, 1);                          /* nobody has raised it */
     heap = state->heap;
-    ob = proxy->ob;
     rrc_incref(heap, ob);
     for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
@@ -2667,7 +2775,7 @@ static int rrcl_close(lua_State *L)
     if (cls != NULL)
         cls->close(heap, ob);                   /* callbacks may run, which close it again */
     proxy->is_closing = 0;
-    if (rrcl_to_proxy(L, 1)->ob != NULL) {
+    if (rrcl_ob_of(proxy) != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
         rrcl_take_table(L, proxy);
@@ -2683,8 +2791,8 @@ RRC_LUA_API int rrc_lua_tostring(lua_State *L)
     const rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
         return rrcl_bad_argument(L, 1, NULL);
-    if (proxy->ob != NULL)
-        lua_pushfstring(L, "%s: %p", rrcl_proxy_name(proxy), (void *)proxy->ob);
+    if (rrcl_ob_of(proxy) != NULL)
+        lua_pushfstring(L, "%s: %p", rrcl_proxy_name(proxy), (void *)rrcl_ob_of(proxy));
     else
         lua_pushfstring(L, "%s (%s)", rrcl_proxy_name(proxy), proxy->is_closed ? "closed" : "gone");
     return 1;
@@ -2697,7 +2805,7 @@ static rrcl_proxy *rrcl_need_live(lua_State *L)
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
     if (proxy == NULL)
         rrcl_bad_argument(L, 1, NULL);
-    else if (proxy->ob == NULL)
+    else if (rrcl_ob_of(proxy) == NULL)
         luaL_error(L, "this %s %s", rrcl_proxy_name(proxy), rrcl_why_useless(proxy));
     return proxy;
 }
@@ -2899,6 +3007,7 @@ static void rrcl_note_node(lua_State *L, rrcl_state *state, rrc_object *ob)
    close the proxy meanwhile, or set fields. Raises. */
 static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
 {
+    rrc_object *ob = rrcl_ob_of(proxy);
     lua_settop(L, 3);
     lua_newtable(L);                            /* 4: the fields */
     lua_createtable(L, 0, 1);                   /* 5: the node */
@@ -2908,9 +3017,9 @@ static void rrcl_need_fields(lua_State *L, rrcl_state *state, rrcl_proxy *proxy)
         rrcl_get_uservalue(L, 1);
         lua_replace(L, 5);
     }
-    if (rrc_gc_is_tracked(state->heap, proxy->ob)) {
-        rrcl_attach_node(L, state, proxy->ob);
-        rrcl_note_node(L, state, proxy->ob);
+    if (rrc_gc_is_tracked(state->heap, ob)) {
+        rrcl_attach_node(L, state, ob);
+        rrcl_note_node(L, state, ob);
     }
     lua_rawgeti(L, 5, RRCL_FIELDS);
     if (!lua_istable(L, -1)) {
@@ -2933,13 +3042,14 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 {
     rrcl_state *state = proxy->closer->state;
     rrc_heap *heap = state->heap;
+    rrc_object *ob = rrcl_ob_of(proxy);
     rrcl_use(state, L);
-    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, proxy->ob) && !rrcl_node_is_noted(L, state, proxy->ob))) {
+    if (!rrcl_push_fields(L, proxy) || (rrc_gc_is_tracked(heap, ob) && !rrcl_node_is_noted(L, state, ob))) {
         rrcl_need_fields(L, state, proxy);
         rrcl_push_fields(L, proxy);
     }
-    if (rrc_gc_is_tracked(heap, proxy->ob))
-        rrc_mirror_set_node(heap, proxy->ob, rrc_mirror_node(heap, proxy->ob));    /* to be kept */
+    if (rrc_gc_is_tracked(heap, ob))
+        rrc_mirror_set_node(heap, ob, rrc_mirror_node(heap, ob));       /* to be kept */
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, -3);
@@ -2990,17 +3100,14 @@ static void rrcl_keep_error(lua_State *L, rrcl_state *state, int place, int stat
     state->has_error[place] = 1;
 }
 
-/* Push what is kept, which is not kept any more. Returns whether there was an error. */
-static int rrcl_take_error(lua_State *L, rrcl_state *state, int place)
+/* Push what is kept, which is not kept any more. */
+static void rrcl_push_error(lua_State *L, rrcl_state *state, int place)
 {
-    if (state->hidden == NULL || !state->has_error[place])
-        return 0;
     state->has_error[place] = 0;
     lua_pushvalue(state->hidden, place);
     lua_xmove(state->hidden, L, 1);
     lua_pushnil(state->hidden);
     lua_replace(state->hidden, place);
-    return 1;
 }
 
 static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
@@ -3864,6 +3971,7 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
    eighth. Lua begins the next cycle later, when its memory has doubled (in the generational mode of 5.4, when it has
    grown by a fifth). So that cycle finds what the step let go, as it would if all of the step were done at once. */
 #define RRCL_UNITS_OF_A_CALL 16
+#define RRCL_CALLS_OF_A_LOOK 8
 
 static void rrcl_pay(lua_State *L, rrcl_state *state)
 {
@@ -3985,13 +4093,15 @@ static int rrcl_sentinel_gc(lua_State *L)
     return 0;
 }
 
-/* Called where Lua may run anything anyway. */
+/* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
-    rrcl_need_sentinel(L, state);       /* lack of memory can lose it */
+    int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
+    if (looks)
+        rrcl_need_sentinel(L, state);   /* lack of memory can lose it */
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
-    if (state->hidden != NULL && (state->extra > 0 || state->next_kbytes < INT_MAX))
+    if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
         rrcl_pace(L, state);
     if (state->hidden != NULL && (state->is_open || state->wants_step) && !state->in_step)
         rrcl_pay(L, state);
@@ -4137,9 +4247,7 @@ static void rrcl_fill_hidden(lua_State *L, rrcl_state *state)
     lua_newtable(L);
     lua_newthread(L);
     lua_pushcfunction(L, rrcl_traceback);
-    lua_pushcfunction(L, rrcl_new_proxy);
-    lua_xmove(L, hidden, 4);
-    lua_replace(hidden, RRCL_MAKER);
+    lua_xmove(L, hidden, 3);
     lua_replace(hidden, RRCL_HANDLER);
     lua_replace(hidden, RRCL_RESERVE);
     lua_replace(hidden, RRCL_CLASSES);

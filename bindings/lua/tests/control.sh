@@ -41,8 +41,9 @@ mutant() {
 mutant 'what is left at the end waits until Lua is gone' 's/^        rrcl_part_all(L, state);/        ;/'
 mutant 'the end is one round' 's/ && --rounds > 0);/ \&\& 0);/'
 mutant 'proxies that slots make at the end stay' 's/while ((rrcl_part_proxies(state) ||/while ((0 ||/'
-mutant 'weak tables give what is deallocated' 's/ || rrcl_slot_at(state, proxy->slot)->proxy != proxy)/)/
-/^static void rrcl_detach/,/^}/s/^    proxy->ob = NULL;/    ;/'
+mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/^    proxy->slot = 0;/    ;/
+/^static void rrcl_free_slot/,/^}/s/^    s->ob = NULL;/    ;/
+/^static void rrcl_free_slot/,/^}/s/^    rrcl_set_proxy(s, NULL);/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
 
 # passes MODES: do the random programs? (A program that takes too long passes. It depends on where objects lie in
@@ -85,7 +86,7 @@ wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_conf
 s/^    if (state->held_again > 0)/    if (0)/
 s/^    s->is_held = .*/    ;/' sliced
 wrappers 'only proxies of wrappers come back' \
-    's/^    if (rrcl_is_noted_proxy(state, proxy))/    if (rrcl_is_noted_proxy(state, proxy) \&\& rrcl_is_wrapper(proxy->ob))/' stressed
+    's/^    if (rrcl_is_noted_proxy(state, proxy))/    if (rrcl_is_noted_proxy(state, proxy) \&\& rrcl_is_wrapper(rrcl_ob_of(proxy)))/' stressed
 wrappers 'only what others hold comes back' 's/^    if (state->held_again > 0)/    if (0)/
 s/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
 s/^        state->clock += 2;/        ;/

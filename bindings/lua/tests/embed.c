@@ -707,7 +707,7 @@ static void a_lost_clock_is_replaced(void)
         fail_on = 0;
         lua_settop(L, 0);
     }
-    for (i = 0; i < 5; i++)
+    for (i = 0; i < 16; i++)            /* it is looked for now and then */
         run(L, "nodes.new(2) rawrefcount_step() collectgarbage()");
     run(L, "nodes.drop(1) rawrefcount_step() collectgarbage() "
            "assert(nodes.retake(1), 'it has gone at once') nodes.drop(1)");
