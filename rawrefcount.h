@@ -9477,11 +9477,14 @@ static void rrci_stop_weighing(rrc_heap *heap, int code)
     heap->stage = RRCI_RELEASING;
 }
 
-/* If the step that ends was made because there had been none for long: was it worth the while? */
+/* If the step that ends was made because there had been none for long: was it worth the while? (One that was given up
+   does not count.) */
 static void rrci_adapt_cycles(rrc_heap *heap)
 {
     const rrci_step *step = &heap->step;
     int has_found = heap->weak_count > step->weak || rrci_pending(heap) > step->pending;
+    if (step->is_given_up && step->code == RRC_OK)
+        return;
     heap->cycles = 0;
     if (!step->was_quiet || has_found)
         heap->most_cycles = RRCI_LEAST_CYCLES;
