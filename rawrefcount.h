@@ -9767,7 +9767,6 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
         if (heap->gc_disabled && rrci_is_undecided(heap))
             rrci_stop_weighing(heap, RRC_OK);
         heap->step.looks_for_deaths = looks;
-        rrci_hold_cells(heap);          /* (a p that survivor has found dead is named until its link is dissolved) */
         if (looks)
             RRCI_BEGIN_HOOK(heap);
         if (looks && heap->desc.confirms_deaths && heap->wrappers > 0)
@@ -9776,7 +9775,6 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
             rrci_do_stage(&weighing);
         if (looks)
             RRCI_END_HOOK(heap);
-        rrci_release_cells(heap);
         heap->step.looks_for_deaths = 0;
         if (weighing.search.is_wrong) {
             weighing.search.is_wrong = 0;

@@ -123,7 +123,7 @@ static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, 
     being *b = being_of(node);
     size_t i;
 
-    check(node->is_node && n <= REFS && b->cell == node);
+    check(node->is_node && n <= REFS && b->cell == node && is_live(w, node));
     if (n == 0) {
         w->emptied++;
         b->count = 0;
@@ -513,23 +513,105 @@ static void a_proxy_is_joined_with_its_node(void)
 }
 
 static void kill_doomed(world *w) { die(w->doomed); }
+static void find_doomed(world *w) { w->doomed->is_found = 1; }
 
-/* A finalizer in new_node drops the view of a target: it is left out. */
+/* A finalizer in new_node drops the view of a target, or it is to do so: the target is left out. */
 static void targets_die_in_new_node(void)
+{
+    int is_late;
+
+    for (is_late = 0; is_late < 2; is_late++) {
+        world *w = open_world();
+        pair t = new_pair(w);
+        being *other;
+        rrc_object *second = new_view(w, &other);
+
+        own(t.owner, 1, second);
+        other->pins = 0;                /* (the host is wrong to let it die, but the header must not read it) */
+        other->cell->is_pinned = 0;
+        w->doomed = other;
+        w->in_node = is_late ? find_doomed : kill_doomed;
+        check_int(rrc_mirror_step(w->heap), RRC_OK);
+        check_int(being_of(node_of(w, t.owner))->count, 1);
+        check_ptr(being_of(node_of(w, t.owner))->ref[0], t.value);
+        rrc_decref(w->heap, t.owner);
+        close_world(w);
+    }
+}
+
+/* Of an owner that only the host's garbage refers to the node dies, while a node is made for what it owns. */
+static void a_node_dies_before_it_is_written(void)
+{
+    world *w = open_world();
+    rrc_object *bare = new_tracked(w);
+    pair t = new_pair(w);               /* (the newest has its turn first) */
+    being *value;
+
+    rrc_decref(w->heap, t.owner);
+    step(w);
+    own(bare, 0, new_view(w, &value));
+    own(t.owner, 1, bare);
+    w->doomed = being_of(node_of(w, t.owner));
+    w->in_node = find_doomed;
+    w->written = 0;
+    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(w->written, 1);           /* that of bare */
+    w->doomed->is_dead = 1;
+    die(t.proxy);
+    rrc_run_pending(w->heap, 0);
+    check_int(w->deallocs, 2);
+    close_world(w);
+}
+
+/* Another node is made in its place. */
+static void a_node_dies_before_its_turn(void)
+{
+    world *w = open_world();
+    pair first = new_pair(w), second;
+    being *more, *former;
+
+    rrc_decref(w->heap, first.owner);
+    step(w);
+    second = new_pair(w);               /* (the newest has its turn first) */
+    own(first.owner, 1, new_view(w, &more));
+    former = w->doomed = being_of(node_of(w, first.owner));
+    w->in_node = find_doomed;
+    step(w);
+    check(node_of(w, first.owner)->object != former);
+    check_ptr(former->cell, NULL);
+    check_ptr(first.proxy->node, node_of(w, first.owner));
+    check_int(being_of(node_of(w, first.owner))->count, 2);
+    check_int(stats_of(w).cells, 7);
+    former->is_dead = 1;
+    rrc_decref(w->heap, second.owner);
+    close_world(w);
+}
+
+/* C has only borrowed the object, so that nobody has asked for its node. */
+static void a_proxy_comes_when_the_node_has_died(void)
 {
     world *w = open_world();
     pair t = new_pair(w);
-    being *other;
-    rrc_object *second = new_view(w, &other);
+    rrc_object *bare = new_tracked(w), *view;
+    being *value, *node;
 
-    own(t.owner, 1, second);
-    other->pins = 0;                    /* (the host is wrong to let it die, but the header must not read it) */
-    other->cell->is_pinned = 0;
-    w->doomed = other;
-    w->in_node = kill_doomed;
-    check_int(rrc_mirror_step(w->heap), RRC_OK);
-    check_int(being_of(node_of(w, t.owner))->count, 1);
-    check_ptr(being_of(node_of(w, t.owner))->ref[0], t.value);
+    view = new_view(w, &value);
+    own(bare, 0, view);
+    own(t.owner, 1, bare);
+    step(w);
+    check(IS_WEAK(bare) && IS_WEAK(view));
+    node = being_of(node_of(w, bare));
+    check_int(node->pins, 0);
+    node->is_found = 1;
+    w->joined = 0;
+    link_new(w, bare, RRC_O);
+    check_int(w->joined, 0);
+    check(!IS_WEAK(view) && value->pins == 1);
+    check_ptr(node_of(w, bare), NULL);
+    step(w);
+    check_int(w->joined, 1);
+    check(IS_WEAK(view));
+    node->is_dead = 1;
     rrc_decref(w->heap, t.owner);
     close_world(w);
 }
@@ -690,7 +772,28 @@ static void deaths_are_noted_and_buried_later(void)
     close_world(w);
 }
 
-/* What is buried takes the nodes of others with it, which the walk would have come to. */
+/* What is buried takes its node with it, which the walk would come to next. */
+static void a_burial_takes_the_next_cell(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    rrc_cell *node;
+
+    step(w);
+    die(t.proxy);
+    t.proxy = link_new(w, t.owner, RRC_O);
+    step(w);
+    rrc_decref(w->heap, t.owner);
+    node = node_of(w, t.owner);
+    check_ptr(t.proxy->cell->next, node);
+    being_of(node)->is_dead = t.proxy->is_dead = 1;
+    node->object = t.proxy->cell->object = NULL;
+    rrc_cell_bury_all(w->heap);
+    check_int(stats_of(w).cells, 1);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
 static void burials_take_nodes_with_them(void)
 {
     world *w = open_world();
@@ -1036,7 +1139,9 @@ UNIT_GROUP(mirror_cells,
     UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),
     UNIT(the_owner_is_untracked_in_hooks), UNIT(a_target_is_taken_in_new_node), UNIT(a_step_finds_a_dead_view),
     UNIT(a_dead_node_is_made_again), UNIT(a_late_finalizer), UNIT(deaths_are_noted_and_buried_later),
-    UNIT(burials_take_nodes_with_them), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
+    UNIT(a_burial_takes_the_next_cell),
+    UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
+    UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
     UNIT(a_heap_ends_with_cells), UNIT(cells_are_refused_in_hooks), UNIT(the_hooks_of_cells_come_together),
     UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
     UNIT(a_step_that_is_given_up_does_not_count),
