@@ -303,6 +303,9 @@
  *          call that makes a link takes long.
  *        - RRC_HOST_HAS_STATE keeps a proxy to which scripts have added state.
  *        - rrc_map, a map from addresses, is for the tables of ports to closed hosts.
+ *        - A closed host that sets the hook `pin` has cells (rrc_cell): the header keeps its p's, edge
+ *          nodes and anchors. rrc_mirror_keep_up makes a step if one is due, and rrc_mirror_cycle
+ *          tells whether one is.
  *        New: garbage
  *        - Garbage waits in one list, which owns a reference to each object. An object there to
  *          which C takes a reference is neither finalized nor cleared. rrc_run_pending(heap, max)
@@ -757,7 +760,8 @@ typedef struct rrc_desc {
 
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
-       a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
+       a heap survivor says whether a p, or an edge node, still exists. (With cells, see below, none of these hooks is
+       needed.) rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
        final. Both hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
 
@@ -1321,7 +1325,7 @@ RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
    changed, or when something has changed and this was called often. (If a reference is dropped and others
-   are left, the header does not notice. So call rrc_mirror_step now and then in any case.) If only the
+   are left, the header does not notice. So rrc_mirror_cycle wants steps in any case.) If only the
    host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
    changes, the answer is yes now and then, and half as often after each step that detects no death.
    Otherwise it is no.
@@ -8602,6 +8606,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * rrc_run_pending finalizes and clears them. An object that loses its link, or waits to be cleared
  * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
  * found it dead.
+ *
+ * Cells: in most hosts the four hooks survivor, mirror, anchor and parted do the same things, apart from a few that
+ * depend on the host. With cells the header supplies these hooks. A cell stands for an object of the host, as p or as
+ * edge node, and the host supplies smaller hooks, each for one cell.
  *
  * The header remembers the targets of an edge node as a sum over the numbers of the objects that
  * stand for them. A number is given once, so that the header notices if another object has taken
