@@ -303,6 +303,9 @@
  *          call that makes a link takes long.
  *        - RRC_HOST_HAS_STATE keeps a proxy to which scripts have added state.
  *        - rrc_map, a map from addresses, is for the tables of ports to closed hosts.
+ *        - A closed host that sets the hook `pin` has cells (rrc_cell): the header keeps its p's, edge
+ *          nodes and anchors. rrc_mirror_keep_up makes a step if one is due, and rrc_mirror_cycle
+ *          tells whether one is.
  *        New: garbage
  *        - Garbage waits in one list, which owns a reference to each object. An object there to
  *          which C takes a reference is neither finalized nor cleared. rrc_run_pending(heap, max)
@@ -614,6 +617,18 @@ typedef struct rrc_description {
                                    Preset: 0, for which the address is taken */
 } rrc_description;
 
+/* A cell: what stands for an object of a closed host, as the p of a link, or as the edge node of a C object. It does
+   not move, and outlives the host's object. The host's own struct can begin with it: see cell_size in rrc_desc. The
+   header makes and frees cells. The host reads these fields, and writes only `object`. */
+typedef struct rrc_cell {
+    void            *object;    /* the host's; NULL: it has died */
+    rrc_object      *ob;
+    rrc_heap        *heap;
+    struct rrc_cell *next, *previous;   /* of all cells of the heap */
+    int              is_node;   /* an edge node */
+    int              is_pinned;
+} rrc_cell;
+
 /* The hooks by which a heap calls its host. Zero in a field means its default. The struct is
    copied. userdata is the first argument of every hook. A hook may call rrc_marked and the functions
    tagged `any` below. It may drop the last reference to an object only inside a collection. All
@@ -745,7 +760,8 @@ typedef struct rrc_desc {
 
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
-       a heap survivor says whether a p, or an edge node, still exists. rrc_mirror_step calls it
+       a heap survivor says whether a p, or an edge node, still exists. (With cells, see below, none of these hooks is
+       needed.) rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
        final. Both hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
 
@@ -779,6 +795,44 @@ typedef struct rrc_desc {
        not stay rooted meanwhile, and garbage cycles through them go: see >>outside. If finalizers of the program can run
        before collect returns, call rrc_touch before the first of them for each wrapper that has not died. */
     int collects_at_once;
+
+    /* The other hooks are for a mirrored heap with cells: see rrc_cell. If pin is there, the heap has cells, and the
+       header itself supplies survivor, mirror, anchor and parted, which must be NULL here, as must confirms_deaths.
+       new_node and write_node may run code that calls the header. The others must not call it. */
+
+    /* The size of the host's struct that begins with a rrc_cell. 0: there is nothing more in it. */
+    size_t cell_size;
+
+    /* If on, root the object of the cell, else unroot it. This is called only when that changes, and while the object
+       is there, also by rrc_incref, rrc_decref and the link functions. It must be O(1) and allocate nothing, and cannot
+       fail. */
+    void (*pin)(void *userdata, rrc_cell *cell, int on);
+
+    /* The cell has just got its object: let the object know the cell, and watch for its death. This must allocate
+       nothing in the host, and cannot fail: what it needs is reserved before. NULL: nothing is to be done. */
+    void (*watch)(void *userdata, rrc_cell *cell);
+
+    /* Make and return an empty object for an edge node. This may collect and run finalizers, as mirror may. It must
+       return to its caller. NULL reports failure. */
+    void *(*new_node)(void *userdata);
+
+    /* Make the edge node refer to the objects of these n cells, and to nothing else. This may collect, as new_node may:
+       then a target's object can become NULL, so read it after the last allocation. A result other than 0 reports
+       failure. The node then refers to its former targets, or to some of them. If n is 0, this must allocate nothing,
+       and cannot fail. */
+    int (*write_node)(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n);
+
+    /* Make the object of proxy, a cell that is linked or about to be, refer to that of the edge node, and no longer to
+       an earlier node. This must allocate nothing, and cannot fail. It is called for tracked objects. */
+    void (*join)(void *userdata, rrc_cell *proxy, rrc_cell *node);
+
+    /* A cell is about to be freed. Its object, if it is alive, must forget the cell. If it has died, its finalizer must
+       not report that any more. The ob is still there. This must allocate nothing. NULL: nothing is to be done. */
+    void (*forget)(void *userdata, rrc_cell *cell);
+
+    /* Is the object of the cell, which is not NULL, alive? NULL: it is, until rrc_cell_died is called. This is for
+       hosts where a finalizer runs, or the object is freed, later than the collector has found it dead. */
+    int (*is_live)(void *userdata, const rrc_cell *cell);
 } rrc_desc;
 
 /* Numbers about a heap. */
@@ -803,6 +857,8 @@ typedef struct rrc_stats {
     size_t edge_nodes;                          /* edge nodes that the host has made */
     size_t mirrored;                            /* calls of mirror for changed objects, since rrc_heap_new */
     size_t mirror_steps;                        /* finished since rrc_heap_new */
+    size_t mirror_cycles;                       /* calls of rrc_mirror_cycle since the last step */
+    size_t cells;                               /* see rrc_cell */
 } rrc_stats;
 
 /* >>api
@@ -1227,7 +1283,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
-/* The functions from here to rrc_map_free exist if the implementing unit has RRC_MIRROR. */
+/* The functions from here to rrc_cell_each exist if the implementing unit has RRC_MIRROR. */
 #if defined(RRC_MIRROR) || !defined(RAWREFCOUNT_STATIC)
 
 /* Bring the host's mirror of the C side up to date, so that its own collector finds
@@ -1269,12 +1325,27 @@ RRC_API int rrc_mirror_confirm_each(rrc_heap *heap, void (*held)(void *arg, rrc_
 
 /* Has enough changed for a step? The answer is yes when about a quarter of all objects and links has
    changed, or when something has changed and this was called often. (If a reference is dropped and others
-   are left, the header does not notice. So call rrc_mirror_step now and then in any case.) If only the
+   are left, the header does not notice. So rrc_mirror_cycle wants steps in any case.) If only the
    host holds the ob of a P link, only a step detects the death of p. While there are such links, but no
    changes, the answer is yes now and then, and half as often after each step that detects no death.
    Otherwise it is no.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_mirror_is_due(rrc_heap *heap);
+
+/* A cycle of the host's collector has ended. Is a step to be made now? Call this once for each cycle. The answer is yes
+   if rrc_mirror_is_due says so, and after 8 cycles without a step in any case: twice as many each time that such a step
+   finds nothing, up to 64. If it does find something, the next three answers are yes, too, because what it let go of
+   dies in the next cycles. (While a step is open, the answer is yes.)
+   [any | no | nothing | O(1)] */
+RRC_API int rrc_mirror_cycle(rrc_heap *heap);
+
+/* Make a step if one is due, and do the pending work. Call this at the end of each cycle of the host's collector, with
+   has_cycle_ended 1, and before an object of the host is made for one of C, with 0. At the end of a cycle
+   rrc_mirror_cycle decides. Otherwise a step is due if more than a quarter of all links is newer than the last step:
+   the host's collector cannot find garbage among them yet. If the step fails, garbage waits for the next one.
+   [mutator, ignored in a step and in rrc_heap_free | allocates | calls dealloc, and what rrc_mirror_step calls |
+   O(pending objects), and as rrc_mirror_step if one is due] */
+RRC_API void rrc_mirror_keep_up(rrc_heap *heap, int has_cycle_ended);
 
 /* Return the object of the host that stands for ob: the p of its P link, else its edge node, else NULL.
    [mutator and its hooks, unchecked | no | nothing | O(1)] */
@@ -1313,6 +1384,42 @@ RRC_API void rrc_map_put(rrc_map *map, const void *key, void *value);
 /* Free the memory of the map, which is empty then. Call this before rrc_heap_free.
    [any | frees only | calls realloc | O(1)] */
 RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
+
+/* ---- cells: see rrc_cell. These functions are for heaps whose rrc_desc has pin. ----
+   There, all links are made by rrc_cell_link and dissolved by the functions below, and never by rrc_link and rrc_unlink
+   themselves. The header frees a cell, after a call of forget, when its link has been dissolved (also if a step finds
+   its object dead, or the object of C is garbage), when an edge node is not needed any more, and when the heap ends.
+   A cell that goes during a call of new_node or write_node is freed after that call. */
+
+/* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
+   or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
+   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards.
+   [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
+RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
+
+/* Return the cell of ob's link, whose object is alive, or NULL. If the host has not reported yet that the object has
+   died, its link is dissolved now.
+   [mutator | no | calls what rrc_cell_unlink calls | O(1), or as rrc_unlink] */
+RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob);
+
+/* Dissolve the link of a cell, as rrc_unlink does, and free the cell. Its object may live on without ob. A call that
+   rrc_unlink would refuse does nothing, and returns its code. Then the cell stays.
+   [mutator | no | calls pin, write_node without targets, forget, and what rrc_unlink calls | as rrc_unlink] */
+RRC_API int rrc_cell_unlink(rrc_cell *cell);
+
+/* The object of the cell has died. Call this from its finalizer, for links and edge nodes alike. The link is dissolved,
+   and the cell of an edge node waits for the next step. If the host allows no such call there, let the finalizer only
+   set cell->object to NULL, and call rrc_cell_bury_all as soon as possible.
+   [mutator | no | calls what rrc_cell_unlink calls | as rrc_unlink] */
+RRC_API void rrc_cell_died(rrc_cell *cell);
+
+/* Call rrc_cell_died for each cell whose object is NULL.
+   [mutator | no | calls what rrc_cell_unlink calls | O(cells)] */
+RRC_API void rrc_cell_bury_all(rrc_heap *heap);
+
+/* Call visit(arg, cell) for all cells, those of edge nodes too. visit may dissolve links and make cells. Those that are
+   made meanwhile are left out. [any | no | calls visit | O(cells)] */
+RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *cell), void *arg);
 
 #endif
 
@@ -1922,7 +2029,15 @@ typedef struct rrci_step {
     size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
     size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
     size_t   suspects;          /* objects that may be garbage of C alone */
+    int      was_quiet;         /* it began because so many cycles had none: see rrc_mirror_cycle */
+    size_t   weak, pending;     /* objects when it began */
 } rrci_step;
+
+/* A call of rrc_cell_each. */
+typedef struct rrci_cell_walk {
+    rrc_cell *next;             /* to be visited; NULL: none */
+    struct rrci_cell_walk *outer;
+} rrci_cell_walk;
 #endif
 
 struct rrc_heap {
@@ -2038,6 +2153,18 @@ struct rrc_heap {
     unsigned      spreading;    /* what loses its edge node is noted only, as rrci_spread_strength runs or comes next */
     unsigned      anchoring;    /* inside the anchor hook */
     rrci_step     step;
+    size_t        cycles;       /* calls of rrc_mirror_cycle since the last step */
+    size_t        most_cycles;  /* after so many a step is due */
+    unsigned      eager;        /* in so many of the next calls a step is due */
+
+    /* Cells: see rrc_cell. */
+    void         *mirror_userdata;  /* for the hooks mirror and anchor: that of desc, or with cells the heap itself */
+    rrc_cell     *cells, *gone_cells;   /* ... and those that wait to be freed, linked by next */
+    size_t        cell_count;   /* without those that are gone */
+    unsigned      cells_held;   /* cells that go are not freed yet: see rrci_hold_cells */
+    rrci_cell_walk *cell_walks;
+    rrc_cell    **target_cells; /* a buffer for the hook write_node */
+    size_t        target_cells_room;
 #endif
 };
 
@@ -4001,7 +4128,7 @@ static int rrci_anchor(rrc_heap *heap, rrc_object *ob, int on)
     int is_there;
     heap->anchoring++;
     RRCI_BEGIN_HOOK(heap);
-    is_there = heap->desc.anchor(heap->desc.userdata, ob, on);
+    is_there = heap->desc.anchor(heap->mirror_userdata, ob, on);
     RRCI_END_HOOK(heap);
     heap->anchoring--;
     return is_there;
@@ -4054,7 +4181,7 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     if (head->is.node == NULL)
         return;
     RRCI_BEGIN_HOOK(heap);
-    heap->desc.mirror(heap->desc.userdata, ob, NULL, 0);
+    heap->desc.mirror(heap->mirror_userdata, ob, NULL, 0);
     RRCI_END_HOOK(heap);
     head->is.node = NULL;
     heap->node_count--;
@@ -8504,6 +8631,10 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * or deallocated, is strong. So all that it refers to stays whole, unless the host has already
  * found it dead.
  *
+ * Cells: in most hosts the four hooks survivor, mirror, anchor and parted do the same things, apart from a few that
+ * depend on the host. With cells the header supplies these hooks. A cell stands for an object of the host, as p or as
+ * edge node, and the host supplies smaller hooks, each for one cell.
+ *
  * The header remembers the targets of an edge node as a sum over the numbers of the objects that
  * stand for them. A number is given once, so that the header notices if another object has taken
  * over an address. An object without RRC_TPFLAGS_HAVE_GC has no number. An edge to it counts as
@@ -8866,7 +8997,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 #endif
     heap->mirrored++;
     untracked = heap->untracked;
-    if (heap->desc.mirror(heap->desc.userdata, ob, weighing->target_count > 0 ? heap->targets : none,
+    if (heap->desc.mirror(heap->mirror_userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                           weighing->target_count) != 0)
         return 0;
     if (heap->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
@@ -9012,11 +9143,308 @@ static void rrci_release_links(rrci_search *search)
     }
 }
 
+/* ---- cells: what the hooks of the mirror do in a heap with cells ---- */
+
+#define RRCI_HAS_CELLS(heap) ((heap)->desc.pin != NULL)
+
+static size_t rrci_cell_size(const rrc_heap *heap)
+{
+    return heap->desc.cell_size > sizeof(rrc_cell) ? heap->desc.cell_size : sizeof(rrc_cell);
+}
+
+static int rrci_is_cell_live(const rrc_heap *heap, const rrc_cell *c)
+{
+    return c->object != NULL
+        && (heap->desc.is_live == NULL || heap->desc.is_live(heap->desc.userdata, c));
+}
+
+static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
+{
+    if (c->is_pinned == on)
+        return;
+    c->is_pinned = on;
+    if (c->object != NULL)
+        heap->desc.pin(heap->desc.userdata, c, on);
+}
+
+/* A new cell for this object of the host, with nothing but the cell. NULL: memory is lacking. */
+static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
+{
+    rrc_cell *c = (rrc_cell *)rrci_alloc_table(heap, rrci_cell_size(heap));
+    if (c == NULL)
+        return NULL;
+    memset(c, 0, rrci_cell_size(heap));
+    c->object = obj;
+    c->ob = ob;
+    c->heap = heap;
+    c->is_node = is_node;
+    c->next = heap->cells;
+    if (c->next != NULL)
+        c->next->previous = c;
+    heap->cells = c;
+    heap->cell_count++;
+    if (heap->desc.watch != NULL)
+        heap->desc.watch(heap->desc.userdata, c);
+    return c;
+}
+
+/* Until rrci_release_cells, the memory of cells that go stays: somebody may still have their addresses. Such a cell has
+   no object. Calls may be nested. */
+static void rrci_hold_cells(rrc_heap *heap)
+{
+    heap->cells_held++;
+}
+
+static void rrci_release_cells(rrc_heap *heap)
+{
+    if (--heap->cells_held > 0)
+        return;
+    while (heap->gone_cells != NULL) {
+        rrc_cell *c = heap->gone_cells;
+        heap->gone_cells = c->next;
+        rrci_free_table(heap, c, rrci_cell_size(heap));
+    }
+}
+
+/* The header has no link and no node with this cell any more. */
+static void rrci_free_cell(rrc_heap *heap, rrc_cell *c)
+{
+    rrci_cell_walk *walk;
+    rrci_hold_cells(heap);
+    rrci_pin(heap, c, 0);
+    if (heap->desc.forget != NULL)
+        heap->desc.forget(heap->desc.userdata, c);
+    c->object = NULL;
+    for (walk = heap->cell_walks; walk != NULL; walk = walk->outer)
+        if (walk->next == c)
+            walk->next = c->next;
+    *(c->previous != NULL ? &c->previous->next : &heap->cells) = c->next;
+    if (c->next != NULL)
+        c->next->previous = c->previous;
+    heap->cell_count--;
+    c->next = heap->gone_cells;
+    heap->gone_cells = c;
+    rrci_release_cells(heap);
+}
+
+/* The hook anchor. Its userdata is the heap. */
+static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
+{
+    rrc_heap *heap = (rrc_heap *)userdata;
+    rrc_cell *c = (rrc_cell *)rrci_target(heap, ob);
+    if (c != NULL && on && !rrci_is_cell_live(heap, c))
+        return 0;
+    if (c != NULL)
+        rrci_pin(heap, c, on);
+    return 1;
+}
+
+/* The hook survivor. A step that looks for deaths dissolves the link of a dead p, and calls mirror for a dead node. */
+static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
+{
+    rrc_cell *c = (rrc_cell *)p;
+    (void)userdata;
+    if (rrci_is_cell_live(c->heap, c))
+        return p;
+    if (!c->is_node && c->heap->step.looks_for_deaths)
+        rrci_free_cell(c->heap, c);
+    return NULL;
+}
+
+/* The hook parted. */
+static void rrci_part_cell(void *userdata, rrc_gcref p, rrc_object *ob)
+{
+    rrc_cell *c = (rrc_cell *)p;
+    (void)userdata, (void)ob;
+    rrci_free_cell(c->heap, c);
+}
+
+/* The live edge node of ob. Make one, if there is none. NULL: that has failed. */
+static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_cell *node = (rrc_cell *)rrc_mirror_node(heap, ob), *former, *proxy;
+    void *obj;
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        return node;
+    obj = heap->desc.new_node(heap->desc.userdata);
+    node = obj != NULL ? rrci_new_cell(heap, obj, ob, 1) : NULL;
+    if (node == NULL)
+        return NULL;
+    former = (rrc_cell *)rrc_mirror_node(heap, ob);
+    rrc_mirror_set_node(heap, ob, node);
+    if (former != NULL)
+        rrci_free_cell(heap, former);
+    proxy = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (proxy != NULL && rrci_is_cell_live(heap, proxy))
+        heap->desc.join(heap->desc.userdata, proxy, node);
+    return node;
+}
+
+static int rrci_reserve_target_cells(rrc_heap *heap, size_t n)
+{
+    rrc_cell **cells;
+    if (n <= heap->target_cells_room)
+        return 1;
+    n += n / 2 + 30;
+    cells = (rrc_cell **)rrci_alloc_table(heap, n * sizeof(rrc_cell *));
+    if (cells == NULL)
+        return 0;
+    rrci_free_table(heap, heap->target_cells, heap->target_cells_room * sizeof(rrc_cell *));
+    heap->target_cells = cells;
+    heap->target_cells_room = n;
+    return 1;
+}
+
+/* Make the edge node of ob refer to these targets. Returns 0 if that has failed. The host may run finalizers: what they
+   untrack or unlink is left out if nothing stands for it any more. */
+static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrc_cell *node = rrci_need_node(heap, ob);
+    size_t count = 0, i;
+    if (node == NULL || !rrci_reserve_target_cells(heap, n))
+        return 0;
+    for (i = 0; i < n; i++)
+        if (rrci_target(heap, targets[i]) == NULL && rrci_is_tracked(targets[i])
+            && rrci_need_node(heap, targets[i]) == NULL)
+            return 0;
+    for (i = 0; i < n; i++) {
+        rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
+        if (target != NULL && rrci_is_cell_live(heap, target))
+            heap->target_cells[count++] = target;
+    }
+    return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
+        || heap->desc.write_node(heap->desc.userdata, node, heap->target_cells, count) == 0;
+}
+
+/* The hook mirror. Its userdata is the heap. */
+static int rrci_mirror_cells(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    rrc_heap *heap = (rrc_heap *)userdata;
+    int is_written = 1;
+    rrci_hold_cells(heap);
+    if (targets != NULL) {
+        is_written = rrci_write_targets(heap, ob, targets, n);
+    } else {
+        rrc_cell *node = (rrc_cell *)rrc_mirror_node(heap, ob);
+        if (rrci_is_cell_live(heap, node))
+            heap->desc.write_node(heap->desc.userdata, node, NULL, 0);
+        rrci_free_cell(heap, node);
+    }
+    rrci_release_cells(heap);
+    return !is_written;
+}
+
+/* A new heap with cells gets these hooks. */
+static void rrci_set_cell_hooks(rrc_heap *heap)
+{
+    heap->desc.survivor = rrci_live_cell;
+    heap->desc.mirror = rrci_mirror_cells;
+    heap->desc.anchor = rrci_anchor_cell;
+    heap->desc.parted = rrci_part_cell;
+}
+
+/* The heap has ended: free the cells whose links others have dissolved by rrc_unlink, and the buffer. */
+static void rrci_free_cells(rrc_heap *heap)
+{
+    while (heap->cells != NULL) {
+        heap->cells->ob = NULL;
+        rrci_free_cell(heap, heap->cells);
+    }
+    rrci_free_table(heap, heap->target_cells, heap->target_cells_room * sizeof(rrc_cell *));
+    heap->target_cells = NULL;
+    heap->target_cells_room = 0;
+}
+
+RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
+{
+    const char *function = "rrc_cell_link";
+    rrc_cell *c, *node;
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (!RRCI_HAS_CELLS(heap))
+        return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap has no cells: its rrc_desc lacks pin");
+    if (obj == NULL || ob == NULL)
+        return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
+    c = rrci_new_cell(heap, obj, ob, 0);
+    if (c == NULL)
+        return RRC_ENOMEM;
+    node = (rrc_cell *)rrc_mirror_node(heap, ob);
+    if (node != NULL && rrci_is_cell_live(heap, node))
+        heap->desc.join(heap->desc.userdata, c, node);
+    else if (node != NULL)
+        rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
+    code = rrc_link(heap, c, ob, kind);
+    if (code != RRC_OK)
+        rrci_free_cell(heap, c);
+    return code;
+}
+
+RRC_API int rrc_cell_unlink(rrc_cell *c)
+{
+    rrc_heap *heap = c->heap;
+    int code;
+    rrci_hold_cells(heap);
+    code = rrc_unlink(heap, c->ob);
+    if (code == RRC_OK)
+        rrci_free_cell(heap, c);
+    rrci_release_cells(heap);
+    return code;
+}
+
+RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
+{
+    rrc_cell *c = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (c == NULL || rrci_is_cell_live(heap, c))
+        return c;
+    rrc_cell_unlink(c);
+    return NULL;
+}
+
+RRC_API void rrc_cell_died(rrc_cell *c)
+{
+    c->object = NULL;
+    if (!c->is_node)
+        rrc_cell_unlink(c);
+}
+
+RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *c), void *arg)
+{
+    rrci_cell_walk walk;
+    walk.next = heap->cells;
+    walk.outer = heap->cell_walks;
+    heap->cell_walks = &walk;
+    while (walk.next != NULL) {
+        rrc_cell *c = walk.next;
+        walk.next = c->next;
+        visit(arg, c);
+    }
+    heap->cell_walks = walk.outer;
+}
+
+static void rrci_bury_dead_cell(void *arg, rrc_cell *c)
+{
+    (void)arg;
+    if (c->object == NULL)
+        rrc_cell_died(c);
+}
+
+RRC_API void rrc_cell_bury_all(rrc_heap *heap)
+{
+    rrc_cell_each(heap, rrci_bury_dead_cell, NULL);
+}
+
 /* ---- the step ---- */
 
 /* Limits of heap->patience. A step that finds neither a change nor a death doubles it. */
 #define RRCI_LEAST_PATIENCE ((size_t)8)
 #define RRCI_MOST_PATIENCE ((size_t)4096)
+
+/* Limits of heap->most_cycles; and so many cycles of the host pass before all is gone that hung on what a step has let
+   go of: one finds it dead, and the step after that can be what another one needs. See rrc_mirror_cycle. */
+#define RRCI_LEAST_CYCLES ((size_t)8)
+#define RRCI_MOST_CYCLES ((size_t)64)
+#define RRCI_CYCLES_OF_A_DEATH 3
 
 static void rrci_begin_step(rrc_heap *heap)
 {
@@ -9024,6 +9452,9 @@ static void rrci_begin_step(rrc_heap *heap)
     heap->step.is_open = 1;
     heap->step.changes = heap->changes;
     heap->step.found_dead = heap->found_dead;
+    heap->step.was_quiet = heap->cycles >= heap->most_cycles;
+    heap->step.weak = heap->weak_count;
+    heap->step.pending = rrci_pending(heap);
     rrci_begin_links(heap, RRCI_UNLINKING, RRCI_P_YOUNG);
 }
 
@@ -9078,8 +9509,26 @@ static void rrci_stop_weighing(rrc_heap *heap, int code)
     heap->stage = RRCI_RELEASING;
 }
 
+/* If the step that ends was made because there had been none for long: was it worth the while? (One that was given up
+   does not count.) */
+static void rrci_adapt_cycles(rrc_heap *heap)
+{
+    const rrci_step *step = &heap->step;
+    int has_found = heap->weak_count > step->weak || rrci_pending(heap) > step->pending;
+    if (step->is_given_up && step->code == RRC_OK)
+        return;
+    heap->cycles = 0;
+    if (!step->was_quiet || has_found)
+        heap->most_cycles = RRCI_LEAST_CYCLES;
+    else if (heap->most_cycles < RRCI_MOST_CYCLES)
+        heap->most_cycles *= 2;
+    if (step->was_quiet && has_found)
+        heap->eager = RRCI_CYCLES_OF_A_DEATH;
+}
+
 static void rrci_end_step(rrc_heap *heap)
 {
+    rrci_adapt_cycles(heap);
     heap->asked = 0;
     if (heap->step.code != RRC_OK)
         heap->links_made = heap->changes = 1;
@@ -9456,6 +9905,33 @@ RRC_API int rrc_mirror_is_due(rrc_heap *heap)
         || heap->asked >= (heap->changes > 0 ? 8 : heap->patience);
 }
 
+RRC_API int rrc_mirror_cycle(rrc_heap *heap)
+{
+    int is_due = rrc_mirror_is_due(heap);
+    if (heap == NULL || !RRCI_IS_MIRRORED(heap))
+        return 0;
+    is_due |= heap->eager > 0;
+    heap->eager -= heap->eager > 0;
+    return ++heap->cycles >= heap->most_cycles || is_due;
+}
+
+/* So many new links are never too many. */
+#define RRCI_FEW_LINKS 64
+
+RRC_API void rrc_mirror_keep_up(rrc_heap *heap, int has_cycle_ended)
+{
+    int is_due;
+    if (rrci_gate(heap, RRCI_MUTATES, "rrc_mirror_keep_up") != RRC_OK || !RRCI_IS_MIRRORED(heap) || RRCI_IN_STEP(heap))
+        return;
+    if (has_cycle_ended)
+        is_due = rrc_mirror_cycle(heap);
+    else
+        is_due = heap->links_made > rrci_count_links(heap) / 4 + RRCI_FEW_LINKS;
+    if (is_due)
+        rrc_mirror_step(heap);
+    rrc_run_pending(heap, 0);
+}
+
 /* One round of rrc_gc_collect, without the pending work. In a collection at once, the first step lets wrappers become
    weak, the second one finds that those which have died are garbage of C, and the third one roots the others again. */
 static void rrci_mirror_cycle(rrc_heap *heap)
@@ -9492,6 +9968,8 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (!rrci_is_p_linked(heap, ob))
                 rrci_clear_weak(heap, ob);
+            if (RRCI_HAS_CELLS(heap) && rrci_mirror_head_of(ob)->is.node != NULL)
+                rrci_free_cell(heap, (rrc_cell *)rrci_mirror_head_of(ob)->is.node);
             rrci_mirror_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
@@ -9504,7 +9982,7 @@ static void rrci_mirror_end(rrc_heap *heap)
             int is_lost = RRCI_IS_WEAK(ob);
             rrci_clear_weak(heap, ob);
             if (is_lost)
-                rrci_dissolve(heap, &heap->list[kind], i, 0, "rrc_heap_free");
+                rrci_dissolve(heap, &heap->list[kind], i, RRCI_HAS_CELLS(heap), "rrc_heap_free");
         }
 }
 
@@ -9684,14 +10162,32 @@ RRC_API int rrci_check_config(rrc_heap *heap, const char *config)
                         : rrci_gate(heap, RRCI_MUTATES, "rrc_check_config");
 }
 
+#ifdef RRC_MIRROR
+/* The same for a heap with cells. */
+static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
+{
+    if (desc->survivor != NULL || desc->mirror != NULL || desc->anchor != NULL || desc->parted != NULL
+        || desc->confirms_deaths || RRCI_SURVIVOR_IS_FIXED)
+        return "in a heap with cells survivor, mirror, anchor and parted are the header's, and no death is confirmed";
+#ifdef RRC_NO_STDLIB
+    if (desc->realloc == NULL)
+        return "realloc is missing, which RRC_NO_STDLIB needs";
+#endif
+    return desc->pin == NULL ? "pin is missing" : desc->new_node == NULL ? "new_node is missing"
+         : desc->write_node == NULL ? "write_node is missing" : desc->join == NULL ? "join is missing" : NULL;
+}
+#endif
+
 /* A text that names a hook which is missing, or NULL. */
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
 #ifndef RRC_MIRROR
-    if (desc->mirror != NULL || desc->anchor != NULL)
-        return "mirror or anchor is there, but the implementing unit was built without RRC_MIRROR";
+    if (desc->mirror != NULL || desc->anchor != NULL || desc->pin != NULL)
+        return "mirror, anchor or pin is there, but the implementing unit was built without RRC_MIRROR";
 #else
+    if (desc->pin != NULL || desc->new_node != NULL || desc->write_node != NULL || desc->join != NULL)
+        return rrci_wrong_cell_hook(desc);
     if ((desc->mirror == NULL) != (desc->anchor == NULL))
         return desc->mirror == NULL ? "anchor is there, but mirror is missing"
                                     : "mirror is there, but anchor is missing";
@@ -9728,6 +10224,12 @@ RRC_API rrc_heap *rrci_heap_new(const rrc_desc *desc, const char *config)
     memset(heap, 0, sizeof *heap);
     heap->desc = *desc;
     heap->memory = sizeof *heap;
+#ifdef RRC_MIRROR
+    heap->most_cycles = RRCI_LEAST_CYCLES;
+    heap->mirror_userdata = RRCI_HAS_CELLS(heap) ? heap : desc->userdata;
+    if (RRCI_HAS_CELLS(heap))
+        rrci_set_cell_hooks(heap);
+#endif
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_dict *dict = &heap->list[kind].dict;
         dict->by_ob = !desc->reports_marks && ((kind & RRCI_O) != 0 || RRCI_HAS_SLOT(heap));
@@ -9981,6 +10483,9 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     if (rrci_close_mail(heap))
         rrci_end_objects(heap, &ending);
     held = rrci_part_all(heap, &ending);
+#ifdef RRC_MIRROR
+    rrci_free_cells(heap);
+#endif
     heap->running = 0;
     rrci_free_tables(heap);
     rrci_end_progress(&ending.progress);
@@ -10026,11 +10531,14 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
     stats->searches = heap->searches;
     stats->memory = heap->memory;
     stats->weak = stats->edge_nodes = stats->mirrored = stats->mirror_steps = 0;
+    stats->mirror_cycles = stats->cells = 0;
 #ifdef RRC_MIRROR
     stats->weak = heap->weak_count;
     stats->edge_nodes = heap->node_count;
     stats->mirrored = heap->mirrored;
     stats->mirror_steps = heap->mirror_steps;
+    stats->mirror_cycles = heap->cycles;
+    stats->cells = heap->cell_count;
 #endif
     return RRC_OK;
 }

@@ -128,23 +128,14 @@ static object *vm_new(vm *m, size_t count)
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 
-/* 2: a p, or an edge node. The tag of its object is the cell. */
-typedef struct cell {
-    weak_ref        life;               /* life.to is the object, or NULL: it has died */
-    int             is_anchored;        /* 3: it has a pin of ours */
-    rrc_object     *ob;
-    struct binding *binding;
-    struct cell    *next, *previous;
-} cell;
+/* 2: its object has it as tag. */
+typedef struct cell { rrc_cell head; weak_ref life; } cell;
 
 typedef struct binding {
     vm       *m;
     rrc_heap *heap;
-    cell     *cells;
-    size_t    count, made;              /* cells; those that are newer than the last step */
     weak_ref  sentinel;                 /* 7 */
     int       has_sentinel;             /* until its finalizer has run */
-    unsigned  cycles;                   /* since the last step */
     size_t    bytes;                    /* 11: of C, after the last collection for their sake */
 } binding;
 
@@ -153,248 +144,116 @@ enum { LIST, NODE_FIELDS };             /* an edge node's field for an object wi
 
 static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(rrc_object) };
 
-/* ---- 2. cells ---- */
+/* ---- 2. cells, 3. anchors, 4. deaths ---- */
 
-static void set_object(cell *c, object *p, void (*died)(void *arg))
+static object *object_of(const rrc_cell *c) { return c->object; }
+
+static void cell_died(void *c) { rrc_cell_died(c); }
+
+static void watch(void *b, rrc_cell *c)
 {
-    vm_watch(&c->life, p, died, c);
-    p->tag = c;
-}
-
-static cell *new_cell(binding *b, rrc_object *ob, object *p, void (*died)(void *arg))
-{
-    cell *c = calloc(1, sizeof *c);
-    if (c == NULL)
-        return NULL;
-    c->ob = ob;
-    c->binding = b;
-    c->next = b->cells;
-    if (c->next != NULL)
-        c->next->previous = c;
-    b->cells = c;
-    b->count++;
-    b->made++;
-    set_object(c, p, died);
-    return c;
-}
-
-/* 3: this allocates nothing. */
-static void set_anchor(cell *c, int on)
-{
-    if (c->life.to != NULL)
-        c->life.to->pins += on - c->is_anchored;
-    c->is_anchored = on;
-}
-
-static void free_cell(cell *c)
-{
-    set_anchor(c, 0);
-    if (c->life.to != NULL)
-        c->life.to->tag = NULL;
-    vm_unwatch(c->binding->m, &c->life);
-    *(c->previous != NULL ? &c->previous->next : &c->binding->cells) = c->next;
-    if (c->next != NULL)
-        c->next->previous = c->previous;
-    c->binding->count--;
-    free(c);
-}
-
-/* ---- 3. anchors ---- */
-
-static int anchor(void *b, rrc_object *ob, int on)
-{
-    cell *c = rrc_mirror_target(((binding *)b)->heap, ob);
-    if (c != NULL && c->life.to == NULL)
-        return !on;
-    if (c != NULL)
-        set_anchor(c, on);
-    return 1;
-}
-
-/* ---- 4. deaths ---- */
-
-/* The finalizer of a proxy. */
-static void bury(void *c)
-{
-    rrc_unlink(((cell *)c)->binding->heap, ((cell *)c)->ob);
-    free_cell(c);
-}
-
-/* The header drops the link of a view whose object has died. For a node that has died it calls `mirror`. */
-static rrc_gcref survivor(void *b, rrc_gcref p)
-{
-    cell *c = p;
     (void)b;
-    if (c->life.to != NULL)
-        return c;
-    if (c->ob->ob_type == &View)
-        free_cell(c);
-    return NULL;
+    object_of(c)->tag = c;
+    vm_watch(&((cell *)c)->life, c->object, cell_died, c);
 }
+
+static int is_live(void *b, const rrc_cell *c) { (void)b; return ((const cell *)c)->life.to != NULL; }
+
+static void forget(void *b, rrc_cell *c)
+{
+    if (is_live(b, c))
+        object_of(c)->tag = NULL;
+    vm_unwatch(((binding *)b)->m, &((cell *)c)->life);
+}
+
+static void pin(void *b, rrc_cell *c, int on) { (void)b; object_of(c)->pins += on ? 1 : -1; }
 
 /* ---- 6. edge nodes ---- */
 
-/* A live node, or NULL: there is no memory. */
-static cell *need_node(binding *b, rrc_object *ob)
+static void *new_node(void *b) { return vm_new(((binding *)b)->m, NODE_FIELDS); }
+
+static int write_node(void *b, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
-    cell *node = rrc_mirror_node(b->heap, ob), *proxy = rrc_to_obj(b->heap, ob);
-    object *p;
-    if (node != NULL && node->life.to != NULL)
-        return node;
-    p = vm_new(b->m, NODE_FIELDS);
-    if (p != NULL && node != NULL)
-        set_object(node, p, NULL);
-    else if (p == NULL || (node = new_cell(b, ob, p, NULL)) == NULL)
-        return NULL;
-    if (proxy != NULL && proxy->life.to != NULL)
-        proxy->life.to->field[NODE] = p;
-    rrc_mirror_set_node(b->heap, ob, node);
-    return node;
+    vm *m = ((binding *)b)->m;
+    object *list;
+    m->is_off++;                        /* the targets do not die meanwhile */
+    list = n > 0 ? vm_new(m, n) : NULL;
+    m->is_off--;
+    for (size_t i = 0; list != NULL && i < n; i++)
+        list->field[i] = targets[i]->object;
+    if (list != NULL || n == 0)
+        object_of(node)->field[LIST] = list;
+    return list == NULL && n > 0;
 }
 
-static int write_node(binding *b, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    cell *node = need_node(b, ob);
-    object *list = vm_new(b->m, n);
-    if (node == NULL || list == NULL)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        cell *target = rrc_mirror_target(b->heap, targets[i]);
-        if (target == NULL)
-            target = need_node(b, targets[i]);
-        if (target == NULL)
-            return 0;
-        list->field[i] = target->life.to;
-    }
-    node->life.to->field[LIST] = list;
-    return 1;
-}
-
-static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
-{
-    binding *b = userdata;
-    cell *node = rrc_mirror_node(b->heap, ob);
-    int is_written;
-    if (targets == NULL) {              /* (node is not NULL then) */
-        if (node->life.to != NULL)
-            node->life.to->field[LIST] = NULL;
-        free_cell(node);
-        return 0;
-    }
-    b->m->is_off++;
-    is_written = write_node(b, ob, targets, n);
-    b->m->is_off--;
-    return !is_written;
-}
+static void join(void *b, rrc_cell *proxy, rrc_cell *node) { (void)b; object_of(proxy)->field[NODE] = node->object; }
 
 /* ---- 7. steps, 8. full collections, 11. memory ---- */
 
-static void step(binding *b)
-{
-    rrc_mirror_step(b->heap);           /* if it fails, garbage waits for the next one */
-    b->made = b->cycles = 0;
-    rrc_run_pending(b->heap, 0);
-}
-
 static void cycle_is_over(void *binding);
 
-static void need_sentinel(binding *b)
+/* Any code of the program may run here. (Lack of memory can lose the sentinel.) */
+static void keep_up(binding *b, int has_cycle_ended)
 {
+    rrc_stats now;
     object *p = b->has_sentinel ? NULL : vm_new(b->m, 0);
-    if (p == NULL || b->has_sentinel)
-        return;
-    vm_watch(&b->sentinel, p, cycle_is_over, b);
-    b->has_sentinel = 1;
+    if (p != NULL && !b->has_sentinel) {
+        vm_watch(&b->sentinel, p, cycle_is_over, b);
+        b->has_sentinel = 1;
+    }
+    rrc_mirror_keep_up(b->heap, has_cycle_ended);
+    if (!has_cycle_ended && rrc_get_stats(b->heap, &now) == RRC_OK && now.object_bytes > 2 * b->bytes + 100000) {
+        rrc_gc_collect(b->heap);
+        rrc_get_stats(b->heap, &now);
+        b->bytes = now.object_bytes;
+    }
 }
 
-static void cycle_is_over(void *userdata)
+static void cycle_is_over(void *b)
 {
-    binding *b = userdata;
-    b->has_sentinel = 0;
-    need_sentinel(b);
-    if (++b->cycles >= 8 || rrc_mirror_is_due(b->heap))
-        step(b);
+    ((binding *)b)->has_sentinel = 0;
+    keep_up(b, 1);
 }
 
 static void collect(void *b) { vm_collect(((binding *)b)->m); }
 
-/* Any code of the program may run here. */
-static void before_allocating(binding *b)
-{
-    rrc_stats now;
-    need_sentinel(b);                   /* lack of memory can lose it */
-    if (b->made > b->count / 4 + 16)
-        step(b);
-    if (rrc_get_stats(b->heap, &now) == RRC_OK && now.object_bytes + now.native_bytes > 2 * b->bytes + 100000) {
-        rrc_gc_collect(b->heap);
-        rrc_get_stats(b->heap, &now);
-        b->bytes = now.object_bytes + now.native_bytes;
-    }
-}
-
 /* ---- 5. objects cross ---- */
-
-static int make_link(binding *b, object *p, rrc_object *ob, int kind, void (*died)(void *arg))
-{
-    cell *c = new_cell(b, ob, p, died);
-    if (c != NULL && rrc_link(b->heap, c, ob, kind) == RRC_OK)
-        return 1;
-    if (c != NULL)
-        free_cell(c);
-    return 0;
-}
 
 /* The C object for p: a reference of the caller's, or NULL. This does not collect. */
 static rrc_object *to_c(binding *b, object *p)
 {
-    rrc_object *ob = p->tag != NULL ? ((cell *)p->tag)->ob : rrc_new(b->heap, &View);
+    rrc_object *ob = p->tag != NULL ? ((rrc_cell *)p->tag)->ob : rrc_new(b->heap, &View);
     if (p->tag != NULL)
         rrc_incref(b->heap, ob);
-    else if (ob != NULL && !make_link(b, p, ob, RRC_P, NULL))
+    else if (ob != NULL && rrc_cell_link(b->heap, p, ob, RRC_P) != RRC_OK)
         RRC_CLEAR(b->heap, ob);
     return ob;
-}
-
-/* The VM object for ob that is there, or NULL. */
-static object *existing(binding *b, rrc_object *ob)
-{
-    cell *c = rrc_to_obj(b->heap, ob);
-    if (c != NULL && c->life.to == NULL && ob->ob_type != &View)
-        bury(c);                        /* its finalizer is due */
-    else if (c != NULL)
-        return c->life.to;
-    return NULL;
 }
 
 /* The VM object for ob. NULL: there is no memory, or the object of a view is gone. The caller holds ob. */
 static object *to_vm(binding *b, rrc_object *ob)
 {
-    object *p = existing(b, ob);
-    cell *node;
-    if (p != NULL || ob->ob_type == &View)
-        return p;
-    before_allocating(b);
-    p = vm_new(b->m, PROXY_FIELDS);
-    if (p == NULL || existing(b, ob) != NULL)       /* a finalizer or a dealloc may have made one just now */
-        return existing(b, ob);
-    node = rrc_mirror_node(b->heap, ob);
-    if (node != NULL)
-        p->field[NODE] = node->life.to;
-    if (node != NULL && node->life.to == NULL)
-        rrc_touch(b->heap, ob);
-    return make_link(b, p, ob, RRC_O, bury) ? p : NULL;
+    rrc_cell *c = rrc_cell_of(b->heap, ob);
+    object *p = NULL;
+    if (c == NULL && ob->ob_type != &View) {
+        keep_up(b, 0);
+        p = vm_new(b->m, PROXY_FIELDS);
+        c = rrc_cell_of(b->heap, ob);   /* a finalizer or a dealloc may have made a proxy just now */
+    }
+    if (c != NULL)
+        return c->object;
+    return p != NULL && rrc_cell_link(b->heap, p, ob, RRC_O) == RRC_OK ? p : NULL;
 }
 
 /* ---- 9. (errors of this VM are results), 10. the end ---- */
-
-static void parted(void *b, rrc_gcref p, rrc_object *ob) { (void)b; (void)ob; free_cell(p); }
 
 static void log_item(void *b, const rrc_log_item *item) { (void)b; fprintf(stderr, "%s\n", item->text); }
 
 static int begin(binding *b, vm *m)
 {
-    rrc_desc desc = { .userdata = b, .survivor = survivor, .mirror = mirror, .anchor = anchor, .collect = collect,
-                      .parted = parted, .log = log_item };
+    rrc_desc desc = { .userdata = b, .cell_size = sizeof(cell), .pin = pin, .watch = watch, .forget = forget,
+                      .is_live = is_live, .new_node = new_node, .write_node = write_node, .join = join,
+                      .collect = collect, .log = log_item };
     b->m = m;
     b->heap = rrc_heap_new(&desc);
     return b->heap != NULL;
@@ -403,12 +262,8 @@ static int begin(binding *b, vm *m)
 /* The VM still works. Returns how many objects C holds. */
 static size_t end(binding *b)
 {
-    size_t held;
     vm_unwatch(b->m, &b->sentinel);
-    held = rrc_heap_free(b->heap);
-    while (b->cells != NULL)            /* those of edge nodes */
-        free_cell(b->cells);
-    return held;
+    return rrc_heap_free(b->heap);
 }
 
 /* ==== a C library: widgets, which own what is to be called, and the next one in their row ==== */

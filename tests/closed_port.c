@@ -254,7 +254,7 @@ static void in_finalizer(void)
     if (in_finalizers++ == 0)
         switch (pick(&from, 8)) {
         case 0: to_variable(the_binding, i, k); break;
-        case 1: step(the_binding); break;
+        case 1: rrc_mirror_step(the_binding->heap); break;
         case 2: hold(the_binding, i, NULL, NOBODY); break;
         case 3: assign(i, NULL, NOBODY); break;
         default: break;
@@ -287,7 +287,10 @@ static void take_step(binding *b)
             assign(i, variables[k].p->field[n], nodes[variables[k].id].edge[n]);
         break;
     case 17: vm_collect(b->m); break;
-    case 18: step(b); break;
+    case 18:
+        rrc_mirror_step(b->heap);
+        rrc_run_pending(b->heap, 0);
+        break;
     default:
         if (pick(&from, 20) == 0)
             rrc_gc_collect(b->heap);

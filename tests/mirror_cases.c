@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unit_group mirror_hook_calls, mirror_reentry, mirror_states;
+extern const unit_group mirror_hook_calls, mirror_cells, mirror_reentry, mirror_states;
 
 #define COUNT(w, n) (RRC_REFCNT((w)->ob[n].ob) & INTPTR_MAX)
 
@@ -1765,7 +1765,8 @@ UNIT_GROUP(closed_hosts,
 
 int mirror_cases(int argc, char **argv)
 {
-    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls, &mirror_reentry, &mirror_states };
+    static const unit_group *const groups[] = { &closed_hosts, &mirror_hook_calls, &mirror_cells, &mirror_reentry,
+                                                &mirror_states };
 
-    return unit_main(argc, argv, groups, 4);
+    return unit_main(argc, argv, groups, 5);
 }

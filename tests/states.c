@@ -591,6 +591,21 @@ CALL(rrc_mirror_is_due)
     return says(c->is_mirrored ? STATES_NOT_KNOWN : !is_due);
 }
 
+CALL(rrc_mirror_cycle)
+{
+    int is_due = rrc_mirror_cycle(c->heap);
+
+    (void)works;
+    return says(c->is_mirrored ? STATES_NOT_KNOWN : !is_due);
+}
+
+CALL(rrc_mirror_keep_up)
+{
+    (void)works;
+    rrc_mirror_keep_up(c->heap, 0);
+    return says(STATES_NOT_KNOWN);
+}
+
 /* What stands for objects is known until the heap ends. */
 static int has_nodes(const states_cast *c) { return c->is_mirrored && !c->has_ended; }
 

@@ -449,10 +449,6 @@ enum { RRCL_VALUES = 1, RRCL_ANCHORS, RRCL_OWNERS, RRCL_TABLES = RRCL_OWNERS };
 /* With so many slots a whole step is a long pause. */
 #define RRCL_MANY_SLOTS 16384
 
-/* After so many cycles without a step there is one, whatever has changed: see rrcl_wants_step. */
-#define RRCL_LEAST_PATIENCE 8
-#define RRCL_MOST_PATIENCE 64
-
 /* Units of a step (see rrc_mirror_work) that the first sentinel of a cycle does, and each other one; and the least
    and the most that a call does which makes an object. Each of them runs so many deallocs. */
 #define RRCL_UNITS_OF_A_CYCLE 4096
@@ -551,12 +547,9 @@ typedef struct rrcl_state {
     int         in_step;
     int         deaths;             /* of proxies: so many cycles of Lua's have still to look for
                                        what died with them */
-    int         quiet, patience;    /* cycles without a step, and how many there may be */
     int         wants_step;         /* there is to be one */
     int         is_open;            /* a step is: see rrcl_slice */
-    int         was_quiet;          /* ... which was begun as there had been none for long */
     int         has_missed;         /* ... and since then a cycle has ended */
-    size_t      weak_before, pending_before;
     uint32_t    cycle;              /* of Lua's: their number */
     size_t      sentinels;          /* that were made in it, beside that of the sentinel's slot */
     size_t      units;              /* of the open step, done so far */
@@ -3534,46 +3527,22 @@ static void rrcl_run_pending(rrcl_state *state, size_t max)
         rrcl_end_heap(state);
 }
 
-/* In each of Lua's cycles: is there to be a step? The header does not see it when C drops a
-   reference to an object that others refer to, although all of these can be garbage now. So
-   there is a step now and then in any case. */
+/* In each of Lua's cycles: is there to be a step? */
 static int rrcl_wants_step(rrcl_state *state)
 {
-    int is_due = rrc_mirror_is_due(state->heap) || state->deaths > 0;
-    state->deaths -= state->deaths > 0;
-    state->quiet++;
-    return is_due || state->quiet >= state->patience;
+    int has_deaths = state->deaths > 0;
+    state->deaths -= has_deaths;
+    return rrc_mirror_cycle(state->heap) || has_deaths;
 }
 
 /* A step begins. */
 static void rrcl_begin_step(rrcl_state *state)
 {
-    rrc_stats stats;
-    rrc_get_stats(state->heap, &stats);
     state->wants_step = 0;
-    state->weak_before = stats.weak;
-    state->pending_before = stats.pending;
-    state->was_quiet = state->quiet >= state->patience;
     state->has_missed = state->has_left = 0;
     state->owed = 0;
     state->units = 0;
     state->paid_kbytes = -1;
-}
-
-/* A step is done. If it was begun as there had been none for long: is that worth the while? */
-static void rrcl_end_step(rrcl_state *state)
-{
-    rrc_stats stats;
-    rrc_get_stats(state->heap, &stats);
-    state->is_open = 0;
-    state->quiet = 0;
-    if (!state->was_quiet || stats.weak > state->weak_before || stats.pending > state->pending_before) {
-        state->patience = RRCL_LEAST_PATIENCE;
-        if (state->was_quiet)
-            state->deaths = RRCL_CYCLES_OF_A_DEATH;     /* Lua can find it dead now */
-    } else if (state->patience < RRCL_MOST_PATIENCE) {
-        state->patience *= 2;
-    }
 }
 
 /* Before a step: decide about the dying, and free what goes by its count. Returns whether a whole step must follow. */
@@ -3595,7 +3564,7 @@ static int rrcl_step(rrcl_state *state)
     code = rrc_mirror_step(state->heap);
     state->in_step--;
     if (code != RRC_EPHASE)
-        rrcl_end_step(state);
+        state->is_open = 0;
     rrcl_run_pending(state, 0);
     return code;
 }
@@ -3652,7 +3621,7 @@ static int rrcl_slice(rrcl_state *state, size_t max)
         state->wants_step = !state->is_open && wants_step;
         return 0;
     }
-    rrcl_end_step(state);
+    state->is_open = 0;
     state->wants_step = state->has_left || (state->has_missed && rrcl_wants_step(state));
     return 1;
 }
@@ -4041,6 +4010,14 @@ static int rrcl_more_sentinels(lua_State *L)
     return 0;
 }
 
+/* Has there been a step a few cycles ago? */
+static int rrcl_is_busy(const rrcl_state *state)
+{
+    rrc_stats stats;
+    rrc_get_stats(state->heap, &stats);
+    return stats.mirror_cycles < RRCL_BUSY_CYCLES;
+}
+
 /* If there is none; one that is dying does not count. */
 static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
 {
@@ -4086,7 +4063,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     if (!state->is_open && !state->wants_step)
         units = 0;
     rrcl_work_in_gc(L, state, units);
-    if (state->hidden != NULL && !state->calls_pay && (state->is_open || state->quiet < RRCL_BUSY_CYCLES))
+    if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
     if (state->hidden != NULL && is_first)
         rrcl_collect_wrappers(L, state);
@@ -4311,7 +4288,6 @@ static rrcl_state *rrcl_open(lua_State *L)
         luaL_error(L, "not enough memory");
     memset(state, 0, sizeof *state);
     state->next_kbytes = INT_MAX;
-    state->patience = RRCL_LEAST_PATIENCE;
     state->value_type = &rrcl_value_type;
     if (rrcl_pcall(L, rrcl_open_protected, state) != 0) {
         rrcl_free_tables(state);

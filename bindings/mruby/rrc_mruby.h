@@ -262,9 +262,9 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change);
  * Boxes, nodes and their arrays have no class, as mruby's internal objects have none:
  * scripts cannot get hold of them.
  *
- * What the header knows as p, or as an edge node, is a CELL, which does not move and
- * outlives its data object. Cells come in chunks; each chunk has an array in mruby with a
- * place for the anchor of each cell, which all arrays together are rooted. To change an
+ * What the header knows as p, or as an edge node, is a CELL (rrc_cell in rawrefcount.h), which does
+ * not move and outlives its data object. Each cell has a place for its anchor in an array of mruby's.
+ * There is an array for each 128 places, and all of them are rooted. To change an
  * anchor allocates nothing, and so rrc_incref can do it.
  *
  * Between mruby's marking and its sweep, which may take long, an object can be DOOMED: it
@@ -353,29 +353,14 @@ static const mrb_irep *rrcm_code(const struct RProc *proc)
 
 /* ---- data ---- */
 
-enum { RRCM_FREE, RRCM_PROXY, RRCM_BOX, RRCM_NODE };
-
 typedef struct rrcm_cell {
-    struct RData      *object;          /* NULL: it is dead */
-    rrc_object        *ob;
-    rrc_object        *p_linked;        /* the header's: see rrcm_slot */
-    struct rrcm_chunk *chunk;
-    int                kind;
+    rrc_cell head;                      /* its object is a struct RData */
+    mrb_int  place;                     /* of its anchor: see rrcm_anchor */
     union {
         const rrc_mruby_class *cls;     /* of a proxy */
-        struct RArray         *list;    /* of a node with an object */
-        struct rrcm_cell      *next;    /* of a free cell */
+        struct RArray         *list;    /* of a node */
     } is;
 } rrcm_cell;
-
-#define RRCM_CHUNK_CELLS 128
-
-typedef struct rrcm_chunk {
-    struct rrcm_state *state;
-    struct rrcm_chunk *next;
-    struct RArray     *anchors;
-    rrcm_cell          cells[RRCM_CHUNK_CELLS];
-} rrcm_chunk;
 
 /* An ob that stands for a value of mruby. */
 typedef struct rrcm_value {
@@ -394,16 +379,13 @@ typedef struct rrcm_class_info {
 typedef struct rrcm_state {
     mrb_state     *mrb;         /* NULL: closed */
     rrc_heap      *heap;
-    struct RArray *roots;       /* see RRCM_ERROR; then classes, and the anchors of each chunk */
-    rrcm_chunk    *chunks;
-    rrcm_cell     *free_cells;
+    struct RArray *roots;       /* see RRCM_ERROR; then classes, and the arrays of anchors */
+    struct RArray *anchors;     /* arrays of RRCM_ANCHORS places each. A free place has the number of the next one */
+    mrb_int        free_place;  /* RRCM_NO_PLACE: there is none */
     rrc_map        values;      /* an object of mruby -> the cell of its box */
     rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
     rrcm_class_info *first_class;
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
-    size_t         cells, made; /* in use; made since the last step */
-    size_t         cycles;      /* of mruby's, since the last step; with `patience` a step is due */
-    size_t         patience;
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
     struct RClass *object_class, *disposed_error;
@@ -414,6 +396,9 @@ typedef struct rrcm_state {
     size_t         native_before, native_new;   /* see rrc_mruby_native_bytes */
     size_t         memory;      /* the header's */
 } rrcm_state;
+
+#define RRCM_ANCHORS 128
+#define RRCM_NO_PLACE (-1)
 
 /* Places in the array of roots. */
 enum { RRCM_ERROR, RRCM_PLACES };
@@ -557,14 +542,14 @@ static int rrcm_is_doomed(const mrb_state *mrb, const struct RData *object)
     return mrb->gc.state == MRB_GC_STATE_SWEEP && (RRCM_COLOR(object) & other) != 0 && RRCM_COLOR(object) != 7;
 }
 
-static int rrcm_is_live(const rrcm_cell *cell)
+static struct RData *rrcm_data(const rrcm_cell *cell)
 {
-    return cell->object != NULL && !rrcm_is_doomed(cell->chunk->state->mrb, cell->object);
+    return (struct RData *)cell->head.object;
 }
 
 static mrb_value rrcm_object(const rrcm_cell *cell)
 {
-    return mrb_obj_value(cell->object);
+    return mrb_obj_value(cell->head.object);
 }
 
 static rrcm_cell *rrcm_cell_of(rrc_gcref ref)
@@ -572,15 +557,20 @@ static rrcm_cell *rrcm_cell_of(rrc_gcref ref)
     return (rrcm_cell *)ref;
 }
 
-static void rrcm_set_anchor(rrcm_cell *cell, mrb_value value)
+/* Is there a foreign object, with a count of its own? See >>outside in rawrefcount.h. */
+static int rrcm_is_wrapper(const rrc_object *ob)
 {
-    struct RArray *anchors = cell->chunk->anchors;
-    mrb_value *place = &ARY_PTR(anchors)[cell - cell->chunk->cells];
-    if (mrb_nil_p(value) == mrb_nil_p(*place))
-        return;                         /* an object's own, if it has one */
-    *place = value;
-    if (!mrb_nil_p(value))
-        mrb_write_barrier(cell->chunk->state->mrb, (struct RBasic *)anchors);
+    return ob->ob_type->tp_outside != NULL;
+}
+
+static int rrcm_is_box(const rrc_cell *cell)
+{
+    return !cell->is_node && cell->ob != NULL && rrc_mruby_is_value(cell->ob);
+}
+
+static int rrcm_is_proxy_cell(const rrc_cell *cell)
+{
+    return !cell->is_node && !rrcm_is_box(cell);
 }
 
 static struct RArray *rrcm_new_array(mrb_state *mrb, mrb_int length)
@@ -591,123 +581,55 @@ static struct RArray *rrcm_new_array(mrb_state *mrb, mrb_int length)
     return mrb_ary_ptr(array);
 }
 
-/* After this a cell can be taken. Raises. */
-static void rrcm_reserve_cell(rrcm_state *state)
+static struct RArray *rrcm_anchors_of(const rrcm_state *state, mrb_int place)
+{
+    return mrb_ary_ptr(ARY_PTR(state->anchors)[place / RRCM_ANCHORS]);
+}
+
+/* The place of an anchor: nil, or the object of its cell. */
+static mrb_value *rrcm_anchor(const rrcm_state *state, mrb_int place)
+{
+    return &ARY_PTR(rrcm_anchors_of(state, place))[place % RRCM_ANCHORS];
+}
+
+static void rrcm_free_place(rrcm_state *state, mrb_int place)
+{
+    *rrcm_anchor(state, place) = mrb_fixnum_value(state->free_place);
+    state->free_place = place;
+}
+
+/* After this a cell can get a place. Raises. */
+static void rrcm_reserve_place(rrcm_state *state)
 {
     mrb_state *mrb = state->mrb;
-    int arena = mrb_gc_arena_save(mrb), i;
-    struct RArray *anchors;
-    rrcm_chunk *chunk;
-    if (state->free_cells != NULL)
+    int arena = mrb_gc_arena_save(mrb);
+    mrb_int first = ARY_LEN(state->anchors) * RRCM_ANCHORS, i;
+    if (state->free_place != RRCM_NO_PLACE)
         return;
-    anchors = rrcm_new_array(mrb, RRCM_CHUNK_CELLS);
-    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(anchors));
+    mrb_ary_push(mrb, mrb_obj_value(state->anchors), mrb_obj_value(rrcm_new_array(mrb, RRCM_ANCHORS)));
     mrb_gc_arena_restore(mrb, arena);
-    chunk = (rrcm_chunk *)RRC_MRUBY_REALLOC(NULL, sizeof *chunk);
-    if (chunk == NULL) {
-        mrb_ary_pop(mrb, mrb_obj_value(state->roots));
-        rrcm_no_memory(mrb);
-    }
-    memset(chunk, 0, sizeof *chunk);
-    chunk->state = state;
-    chunk->anchors = anchors;
-    chunk->next = state->chunks;
-    state->chunks = chunk;
-    for (i = RRCM_CHUNK_CELLS - 1; i >= 0; i--) {
-        chunk->cells[i].chunk = chunk;
-        chunk->cells[i].is.next = state->free_cells;
-        state->free_cells = &chunk->cells[i];
-    }
-}
-
-static rrcm_cell *rrcm_take_cell(rrcm_state *state, int kind, rrc_object *ob)
-{
-    rrcm_cell *cell = state->free_cells;
-    state->free_cells = cell->is.next;
-    cell->kind = kind;
-    cell->ob = ob;
-    cell->p_linked = NULL;
-    state->cells++;
-    state->made++;
-    return cell;
-}
-
-static void rrcm_set_object(rrcm_cell *cell, struct RData *object)
-{
-    cell->object = object;
-    object->data = cell;
+    for (i = RRCM_ANCHORS - 1; i >= 0; i--)
+        rrcm_free_place(state, first + i);
 }
 
 /* An object that is made while mruby marks lives through the sweep, marked or not, and C can get hold
    of it there. So mark it when it becomes a node, or when it is not rooted any more: then all that it
    refers to lives as well. */
-static void rrcm_mark_too(const rrcm_cell *cell)
+static void rrcm_mark_too(mrb_state *mrb, const rrc_cell *cell)
 {
-    mrb_state *mrb = cell->chunk->state->mrb;
     if (mrb->gc.state == MRB_GC_STATE_MARK)
         mrb_gc_mark(mrb, (struct RBasic *)cell->object);
-}
-
-/* The object, if there still is one, is not the cell's any more. */
-static void rrcm_free_cell(rrcm_cell *cell)
-{
-    rrcm_state *state = cell->chunk->state;
-    rrcm_set_anchor(cell, mrb_nil_value());
-    if (cell->object != NULL)
-        cell->object->data = NULL;
-    cell->object = NULL;
-    cell->ob = NULL;
-    cell->kind = RRCM_FREE;
-    cell->is.next = state->free_cells;
-    state->free_cells = cell;
-    state->cells--;
-}
-
-/* Is there a foreign object, with a count of its own? See >>outside in rawrefcount.h. */
-static int rrcm_is_wrapper(const rrc_object *ob)
-{
-    return ob->ob_type->tp_outside != NULL;
-}
-
-/* A proxy or box is dead, or is not to be one any more: dissolve the link. Allocates
-   nothing. */
-static void rrcm_bury(rrcm_cell *cell)
-{
-    rrcm_state *state = cell->chunk->state;
-    rrc_object *ob = cell->ob;
-    if (cell->object != NULL)
-        cell->object->data = NULL;
-    cell->object = NULL;
-    if (cell->kind == RRCM_BOX) {
-        rrcm_value *value = (rrcm_value *)(void *)ob;
-        rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
-        value->box = NULL;
-        value->is_gone = 1;
-    }
-    state->wrappers -= (size_t)rrcm_is_wrapper(ob);
-    rrc_unlink(state->heap, ob);
-    rrcm_free_cell(cell);
 }
 
 /* What the data pointer of a proxy is that was disposed of. */
 static const char rrcm_disposed[] = "disposed";
 
-/* The dfree functions: inside the sweep, nothing may be allocated. */
+/* The dfree function of proxies, boxes and nodes: inside the sweep, nothing may be allocated. */
 static void rrcm_swept(mrb_state *mrb, void *data)
 {
-    rrcm_cell *cell = rrcm_cell_of(data);
     (void)mrb;
-    if (data == NULL || data == (const void *)rrcm_disposed)
-        return;
-    cell->object = NULL;
-    rrcm_bury(cell);
-}
-
-static void rrcm_node_swept(mrb_state *mrb, void *data)
-{
-    (void)mrb;
-    if (data != NULL)
-        rrcm_cell_of(data)->object = NULL;      /* the header asks */
+    if (data != NULL && data != (const void *)rrcm_disposed)
+        rrc_cell_died((rrc_cell *)data);
 }
 
 static void rrcm_sentinel_swept(mrb_state *mrb, void *data)
@@ -719,7 +641,7 @@ static void rrcm_sentinel_swept(mrb_state *mrb, void *data)
 
 static const mrb_data_type rrcm_proxy_type = { "rawrefcount proxy", rrcm_swept };
 static const mrb_data_type rrcm_box_type = { "rawrefcount box", rrcm_swept };
-static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_node_swept };
+static const mrb_data_type rrcm_node_type = { "rawrefcount node", rrcm_swept };
 static const mrb_data_type rrcm_sentinel_type = { "rawrefcount sentinel", rrcm_sentinel_swept };
 static const mrb_data_type rrcm_state_type = { "rawrefcount state", NULL };
 
@@ -743,155 +665,154 @@ static void rrcm_set_node(rrcm_state *state, struct RData *proxy, mrb_value node
 
 /* ---- the hooks of the header: they never raise ---- */
 
-/* Make a live node for ob, if it has none. Raises. */
-static rrcm_cell *rrcm_need_node(rrcm_state *state, rrc_object *ob)
+static int rrcm_is_cell_live(void *userdata, const rrc_cell *cell)
 {
-    mrb_state *mrb = state->mrb;
-    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_node(state->heap, ob)), *proxy;
-    struct RArray *list;
-    struct RData *object;
-    if (cell != NULL && rrcm_is_live(cell))
-        return cell;
-    list = rrcm_new_array(mrb, 0);
-    object = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_node_type);
-    rrcm_set_hidden(mrb, object, state->list_name, mrb_obj_value(list));
-    rrcm_reserve_cell(state);
-    proxy = rrcm_cell_of(rrc_to_obj(state->heap, ob));      /* nothing dies from here on */
-    if (proxy != NULL && rrcm_is_live(proxy))
-        rrcm_set_node(state, proxy->object, mrb_obj_value(object));
-    if (cell == NULL)
-        cell = rrcm_take_cell(state, RRCM_NODE, ob);
-    else if (cell->object != NULL)
-        cell->object->data = NULL;
-    rrcm_set_object(cell, object);
-    rrcm_mark_too(cell);
-    cell->is.list = list;
-    rrcm_set_anchor(cell, mrb_nil_value());             /* that of a dead one */
-    rrc_mirror_set_node(state->heap, ob, cell);
-    return cell;
+    return !rrcm_is_doomed(((rrcm_state *)userdata)->mrb, (struct RData *)cell->object);
 }
 
-typedef struct rrcm_mirroring {
-    rrcm_state        *state;
-    rrc_object        *ob;
-    rrc_object *const *targets;
-    size_t             n;
-} rrcm_mirroring;
-
-static mrb_value rrcm_mirror_protected(mrb_state *mrb, void *data)
+static int rrcm_is_live(const rrcm_state *state, const rrcm_cell *cell)
 {
-    const rrcm_mirroring *job = (const rrcm_mirroring *)data;
-    rrcm_state *state = job->state;
-    rrcm_cell *node = rrcm_need_node(state, job->ob);
-    size_t i;
-    for (i = 0; i < job->n; i++) {
-        int arena = mrb_gc_arena_save(mrb);
-        if (rrc_mirror_target(state->heap, job->targets[i]) == NULL
-            && rrc_gc_is_tracked(state->heap, job->targets[i]))     /* else its box has died just now */
-            rrcm_need_node(state, job->targets[i]);
-        mrb_gc_arena_restore(mrb, arena);
-    }
-    mrb_ary_resize(mrb, mrb_obj_value(node->is.list), (mrb_int)job->n);
-    for (i = 0; i < job->n; i++) {
-        rrcm_cell *target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i]));
-        ARY_PTR(node->is.list)[i] = target != NULL && rrcm_is_live(target) ? rrcm_object(target)
-                                                                           : mrb_nil_value();
-    }
-    mrb_write_barrier(mrb, (struct RBasic *)node->is.list);
-    return mrb_nil_value();
+    return cell->head.object != NULL && !rrcm_is_doomed(state->mrb, rrcm_data(cell));
 }
 
-static void rrcm_forget_node(rrcm_state *state, rrc_object *ob)
-{
-    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_node(state->heap, ob));
-    if (cell == NULL)
-        return;
-    if (rrcm_is_live(cell)) {
-        mrb_value *place = ARY_PTR(cell->is.list);
-        mrb_int i;
-        for (i = 0; i < ARY_LEN(cell->is.list); i++)
-            place[i] = mrb_nil_value();
-    }
-    rrcm_free_cell(cell);
-}
-
-static int rrcm_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+/* What the cell needs has been reserved. */
+static void rrcm_watch(void *userdata, rrc_cell *head)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    mrb_gc *gc = &state->mrb->gc;
-    rrcm_mirroring job;
-    mrb_bool failed = FALSE, was_disabled = gc->disabled;
-    int arena;
-    if (targets == NULL) {
-        rrcm_forget_node(state, ob);
-        return 0;
+    rrcm_cell *cell = rrcm_cell_of(head);
+    cell->place = state->free_place;
+    state->free_place = mrb_fixnum(*rrcm_anchor(state, cell->place));
+    *rrcm_anchor(state, cell->place) = mrb_nil_value();
+    rrcm_data(cell)->data = cell;
+    if (head->is_node) {
+        cell->is.list = mrb_ary_ptr(mrb_obj_iv_get(state->mrb, (struct RObject *)head->object, state->list_name));
+        rrcm_mark_too(state->mrb, head);
+    } else if (rrcm_is_box(head)) {
+        rrcm_value *value = (rrcm_value *)(void *)head->ob;
+        value->box = cell;
+        rrc_map_put(&state->values, mrb_ptr(value->value), cell);
+    } else {
+        state->wrappers += (size_t)rrcm_is_wrapper(head->ob);
     }
-    job.state = state;
-    job.ob = ob;
-    job.targets = targets;
-    job.n = n;
-    arena = mrb_gc_arena_save(state->mrb);
-    gc->disabled = TRUE;                /* a step sees one state of the world */
-    rrcm_protect(state->mrb, rrcm_mirror_protected, &job, &failed);
+}
+
+/* (When the heap ends, no object of mruby knows its cell any more, and no value its box.) */
+static void rrcm_forget(void *userdata, rrc_cell *head)
+{
+    rrcm_state *state = (rrcm_state *)userdata;
+    if (head->object != NULL)
+        ((struct RData *)head->object)->data = state->is_closed && rrcm_is_proxy_cell(head)
+                                             ? (void *)(uintptr_t)rrcm_disposed : NULL;
+    rrcm_free_place(state, rrcm_cell_of(head)->place);
+    if (rrcm_is_box(head)) {
+        rrcm_value *value = (rrcm_value *)(void *)head->ob;
+        rrc_map_put(&state->values, mrb_ptr(value->value), NULL);
+        value->box = NULL;
+        value->is_gone = 1;
+    } else if (!head->is_node && head->ob != NULL) {
+        state->wrappers -= (size_t)rrcm_is_wrapper(head->ob);
+    }
+}
+
+static void rrcm_pin(void *userdata, rrc_cell *cell, int on)
+{
+    rrcm_state *state = (rrcm_state *)userdata;
+    mrb_int place = rrcm_cell_of(cell)->place;
+    if (!on)
+        rrcm_mark_too(state->mrb, cell);
+    *rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();
+    if (on)
+        mrb_write_barrier(state->mrb, (struct RBasic *)rrcm_anchors_of(state, place));
+}
+
+/* Call function(mrb, data) in a step, which sees one state of the world. Returns its result, or nil if it raised. */
+static mrb_value rrcm_protect_in_step(rrcm_state *state, mrb_value (*function)(mrb_state *mrb, void *data), void *data)
+{
+    mrb_gc *gc = &state->mrb->gc;
+    mrb_bool failed = FALSE, was_disabled = gc->disabled;
+    int arena = mrb_gc_arena_save(state->mrb);
+    mrb_value result;
+    gc->disabled = TRUE;
+    result = rrcm_protect(state->mrb, function, data, &failed);
     gc->disabled = was_disabled;
     mrb_gc_arena_restore(state->mrb, arena);
-    return failed;
+    return failed ? mrb_nil_value() : result;
 }
 
-static int rrcm_anchor(void *userdata, rrc_object *ob, int on)
+static mrb_value rrcm_new_node_protected(mrb_state *mrb, void *data)
+{
+    rrcm_state *state = (rrcm_state *)data;
+    struct RArray *list = rrcm_new_array(mrb, 0);
+    struct RData *object = mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_node_type);
+    rrcm_set_hidden(mrb, object, state->list_name, mrb_obj_value(list));
+    rrcm_reserve_place(state);
+    return mrb_obj_value(object);
+}
+
+static void *rrcm_new_node(void *userdata)
+{
+    mrb_value object = rrcm_protect_in_step((rrcm_state *)userdata, rrcm_new_node_protected, userdata);
+    return mrb_nil_p(object) ? NULL : mrb_ptr(object);
+}
+
+typedef struct rrcm_resizing {
+    struct RArray *list;
+    size_t         n;
+} rrcm_resizing;
+
+static mrb_value rrcm_resize_protected(mrb_state *mrb, void *data)
+{
+    const rrcm_resizing *job = (const rrcm_resizing *)data;
+    mrb_ary_resize(mrb, mrb_obj_value(job->list), (mrb_int)job->n);
+    return mrb_true_value();
+}
+
+static int rrcm_write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    rrcm_cell *cell = rrcm_cell_of(rrc_mirror_target(state->heap, ob));
-    if (cell == NULL)
+    rrcm_resizing job;
+    size_t i;
+    job.list = rrcm_cell_of(node)->is.list;
+    job.n = n;
+    if (n > 0 && mrb_nil_p(rrcm_protect_in_step(state, rrcm_resize_protected, &job)))
         return 1;
-    if (on && !rrcm_is_live(cell))
-        return 0;
-    if (!on)
-        rrcm_mark_too(cell);
-    rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());
-    return 1;
+    for (i = 0; i < n; i++)
+        ARY_PTR(job.list)[i] = mrb_obj_value(targets[i]->object);
+    for (; i < (size_t)ARY_LEN(job.list); i++)
+        ARY_PTR(job.list)[i] = mrb_nil_value();
+    mrb_write_barrier(state->mrb, (struct RBasic *)job.list);
+    return 0;
 }
 
-/* Of links only the live ones are there to be asked about: the others are buried, or
-   will be by the sweep that has doomed them. */
-static rrc_gcref rrcm_survivor(void *userdata, rrc_gcref ref)
+static void rrcm_join(void *userdata, rrc_cell *proxy, rrc_cell *node)
 {
-    (void)userdata;
-    return rrcm_cell_of(ref)->kind != RRCM_NODE || rrcm_is_live(rrcm_cell_of(ref)) ? ref : NULL;
-}
-
-static rrc_object **rrcm_slot(void *userdata, rrc_gcref ref)
-{
-    (void)userdata;
-    return &rrcm_cell_of(ref)->p_linked;
+    rrcm_set_node((rrcm_state *)userdata, (struct RData *)proxy->object, mrb_obj_value(node->object));
 }
 
 /* All wrappers that live are rooted again. */
-static void rrcm_root_wrappers(rrcm_state *state)
+static void rrcm_root_wrapper(void *arg, rrc_cell *cell)
 {
-    rrcm_chunk *chunk;
-    int i;
-    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
-        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
-            if ((chunk->cells[i].kind == RRCM_PROXY || chunk->cells[i].kind == RRCM_NODE)
-                && rrcm_is_live(&chunk->cells[i]) && rrcm_is_wrapper(chunk->cells[i].ob))
-                rrc_touch(state->heap, chunk->cells[i].ob);
+    rrcm_state *state = (rrcm_state *)arg;
+    if (rrcm_is_wrapper(cell->ob) && rrcm_is_live(state, rrcm_cell_of(cell)))
+        rrc_touch(state->heap, cell->ob);
+}
+
+static void rrcm_dispose_proxy(void *arg, rrc_cell *cell)
+{
+    struct RData *object = (struct RData *)cell->object;
+    if (!rrcm_is_proxy_cell(cell))
+        return;
+    rrc_cell_unlink(cell);
+    if (object != NULL)
+        object->data = (void *)(uintptr_t)rrcm_disposed;
+    *(int *)arg = 1;
 }
 
 /* Each proxy is disposed of. Returns whether there was one. */
 static int rrcm_dispose_all(rrcm_state *state)
 {
-    rrcm_chunk *chunk;
-    int i, has_parted = 0;
-    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
-        for (i = 0; i < RRCM_CHUNK_CELLS; i++)
-            if (chunk->cells[i].kind == RRCM_PROXY) {
-                struct RData *object = chunk->cells[i].object;
-                rrcm_bury(&chunk->cells[i]);
-                if (object != NULL)
-                    object->data = (void *)(uintptr_t)rrcm_disposed;
-                has_parted = 1;
-            }
+    int has_parted = 0;
+    rrc_cell_each(state->heap, rrcm_dispose_proxy, &has_parted);
     return has_parted;
 }
 
@@ -906,7 +827,7 @@ static void rrcm_collect(void *userdata)
         return;
     }
     if (state->wrappers > 0 && !rrcm_is_between_cycles(state->mrb))
-        rrcm_root_wrappers(state);
+        rrc_cell_each(state->heap, rrcm_root_wrapper, state);
     rrcm_full_gc(state->mrb);
 }
 
@@ -937,50 +858,17 @@ static void rrcm_begin_native(rrcm_state *state)
     state->native_new = 0;
 }
 
-/* The header does not see a reference that is dropped while others are left. So a step is made
-   after some of mruby's cycles even if nothing seems to have changed: after twice as many each
-   time that such a step finds nothing, but never after more than this. */
-enum { RRCM_LEAST_PATIENCE = 8, RRCM_MOST_PATIENCE = 128 };
-
-/* A step is due at the end of a cycle of mruby's when enough has changed, every so many cycles
-   otherwise, and when a quarter of all cells is new. (Nobody knows whether the program will ever call
-   again: what is new by then stays rooted.) It waits while mruby marks: all that a step lets go of
-   would live through this cycle. */
-static int rrcm_is_step_due(rrcm_state *state)
-{
-    if (state->mrb->gc.state == MRB_GC_STATE_MARK)
-        return 0;
-    if (state->sentinel != NULL && state->made <= state->cells / 4 + RRCM_CHUNK_CELLS)
-        return 0;
-    if (state->sentinel == NULL) {
-        rrcm_new_sentinel(state);
-        state->cycles++;
-    }
-    return rrc_mirror_is_due(state->heap) || state->cycles >= state->patience;
-}
-
-static int rrcm_step(rrcm_state *state)
-{
-    rrc_stats before, after;
-    int code;
-    before = rrcm_stats(state);
-    code = rrc_mirror_step(state->heap);
-    if (code == RRC_EPHASE)
-        return code;
-    after = rrcm_stats(state);
-    if (after.weak > before.weak || after.pending > before.pending || state->cycles < state->patience)
-        state->patience = RRCM_LEAST_PATIENCE;
-    else if (state->patience < RRCM_MOST_PATIENCE)
-        state->patience *= 2;
-    state->made = state->cycles = 0;
-    return code;
-}
-
-/* Called before something is allocated. Raises for lack of memory. */
+/* Called before something is allocated. Raises for lack of memory. A step waits while mruby marks: all that it lets go
+   of would live through this cycle. (Nobody knows whether the program will ever call again: what is new by then stays
+   rooted.) */
 static void rrcm_run_pending(rrcm_state *state)
 {
-    if (rrcm_is_step_due(state))
-        rrcm_step(state);
+    int has_cycle_ended = state->sentinel == NULL;
+    if (state->mrb->gc.state != MRB_GC_STATE_MARK) {
+        if (has_cycle_ended)
+            rrcm_new_sentinel(state);
+        rrc_mirror_keep_up(state->heap, has_cycle_ended);
+    }
     if (rrcm_is_native_too_much(state))
         rrc_mruby_collect(state->heap);
     rrc_run_pending(state->heap, 0);
@@ -991,7 +879,7 @@ RRC_MRUBY_API int rrc_mruby_step(rrc_heap *heap)
     int code;
     if (rrcm_state_of(heap)->is_closed)
         return RRC_ECLOSED;
-    code = rrcm_step(rrcm_state_of(heap));
+    code = rrc_mirror_step(heap);
     rrc_run_pending(heap, 0);
     return code;
 }
@@ -1035,11 +923,6 @@ RRC_MRUBY_API void rrc_mruby_native_bytes(rrc_heap *heap, ptrdiff_t change)
 
 static void rrcm_value_dealloc(rrc_heap *heap, rrc_object *ob)
 {
-    rrcm_value *value = (rrcm_value *)(void *)ob;
-    if (value->box != NULL) {
-        rrc_map_put(&rrcm_state_of(heap)->values, mrb_ptr(value->value), NULL);
-        rrcm_free_cell(value->box);
-    }
     rrc_del(heap, ob);
 }
 
@@ -1059,9 +942,9 @@ static rrc_object *rrcm_find_value(rrcm_state *state, mrb_value value)
     rrcm_cell *cell = (rrcm_cell *)rrc_map_get(&state->values, mrb_ptr(value));
     if (cell == NULL)
         return NULL;
-    if (rrcm_is_live(cell))
-        return cell->ob;
-    rrcm_bury(cell);                    /* its value has died, and this is another one in its place */
+    if (rrcm_is_live(state, cell))
+        return cell->head.ob;
+    rrc_cell_unlink(&cell->head);       /* its value has died, and this is another one in its place */
     return NULL;
 }
 
@@ -1082,14 +965,11 @@ static rrc_object *rrcm_box(rrcm_state *state, mrb_value value)
     rrcm_value *result;
     int code;
     rrcm_set_hidden(mrb, box, state->value_name, value);
-    rrcm_reserve_cell(state);
+    rrcm_reserve_place(state);
     if (rrc_map_reserve(state->heap, &state->values, 1) != RRC_OK)
         rrcm_no_memory(mrb);
     result = rrcm_new_value(state, value);
-    result->box = rrcm_take_cell(state, RRCM_BOX, &result->head);
-    rrcm_set_object(result->box, box);
-    rrc_map_put(&state->values, mrb_ptr(value), result->box);
-    code = rrc_link(state->heap, result->box, &result->head, RRC_P);
+    code = rrc_cell_link(state->heap, box, &result->head, RRC_P);
     if (code != RRC_OK) {
         rrc_decref(state->heap, &result->head);
         rrcm_raise_code(mrb, code);
@@ -1301,7 +1181,7 @@ RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class 
     if (!rrcm_is_proxy(value) || DATA_PTR(value) == NULL || DATA_PTR(value) == (const void *)rrcm_disposed)
         return NULL;
     cell = (const rrcm_cell *)DATA_PTR(value);
-    return cls == NULL || rrcm_is_kind_of(cell->is.cls, cls) ? cell->ob : NULL;
+    return cls == NULL || rrcm_is_kind_of(cell->is.cls, cls) ? cell->head.ob : NULL;
 }
 
 static void rrcm_bad_value(mrb_state *mrb, mrb_value value, const rrc_mruby_class *cls)
@@ -1330,11 +1210,7 @@ RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, cons
 /* The live object that ob is in mruby, or NULL. */
 static rrcm_cell *rrcm_live_cell(rrcm_state *state, rrc_object *ob)
 {
-    rrcm_cell *cell = rrcm_cell_of(rrc_to_obj(state->heap, ob));
-    if (cell == NULL || rrcm_is_live(cell))
-        return cell;
-    rrcm_bury(cell);
-    return NULL;
+    return (rrcm_cell *)rrc_cell_of(state->heap, ob);
 }
 
 /* Make object the proxy of ob, which has none, by a link of this kind, RRC_P or RRC_O. Raises
@@ -1343,26 +1219,15 @@ static void rrcm_link_proxy(rrcm_state *state, struct RData *object, rrc_object 
                             const rrc_mruby_class *cls, int kind)
 {
     mrb_state *mrb = state->mrb;
-    rrcm_cell *node, *cell;
     int code;
     if ((ob->ob_type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0)
         rrcm_set_hidden(mrb, object, state->node_name, mrb_nil_value());
-    rrcm_reserve_cell(state);
-    node = rrcm_cell_of(rrc_mirror_node(state->heap, ob));  /* nothing dies from here on */
-    if (node != NULL && rrcm_is_live(node))
-        rrcm_set_node(state, object, rrcm_object(node));
-    else if (node != NULL)
-        rrc_touch(state->heap, ob);     /* nothing protects what ob refers to until the next step */
-    cell = rrcm_take_cell(state, RRCM_PROXY, ob);
-    cell->is.cls = cls;
-    rrcm_set_object(cell, object);
+    rrcm_reserve_place(state);
     object->type = &rrcm_proxy_type;
-    code = rrc_link(state->heap, cell, ob, kind);
-    if (code != RRC_OK) {
-        rrcm_free_cell(cell);
+    code = rrc_cell_link(state->heap, object, ob, kind);
+    if (code != RRC_OK)
         rrcm_raise_code(mrb, code);
-    }
-    state->wrappers += (size_t)rrcm_is_wrapper(ob);
+    rrcm_cell_of(object->data)->is.cls = cls;
 }
 
 static const rrc_mruby_class *rrcm_class_of(rrcm_state *state, rrc_object *ob, struct RClass **klass)
@@ -1454,8 +1319,8 @@ static mrb_value rrcm_existing(rrcm_state *state, rrc_object *ob)
         cell = rrcm_live_cell(state, ob);
         return cell != NULL ? rrcm_object(cell) : mrb_undef_value();
     }
-    if (value->box != NULL && !rrcm_is_live(value->box))
-        rrcm_bury(value->box);
+    if (value->box != NULL && !rrcm_is_live(state, value->box))
+        rrc_cell_unlink(&value->box->head);
     return value->is_gone ? mrb_nil_value() : value->value;
 }
 
@@ -1519,7 +1384,7 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
     if (cls != NULL)
         rrcm_guard(state->heap, cls->close, ob);
     if (rrc_mruby_test(proxy, NULL) == ob) {            /* not done by close */
-        rrcm_bury(rrcm_cell_of(DATA_PTR(proxy)));
+        rrc_cell_unlink((rrc_cell *)DATA_PTR(proxy));
         DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
     }
@@ -1651,21 +1516,21 @@ static rrc_gcref rrcm_ref_of(rrcm_state *state, struct RBasic *object)
     const rrc_object *ob = rrc_mruby_test(mrb_obj_value(object), NULL);
     rrcm_cell *cell = ob != NULL ? rrcm_cell_of(DATA_PTR(mrb_obj_value(object)))
                                  : (rrcm_cell *)rrc_map_get(&state->values, object);
-    if (cell != NULL && rrcm_is_live(cell))
+    if (cell != NULL && rrcm_is_live(state, cell))
         return cell;
     return (rrc_gcref)((char *)(void *)object + 2);
 }
 
 /* The object of a p, or NULL: it is dead. */
-static struct RBasic *rrcm_object_of(rrc_gcref p)
+static struct RBasic *rrcm_object_of(const rrcm_state *state, rrc_gcref p)
 {
     const rrcm_cell *cell = rrcm_cell_of(p);
     if (!rrcm_is_cell(p))
         return (struct RBasic *)(void *)((char *)p - 2);
-    if (!rrcm_is_live(cell))
+    if (!rrcm_is_live(state, cell))
         return NULL;
-    return cell->kind == RRCM_BOX ? mrb_basic_ptr(((rrcm_value *)(void *)cell->ob)->value)
-                                  : (struct RBasic *)cell->object;
+    return rrcm_is_box(&cell->head) ? mrb_basic_ptr(((rrcm_value *)(void *)cell->head.ob)->value)
+                                    : (struct RBasic *)cell->head.object;
 }
 
 /* (The anchors are C's references.) */
@@ -1853,7 +1718,7 @@ static void rrcm_see_class(rrcm_view *view, struct RClass *klass)
 static void rrcm_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
 {
     rrcm_view view;
-    struct RBasic *object = p != NULL ? rrcm_object_of(p) : NULL;
+    struct RBasic *object = p != NULL ? rrcm_object_of((rrcm_state *)userdata, p) : NULL;
     view.state = (rrcm_state *)userdata;
     view.visit = visit;
     view.arg = arg;
@@ -1921,7 +1786,7 @@ static void rrcm_describe_class(rrcm_state *state, struct RClass *klass, const c
 static void rrcm_describe(void *userdata, rrc_gcref p, rrc_description *about)
 {
     rrcm_state *state = (rrcm_state *)userdata;
-    struct RBasic *object = rrcm_object_of(p);
+    struct RBasic *object = rrcm_object_of(state, p);
     const mrb_irep *irep = NULL;
     const char *file = NULL;
     if (object == NULL) {
@@ -2164,7 +2029,7 @@ static void rrcm_part_proxies(rrcm_state *state)
     rrcm_dispose_all(state);
     do {
         before = rrcm_stats(state);
-        rrcm_step(state);
+        rrc_mirror_step(state->heap);
         rrc_run_pending(state->heap, 0);
         after = rrcm_stats(state);
     } while ((rrcm_dispose_all(state) || after.objects != before.objects || after.finalizable != before.finalizable)
@@ -2172,33 +2037,8 @@ static void rrcm_part_proxies(rrcm_state *state)
     mrb_gc_arena_restore(state->mrb, arena);
 }
 
-/* No object of mruby knows its cell any more, and no value its box. */
-static void rrcm_detach_all(rrcm_state *state)
-{
-    rrcm_chunk *chunk;
-    int i;
-    for (chunk = state->chunks; chunk != NULL; chunk = chunk->next)
-        for (i = 0; i < RRCM_CHUNK_CELLS; i++) {
-            rrcm_cell *cell = &chunk->cells[i];
-            if (cell->kind == RRCM_BOX) {
-                ((rrcm_value *)(void *)cell->ob)->box = NULL;
-                ((rrcm_value *)(void *)cell->ob)->is_gone = 1;
-            }
-            if (cell->object != NULL)
-                cell->object->data = cell->kind == RRCM_PROXY ? (void *)(uintptr_t)rrcm_disposed : NULL;
-            cell->object = NULL;
-        }
-    if (state->sentinel != NULL)
-        state->sentinel->data = NULL;
-}
-
 static void rrcm_free_tables(rrcm_state *state)
 {
-    while (state->chunks != NULL) {
-        rrcm_chunk *chunk = state->chunks;
-        state->chunks = chunk->next;
-        (void)RRC_MRUBY_REALLOC(chunk, 0);
-    }
     while (state->first_class != NULL) {
         rrcm_class_info *info = state->first_class;
         state->first_class = info->next;
@@ -2224,7 +2064,8 @@ static void rrcm_close(mrb_state *mrb)
     rrcm_change_memory(state, 0, 1);        /* it is still needed when the heap is gone */
     DATA_PTR(holder) = NULL;
     state->is_closed = 1;
-    rrcm_detach_all(state);
+    if (state->sentinel != NULL)
+        state->sentinel->data = NULL;
     rrc_map_free(state->heap, &state->values);
     rrc_map_free(state->heap, &state->classes);
     rrc_heap_free(state->heap);
@@ -2246,18 +2087,25 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     state->members_name = mrb_intern_lit(mrb, "__members__");
     state->roots = rrcm_new_array(mrb, RRCM_PLACES);
     mrb_gc_register(mrb, mrb_obj_value(state->roots));
+    state->anchors = rrcm_new_array(mrb, 0);
+    mrb_ary_push(mrb, mrb_obj_value(state->roots), mrb_obj_value(state->anchors));
+    state->free_place = RRCM_NO_PLACE;
     rrcm_define_module(state);
     holder = mrb_obj_value(mrb_data_object_alloc(mrb, NULL, NULL, &rrcm_state_type));
     mrb_gv_set(mrb, mrb_intern_lit(mrb, RRCM_NAME), holder);
     mrb_state_atexit(mrb, rrcm_close);
     memset(&desc, 0, sizeof desc);
     desc.userdata = state;
-    desc.survivor = rrcm_survivor;
-    desc.slot = rrcm_slot;
+    desc.cell_size = sizeof(rrcm_cell);
+    desc.pin = rrcm_pin;
+    desc.watch = rrcm_watch;
+    desc.forget = rrcm_forget;
+    desc.is_live = rrcm_is_cell_live;
+    desc.new_node = rrcm_new_node;
+    desc.write_node = rrcm_write_node;
+    desc.join = rrcm_join;
     desc.collect = rrcm_collect;
     desc.realloc = rrcm_heap_realloc;
-    desc.mirror = rrcm_mirror;
-    desc.anchor = rrcm_anchor;
     desc.edges = rrcm_edges;
     desc.describe = rrcm_describe;
     desc.collects_at_once = 1;
@@ -2279,7 +2127,6 @@ static rrc_heap *rrcm_open(mrb_state *mrb)
         rrcm_no_memory(mrb);
     memset(state, 0, sizeof *state);
     state->mrb = mrb;
-    state->patience = RRCM_LEAST_PATIENCE;
     exception = rrcm_protect(mrb, rrcm_open_protected, state, &failed);
     if (failed) {
         mrb_gv_remove(mrb, mrb_intern_lit(mrb, RRCM_NAME));

@@ -14,25 +14,23 @@ mkdir -p "$out"
 mutants='
 no-touch          | -DWITHOUT_TOUCH
 no-incref         | -DWITHOUT_INCREF
-no-anchor         | s/rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());/;/
-anchors-stay      | s/rrcm_set_anchor(cell, on ? rrcm_object(cell) : mrb_nil_value());/if (on) rrcm_set_anchor(cell, rrcm_object(cell));/
-no-anchor-barrier | s/mrb_write_barrier(cell->chunk->state->mrb, (struct RBasic \*)anchors);/;/
-no-node-barrier   | s/mrb_write_barrier(mrb, (struct RBasic \*)node->is.list);/;/
+no-anchor         | s/\*rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/;/
+anchors-stay      | s/\*rrcm_anchor(state, place) = on ? mrb_obj_value(cell->object) : mrb_nil_value();/if (on) *rrcm_anchor(state, place) = mrb_obj_value(cell->object);/; s/^    rrcm_free_place(state, rrcm_cell_of(head)->place);/    ;/
+no-anchor-barrier | s/mrb_write_barrier(state->mrb, (struct RBasic \*)rrcm_anchors_of(state, place));/;/
+no-node-barrier   | s/mrb_write_barrier(state->mrb, (struct RBasic \*)job.list);/;/
 never-doomed      | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& .*/return 0;/
 doomed-in-marking | s/return mrb->gc.state == MRB_GC_STATE_SWEEP \&\& /return /
-no-node-of-proxy  | s/rrcm_set_node(state, proxy->object, mrb_obj_value(object));/;/
+no-node-of-proxy  | s/^    rrcm_set_node((rrcm_state \*)userdata, (struct RData \*)proxy->object.*/    ;/
 unmarked-nodes    | s/mrb_gc_mark(mrb, (struct RBasic \*)cell->object);/;/
-unmarked-let-go   | s/^        rrcm_mark_too(cell);/        ;/
-no-node-of-new    | s/rrcm_set_node(state, object, rrcm_object(node));/;/
-lists-lack-one    | s/= target != NULL \&\& rrcm_is_live(target) ?/= i + 1 < job->n \&\& target != NULL ?/
-lists-in-place    | s/gc->disabled = TRUE;.*/;/; s/if (rrc_mirror_target(state->heap, job->targets\[i\]) == NULL$/if (0/; s/rrcm_cell \*target = rrcm_cell_of(rrc_mirror_target(state->heap, job->targets\[i\]));/rrcm_cell *target = (rrc_gc_is_tracked(state->heap, job->targets[i]) \&\& rrc_mirror_target(state->heap, job->targets[i]) == NULL ? rrcm_need_node(state, job->targets[i]) : 0, rrcm_cell_of(rrc_mirror_target(state->heap, job->targets[i])));/
+unmarked-let-go   | s/^        rrcm_mark_too(state->mrb, cell);/        ;/
+lists-lack-one    | s/= mrb_obj_value(targets\[i\]->object);/= i + 1 < n ? mrb_obj_value(targets[i]->object) : mrb_nil_value();/
+lists-in-place    | s/gc->disabled = TRUE;.*/;/; s/^    rrcm_mark_too(state->mrb, head);/    ;/
 values-stay       | s/        rrc_map_put(\&state->values, mrb_ptr(value->value), NULL);/        ;/
 no-death          | s/{ "rawrefcount proxy", rrcm_swept }/{ "rawrefcount proxy", NULL }/
 boxes-live-on     | s/{ "rawrefcount box", rrcm_swept }/{ "rawrefcount box", NULL }/
-nodes-live-on     | s/rrcm_cell_of(data)->object = NULL;.*/;/
+nodes-live-on     | s/{ "rawrefcount node", rrcm_swept }/{ "rawrefcount node", NULL }/
 made-is-proxy     | s/job->ob, cls, RRC_P)/job->ob, cls, RRC_O)/
-no-patience       | s/ || state->cycles >= state->patience;/;/
-no-back-off       | s/state->patience \*= 2;/;/
+no-patience       | s/rrc_mirror_keep_up(state->heap, has_cycle_ended);/rrc_mirror_keep_up(state->heap, 0);/
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
@@ -44,7 +42,7 @@ disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
 count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
 self-unchecked    | s/a.ob = rrc_mruby_unwrap(mrb, self, cls);/a.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
-cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrcm_step(state);/        ;/
+cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrc_mirror_step(state->heap);/        ;/
 one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|
 late-proxies-stay | s/while ((rrcm_dispose_all(state) ||/while ((0 ||/
 wrapped-at-count-0 | s/^        if (rrc_refcnt(ob) == 0)/        if (0)/
@@ -54,12 +52,12 @@ no-globals        | s/^    rrcm_see_variables(view, (struct RBasic \*)\&globals,
 anchors-are-shown | s/ \&\& object != (struct RBasic \*)view->state->roots$//
 wrappers-have-o-links | s/rrcm_is_wrapper(job->ob) ? RRC_P : RRC_O/RRC_O/
 wrappers-stay     | s/desc.collects_at_once = 1;/;/
-two-sweeps        | s/^        rrcm_root_wrappers(state);/        ;/
+two-sweeps        | s/^        rrc_cell_each(state->heap, rrcm_root_wrapper, state);/        ;/
 major-overlooked  | s/ \&\& !(mrb->gc.generational \&\& mrb->gc.full)//
 wrappers-pile-up  | s/^        rrcm_collect_wrappers(state);/        ;/
-wrappers-miscounted | s/^    state->wrappers -= .*/    ;/
+wrappers-miscounted | s/^        state->wrappers -= .*/        ;/
 no-clear-at-the-end | s/^        state->is_ending = 1;  *\/\*.*/        state->is_ending = 0; \/*/
-no-detach         | s/^    rrcm_detach_all(state);/    ;/
+no-detach         | s/^    if (head->object != NULL)$/    if (0)/
 '
 
 # compile NAME SOURCE HEADER_DIR DEFINE: only nodes.c has the functions of rrc_mruby.h in it.

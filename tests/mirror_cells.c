@@ -1,0 +1,1148 @@
+/* Cells: what the header does for a closed host that leaves its p's and edge nodes to it. This host has no collector:
+ * a test says what has died, what fails, and what finalizers do in a hook. */
+
+#include "mirror_programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS = 400, REFS = 4, MANY = 210 };
+
+typedef struct being {
+    int is_dead;
+    int is_found;               /* dead, but its finalizer has not run: is_live tells */
+    int pins, is_joined;
+    rrc_cell *cell, *node;      /* that of its own; and the edge node that join gave */
+    struct being *ref[REFS];    /* of an edge node */
+    size_t count;
+} being;
+
+typedef struct own_cell {
+    rrc_cell head;
+    int mark;
+} own_cell;
+
+typedef struct world {
+    rrc_heap *heap;
+    being beings[OBJECTS];
+    int used;
+    int watched, forgotten, joined, written, emptied;
+    int fail_node, fail_write;  /* the next so many calls fail */
+    void (*in_node)(struct world *w);       /* the host collects, and runs finalizers */
+    void (*in_write)(struct world *w);
+    void (*in_pin)(struct world *w);
+    void (*in_collect)(struct world *w);
+    rrc_object *victim;
+    being *doomed;
+    int last_code, logged;
+    int allocations, fail_alloc_at;         /* 0: none */
+    ptrdiff_t bytes;
+    int deallocs, visits;
+} world;
+
+typedef struct thing {
+#if HOST_FRONT
+    front_head head;
+#else
+    rrc_object head;
+#endif
+    rrc_object *ref[REFS];
+} thing;
+
+#define THING(ob) ((thing *)(void *)(ob))
+#define WORLD(heap) ((world *)rrc_userdata(heap))
+#define IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
+
+/* ---- the host ---- */
+
+static being *new_being(world *w)
+{
+    check(w->used < OBJECTS);
+    return &w->beings[w->used++];
+}
+
+static being *being_of(const rrc_cell *c) { return (being *)c->object; }
+
+static void call(void (**function)(world *w), world *w)
+{
+    void (*once)(world *w) = *function;
+
+    *function = NULL;
+    if (once != NULL)
+        once(w);
+}
+
+static void pin(void *userdata, rrc_cell *c, int on)
+{
+    check(c->object != NULL && c->is_pinned == on);
+    being_of(c)->pins += on ? 1 : -1;
+    check(being_of(c)->pins == on);
+    call(&((world *)userdata)->in_pin, (world *)userdata);
+}
+
+static void watch(void *userdata, rrc_cell *c)
+{
+    check(being_of(c)->cell == NULL && c->ob != NULL && c->heap == ((world *)userdata)->heap);
+    check_int(((own_cell *)c)->mark, 0);
+    ((own_cell *)c)->mark = 77;
+    being_of(c)->cell = c;
+    ((world *)userdata)->watched++;
+}
+
+static void forget(void *userdata, rrc_cell *c)
+{
+    check_int(((own_cell *)c)->mark, 77);
+    check(c->ob != NULL && !c->is_pinned);
+    if (c->object != NULL)
+        being_of(c)->cell = NULL;
+    ((world *)userdata)->forgotten++;
+}
+
+static int is_live(void *userdata, const rrc_cell *c)
+{
+    (void)userdata;
+    check(c->object != NULL);
+    return !being_of(c)->is_dead && !being_of(c)->is_found;
+}
+
+static void *new_node(void *userdata)
+{
+    world *w = (world *)userdata;
+
+    call(&w->in_node, w);
+    if (w->fail_node > 0) {
+        w->fail_node--;
+        return NULL;
+    }
+    return new_being(w);
+}
+
+static int write_node(void *userdata, rrc_cell *node, rrc_cell *const *targets, size_t n)
+{
+    world *w = (world *)userdata;
+    being *b = being_of(node);
+    size_t i;
+
+    check(node->is_node && n <= REFS && b->cell == node && is_live(w, node));
+    if (n == 0) {
+        w->emptied++;
+        b->count = 0;
+        return 0;
+    }
+    w->written++;
+    call(&w->in_write, w);
+    if (w->fail_write > 0) {
+        w->fail_write--;
+        return 1;
+    }
+    for (i = b->count = 0; i < n; i++)
+        if (targets[i]->object != NULL)
+            b->ref[b->count++] = being_of(targets[i]);
+    return 0;
+}
+
+static void join(void *userdata, rrc_cell *proxy, rrc_cell *node)
+{
+    check(!proxy->is_node && node->is_node && proxy->ob == node->ob && node->object != NULL);
+    being_of(proxy)->node = node;
+    being_of(proxy)->is_joined = 1;
+    ((world *)userdata)->joined++;
+}
+
+static void collect(void *userdata) { call(&((world *)userdata)->in_collect, (world *)userdata); }
+
+static void write_log(void *userdata, const rrc_log_item *item)
+{
+    world *w = (world *)userdata;
+
+    w->last_code = item->code;
+    w->logged++;
+}
+
+static void *reallocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    world *w = (world *)userdata;
+    void *memory;
+
+    if (new_size > 0 && ++w->allocations == w->fail_alloc_at)
+        return NULL;
+    memory = new_size > 0 ? realloc(ptr, new_size) : NULL;
+    if (new_size == 0)
+        free(ptr);
+    w->bytes += (ptrdiff_t)new_size - (ptrdiff_t)old_size;
+    return memory;
+}
+
+static rrc_desc hooks_of(world *w)
+{
+    rrc_desc desc;
+
+    memset(&desc, 0, sizeof desc);
+    desc.userdata = w;
+    desc.cell_size = sizeof(own_cell);
+    desc.pin = pin;
+    desc.watch = watch;
+    desc.forget = forget;
+    desc.is_live = is_live;
+    desc.new_node = new_node;
+    desc.write_node = write_node;
+    desc.join = join;
+    desc.collect = collect;
+    desc.log = write_log;
+    desc.realloc = reallocate;
+    return desc;
+}
+
+static world *open_world(void)
+{
+    world *w = (world *)calloc(1, sizeof *w);
+    rrc_desc desc;
+
+    if (w == NULL)
+        abort();
+    desc = hooks_of(w);
+    w->heap = rrc_heap_new(&desc);
+    check(w->heap != NULL);
+    return w;
+}
+
+static rrc_stats stats_of(const world *w)
+{
+    rrc_stats stats;
+
+    memset(&stats, 0, sizeof stats);
+    check_int(rrc_get_stats(w->heap, &stats), RRC_OK);
+    return stats;
+}
+
+/* Each cell was forgotten once, whatever was left when the heap ended. */
+static void close_world(world *w)
+{
+    int i;
+
+    check_int(w->logged, 0);
+    check_int(rrc_heap_free(w->heap), 0);
+    check_int(w->logged, 0);
+    check_int(w->bytes, 0);
+    check_int(w->forgotten, w->watched);
+    for (i = 0; i < w->used; i++)
+        check(w->beings[i].is_dead || (w->beings[i].cell == NULL && w->beings[i].pins == 0));
+    free(w);
+}
+
+static void expect_log(world *w, int code)
+{
+    check_int(w->logged, 1);
+    check_int(w->last_code, code);
+    w->logged = 0;
+}
+
+/* ---- its counted objects ---- */
+
+static int thing_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
+{
+    int i;
+
+    for (i = 0; i < REFS; i++)
+        RRC_VISIT(THING(self)->ref[i]);
+    return 0;
+}
+
+static int thing_clear(rrc_heap *heap, rrc_object *self)
+{
+    int i;
+
+    for (i = 0; i < REFS; i++)
+        RRC_CLEAR(heap, THING(self)->ref[i]);
+    return 0;
+}
+
+static void thing_dealloc(rrc_heap *heap, rrc_object *self)
+{
+    WORLD(heap)->deallocs++;
+    thing_clear(heap, self);
+    rrc_gc_del(heap, self);
+}
+
+static const rrc_type Tracked = {
+    .tp_name = "Tracked", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear,
+};
+static const rrc_type View = { .tp_name = "View", .tp_basicsize = sizeof(thing) };
+
+static rrc_object *new_tracked(world *w)
+{
+    rrc_object *ob = rrc_gc_new(w->heap, &Tracked);
+
+    check(ob != NULL);
+    check_int(rrc_gc_track(w->heap, ob), RRC_OK);
+    return ob;
+}
+
+/* The reference of the caller's goes to the owner. */
+static void own(rrc_object *owner, int n, rrc_object *ob) { THING(owner)->ref[n] = ob; }
+
+static being *link_new(world *w, rrc_object *ob, int kind)
+{
+    being *b = new_being(w);
+
+    check_int(rrc_cell_link(w->heap, b, ob, kind), RRC_OK);
+    return b;
+}
+
+/* A view of a new object, which C holds. */
+static rrc_object *new_view(world *w, being **b)
+{
+    rrc_object *ob = rrc_new(w->heap, &View);
+
+    check(ob != NULL);
+    *b = link_new(w, ob, RRC_P);
+    return ob;
+}
+
+static void die(being *b)
+{
+    rrc_cell *c = b->cell;
+
+    b->is_dead = 1;
+    check_int(b->pins, 0);
+    b->cell = NULL;
+    rrc_cell_died(c);
+}
+
+static void step(world *w)
+{
+    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(rrc_check(w->heap), RRC_OK);
+}
+
+/* A tracked object with a proxy, that owns a view of another object of the host. */
+typedef struct pair {
+    rrc_object *owner, *owned;
+    being *proxy, *value;
+} pair;
+
+static pair new_pair(world *w)
+{
+    pair t;
+
+    t.owner = new_tracked(w);
+    t.owned = new_view(w, &t.value);
+    own(t.owner, 0, t.owned);
+    t.proxy = link_new(w, t.owner, RRC_O);
+    return t;
+}
+
+static rrc_cell *node_of(world *w, rrc_object *ob) { return (rrc_cell *)rrc_mirror_node(w->heap, ob); }
+
+/* ---- stories ---- */
+
+static void a_cell_goes_with_its_link(void)
+{
+    world *w = open_world();
+    rrc_object *ob = new_tracked(w), *given = rrc_new(w->heap, &View);
+    being *b = link_new(w, ob, RRC_O);
+    rrc_cell *c = rrc_cell_of(w->heap, ob);
+
+    check(c != NULL && c == b->cell && c->object == b && c->ob == ob && !c->is_node);
+    check_ptr(rrc_to_obj(w->heap, ob), c);
+    check_int(stats_of(w).cells, 1);
+    check_int(stats_of(w).o_young + stats_of(w).o_old, 1);
+    check_int(rrc_cell_unlink(c), RRC_OK);
+    check_ptr(b->cell, NULL);
+    check_ptr(rrc_cell_of(w->heap, ob), NULL);
+    check_int(stats_of(w).cells, 0);
+    check_int(w->forgotten, 1);
+    check_int(rrc_refcnt(ob), 1);
+    b = new_being(w);
+    check_int(rrc_cell_link(w->heap, b, given, RRC_P | RRC_GIVE), RRC_OK);      /* the same object again */
+    check_int(rrc_refcnt(given), 0);
+    check_int(b->pins, 0);
+    rrc_incref(w->heap, given);
+    check_int(b->pins, 1);
+    rrc_decref(w->heap, given);
+    check_int(b->pins, 0);
+    die(b);
+    rrc_decref(w->heap, ob);
+    rrc_run_pending(w->heap, 0);
+    check_int(stats_of(w).objects, 0);
+    close_world(w);
+}
+
+static void a_link_that_fails_leaves_no_cell(void)
+{
+    world *w = open_world();
+    rrc_object *ob = new_tracked(w);
+    being *b = link_new(w, ob, RRC_O), *other = new_being(w);
+
+    check_int(rrc_cell_link(w->heap, other, ob, RRC_O), RRC_ELINKED);
+    expect_log(w, RRC_ELINKED);
+    check_int(w->forgotten, 1);
+    check_ptr(other->cell, NULL);
+    check_int(rrc_cell_link(w->heap, NULL, ob, RRC_O), RRC_ENULL);
+    expect_log(w, RRC_ENULL);
+    check_int(rrc_cell_link(w->heap, other, NULL, RRC_O), RRC_ENULL);
+    expect_log(w, RRC_ENULL);
+    check_int(rrc_cell_link(NULL, other, ob, RRC_O), RRC_ENULL);
+    check_int(stats_of(w).cells, 1);
+    check(b->cell != NULL);
+    rrc_decref(w->heap, ob);
+    close_world(w);
+}
+
+static void memory_is_lacking_for_a_link(void)
+{
+    world *w = open_world();
+    int n, code = RRC_ENOMEM;
+
+    for (n = 1; code != RRC_OK; n++) {
+        rrc_object *ob = new_tracked(w);
+        being *b = new_being(w);
+        size_t cells = stats_of(w).cells;
+
+        w->allocations = 0;
+        w->fail_alloc_at = n;
+        code = rrc_cell_link(w->heap, b, ob, RRC_O);
+        w->fail_alloc_at = 0;
+        check(code == RRC_OK || (code == RRC_ENOMEM && b->cell == NULL));
+        check_int(stats_of(w).cells, cells + (code == RRC_OK));
+        check_int(rrc_check(w->heap), RRC_OK);
+        rrc_decref(w->heap, ob);
+    }
+    check(n > 2);                       /* the cell, at least */
+    close_world(w);
+}
+
+static void a_node_refers_to_the_targets(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    rrc_object *bare = new_tracked(w);
+    being *node;
+
+    own(t.owner, 1, bare);
+    rrc_decref(w->heap, (rrc_incref(w->heap, bare), bare));
+    rrc_incref(w->heap, t.owned);
+    own(bare, 0, t.owned);
+    step(w);
+    check(node_of(w, t.owner) != NULL && node_of(w, bare) != NULL);
+    node = being_of(node_of(w, t.owner));
+    check_ptr(t.proxy->node, node_of(w, t.owner));
+    check_int(node->count, 2);
+    check_ptr(node->ref[0], t.value);
+    check_ptr(node->ref[1], node_of(w, bare)->object);
+    check_ptr(being_of(node_of(w, bare))->ref[0], t.value);
+    check_int(stats_of(w).cells, 4);
+    check(IS_WEAK(t.owned) && t.value->pins == 0);
+    check_int(node->pins, 1);                               /* C holds the owner */
+    rrc_decref(w->heap, t.owner);
+    check_int(node->pins, 0);
+
+    RRC_CLEAR(w->heap, THING(t.owner)->ref[0]);
+    RRC_CLEAR(w->heap, THING(t.owner)->ref[1]);
+    step(w);                                                /* it owns nothing: the node is not needed */
+    check_ptr(node_of(w, t.owner), NULL);
+    check_int(node->count, 0);
+    die(t.proxy);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
+static void hooks_fail(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+
+    w->fail_node = 1;
+    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check(!IS_WEAK(t.owned) && t.value->pins == 1);
+    check_int(stats_of(w).cells, 2);
+    w->fail_write = 1;
+    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check(!IS_WEAK(t.owned) && t.value->pins == 1);
+    check_int(stats_of(w).cells, 3);                        /* the node is there, and empty */
+    check_int(rrc_check(w->heap), RRC_OK);
+    step(w);
+    check(IS_WEAK(t.owned) && t.value->pins == 0);
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+static void memory_is_lacking_for_a_step(void)
+{
+    int n, code = RRC_ENOMEM;
+
+    for (n = 1; code != RRC_OK; n++) {
+        world *w = open_world();
+        pair t = new_pair(w);
+
+        w->allocations = 0;
+        w->fail_alloc_at = n;
+        code = rrc_mirror_step(w->heap);
+        w->fail_alloc_at = 0;
+        check(code == RRC_OK || code == RRC_ENOMEM);
+        check_int(IS_WEAK(t.owned), code == RRC_OK);
+        check_int(t.value->pins, code != RRC_OK);
+        check_int(rrc_check(w->heap), RRC_OK);
+        step(w);
+        check_ptr(being_of(node_of(w, t.owner))->ref[0], t.value);
+        rrc_decref(w->heap, t.owner);
+        close_world(w);
+    }
+    check(n > 3);                       /* the cell of the node, and the buffer of targets */
+}
+
+static void a_proxy_is_joined_with_its_node(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *node;
+
+    step(w);
+    node = being_of(node_of(w, t.owner));
+    die(t.proxy);
+    check_ptr(rrc_to_obj(w->heap, t.owner), NULL);
+    check_int(node->pins, 1);
+    w->joined = 0;
+    t.proxy = link_new(w, t.owner, RRC_O);
+    check_int(w->joined, 1);
+    check_ptr(t.proxy->node, node->cell);
+    check(IS_WEAK(t.owned));
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+static void kill_doomed(world *w) { die(w->doomed); }
+static void find_doomed(world *w) { w->doomed->is_found = 1; }
+
+/* A finalizer in new_node drops the view of a target, or it is to do so: the target is left out. */
+static void targets_die_in_new_node(void)
+{
+    int is_late;
+
+    for (is_late = 0; is_late < 2; is_late++) {
+        world *w = open_world();
+        pair t = new_pair(w);
+        being *other;
+        rrc_object *second = new_view(w, &other);
+
+        own(t.owner, 1, second);
+        other->pins = 0;                /* (the host is wrong to let it die, but the header must not read it) */
+        other->cell->is_pinned = 0;
+        w->doomed = other;
+        w->in_node = is_late ? find_doomed : kill_doomed;
+        check_int(rrc_mirror_step(w->heap), RRC_OK);
+        check_int(being_of(node_of(w, t.owner))->count, 1);
+        check_ptr(being_of(node_of(w, t.owner))->ref[0], t.value);
+        rrc_decref(w->heap, t.owner);
+        close_world(w);
+    }
+}
+
+/* Of an owner that only the host's garbage refers to the node dies, while a node is made for what it owns. */
+static void a_node_dies_before_it_is_written(void)
+{
+    world *w = open_world();
+    rrc_object *bare = new_tracked(w);
+    pair t = new_pair(w);               /* (the newest has its turn first) */
+    being *value;
+
+    rrc_decref(w->heap, t.owner);
+    step(w);
+    own(bare, 0, new_view(w, &value));
+    own(t.owner, 1, bare);
+    w->doomed = being_of(node_of(w, t.owner));
+    w->in_node = find_doomed;
+    w->written = 0;
+    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(w->written, 1);           /* that of bare */
+    w->doomed->is_dead = 1;
+    die(t.proxy);
+    rrc_run_pending(w->heap, 0);
+    check_int(w->deallocs, 2);
+    close_world(w);
+}
+
+/* Another node is made in its place. */
+static void a_node_dies_before_its_turn(void)
+{
+    world *w = open_world();
+    pair first = new_pair(w), second;
+    being *more, *former;
+
+    rrc_decref(w->heap, first.owner);
+    step(w);
+    second = new_pair(w);               /* (the newest has its turn first) */
+    own(first.owner, 1, new_view(w, &more));
+    former = w->doomed = being_of(node_of(w, first.owner));
+    w->in_node = find_doomed;
+    step(w);
+    check(node_of(w, first.owner)->object != former);
+    check_ptr(former->cell, NULL);
+    check_ptr(first.proxy->node, node_of(w, first.owner));
+    check_int(being_of(node_of(w, first.owner))->count, 2);
+    check_int(stats_of(w).cells, 7);
+    former->is_dead = 1;
+    rrc_decref(w->heap, second.owner);
+    close_world(w);
+}
+
+/* C has only borrowed the object, so that nobody has asked for its node. */
+static void a_proxy_comes_when_the_node_has_died(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    rrc_object *bare = new_tracked(w), *view;
+    being *value, *node;
+
+    view = new_view(w, &value);
+    own(bare, 0, view);
+    own(t.owner, 1, bare);
+    step(w);
+    check(IS_WEAK(bare) && IS_WEAK(view));
+    node = being_of(node_of(w, bare));
+    check_int(node->pins, 0);
+    node->is_found = 1;
+    w->joined = 0;
+    link_new(w, bare, RRC_O);
+    check_int(w->joined, 0);
+    check(!IS_WEAK(view) && value->pins == 1);
+    check_ptr(node_of(w, bare), NULL);
+    step(w);
+    check_int(w->joined, 1);
+    check(IS_WEAK(view));
+    node->is_dead = 1;
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+/* The cell's memory is still there when write_node reads it. */
+static void targets_die_in_write_node(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *other;
+    rrc_object *second = new_view(w, &other);
+
+    own(t.owner, 1, second);
+    other->pins = 0;
+    other->cell->is_pinned = 0;
+    w->doomed = other;
+    w->in_write = kill_doomed;
+    check_int(rrc_mirror_step(w->heap), RRC_OK);
+    check_int(being_of(node_of(w, t.owner))->count, 1);
+    check_int(stats_of(w).cells, 3);
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+static void untrack_victim(world *w) { rrc_gc_untrack(w->heap, w->victim); }
+
+/* Then the node goes, while it is being written. */
+static void the_owner_is_untracked_in_hooks(void)
+{
+    int in_write;
+
+    for (in_write = 0; in_write < 2; in_write++) {
+        world *w = open_world();
+        pair t = new_pair(w);
+
+        w->victim = t.owner;
+        *(in_write ? &w->in_write : &w->in_node) = untrack_victim;
+        if (in_write)
+            w->fail_write = 1;          /* (its object has forgotten the cell) */
+        check_int(rrc_mirror_step(w->heap), in_write ? RRC_ENOMEM : RRC_OK);
+        check_ptr(node_of(w, t.owner), NULL);
+        check_int(stats_of(w).cells, 2);
+        check(!IS_WEAK(t.owned) && t.value->pins == 1);
+        rrc_decref(w->heap, t.owner);
+        close_world(w);
+    }
+}
+
+static void take_owned(world *w) { rrc_incref(w->heap, w->victim); }
+
+/* A finalizer in new_node makes an object strong. It stays so. */
+static void a_target_is_taken_in_new_node(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+
+    w->victim = t.owned;
+    w->in_node = take_owned;
+    step(w);
+    check(!IS_WEAK(t.owned) && t.value->pins == 1);
+    rrc_decref(w->heap, t.owned);
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+static void a_step_finds_a_dead_view(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *alone;
+    rrc_object *view = new_view(w, &alone);
+
+    rrc_decref(w->heap, view);
+    step(w);
+    check(IS_WEAK(view));
+    alone->is_found = 1;                /* the host reports nothing, but asked, it says so */
+    step(w);
+    check_int(stats_of(w).cells, 3);
+    check_ptr(alone->cell, NULL);
+    rrc_run_pending(w->heap, 0);
+    check_int(stats_of(w).objects, 2);
+    alone->is_dead = 1;
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+static void a_dead_node_is_made_again(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *node, *value = t.value;
+    int reported;
+
+    for (reported = 0; reported < 2; reported++) {
+        rrc_decref(w->heap, t.owner);
+        step(w);
+        node = being_of(node_of(w, t.owner));
+        check(IS_WEAK(t.owned) && value->pins == 0 && node->pins == 0);
+        if (reported) {
+            die(node);
+        } else {
+            node->is_found = 1;
+        }
+        die(t.proxy);                   /* the owner is rooted, finds its node dead, and roots what it owns */
+        check(t.owner != NULL && !IS_WEAK(t.owned) && value->pins == 1);
+        check_ptr(node_of(w, t.owner), NULL);
+        rrc_incref(w->heap, t.owner);
+        rrc_run_pending(w->heap, 0);
+        step(w);
+        check(node_of(w, t.owner) != NULL && being_of(node_of(w, t.owner)) != node);
+        node->is_dead = 1;
+        t.proxy = link_new(w, t.owner, RRC_O);
+        check_ptr(t.proxy->node, node_of(w, t.owner));
+    }
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+/* The finalizer is late. Whoever asks for the object buries it, and then the finalizer has nothing to report. */
+static void a_late_finalizer(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *former = t.proxy;
+
+    former->is_found = 1;
+    check_ptr(rrc_cell_of(w->heap, t.owner), NULL);
+    check_ptr(former->cell, NULL);
+    check_int(w->forgotten, 1);
+    t.proxy = link_new(w, t.owner, RRC_O);
+    check_ptr(rrc_cell_of(w->heap, t.owner), t.proxy->cell);
+    check_ptr(rrc_cell_of(w->heap, NULL), NULL);
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+/* The finalizer may not call the header. */
+static void deaths_are_noted_and_buried_later(void)
+{
+    world *w = open_world();
+    pair first = new_pair(w), second = new_pair(w);
+    rrc_cell *node;
+
+    step(w);
+    node = node_of(w, first.owner);
+    first.proxy->cell->object = second.proxy->cell->object = NULL;
+    first.proxy->is_dead = second.proxy->is_dead = 1;
+    check_int(stats_of(w).cells, 6);
+    rrc_cell_bury_all(w->heap);
+    check_int(stats_of(w).cells, 4);
+    check_ptr(rrc_to_obj(w->heap, first.owner), NULL);
+    check_ptr(node_of(w, first.owner), node);
+    check_int(being_of(node)->pins, 1);
+    rrc_cell_bury_all(w->heap);
+    check_int(stats_of(w).cells, 4);
+    rrc_decref(w->heap, first.owner);
+    rrc_decref(w->heap, second.owner);
+    close_world(w);
+}
+
+/* What is buried takes its node with it, which the walk would come to next. */
+static void a_burial_takes_the_next_cell(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    rrc_cell *node;
+
+    step(w);
+    die(t.proxy);
+    t.proxy = link_new(w, t.owner, RRC_O);
+    step(w);
+    rrc_decref(w->heap, t.owner);
+    node = node_of(w, t.owner);
+    check_ptr(t.proxy->cell->next, node);
+    being_of(node)->is_dead = t.proxy->is_dead = 1;
+    node->object = t.proxy->cell->object = NULL;
+    rrc_cell_bury_all(w->heap);
+    check_int(stats_of(w).cells, 1);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
+static void burials_take_nodes_with_them(void)
+{
+    world *w = open_world();
+    pair t[10];
+    int i;
+
+    for (i = 0; i < 10; i++) {
+        t[i] = new_pair(w);
+        if (i > 0) {
+            rrc_incref(w->heap, t[i].owner);
+            own(t[i - 1].owner, 1, t[i].owner);
+        }
+    }
+    step(w);
+    check_int(stats_of(w).cells, 30);
+    for (i = 0; i < 10; i++)
+        rrc_decref(w->heap, t[i].owner);
+    for (i = 0; i < 10; i++) {
+        node_of(w, t[i].owner)->object = NULL;
+        t[i].proxy->cell->object = NULL;
+        t[i].proxy->is_dead = 1;
+    }
+    for (i = 0; i < w->used; i++)
+        if (w->beings[i].cell != NULL && w->beings[i].cell->object == NULL)
+            w->beings[i].is_dead = 1;
+    rrc_cell_bury_all(w->heap);
+    check_int(stats_of(w).cells, 10);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
+static void visit_cell(void *arg, rrc_cell *c)
+{
+    world *w = (world *)arg;
+    rrc_object *ob;
+    being *b;
+
+    w->visits++;
+    if (c->is_node)
+        return;
+    ob = c->ob;
+    check_int(rrc_cell_unlink(c), RRC_OK);
+    b = new_being(w);
+    check_int(rrc_cell_link(w->heap, b, ob, RRC_O), RRC_OK);
+}
+
+static void count_cell(void *arg, rrc_cell *c)
+{
+    (void)c;
+    ++*(int *)arg;
+}
+
+static void each_cell_is_visited(void)
+{
+    world *w = open_world();
+    pair first = new_pair(w), second = new_pair(w);
+    int count = 0;
+
+    rrc_cell_each(w->heap, count_cell, &count);
+    check_int(count, 4);
+    step(w);
+    rrc_decref(w->heap, THING(first.owner)->ref[0]);
+    rrc_decref(w->heap, THING(second.owner)->ref[0]);
+    THING(first.owner)->ref[0] = THING(second.owner)->ref[0] = NULL;
+    die(first.value);
+    die(second.value);
+    rrc_cell_each(w->heap, visit_cell, w);
+    check_int(w->visits, 4);            /* two proxies, and two nodes */
+    check_int(stats_of(w).cells, 4);
+    rrc_decref(w->heap, first.owner);
+    rrc_decref(w->heap, second.owner);
+    close_world(w);
+}
+
+static void kill_in_collect(world *w) { die(w->doomed); }
+
+static void a_death_in_a_collection(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+
+    rrc_decref(w->heap, t.owner);
+    w->doomed = t.proxy;
+    w->in_collect = kill_in_collect;
+    rrc_gc_collect(w->heap);
+    check_int(w->deallocs, 1);
+    check_int(stats_of(w).cells, 1);
+    check_int(t.value->pins, 0);
+    rrc_mirror_step(w->heap);
+    close_world(w);
+}
+
+/* All kinds of cells are there: of what C holds, of what only the host holds, and of the dead. */
+static void a_heap_ends_with_cells(void)
+{
+    world *w = open_world();
+    pair held = new_pair(w), idle = new_pair(w), dead = new_pair(w);
+    being *view;
+    rrc_object *alone = new_view(w, &view);
+
+    rrc_decref(w->heap, idle.owner);
+    rrc_decref(w->heap, dead.owner);
+    rrc_decref(w->heap, alone);
+    step(w);
+    check_int(stats_of(w).cells, 10);
+    dead.proxy->is_found = dead.value->is_found = view->is_found = 1;
+    check_int(w->logged, 0);
+    check_int(rrc_heap_free(w->heap), 2);                   /* an owner, and what it owns */
+    check_int(w->logged, 0);
+    check_int(w->forgotten, w->watched);
+    check_ptr(held.proxy->cell, NULL);
+    check_int(held.value->pins, 0);
+    check_int(rrc_refcnt(held.owner), 1);
+    check_int(rrc_cell_link(w->heap, held.proxy, held.owner, RRC_O), RRC_ECLOSED);
+    expect_log(w, RRC_ECLOSED);
+    check_ptr(rrc_cell_of(w->heap, held.owner), NULL);
+    rrc_decref(w->heap, held.owner);
+    check_int(w->bytes, 0);
+    free(w);
+}
+
+static void break_the_rule(world *w)
+{
+    being *b = new_being(w);
+
+    check_int(rrc_cell_link(w->heap, b, w->victim, RRC_O), RRC_EPHASE);
+    w->logged--;
+    check_ptr(b->cell, NULL);
+    check_int(rrc_cell_unlink(rrc_cell_of(w->heap, w->victim)), RRC_EPHASE);
+    w->logged--;
+}
+
+static void cells_are_refused_in_hooks(void)
+{
+#ifdef RRC_DEBUG
+    world *w = open_world();
+    pair t = new_pair(w);
+
+    w->victim = t.owner;
+    rrc_decref(w->heap, t.owned);
+    THING(t.owner)->ref[0] = NULL;
+    w->in_pin = break_the_rule;
+    rrc_incref(w->heap, t.owned);
+    check(w->in_pin == NULL && w->logged == 0);
+    check_int(stats_of(w).cells, 2);
+    rrc_decref(w->heap, t.owned);
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+#else
+    (void)break_the_rule;
+#endif
+}
+
+static void expect_no_heap(world *w, const rrc_desc *desc)
+{
+    check_ptr(rrc_heap_new(desc), NULL);
+    expect_log(w, RRC_EDESC);
+}
+
+static rrc_gcref no_survivor(void *userdata, rrc_gcref p) { (void)userdata; return p; }
+static int no_mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n)
+{
+    (void)userdata, (void)ob, (void)targets, (void)n;
+    return 1;
+}
+static int no_anchor(void *userdata, rrc_object *ob, int on) { (void)userdata, (void)ob; return on; }
+static void no_parted(void *userdata, rrc_gcref p, rrc_object *ob) { (void)userdata, (void)p, (void)ob; }
+
+static void the_hooks_of_cells_come_together(void)
+{
+    world w;
+    rrc_desc desc;
+    rrc_heap *heap;
+
+    memset(&w, 0, sizeof w);
+    desc = hooks_of(&w), desc.pin = NULL, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.new_node = NULL, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.write_node = NULL, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.join = NULL, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.survivor = no_survivor, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.mirror = no_mirror, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.anchor = no_anchor, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.parted = no_parted, expect_no_heap(&w, &desc);
+    desc = hooks_of(&w), desc.confirms_deaths = 1, expect_no_heap(&w, &desc);
+
+    memset(&desc, 0, sizeof desc);      /* a heap without cells */
+    desc.userdata = &w;
+    desc.survivor = no_survivor;
+    desc.mirror = no_mirror;
+    desc.anchor = no_anchor;
+    desc.log = write_log;
+    heap = rrc_heap_new(&desc);
+    check(heap != NULL);
+    check_int(rrc_cell_link(heap, &w, NULL, RRC_P), RRC_EPHASE);
+    expect_log(&w, RRC_EPHASE);
+    rrc_heap_free(heap);
+}
+
+/* A host that needs no more than it must: a cell of the header's size, and no hook that can be left out. */
+static void only_the_hooks_that_must_be(void)
+{
+    world *w = (world *)calloc(1, sizeof *w);
+    rrc_desc desc;
+    rrc_object *ob;
+    being *b;
+
+    if (w == NULL)
+        abort();
+    desc = hooks_of(w);
+    desc.cell_size = 0;
+    desc.watch = NULL;
+    desc.forget = NULL;
+    desc.is_live = NULL;
+    w->heap = rrc_heap_new(&desc);
+    check(w->heap != NULL);
+    ob = rrc_new(w->heap, &View);
+    b = link_new(w, ob, RRC_P);
+    check_int(b->pins, 1);
+    rrc_decref(w->heap, ob);
+    rrc_cell_died(rrc_cell_of(w->heap, ob));
+    check_int(stats_of(w).cells, 0);
+    close_world(w);
+}
+
+/* ---- when a step is due ---- */
+
+static void a_step_now_and_then(void)
+{
+    static const int waits[] = { 8, 16, 32, 64, 64 };
+    world *w = open_world();
+    pair t = new_pair(w);
+    int i, n;
+
+    step(w);
+    for (i = 0; i < 5; i++) {
+        for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+            check_int(stats_of(w).mirror_cycles, n);
+        check_int(n, waits[i]);
+        check_int(stats_of(w).mirror_cycles, n);
+        step(w);
+        check_int(stats_of(w).mirror_cycles, 0);
+    }
+    for (n = 1; n < 64; n++)
+        check_int(rrc_mirror_cycle(w->heap), 0);
+    rrc_incref(w->heap, t.owner);
+    THING(t.owner)->ref[1] = t.owner;
+    rrc_decref(w->heap, t.owner);       /* something has changed, and a step that is due in any case finds it */
+    THING(t.owner)->ref[1] = NULL;
+    check_int(rrc_mirror_cycle(w->heap), 1);
+    close_world((rrc_decref(w->heap, t.owner), w));
+}
+
+/* C hands its last reference to a field, which the header does not see. */
+static void what_a_late_step_finds_is_followed(void)
+{
+    world *w = open_world();
+    rrc_object *owner = new_tracked(w), *owned = new_tracked(w);
+    int n;
+
+    own(owned, 0, new_tracked(w));      /* (so that it has an edge node) */
+    step(w);
+    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+        ;
+    check_int(n, 8);
+    own(owner, 0, owned);
+    check(!IS_WEAK(owned));
+    step(w);
+    check(IS_WEAK(owned));
+    for (n = 0; n < 3; n++)
+        check_int(rrc_mirror_cycle(w->heap), 1);
+    for (n = 4; !rrc_mirror_cycle(w->heap); n++)
+        ;
+    check_int(n, 8);
+    rrc_decref(w->heap, owner);
+    close_world(w);
+}
+
+/* A late step that is given up is neither a step nor late: the one that follows is. */
+static void a_step_that_is_given_up_does_not_count(void)
+{
+    world *w = open_world();
+    rrc_object *owner = new_tracked(w);
+    int n;
+
+    own(owner, 0, new_tracked(w));
+    step(w);
+    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+        ;
+    check_int(n, 8);
+    for (n = 0; n < 3; n++)
+        check(rrc_mirror_work(w->heap, 1) >= 1);
+    check_int(rrc_mirror_cycle(w->heap), 1);
+    check_int(stats_of(w).mirror_cycles, 9);
+    step(w);
+    check_int(stats_of(w).mirror_cycles, 0);
+    for (n = 1; !rrc_mirror_cycle(w->heap); n++)
+        ;
+    check_int(n, 16);
+    rrc_decref(w->heap, owner);
+    close_world(w);
+}
+
+static void steps_keep_up_with_new_links(void)
+{
+    world *w = open_world();
+    rrc_object *obs[MANY];
+    size_t before;
+    int i, first = 0;
+
+    rrc_mirror_keep_up(w->heap, 0);
+    check_int(stats_of(w).mirror_steps, 0);
+    for (i = 0; i < MANY; i++) {
+        being *b;
+        obs[i] = new_view(w, &b);
+        before = stats_of(w).mirror_steps;
+        rrc_mirror_keep_up(w->heap, 0);
+        if (first == 0 && stats_of(w).mirror_steps > before)
+            first = i + 1;
+    }
+    check_int(first, 86);               /* the first number that is more than 64 and a quarter of itself */
+    check_int(stats_of(w).mirror_steps, 2);
+    for (i = 0; i < 7; i++)
+        rrc_mirror_cycle(w->heap);
+    rrc_mirror_step(w->heap);
+    for (i = 0; i < 7; i++) {
+        before = stats_of(w).mirror_steps;
+        rrc_mirror_keep_up(w->heap, 1);
+        check_int(stats_of(w).mirror_steps, before);
+    }
+    rrc_decref(w->heap, obs[0]);
+    rrc_mirror_keep_up(w->heap, 1);     /* the eighth cycle */
+    check_int(stats_of(w).mirror_steps, before + 1);
+    for (i = 1; i < MANY; i++)
+        rrc_decref(w->heap, obs[i]);
+    rrc_mirror_keep_up(NULL, 1);
+    check_int(rrc_mirror_cycle(NULL), 0);
+    close_world(w);
+}
+
+UNIT_GROUP(mirror_cells,
+    UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell), UNIT(memory_is_lacking_for_a_link),
+    UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
+    UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),
+    UNIT(the_owner_is_untracked_in_hooks), UNIT(a_target_is_taken_in_new_node), UNIT(a_step_finds_a_dead_view),
+    UNIT(a_dead_node_is_made_again), UNIT(a_late_finalizer), UNIT(deaths_are_noted_and_buried_later),
+    UNIT(a_burial_takes_the_next_cell),
+    UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
+    UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
+    UNIT(a_heap_ends_with_cells), UNIT(cells_are_refused_in_hooks), UNIT(the_hooks_of_cells_come_together),
+    UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
+    UNIT(a_step_that_is_given_up_does_not_count),
+    UNIT(steps_keep_up_with_new_links));
