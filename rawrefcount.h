@@ -1393,7 +1393,8 @@ RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 
 /* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
    or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
-   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards.
+   obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
+   object has died, that one is dissolved first.)
    [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
 
@@ -9366,6 +9367,8 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap has no cells: its rrc_desc lacks pin");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
+    if (rrci_is_linked_ob(ob) && !rrci_is_freed(ob))
+        rrc_cell_of(heap, ob);          /* this buries a dead one */
     c = rrci_new_cell(heap, obj, ob, 0);
     if (c == NULL)
         return RRC_ENOMEM;
