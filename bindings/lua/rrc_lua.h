@@ -572,6 +572,8 @@ typedef struct rrcl_state {
     int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
     int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
     size_t      wrappers;           /* the proxies of wrappers */
+    size_t      wrappers_made;      /* ... that were made, up to now; when the last cycle ended; and when the last */
+    size_t      made_before_cycle, made_before_collection;      /* collection for their sake did */
     size_t      most_wrappers;      /* with more than so many there is a collection: see rrcl_collect_wrappers */
     int         wait, next_wait;    /* ... or after so many cycles; and how many pass after that one */
     int         is_collecting;      /* inside rrc_lua_collect */
@@ -2127,6 +2129,7 @@ static int rrcl_link_spare(rrcl_state *state, rrc_object *ob, uint32_t hash)
             return code;
         }
         state->wrappers += (size_t)rrcl_is_wrapper(ob);
+        state->wrappers_made += (size_t)rrcl_is_wrapper(ob);
     }
     state->made++;
     return code;
@@ -3805,19 +3808,31 @@ RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
     return result;
 }
 
+/* One of Lua's cycles has ended. Is there to be a collection for the sake of wrappers? It is if so many cycles have
+   passed, or their number has doubled; or if an eighth of them is newer than the last such collection, and none was
+   made in this cycle. So it follows when a script has made many, and then calls collectgarbage. */
+static int rrcl_must_collect_wrappers(rrcl_state *state)
+{
+    size_t made = state->wrappers_made - state->made_before_collection;
+    int is_idle = state->wrappers_made == state->made_before_cycle;
+    state->made_before_cycle = state->wrappers_made;
+    if (state->wait == 0 || state->wrappers > state->most_wrappers
+        || (is_idle && made > state->wrappers / 8))
+        return 1;
+    state->wait--;
+    return 0;
+}
+
 /* Where deaths are not confirmed, wrappers go by collections at once only. So such a collection follows a cycle of
    Lua's. If it frees less than an eighth of the wrappers, more cycles pass before the next one: twice as many each
-   time. But when the number of wrappers has doubled, and they are not few, the next cycle has one. Raises. */
+   time. Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
     size_t before = state->wrappers;
-    if (RRCL_CONFIRMS || before == 0 || state->in_step || state->is_collecting)
+    if (RRCL_CONFIRMS || before == 0 || state->in_step || state->is_collecting || !rrcl_must_collect_wrappers(state))
         return;
-    if (state->wait > 0 && before <= state->most_wrappers) {
-        state->wait--;
-        return;
-    }
     state->wait = 1;                    /* Lua 5.1 begins a cycle at once: it must not have another one of these */
+    state->made_before_collection = state->wrappers_made;
     rrc_lua_collect(L, state->heap);
     state = rrcl_open_state(L);
     if (state == NULL)

@@ -1303,8 +1303,14 @@ weighing_case("wrappers: whole collections are few", function()
   for _ = 1, 100 do collectgarbage() end
   is_over = true
   assert(cycles >= 100 and cycles < 115, cycles)
-  for i = 21, 100 do new(i, "Wrapper") end
+  for i = 21, 100 do new(i, "Wrapper") end              -- many
   overwrite()
+  collectgarbage()
+  equal(nodes.live(), 20)
+  for _ = 1, 200 do collectgarbage() end
+  for i = 21, 30 do new(i, "Wrapper") end               -- and then no more
+  overwrite()
+  collectgarbage()
   collectgarbage()
   equal(nodes.live(), 20)
 end)

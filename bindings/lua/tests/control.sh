@@ -73,7 +73,8 @@ known() {
 case $lua in
 lua5.1 | luajit)
     known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1;/' 'wrappers: whole collections'
-    known 'many new wrappers wait' 's/ && before <= state->most_wrappers) {/) {/' 'wrappers: whole collections'
+    known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ || 0/' 'wrappers: whole collections'
+    known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
     known 'no whole collection follows a cycle' 's/^    if (state->hidden != NULL \&\& is_first)/    if (0)/' 'wrappers: a cycle goes'
     finish
     ;;
