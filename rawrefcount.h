@@ -827,7 +827,8 @@ typedef struct rrc_desc {
     void (*join)(void *userdata, rrc_cell *proxy, rrc_cell *node);
 
     /* A cell is about to be freed. Its object, if it is alive, must forget the cell. If it has died, its finalizer must
-       not report that any more. The ob is still there. This must allocate nothing. NULL: nothing is to be done. */
+       not report that any more. The ob is still there. (cell->ob is NULL if a call of rrc_unlink itself has dissolved
+       the link, and the heap ends.) This must allocate nothing. NULL: nothing is to be done. */
     void (*forget)(void *userdata, rrc_cell *cell);
 
     /* Is the object of the cell, which is not NULL, alive? NULL: it is, until rrc_cell_died is called. This is for

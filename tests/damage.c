@@ -249,6 +249,7 @@ static void reserves(void)
     DAMAGE(size_t, heap->pool_count, heap->pool_count + 1, RRC_ECORRUPT, "pool");
     DAMAGE(size_t, heap->pool_count, heap->pool_count - 2, RRC_ECORRUPT, "pool");
     DAMAGE(size_t, heap->chunk_count, 1, RRC_ECORRUPT, "too few chunks");
+    DAMAGE(size_t, heap->room_for_links, 10 * MANY, RRC_ECORRUPT, "too few chunks");
     DAMAGE(size_t, heap->directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
     DAMAGE(size_t, heap->gc_directory.capacity, 0, RRC_ECORRUPT, "directories are too short");
     rrc_decref(heap, ob);

@@ -38,6 +38,7 @@ typedef struct world {
     int allocations, fail_alloc_at;         /* 0: none */
     ptrdiff_t bytes;
     int deallocs, visits;
+    int has_lost;               /* a cell has no ob any more */
 } world;
 
 typedef struct thing {
@@ -92,7 +93,7 @@ static void watch(void *userdata, rrc_cell *c)
 static void forget(void *userdata, rrc_cell *c)
 {
     check_int(((own_cell *)c)->mark, 77);
-    check(c->ob != NULL && !c->is_pinned);
+    check((c->ob == NULL) == ((world *)userdata)->has_lost && !c->is_pinned);
     if (c->object != NULL)
         being_of(c)->cell = NULL;
     ((world *)userdata)->forgotten++;
@@ -452,6 +453,7 @@ static void hooks_fail(void)
 {
     world *w = open_world();
     pair t = new_pair(w);
+    rrc_object *bare;
 
     w->fail_node = 1;
     check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
@@ -464,6 +466,17 @@ static void hooks_fail(void)
     check_int(rrc_check(w->heap), RRC_OK);
     step(w);
     check(IS_WEAK(t.owned) && t.value->pins == 0);
+    bare = new_tracked(w);              /* nothing stands for it, and its owner comes first */
+    own(t.owner, 1, bare);
+    rrc_incref(w->heap, t.owned);
+    own(bare, 0, t.owned);
+    w->fail_node = 1;
+    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    check_int(w->fail_node, 0);
+    check_ptr(node_of(w, bare), NULL);
+    check_int(being_of(node_of(w, t.owner))->count, 1);
+    step(w);
+    check_int(being_of(node_of(w, t.owner))->count, 2);
     rrc_decref(w->heap, t.owner);
     close_world(w);
 }
@@ -924,6 +937,25 @@ static void a_heap_ends_with_cells(void)
     free(w);
 }
 
+/* The link of a cell is dissolved in another way than by rrc_cell_unlink: the cell stays until the end. */
+static void a_cell_without_a_link(void)
+{
+    world *w = open_world();
+    being *b;
+    rrc_object *ob = new_view(w, &b);
+
+    check_int(rrc_unlink(w->heap, ob), RRC_OK);
+    check_int(w->forgotten, 0);
+    check_int(stats_of(w).cells, 1);
+    rrc_decref(w->heap, ob);
+    w->has_lost = 1;
+    check_int(rrc_heap_free(w->heap), 0);
+    check_int(w->forgotten, 1);
+    check_ptr(b->cell, NULL);
+    check_int(w->bytes, 0);
+    free(w);
+}
+
 static void break_the_rule(world *w)
 {
     being *b = new_being(w);
@@ -987,6 +1019,9 @@ static void the_hooks_of_cells_come_together(void)
     desc = hooks_of(&w), desc.anchor = no_anchor, expect_no_heap(&w, &desc);
     desc = hooks_of(&w), desc.parted = no_parted, expect_no_heap(&w, &desc);
     desc = hooks_of(&w), desc.confirms_deaths = 1, expect_no_heap(&w, &desc);
+
+    desc = hooks_of(&w), desc.pin = NULL, desc.new_node = NULL, expect_no_heap(&w, &desc);
+    desc.write_node = NULL, expect_no_heap(&w, &desc);
 
     memset(&desc, 0, sizeof desc);      /* a heap without cells */
     desc.userdata = &w;
@@ -1151,7 +1186,7 @@ UNIT_GROUP(mirror_cells,
     UNIT(a_burial_takes_the_next_cell),
     UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
     UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
-    UNIT(a_heap_ends_with_cells), UNIT(cells_are_refused_in_hooks), UNIT(the_hooks_of_cells_come_together),
+    UNIT(a_heap_ends_with_cells), UNIT(a_cell_without_a_link), UNIT(cells_are_refused_in_hooks), UNIT(the_hooks_of_cells_come_together),
     UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
     UNIT(a_step_that_is_given_up_does_not_count),
     UNIT(steps_keep_up_with_new_links));

@@ -37,6 +37,11 @@ static int anchor_nothing(void *userdata, rrc_object *ob, int on)
     (void)userdata, (void)ob, (void)on;
     return 1;
 }
+
+static void pin_nothing(void *userdata, rrc_cell *cell, int on)
+{
+    (void)userdata, (void)cell, (void)on;
+}
 #endif
 
 static void a_mirrored_heap_needs_rrc_mirror(void)
@@ -44,15 +49,17 @@ static void a_mirrored_heap_needs_rrc_mirror(void)
 #ifndef RRC_MIRROR
     int i;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 3; i++) {
         host *h = host_bare(NULL);
         rrc_desc desc;
 
         host_describe(h, &desc);
         if (i == 0)
             desc.mirror = mirror_nothing;
-        else
+        else if (i == 1)
             desc.anchor = anchor_nothing;
+        else
+            desc.pin = pin_nothing;
         check_ptr(rrc_heap_new(&desc), NULL);
         check(strstr(host_expect_log(h, RRC_EDESC, "rrc_heap_new")->detail, "RRC_MIRROR") != NULL);
         host_end(h);
