@@ -9234,10 +9234,9 @@ static int rrci_anchor_cell(void *userdata, rrc_object *ob, int on)
 {
     rrc_heap *heap = (rrc_heap *)userdata;
     rrc_cell *c = (rrc_cell *)rrci_target(heap, ob);
-    if (c != NULL && on && !rrci_is_cell_live(heap, c))
+    if (on && !rrci_is_cell_live(heap, c))
         return 0;
-    if (c != NULL)
-        rrci_pin(heap, c, on);
+    rrci_pin(heap, c, on);
     return 1;
 }
 
@@ -9248,8 +9247,10 @@ static rrc_gcref rrci_live_cell(void *userdata, rrc_gcref p)
     (void)userdata;
     if (rrci_is_cell_live(c->heap, c))
         return p;
-    if (!c->is_node && c->heap->step.looks_for_deaths)
+    if (!c->is_node) {
+        RRC_ASSERT(c->heap->step.looks_for_deaths && "only a step asks about p, and it dissolves the link");
         rrci_free_cell(c->heap, c);
+    }
     return NULL;
 }
 

@@ -386,6 +386,12 @@ static void a_link_that_fails_leaves_no_cell(void)
     expect_log(w, RRC_ENULL);
     check_int(rrc_cell_link(NULL, other, ob, RRC_O), RRC_ENULL);
     check_int(stats_of(w).cells, 1);
+#if defined(RRC_DEBUG) && !HOST_FRONT
+    RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) | 1);     /* as if it were freed */
+    check_int(rrc_cell_link(w->heap, other, ob, RRC_O), RRC_EFREED);
+    RRC_TYPE(ob) = (const rrc_type *)((uintptr_t)RRC_TYPE(ob) & ~(uintptr_t)1);
+    expect_log(w, RRC_EFREED);
+#endif
     check(b->cell != NULL);
     rrc_decref(w->heap, ob);
     close_world(w);
@@ -452,8 +458,8 @@ static void a_node_refers_to_the_targets(void)
 static void hooks_fail(void)
 {
     world *w = open_world();
+    rrc_object *bare = new_tracked(w);  /* (steps make the node of its owner first) */
     pair t = new_pair(w);
-    rrc_object *bare;
 
     w->fail_node = 1;
     check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
@@ -466,7 +472,6 @@ static void hooks_fail(void)
     check_int(rrc_check(w->heap), RRC_OK);
     step(w);
     check(IS_WEAK(t.owned) && t.value->pins == 0);
-    bare = new_tracked(w);              /* nothing stands for it, and its owner comes first */
     own(t.owner, 1, bare);
     rrc_incref(w->heap, t.owned);
     own(bare, 0, t.owned);
@@ -739,6 +744,42 @@ static void a_dead_node_is_made_again(void)
         t.proxy = link_new(w, t.owner, RRC_O);
         check_ptr(t.proxy->node, node_of(w, t.owner));
     }
+    rrc_decref(w->heap, t.owner);
+    close_world(w);
+}
+
+/* The node of a weak owner has died, and its proxy lives: the step notices. */
+static void a_step_finds_a_dead_node(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *node;
+
+    rrc_decref(w->heap, t.owner);
+    step(w);
+    node = being_of(node_of(w, t.owner));
+    check(IS_WEAK(t.owner) && IS_WEAK(t.owned));
+    node->is_found = 1;
+    step(w);
+    check_ptr(node->cell, NULL);
+    check(being_of(node_of(w, t.owner)) != node);
+    check_ptr(t.proxy->node, node_of(w, t.owner));
+    step(w);
+    check(IS_WEAK(t.owned) && t.value->pins == 0);
+    die(t.proxy);
+    rrc_run_pending(w->heap, 0);
+    close_world(w);
+}
+
+/* The proxy has died, and its finalizer is late. The node is not joined with it. */
+static void a_node_is_made_for_a_dead_proxy(void)
+{
+    world *w = open_world();
+    pair t = new_pair(w);
+
+    t.proxy->is_found = 1;
+    step(w);
+    check(node_of(w, t.owner) != NULL && w->joined == 0);
     rrc_decref(w->heap, t.owner);
     close_world(w);
 }
@@ -1182,7 +1223,8 @@ UNIT_GROUP(mirror_cells,
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
     UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),
     UNIT(the_owner_is_untracked_in_hooks), UNIT(a_target_is_taken_in_new_node), UNIT(a_step_finds_a_dead_view),
-    UNIT(a_dead_node_is_made_again), UNIT(a_late_finalizer), UNIT(deaths_are_noted_and_buried_later),
+    UNIT(a_dead_node_is_made_again), UNIT(a_step_finds_a_dead_node), UNIT(a_node_is_made_for_a_dead_proxy),
+    UNIT(a_late_finalizer), UNIT(deaths_are_noted_and_buried_later),
     UNIT(a_burial_takes_the_next_cell),
     UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
     UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
