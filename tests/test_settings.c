@@ -38,9 +38,9 @@ static int anchor_nothing(void *userdata, rrc_object *ob, int on)
     return 1;
 }
 
-static void pin_nothing(void *userdata, rrc_cell *cell, int on)
+static void pin_nothing(void *userdata, rrc_cell *c, int on)
 {
-    (void)userdata, (void)cell, (void)on;
+    (void)userdata, (void)c, (void)on;
 }
 #endif
 
