@@ -9369,7 +9369,9 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap has no cells: its rrc_desc lacks pin");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    if (rrci_is_linked_ob(ob) && !rrci_is_freed(ob))
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
+    if (rrci_is_linked_ob(ob))
         rrc_cell_of(heap, ob);          /* this buries a dead one */
     c = rrci_new_cell(heap, obj, ob, 0);
     if (c == NULL)
