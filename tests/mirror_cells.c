@@ -931,6 +931,46 @@ static void each_cell_is_visited(void)
     close_world(w);
 }
 
+/* Four views, the newest first. While one is visited, another one goes: first the next one, then an earlier one. */
+typedef struct walk {
+    being *b[4];
+    int seen[4], count;
+} walk;
+
+static void part_another(void *arg, rrc_cell *c)
+{
+    walk *k = (walk *)arg;
+    int i = 0;
+
+    while (i < 4 && k->b[i] != being_of(c))
+        i++;
+    check(i < 4 && k->count < 4);
+    k->seen[k->count++] = i;
+    if (i == 3)
+        check_int(rrc_cell_unlink(k->b[2]->cell), RRC_OK);
+    else if (i == 1)
+        check_int(rrc_cell_unlink(k->b[3]->cell), RRC_OK);
+}
+
+static void others_go_while_one_is_visited(void)
+{
+    world *w = open_world();
+    rrc_object *ob[4];
+    walk k;
+    int i;
+
+    memset(&k, 0, sizeof k);
+    for (i = 0; i < 4; i++)
+        ob[i] = new_view(w, &k.b[i]);
+    rrc_cell_each(w->heap, part_another, &k);
+    check_int(k.count, 3);
+    check(k.seen[0] == 3 && k.seen[1] == 1 && k.seen[2] == 0);
+    check_int(stats_of(w).cells, 2);
+    for (i = 0; i < 4; i++)
+        rrc_decref(w->heap, ob[i]);
+    close_world(w);
+}
+
 static void kill_in_collect(world *w) { die(w->doomed); }
 
 static void a_death_in_a_collection(void)
@@ -1227,8 +1267,10 @@ UNIT_GROUP(mirror_cells,
     UNIT(a_late_finalizer), UNIT(deaths_are_noted_and_buried_later),
     UNIT(a_burial_takes_the_next_cell),
     UNIT(burials_take_nodes_with_them), UNIT(a_node_dies_before_it_is_written), UNIT(a_node_dies_before_its_turn),
-    UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited), UNIT(a_death_in_a_collection),
-    UNIT(a_heap_ends_with_cells), UNIT(a_cell_without_a_link), UNIT(cells_are_refused_in_hooks), UNIT(the_hooks_of_cells_come_together),
+    UNIT(a_proxy_comes_when_the_node_has_died), UNIT(each_cell_is_visited),
+    UNIT(others_go_while_one_is_visited), UNIT(a_death_in_a_collection),
+    UNIT(a_heap_ends_with_cells), UNIT(a_cell_without_a_link), UNIT(cells_are_refused_in_hooks),
+    UNIT(the_hooks_of_cells_come_together),
     UNIT(only_the_hooks_that_must_be), UNIT(a_step_now_and_then), UNIT(what_a_late_step_finds_is_followed),
     UNIT(a_step_that_is_given_up_does_not_count),
     UNIT(steps_keep_up_with_new_links));
