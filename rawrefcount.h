@@ -10176,10 +10176,6 @@ static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
     if (desc->survivor != NULL || desc->mirror != NULL || desc->anchor != NULL || desc->parted != NULL
         || desc->confirms_deaths || RRCI_SURVIVOR_IS_FIXED)
         return "in a heap with cells survivor, mirror, anchor and parted are the header's, and no death is confirmed";
-#ifdef RRC_NO_STDLIB
-    if (desc->realloc == NULL)
-        return "realloc is missing, which RRC_NO_STDLIB needs";
-#endif
     return desc->pin == NULL ? "pin is missing" : desc->new_node == NULL ? "new_node is missing"
          : desc->write_node == NULL ? "write_node is missing" : desc->join == NULL ? "join is missing" : NULL;
 }
@@ -10189,6 +10185,10 @@ static const char *rrci_wrong_cell_hook(const rrc_desc *desc)
 static const char *rrci_missing_hook(const rrc_desc *desc)
 {
     int needs_trace = !RRCI_TRACE_IS_FIXED;
+#ifdef RRC_NO_STDLIB
+    if (desc->realloc == NULL)
+        return "realloc is missing, which RRC_NO_STDLIB needs";
+#endif
 #ifndef RRC_MIRROR
     if (desc->mirror != NULL || desc->anchor != NULL || desc->pin != NULL)
         return "mirror, anchor or pin is there, but the implementing unit was built without RRC_MIRROR";
@@ -10199,10 +10199,6 @@ static const char *rrci_missing_hook(const rrc_desc *desc)
         return desc->mirror == NULL ? "anchor is there, but mirror is missing"
                                     : "mirror is there, but anchor is missing";
     needs_trace = needs_trace && desc->mirror == NULL;
-#endif
-#ifdef RRC_NO_STDLIB
-    if (desc->realloc == NULL)
-        return "realloc is missing, which RRC_NO_STDLIB needs";
 #endif
     if (needs_trace && desc->trace == NULL)
         return "trace is missing";
