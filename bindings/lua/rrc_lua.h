@@ -3748,6 +3748,8 @@ static int rrcl_is_running(lua_State *L)
 #endif
 }
 
+/* A step comes between two collections: what has come back can have been touched, and a step takes its anchors away
+   again. (Sentinels make that step only if they run after what has died, and lack of memory can have lost them.) */
 static void rrcl_collect(void *userdata)
 {
     rrcl_state *state = (rrcl_state *)userdata;
@@ -3764,7 +3766,10 @@ static void rrcl_collect(void *userdata)
             rrcl_keep_error(L, state, RRCL_COLLECT_ERROR, status);
         else if (result != -1 && state->hidden != NULL)
             rrcl_find_lost_proxies(L, state);
-    } while (state->sighted > sighted && state->hidden != NULL && rrcl_caller(state) == L && ++rounds < RRCL_ROUNDS);
+        if (state->sighted == sighted || state->hidden == NULL || ++rounds == RRCL_ROUNDS)
+            return;
+        rrcl_step(state);
+    } while (rrcl_caller(state) == L);
 }
 
 /* Returns what rrc_gc_collect does, or SIZE_MAX: the state was closed, and has gone. */

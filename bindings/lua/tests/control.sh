@@ -83,6 +83,8 @@ mutant 'no clock replaces one that is lost' 's/^    if (state->hidden != NULL \&
 mutant 'what comes back has its old edges' '/^static void rrcl_restore_node/,/^}/s/rrcl_truncate_node(L, 1)/(void)0/' old_edges
 known 'deaths count beside what scripts had back' 's/->sighted = state->has_used ? 0 : /->sighted = /' \
     'wrappers: deaths do not count beside'
+known 'no step between two collections' '/^static void rrcl_collect(/,/^}/s/^        rrcl_step(state);/        ;/' \
+    'wrappers: one collect()'
 wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
 s/^    if (state->held_again > 0)/    if (0)/
 s/^    s->is_held = .*/    ;/' sliced
