@@ -569,6 +569,7 @@ typedef struct rrcl_state {
     uint32_t    counted_in;         /* ... in that of state->cycle */
     int         has_spared;         /* there is a proxy that is_spared */
     size_t      sighted;            /* proxies were brought back as they were dead for the first time */
+    int         must_confirm;       /* ... many in one cycle: another one is to follow at once */
     int         has_revived;        /* a proxy was brought back alone: the others of its collection must be, too */
     int         has_used;           /* ... and scripts have got one: the deaths of the others do not count */
     size_t      wrappers;           /* the proxies of wrappers */
@@ -1394,10 +1395,11 @@ static int rrcl_push_revived_node(lua_State *L, rrcl_state *state, rrc_object *o
     return rrcl_push_node(L, state, ob);
 }
 
-/* The proxy in the slot is dying. Bring it back, if deaths are confirmed. Returns whether it is there now. */
+/* The proxy in the slot is dying. Bring it back, if deaths are confirmed, and this one was not. Returns whether it is
+   there now. */
 static int rrcl_revive_proxy(rrcl_state *state, uint32_t slot)
 {
-    if (!state->has_wrappers || !rrcl_get_or_revive(state, slot))
+    if (!state->has_wrappers || state->is_letting_go || !rrcl_get_or_revive(state, slot))
         return 0;
     lua_pop(state->hidden, 1);
     return 1;
@@ -2372,8 +2374,8 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  * dead, and tells nobody. The invariant: as long as the link of a proxy holds, all that the proxy refers to is whole.
  * So what dies together goes together, or comes back:
  *
- *   1. A proxy is let go of only when two cycles in a row have found it dead. The first time it is brought back, with
- *      all that it refers to. So finalizers of scripts that die with it find everything whole, and what they keep, or
+ *   1. A proxy that dies in one cycle with wrappers is let go of only when two cycles in a row have found it dead. The
+ *      first time it is brought back, with all that it refers to. So finalizers of scripts that die with it find everything whole, and what they keep, or
  *      have C hold, lives on.
  *   2. All that a cycle has found dead is weighed together (rrc_mirror_confirm_each), before any is let go of. A
  *      wrapper that others hold comes back, and is touched, so that it is rooted until a step has mirrored what holds
@@ -2522,12 +2524,14 @@ static void rrcl_spare(rrcl_state *state, uint32_t slot)
     state->has_spared = 1;
 }
 
-/* Call function for each dying proxy, which is on top of the hidden thread. Returns the sum of what it returns. */
-static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *state, uint32_t slot))
+/* Call function for each dying proxy, which is on top of the hidden thread, until the sum of what it returns is `most`.
+   Returns the sum. */
+static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *state, uint32_t slot), size_t most)
 {
     lua_State *hidden = state->hidden;
     uint32_t shard, slot;
     size_t sum = 0;
+    int top = lua_gettop(hidden);
     for (shard = 0; shard < state->shard_count; shard++) {
         lua_pushnil(hidden);
         while (lua_next(hidden, rrcl_place(RRCL_OWNERS, shard * RRCL_SHARD))) {
@@ -2536,6 +2540,10 @@ static size_t rrcl_for_dying(rrcl_state *state, int (*function)(rrcl_state *stat
             if (slot != 0 && rrcl_slot_at(state, slot)->proxy != NULL && rrcl_is_empty(state, slot)
                 && lua_touserdata(hidden, -1) == rrcl_slot_at(state, slot)->proxy)
                 sum += (size_t)function(state, slot);
+            if (sum >= most) {
+                lua_settop(hidden, top);
+                return sum;
+            }
         }
     }
     return sum;
@@ -2575,11 +2583,16 @@ static int rrcl_sight_again(rrcl_state *state, uint32_t slot)
     return 1;
 }
 
+static int rrcl_has_wrapper(rrcl_state *state, uint32_t slot)
+{
+    return rrcl_is_wrapper(rrcl_slot_at(state, slot)->ob);
+}
+
 /* Returns whether it is that of a wrapper. */
 static int rrcl_let_go(rrcl_state *state, uint32_t slot)
 {
     rrcl_proxy *proxy = rrcl_slot_at(state, slot)->proxy;
-    int is_wrapper = rrcl_is_wrapper(rrcl_slot_at(state, slot)->ob);
+    int is_wrapper = rrcl_has_wrapper(state, slot);
     rrcl_restore_node(state->hidden, lua_gettop(state->hidden), proxy);
     rrcl_detach(proxy);
     state->died++;
@@ -2612,29 +2625,62 @@ static int rrcl_may_go(rrcl_state *state)
     return may_go;
 }
 
+/* Is a wrapper dying? One that was closed has no proxy until the next step, but it can have a node. */
+static int rrcl_wrapper_is_dying(rrcl_state *state)
+{
+    uint32_t slot;
+    if (rrcl_for_dying(state, rrcl_has_wrapper, 1) > 0)
+        return 1;
+    for (slot = 1; slot < state->slot_count; slot++) {
+        const rrcl_slot *s = rrcl_slot_at(state, slot);
+        if (s->ob != NULL && s->proxy == NULL && rrcl_is_wrapper(s->ob) && rrcl_is_empty(state, slot))
+            return 1;
+    }
+    return 0;
+}
+
+/* Wrappers are dying, and perhaps others with them: weigh all. Returns how many have died before. */
+static size_t rrcl_sight_wrappers(rrcl_state *state)
+{
+    state->held = state->held_again = 0;
+    state->is_confirming = 1;
+    rrc_mirror_confirm_each(state->heap, rrcl_note_held, state);
+    state->is_confirming = 0;
+    return rrcl_for_dying(state, rrcl_sight_first, SIZE_MAX);
+}
+
+/* Let go of all that are dying. Returns how many wrappers there are. */
+static size_t rrcl_let_all_go(rrcl_state *state)
+{
+    size_t wrappers;
+    state->is_letting_go = 1;
+    wrappers = rrcl_for_dying(state, rrcl_let_go, SIZE_MAX);
+    state->is_letting_go = 0;
+    return wrappers;
+}
+
 /* Decide about all proxies that are dying. Returns whether wrappers have been let go of: then a whole step must
    follow. */
 static int rrcl_sight(rrcl_state *state)
 {
-    size_t sighted = state->sighted, count, wrappers = 0;
+    size_t sighted = state->sighted, died = state->died, wrappers = 0, again = 0;
     rrcl_read_clock(state);
+    state->held = 0;
     if (state->in_step || state->has_revived) {
-        count = rrcl_for_dying(state, rrcl_sight_again);
+        again = rrcl_for_dying(state, rrcl_sight_again, SIZE_MAX);
+    } else if (!rrcl_wrapper_is_dying(state)) {
+        rrcl_let_all_go(state);
     } else {
-        state->held = state->held_again = 0;
-        state->is_confirming = 1;
-        rrc_mirror_confirm_each(state->heap, rrcl_note_held, state);
-        state->is_confirming = 0;
-        count = rrcl_for_dying(state, rrcl_sight_first);
-        if (count > 0) {
-            state->is_letting_go = rrcl_may_go(state);
-            wrappers = rrcl_for_dying(state, state->is_letting_go ? rrcl_let_go : rrcl_sight_again);
-            wrappers *= (size_t)state->is_letting_go;
-            state->is_letting_go = 0;
-        }
+        again = rrcl_sight_wrappers(state);
+        if (again > 0 && rrcl_may_go(state))
+            wrappers = rrcl_let_all_go(state);
+        else if (again > 0)
+            rrcl_for_dying(state, rrcl_sight_again, SIZE_MAX);
     }
-    if (count > 0 || state->sighted > sighted || state->held > 0)
+    if (again > 0 || state->died > died || state->sighted > sighted || state->held > 0)
         state->deaths = RRCL_CYCLES_OF_A_DEATH;
+    state->must_confirm = state->sighted - sighted > state->used / 4
+                          || (state->must_confirm && state->died == died);
     state->has_revived = state->has_used = 0;
     rrcl_touch_held(state);
     return wrappers > 0;
@@ -3830,7 +3876,8 @@ static int rrcl_must_collect_wrappers(rrcl_state *state)
 
 /* Where deaths are not confirmed, wrappers go by collections at once only. So such a collection follows a cycle of
    Lua's. If it frees less than an eighth of the wrappers, more cycles pass before the next one: twice as many each
-   time. Raises. */
+   time. (Not while lua_close finalizes all. Lua 5.1 and LuaJIT would unload the module inside the collection, which would
+   return to code that is not there any more.) Raises. */
 static void rrcl_collect_wrappers(lua_State *L, rrcl_state *state)
 {
     size_t before = state->wrappers;
@@ -3887,32 +3934,44 @@ static void rrcl_tell_native(lua_State *L, rrcl_state *state)
    cycles do not even look at what is old.) So where many proxies are new, and memory has doubled since
    that was seen, some cycles are run one after the other, in portions; and again when as much is
    new as then was live, which Lua cannot know, as our tables have room for what was there before.
-   If they find next to nothing, as when a program builds something up, the next wait longer. */
+   If they find next to nothing, as when a program builds something up, the next wait longer.
+   Wrappers, and what dies with them, go only when two cycles have found them dead. So where these are many, the second
+   cycle follows at once. Else Lua would wait longer each time, as what waits is as much as it then takes for live. */
 static int rrcl_double_memory(const rrcl_state *state, int kbytes)
 {
     int live = kbytes - (int)((state->slot_count - state->used) * RRCL_BYTES_OF_A_SLOT >> 10);
     return kbytes + (live > RRCL_LEAST_KBYTES ? live : RRCL_LEAST_KBYTES);
 }
 
+static void rrcl_begin_extra(rrcl_state *state, int cycles, size_t made)
+{
+    state->extra = cycles;
+    state->extra_made = made;
+    state->extra_found = 0;
+}
+
 /* One of Lua's cycles has ended. */
 static void rrcl_count_cycle(rrcl_state *state)
 {
     int is_extra = state->extra > 0;
+    int was_useful = state->extra_found + state->died >= state->extra_made / 4;
     if (is_extra) {
         state->extra_found += state->died;
-        if (--state->extra == 0) {
-            state->is_full = 0;
-            int was_useful = state->extra_found >= state->extra_made / 4;
-            state->extra_patience = was_useful ? 0 : state->extra_patience < 32 ? state->extra_patience * 2 + 1 : 63;
-            state->extra_wait = state->extra_patience;
-            state->next_kbytes = was_useful ? 0 : INT_MAX;
-        }
-    } else if (state->next_kbytes == INT_MAX && state->made >= state->used / 8) {
+        state->is_full &= --state->extra > 0;
+    }
+    if (is_extra && state->extra == 0 && state->extra_made > 0) {
+        state->extra_patience = was_useful ? 0 : state->extra_patience < 32 ? state->extra_patience * 2 + 1 : 63;
+        state->extra_wait = state->extra_patience;
+        state->next_kbytes = was_useful ? 0 : INT_MAX;
+    } else if (state->next_kbytes == INT_MAX && (is_extra ? state->extra_made == 0 : state->made >= state->used / 8)) {
         if (state->died >= state->made / 4 || state->extra_wait == 0)
             state->next_kbytes = 0;
         else
             state->extra_wait--;
     }
+    if (state->must_confirm && state->extra == 0)
+        rrcl_begin_extra(state, 1, 0);
+    state->must_confirm = 0;
     state->is_started = 0;
     state->calls_pay = state->used >= RRCL_MANY_SLOTS && state->made >= state->used / 16;
     state->made = state->died = 0;
@@ -3947,9 +4006,7 @@ static void rrcl_pace(lua_State *L, rrcl_state *state)
         state->next_kbytes = rrcl_double_memory(state, kbytes);
     else if (kbytes >= state->next_kbytes) {
         state->next_kbytes = INT_MAX;
-        state->extra = RRCL_CYCLES;
-        state->extra_made = state->made;
-        state->extra_found = 0;
+        rrcl_begin_extra(state, RRCL_CYCLES, state->made);
     }
     if (state->extra > 0)
         rrcl_do_portion(L, state);
@@ -4063,17 +4120,26 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
         state->wants_step = rrcl_wants_step(state);
 }
 
+/* Does lua_close call this __gc? It finalizes all, but takes nothing out of slots, and nobody called it in this state.
+   (Where the answer is wrong, what can wait for the next cycle does.) */
+static int rrcl_may_be_closing(lua_State *L, rrcl_state *state)
+{
+    lua_Debug caller;
+    return !rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && !lua_getstack(L, 1, &caller);
+}
+
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
-    int is_first;
+    int is_first, is_closing;
     if (state == NULL)
         return 0;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
     is_first = *(const uint32_t *)lua_touserdata(L, 1) == state->cycle;
+    is_closing = rrcl_may_be_closing(L, state);
     if (is_first) {
         rrcl_end_cycle(L, state);
         units = RRCL_UNITS_OF_A_CYCLE;
@@ -4085,7 +4151,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_first)
+    if (state->hidden != NULL && is_first && !is_closing)
         rrcl_collect_wrappers(L, state);
     return 0;
 }
