@@ -772,7 +772,7 @@ static int rrcl_owners(lua_State *L, const rrcl_state *state, int index)
     return state->shard_count == 1 ? rrcl_place(RRCL_OWNERS, 0) : rrcl_owners_of_hash(state, rrcl_hash(L, index));
 }
 
-/* Whatever allocates in Lua can end the state, while it is closed: see rrcl_closer_gc. */
+/* Whatever allocates in Lua can end the state, while it is closed: see rrcl_end. */
 static void rrcl_need_open(lua_State *L, const rrcl_state *state)
 {
     if (state->hidden == NULL)
@@ -4278,22 +4278,27 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
 
 /* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer
    that collects (by collectgarbage, or by allocating much) runs all others inside; so this
-   can be called wherever something of C that a finalizer calls allocates in Lua. */
+   can be called wherever something of C that a finalizer calls allocates in Lua. There that finalizer ends with
+   an error, as the next thing that Lua does is to unload the module. */
+static int rrcl_end(lua_State *L, rrcl_closer *closer)
+{
+    lua_Debug caller;
+    if (closer == NULL || (closer->state == NULL && !closer->is_closed))
+        return 0;                           /* the state could not be opened */
+    rrcl_close_state(L, closer);
+    return lua_getstack(L, 1, &caller) ? luaL_error(L, "this Lua state is being closed") : 0;
+}
+
 static int rrcl_closer_gc(lua_State *L)
 {
-    rrcl_close_state(L, (rrcl_closer *)lua_touserdata(L, 1));
-    return 0;
+    return rrcl_end(L, (rrcl_closer *)lua_touserdata(L, 1));
 }
 
 #if LUA_VERSION_NUM == 501
 static int rrcl_guard_gc(lua_State *L)
 {
-    rrcl_closer *closer;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME);
-    closer = (rrcl_closer *)lua_touserdata(L, -1);
-    if (closer != NULL)
-        rrcl_close_state(L, closer);
-    return 0;
+    return rrcl_end(L, (rrcl_closer *)lua_touserdata(L, -1));
 }
 #endif
 
