@@ -78,13 +78,18 @@ looped() {
     mutated_modules "$1" "$2" || return
     noticed "$1" env LUA_CPATH="$folder/mutant/?.so" timeout 60 "$lua" bindings/lua/tests/loop.lua
 }
+# closes NAME SED_SCRIPT: a mistake that makes lua_close crash.
+closes() {
+    mutated_modules "$1" "$2" || return
+    noticed "$1" env LUA_CPATH="$folder/mutant/?.so" timeout 60 "$lua" bindings/lua/tests/closing.lua collect
+}
 case $lua in
 lua5.1 | luajit)
     known 'whole collections do not become rare' 's/= 2 \* state->next_wait + 1;/= 1;/' 'wrappers: whole collections'
     known 'many new wrappers wait' 's/ || state->wrappers > state->most_wrappers$/ || 0/' 'wrappers: whole collections'
     known 'few new wrappers wait' 's/^        || (is_idle .*/        || 0)/' 'wrappers: whole collections'
     known 'no whole collection follows a cycle' 's/^    if (state->hidden != NULL \&\& is_first \&\& !is_closing)/    if (0)/' 'wrappers: a cycle goes'
-    [ "$lua" = luajit ] || looped 'lua_close collects' 's/^    is_closing = .*/    is_closing = 0;/'
+    closes 'a module is unloaded under a finalizer' 's/^    return lua_getstack(L, 1, &caller) ? luaL_error.*/    (void)caller; return 0;/'
     finish
     ;;
 esac
