@@ -2375,8 +2375,8 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  * So what dies together goes together, or comes back:
  *
  *   1. A proxy that dies in one cycle with wrappers is let go of only when two cycles in a row have found it dead. The
- *      first time it is brought back, with all that it refers to. So finalizers of scripts that die with it find everything whole, and what they keep, or
- *      have C hold, lives on.
+ *      first time it is brought back, with all that it refers to. So finalizers of scripts that die with it find
+ *      everything whole, and what they keep, or have C hold, lives on.
  *   2. All that a cycle has found dead is weighed together (rrc_mirror_confirm_each), before any is let go of. A
  *      wrapper that others hold comes back, and is touched, so that it is rooted until a step has mirrored what holds
  *      it.
@@ -2642,7 +2642,7 @@ static int rrcl_wrapper_is_dying(rrcl_state *state)
 /* Wrappers are dying, and perhaps others with them: weigh all. Returns how many have died before. */
 static size_t rrcl_sight_wrappers(rrcl_state *state)
 {
-    state->held = state->held_again = 0;
+    state->held_again = 0;
     state->is_confirming = 1;
     rrc_mirror_confirm_each(state->heap, rrcl_note_held, state);
     state->is_confirming = 0;
@@ -4121,7 +4121,8 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 }
 
 /* Does lua_close call this __gc? It finalizes all, but takes nothing out of slots, and nobody called it in this state.
-   (Where the answer is wrong, what can wait for the next cycle does.) */
+   (Where the answer is wrong, what can wait for the next cycle does. The error of rrcl_end is not enough: a LuaJIT that
+   does not raise errors of finalizers goes on.) */
 static int rrcl_may_be_closing(lua_State *L, rrcl_state *state)
 {
     lua_Debug caller;

@@ -1,5 +1,5 @@
 -- What a finalizer does while lua_close finalizes all: closing.lua HOW. Then the state closes as usual.
--- In 5.1 and LuaJIT, a collection inside it runs all other finalizers, and so unloads the modules.
+-- Before 5.4.3, a collection inside it runs all other finalizers, and so unloads the modules.
 
 local rawrefcount, nodes = require "rawrefcount", require "nodes"
 local how = ...
