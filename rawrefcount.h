@@ -1874,7 +1874,7 @@ enum {
     RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
                                    list owns a reference to each object */
     RRCI_CLEARED,               /* garbage whose tp_clear has run, but whose count is not 0 yet */
-    RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked */
+    RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked (never in closed hosts) */
     RRCI_GC_LISTS
 };
 
@@ -2496,12 +2496,14 @@ static size_t rrci_count_tracked(const rrc_heap *heap)
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
    over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
-   takes half as much room in the queue as its link did.) A search notes one record for each link. */
-static size_t rrci_chunks_needed(size_t links, size_t tracked)
+   takes half as much room in the queue as its link did.) A search over both heaps notes one record for each link. */
+static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
     if (tracked > 0)
-        chunks += links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
+        chunks += tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
+    if (tracked > 0 && !RRCI_IS_CLOSED(heap))
+        chunks += links / RRC_CHUNK_LINKS;
     return chunks;
 }
 
@@ -2558,7 +2560,7 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 /* Reserve the chunks and directories for so many, and note for how many these are enough. */
 static RRCI_NOINLINE int rrci_reserve_more(rrc_heap *heap, size_t links, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(links, tracked);
+    size_t chunks = rrci_chunks_needed(heap, links, tracked);
     heap->room_for_links = heap->room_for_tracked = 0;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
@@ -3511,7 +3513,7 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
 static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
+    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
     int kind;
     enough += enough / 4;
     heap->room_for_links = heap->room_for_tracked = 0;
@@ -10875,9 +10877,9 @@ static void rrci_check_reserves(rrci_checker *checker)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
+    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
         || (heap->room_for_links > 0
-            && heap->chunk_count < rrci_chunks_needed(heap->room_for_links, heap->room_for_tracked)))
+            && heap->chunk_count < rrci_chunks_needed(heap, heap->room_for_links, heap->room_for_tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
         || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))

@@ -285,7 +285,7 @@ static void reserves_that_just_suffice(void)
             gc[k] = rrc_gc_new(heap, &Tracked);
             check_int(rrc_gc_track(heap, gc[k]), RRC_OK);
         }
-        LIMIT(heap->chunk_count, rrci_chunks_needed(links, tracked), "too few chunks");
+        LIMIT(heap->chunk_count, rrci_chunks_needed(heap, links, tracked), "too few chunks");
         if (links > 0)
             LIMIT(heap->directory.capacity, rrci_directory_needed(links, 0), "directories are too short");
         if (tracked > 0)

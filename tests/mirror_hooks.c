@@ -1693,7 +1693,7 @@ static void a_step_keeps_what_it_has_noted(void)
     check_int(rrc_get_stats(heap, &before), RRC_OK);
     check_int(rrc_mirror_step(heap), RRC_OK);
     check_int(rrc_get_stats(heap, &after), RRC_OK);
-    check(after.memory < before.memory / 2);            /* what is not needed any more is given back */
+    check(after.memory < before.memory);    /* what is not needed any more is given back, though the targets are noted */
     check(IS_WEAK(children[0]));
     check_int(rrc_check(heap), RRC_OK);
     rrc_gc_untrack(heap, ob);
