@@ -4313,7 +4313,8 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
 }
 
 /* Just before ob's link field is cleared and its bias is taken off. If p stood for ob, its edge node does
-   so now, under a new number, if it is to have one. */
+   so now, under a new number, if it is to have one. The node of a wrapper is mirrored anew, as the host may need a p to
+   learn of its death. */
 static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
 {
     rrci_clear_weak(heap, ob);
@@ -4322,6 +4323,8 @@ static void rrci_mirror_unlinking(rrc_heap *heap, rrc_object *ob)
         rrci_mirror_head *head = rrci_mirror_head_of(ob);
         head->is.number = (head->is.state & RRCI_NODE_WANTED) != 0 ? rrci_new_number(heap) : 0;
     }
+    if (rrci_is_wrapper(heap, ob) && rrc_mirror_node(heap, ob) != NULL)
+        rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
         if (!rrci_is_tracked(ob))

@@ -1117,6 +1117,26 @@ static void a_wrapper_that_nobody_touches_stays_rooted(void)
     m_close(w);
 }
 
+/* The host may need a p to learn of the death of its edge node. */
+static void a_wrapper_that_lost_its_link_is_mirrored_anew(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, q, r, n = given_ob(w, M_GC, &p), a = given_ob(w, M_GC | M_WRAPPER, &q), b = given_ob(w, M_GC, &r);
+
+    m_root(w, p, 1);
+    m_refer(w, n, 0, a);
+    m_refer(w, a, 0, b);
+    check_int(m_step(w), RRC_OK);
+    check_int(m_step(w), RRC_OK);
+    check_int(stats_of(w).mirrored, 2);
+    m_unlink(w, a);
+    check_int(m_step(w), RRC_OK);
+    check_int(stats_of(w).mirrored, 4);         /* n, too: what stands for a has changed */
+    check_int(m_step(w), RRC_OK);
+    check_int(stats_of(w).mirrored, 4);
+    m_close(w);
+}
+
 static m_world *confirming(int late)
 {
     vm_options options = { 0, late, 0, 0, 1, 0 };
@@ -1755,7 +1775,8 @@ UNIT_GROUP(closed_hosts,
     UNIT(what_goes_at_the_end_is_whole),
     UNIT(words_about_weak_objects),
     UNIT(what_is_found_early_counts_once), UNIT(each_pass_takes_units),
-    UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(the_dead_come_back),
+    UNIT(a_wrapper_that_nobody_touches_stays_rooted), UNIT(a_wrapper_that_lost_its_link_is_mirrored_anew),
+    UNIT(the_dead_come_back),
     UNIT(a_collection_at_once_frees_foreign_cycles), UNIT(a_collection_at_once_roots_what_lives),
     UNIT(a_suspect_is_linked_between_slices), UNIT(a_slice_that_looks_for_deaths_ends), UNIT(a_step_spares_unconfirmed_deaths),
     UNIT(the_held_are_named), UNIT(a_count_does_not_free_what_others_hold), UNIT(foreign_code_takes_what_waits),

@@ -1532,7 +1532,7 @@ static int rrcl_mirror_protected(lua_State *L)
     rrcl_mirroring *job = (rrcl_mirroring *)lua_touserdata(L, 1);
     rrcl_state *state = job->state;
     size_t i;
-    if (rrcl_is_confirmed(job->ob) && job->n > 0 && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
+    if (rrcl_is_confirmed(job->ob) && !state->is_ending && rrc_to_obj(state->heap, job->ob) == NULL)
         rrcl_give_proxy(L, state, job->ob);
     rrcl_need_node(L, state, job->ob, job->n);
     for (i = 0; i < job->n; i++)
@@ -2388,7 +2388,8 @@ static void rrcl_take_table(lua_State *L, rrcl_proxy *proxy)
  *   5. From the time when a proxy is brought back until its __gc has run, and has armed it again, ANCHORS has it.
  *      The __gc of a proxy that is in its slot does nothing else. (If Lua has no memory to call it, the next
  *      rrc_lua_collect arms the proxy.)
- *   6. A wrapper that owns something has a proxy, as only a __gc can tell of its death: rrcl_mirror makes one.
+ *   6. A wrapper with an edge node that can die has a proxy, as only a __gc can tell of its death: rrcl_mirror makes
+ *      one, also when the wrapper has lost another. (Until then it is strong.)
  *   7. Scripts can get what has been brought back, by a weak reference of foreign code, and move what it refers to. Then
  *      the next cycle may find dead for the second time what is reached from something that is dead for the first time,
  *      and comes back. So when a proxy is pushed that nobody held when it died, no earlier death counts any more.
@@ -2625,20 +2626,6 @@ static int rrcl_may_go(rrcl_state *state)
     return may_go;
 }
 
-/* Is a wrapper dying? One that was closed has no proxy until the next step, but it can have a node. */
-static int rrcl_wrapper_is_dying(rrcl_state *state)
-{
-    uint32_t slot;
-    if (rrcl_for_dying(state, rrcl_has_wrapper, 1) > 0)
-        return 1;
-    for (slot = 1; slot < state->slot_count; slot++) {
-        const rrcl_slot *s = rrcl_slot_at(state, slot);
-        if (s->ob != NULL && s->proxy == NULL && rrcl_is_wrapper(s->ob) && rrcl_is_empty(state, slot))
-            return 1;
-    }
-    return 0;
-}
-
 /* Wrappers are dying, and perhaps others with them: weigh all. Returns how many have died before. */
 static size_t rrcl_sight_wrappers(rrcl_state *state)
 {
@@ -2668,7 +2655,7 @@ static int rrcl_sight(rrcl_state *state)
     state->held = 0;
     if (state->in_step || state->has_revived) {
         again = rrcl_for_dying(state, rrcl_sight_again, SIZE_MAX);
-    } else if (!rrcl_wrapper_is_dying(state)) {
+    } else if (rrcl_for_dying(state, rrcl_has_wrapper, 1) == 0) {
         rrcl_let_all_go(state);
     } else {
         again = rrcl_sight_wrappers(state);

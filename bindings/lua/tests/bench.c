@@ -60,6 +60,15 @@ static void counts_checked(void)
     }
 }
 
+static void push_weak_table(void)
+{
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+}
+
 static void push_from_weak_table(void)          /* at 1: address -> proxy */
 {
     int i;
@@ -167,11 +176,28 @@ static void call(void)
             exit(1);
 }
 
+/* A binding by hand for the same library, whose objects are counted and have a type: a userdata has the address of its
+   object, a weak table finds the userdata again, and a callback is an object that owns a reference of luaL_ref. */
+typedef struct plain_callback {
+    long        count;
+    const void *type;
+    lua_State  *L;
+    int         ref;
+} plain_callback;
+
+typedef struct plain_object {
+    long            count;
+    const void     *type;
+    int             id;
+    plain_callback *callback;
+    char            rest[sizeof(node) - offsetof(node, field[1])];
+} plain_object;
+
 /* A script's loops: objects of a plain binding, whose __index is a function that looks for a method, and
    then for a getter. */
 static int plain_id(lua_State *state)
 {
-    lua_pushinteger(state, **(int **)luaL_checkudata(state, 1, "plain"));
+    lua_pushinteger(state, (*(plain_object **)luaL_checkudata(state, 1, "plain"))->id);
     return 1;
 }
 
@@ -220,29 +246,43 @@ static const luaL_Reg small_methods[] = { { "set", small_set }, { NULL, NULL } }
 static const rrc_lua_property small_properties[] = { { "id", small_id, NULL }, { NULL, NULL, NULL } };
 static const rrc_lua_class Small = { .type = &small_type, .methods = small_methods, .properties = small_properties };
 
-/* The library's objects without a binding's head: memory and a pointer in a userdata. */
 static int plain_gc(lua_State *state)
 {
-    free(*(void **)lua_touserdata(state, 1));
+    plain_object *object = *(plain_object **)lua_touserdata(state, 1);
+    plain_callback *callback = object->callback;
+    if (--object->count > 0)
+        return 0;
+    if (callback != NULL && --callback->count == 0) {
+        luaL_unref(callback->L, LUA_REGISTRYINDEX, callback->ref);
+        free(callback);
+    }
+    free(object);
     return 0;
 }
 
 static int plain_new(lua_State *state)
 {
-    int **place = (int **)lua_newuserdata(state, sizeof(int *));
-    *place = (int *)calloc(1, sizeof(node) - sizeof(rrc_object) + sizeof(int));
-    **place = (int)luaL_checkinteger(state, 1);
+    plain_object **place = (plain_object **)lua_newuserdata(state, sizeof(plain_object *));
+    *place = (plain_object *)calloc(1, sizeof(plain_object));
+    (*place)->count = 1;
+    (*place)->id = (int)luaL_checkinteger(state, 1);
     luaL_getmetatable(state, "plain");
     lua_setmetatable(state, -2);
+    lua_pushlightuserdata(state, *place);
+    lua_pushvalue(state, -2);
+    lua_rawset(state, lua_upvalueindex(1));
     return 1;
 }
 
-/* The callback goes to the registry, as it mostly does. */
 static int plain_set(lua_State *state)
 {
-    luaL_checkudata(state, 1, "plain");
-    lua_pushinteger(state, luaL_ref(state, LUA_REGISTRYINDEX));
-    return 1;
+    plain_object *object = *(plain_object **)luaL_checkudata(state, 1, "plain");
+    plain_callback *callback = (plain_callback *)calloc(1, sizeof(plain_callback));
+    callback->count = 1;
+    callback->L = state;
+    callback->ref = luaL_ref(state, LUA_REGISTRYINDEX);
+    object->callback = callback;
+    return 0;
 }
 
 static void open_plain(void)
@@ -259,7 +299,8 @@ static void open_plain(void)
     lua_pushcfunction(L, plain_gc);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
-    lua_pushcfunction(L, plain_new);
+    push_weak_table();
+    lua_pushcclosure(L, plain_new, 1);
     lua_setglobal(L, "plain_new");
     rrc_lua_register(L, &Small);
     lua_pop(L, 1);
@@ -310,6 +351,18 @@ static char script[300];
 
 static void run_script(void) { run(script); }
 
+static void open_state(void)
+{
+    L = luaL_newstate();
+    luaL_openlibs(L);
+    lua_pushcfunction(L, luaopen_nodes);
+    lua_call(L, 0, 1);
+    lua_setglobal(L, "nodes");
+    heap = rrc_lua_heap(L);
+    luaL_newmetatable(L, "plain");
+    lua_pop(L, 1);
+}
+
 /* The loop of a script, where NEW makes an object. */
 static void compare_scripts(const char *lua, const char *what, const char *text, int operations, const char *goal)
 {
@@ -337,24 +390,30 @@ static double bytes(void)
     return (double)mallinfo2().uordblks + (has_own ? lua_gc(L, LUA_GCCOUNT, 0) * 1024.0 : 0);
 }
 
-/* What is there for each object of a list, with what it has. */
+/* What is there for each object of a list, with what it has; in a state of its own, whose tables are small. */
+static double measure_memory(const char *maker, const char *text)
+{
+    lua_State *saved_L = L;
+    rrc_heap *saved_heap = heap;
+    double before, used;
+    open_state();
+    open_plain();
+    run("list = {} for i = 1, 50000 do list[i] = true end");
+    before = bytes();
+    sprintf(script, "local new = %s for i = 1, 50000 do %s list[i] = w end", maker, text);
+    run(script);
+    if (rrc_lua_step(L, heap) != RRC_OK)
+        exit(1);
+    used = (bytes() - before) / 50000;
+    lua_close(L);
+    L = saved_L;
+    heap = saved_heap;
+    return used;
+}
+
 static void compare_memory(const char *lua, const char *what, const char *text, const char *goal)
 {
-    static const char *const makers[] = { "small_new", "plain_new" };
-    double used[2], before;
-    int i;
-    for (i = 0; i < 2; i++) {
-        run("list = {} for i = 1, 50000 do list[i] = true end");
-        before = bytes();
-        sprintf(script, "local new = %s for i = 1, 50000 do %s list[i] = w end", makers[i], text);
-        run(script);
-        if (i == 0 && rrc_lua_step(L, heap) != RRC_OK)
-            exit(1);
-        used[i] = (bytes() - before) / 50000;
-        run("list = nil");
-        rrc_lua_collect(L, heap);
-    }
-    row(lua, what, used[0], used[1], goal);
+    row(lua, what, measure_memory("small_new", text), measure_memory("plain_new", text), goal);
 }
 #endif
 
@@ -387,27 +446,18 @@ int main(int argc, char **argv)
 {
     const char *lua = argc > 1 ? argv[1] : "lua";
     long links = argc > 2 ? atol(argv[2]) : 1000000;
-    L = luaL_newstate();
-    luaL_openlibs(L);
-    lua_pushcfunction(L, luaopen_nodes);
-    lua_call(L, 0, 1);
-    lua_setglobal(L, "nodes");
-    heap = rrc_lua_heap(L);
+    open_state();
     run("w = nodes.new(1)");
     lua_getglobal(L, "w");
     node_ob = rrc_lua_ref(L, heap, -1);
-    lua_newtable(L);
-    lua_newtable(L);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    push_weak_table();
     lua_pushlightuserdata(L, node_ob);
     lua_pushvalue(L, 1);
     lua_rawset(L, -3);
     lua_replace(L, 1);
     luaL_loadstring(L, "return 1");
     lua_newuserdata(L, sizeof(void *));
-    luaL_newmetatable(L, "plain");
+    luaL_getmetatable(L, "plain");
     lua_setmetatable(L, -2);
     lua_getglobal(L, "w");
     compare(lua, "incref and decref, with the check", counts_checked, counts_plain, OPERATIONS, "goal: + 0.5");

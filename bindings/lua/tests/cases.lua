@@ -1440,6 +1440,41 @@ confirming_case("wrappers: one without a proxy gets one", function()
   nodes.drop(1)
 end)
 
+-- Its node can die, and only a __gc can tell that: so the next step gives it a proxy again.
+confirming_slow_case("wrappers: one that was closed gets a proxy again", function()
+  local function make(w)
+    local n, x = new(1), new(3)
+    x.text = "kept"
+    w.note = x
+    n:set(1, w)
+    return n
+  end
+  for _, is_late in ipairs({ false, true }) do
+    for _, owns in ipairs({ false, true }) do
+      local w = new(2, "Wrapper")
+      if owns then w:set(1, function() return 7 end) end
+      local n = make(w)
+      if is_late then rawrefcount.step() end
+      w:close()
+      w = nil
+      overwrite()
+      for _ = 1, 3 do rawrefcount.step() end
+      assert(nodes.retake(2), "it has none")
+      n = nil
+      overwrite()
+      for _ = 1, 3 do collectgarbage() end
+      w = nodes.taken(1)
+      equal(w.note.text, "kept")
+      if owns then equal(w:get(1)(), 7) end
+      nodes.drop(1)
+      w = nil
+      overwrite()
+      rawrefcount.collect()
+      equal(nodes.live(), 0)
+    end
+  end
+end)
+
 -- Scripts move what a wrapper refers to, which has died with it, to another that dies for the first time (>>wrappers in
 -- rrc_lua.h, 7).
 confirming_slow_case("wrappers: a death counts no more when foreign code had it back", function()

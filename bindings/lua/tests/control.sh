@@ -99,7 +99,9 @@ known 'deaths count beside what scripts had back' 's/->sighted = state->has_used
     'wrappers: deaths do not count beside'
 known 'no step between two collections' '/^static void rrcl_collect(/,/^}/s/^        rrcl_step(state);/        ;/' \
     'wrappers: one collect()'
-known 'what dies without a wrapper waits' 's/(!rrcl_wrapper_is_dying(state))/(0)/' 'wrappers: what dies without'
+known 'what only has fields of scripts gets no proxy' 's/^    if (rrcl_is_confirmed(job->ob) \&\& /&job->n > 0 \&\& /' \
+    'wrappers: one that was closed'
+known 'what dies without a wrapper waits' 's/(rrcl_for_dying(state, rrcl_has_wrapper, 1) == 0)/(0)/' 'wrappers: what dies without'
 wrappers 'deaths of wrappers are not confirmed' 's/^    may_go = rrc_mirror_confirm(state->heap);/    may_go = 1;/
 s/^    if (state->held_again > 0)/    if (0)/
 s/^    s->is_held = .*/    ;/' sliced
