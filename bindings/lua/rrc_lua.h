@@ -530,6 +530,7 @@ typedef struct rrcl_state {
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
     int         caller_is_main;     /* it is the main thread, which lives as long as the state */
+    lua_State  *main;               /* that thread, if it has been the caller */
     rrcl_shard *shards;             /* the first slot, 0, stays empty */
     uint32_t    shard_count;
     uint32_t    era;                /* the number of the sentinel that is in its slot, or was last */
@@ -1010,6 +1011,8 @@ static void rrcl_use(rrcl_state *state, lua_State *L)
     lua_xmove(L, state->hidden, 1);
     rrcl_set(state, RRCL_VALUES, RRCL_CALLER_SLOT);
     state->caller = L;
+    if (state->caller_is_main)
+        state->main = L;
 }
 
 static lua_State *rrcl_caller(rrcl_state *state)
@@ -3725,7 +3728,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     return has_ended;
 }
 
-static void rrcl_push_sentinel(lua_State *L, const rrcl_state *state);
+static void rrcl_push_sentinel(lua_State *L, uint32_t cycle);
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
@@ -3742,7 +3745,7 @@ static int rrcl_collection_at_once(lua_State *L)
     state->must_root = state->wrappers > 0;
     if (state->has_error[RRCL_COLLECT_ERROR])
         rrcl_root_wrappers(state);
-    rrcl_push_sentinel(L, state);
+    rrcl_push_sentinel(L, state->cycle);
     lua_pop(L, 1);
     rrcl_full_collection(L);
     lua_gc(L, LUA_GCSTOP, 0);           /* it has started the collector, which rrc_lua_collect had stopped */
@@ -4026,7 +4029,8 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
 
 /* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
    the generational mode of 5.4: of a young collection), after the marking. There is one in each
-   cycle at least, which is in the sentinel's slot, and the first to run makes the next one. While there are steps, it
+   cycle at least, which is in the sentinel's slot, and the first to run makes the next one. (Between the marking
+   and its __gc, calls find the slot empty, and may make the next one before.) While there are steps, the first one
    also makes others, and so does each of these: all together do a step at the end of the cycle, in short calls. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
    made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
@@ -4034,19 +4038,24 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
    for the step. */
 static int rrcl_sentinel_gc(lua_State *L);
 
-/* Push a sentinel. The payload is the cycle in which it is made. */
-static void rrcl_push_sentinel(lua_State *L, const rrcl_state *state)
+/* Push a sentinel. The payload is the cycle that it ends. */
+static void rrcl_push_sentinel(lua_State *L, uint32_t cycle)
 {
-    *(uint32_t *)rrcl_new_userdata(L, sizeof(uint32_t)) = state->cycle;
+    *(uint32_t *)rrcl_new_userdata(L, sizeof(uint32_t)) = cycle;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
 }
 
-/* Their argument is the state. */
+typedef struct rrcl_sentinel_job {
+    rrcl_state *state;
+    uint32_t    cycle;
+} rrcl_sentinel_job;
+
 static int rrcl_new_sentinel(lua_State *L)
 {
-    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_push_sentinel(L, state);
+    const rrcl_sentinel_job *job = (const rrcl_sentinel_job *)lua_touserdata(L, 1);
+    rrcl_state *state = job->state;
+    rrcl_push_sentinel(L, job->cycle);
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
@@ -4066,7 +4075,7 @@ static int rrcl_more_sentinels(lua_State *L)
         most = RRCL_SENTINELS;
     while (state->sentinels < wanted && state->sentinels < most) {
         state->sentinels++;
-        rrcl_push_sentinel(L, state);
+        rrcl_push_sentinel(L, state->cycle);
         lua_pushnil(L);
         lua_replace(L, 2);
         lua_settop(L, 1);
@@ -4082,54 +4091,48 @@ static int rrcl_is_busy(const rrcl_state *state)
     return stats.mirror_cycles < RRCL_BUSY_CYCLES;
 }
 
-/* If there is none; one that is dying does not count. */
-static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
+/* Make one that ends this cycle, if there is none; one that is dying does not count. */
+static void rrcl_need_sentinel(lua_State *L, rrcl_state *state, uint32_t cycle)
 {
+    rrcl_sentinel_job job;
+    job.state = state;
+    job.cycle = cycle;
     if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT))
-        rrcl_try(L, rrcl_new_sentinel, state);      /* or some other time */
+        rrcl_try(L, rrcl_new_sentinel, &job);       /* or some other time */
 }
 
-/* One of Lua's cycles has ended. */
-static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
+/* One of Lua's cycles has ended: this one. (Lack of memory can have lost the sentinel of one before it.) */
+static void rrcl_end_cycle(lua_State *L, rrcl_state *state, uint32_t cycle)
 {
     rrc_stats stats;
-    state->cycle++;
+    state->cycle = cycle + 1;
     rrcl_count_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     state->sentinels = 0;
     state->has_missed = state->is_open;
-    rrcl_need_sentinel(L, state);
+    rrcl_need_sentinel(L, state, state->cycle);
     if (state->hidden != NULL && state->is_counted && state->cycle - state->counted_in > 1)
         rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the clock */
     if (state->hidden != NULL && !state->is_open)
         state->wants_step = rrcl_wants_step(state);
 }
 
-/* Does lua_close call this __gc? It finalizes all, but takes nothing out of slots, and nobody called it in this state.
-   (Where the answer is wrong, what can wait for the next cycle does. The error of rrcl_end is not enough: a LuaJIT that
-   does not raise errors of finalizers goes on.) */
-static int rrcl_may_be_closing(lua_State *L, rrcl_state *state)
-{
-    lua_Debug caller;
-    return !rrcl_is_empty(state, RRCL_SENTINEL_SLOT) && !lua_getstack(L, 1, &caller);
-}
-
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
+    uint32_t cycle = *(const uint32_t *)lua_touserdata(L, 1);
     size_t units = RRCL_UNITS_OF_A_SENTINEL;
-    int is_first, is_closing;
+    int is_first;
     if (state == NULL)
         return 0;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    is_first = *(const uint32_t *)lua_touserdata(L, 1) == state->cycle;
-    is_closing = rrcl_may_be_closing(L, state);
+    is_first = (int32_t)(cycle - state->cycle) >= 0;
     if (is_first) {
-        rrcl_end_cycle(L, state);
+        rrcl_end_cycle(L, state, cycle);
         units = RRCL_UNITS_OF_A_CYCLE;
     }
     if (state->hidden == NULL || state->in_step)
@@ -4139,7 +4142,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_first && !is_closing)
+    if (state->hidden != NULL && is_first)
         rrcl_collect_wrappers(L, state);
     return 0;
 }
@@ -4149,7 +4152,7 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
     int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
     if (looks)
-        rrcl_need_sentinel(L, state);   /* lack of memory can lose it */
+        rrcl_need_sentinel(L, state, state->cycle + 1);     /* that of state->cycle is dying, or was lost */
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
@@ -4197,8 +4200,9 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
 }
 
 /* Can a function of C be at work that knows the heap? Then it may not be freed altogether.
-   (From 5.4.4 on lua_gc refuses in finalizers, and no collection runs in them.) */
-static int rrcl_can_be_known(lua_State *L)
+   (From 5.4.4 on lua_gc refuses in finalizers, and no collection runs in them. A LuaJIT of 2026 runs finalizers in a
+   thread of its own: if nothing runs below this one there, the main thread tells.) */
+static int rrcl_can_be_known(lua_State *L, const rrcl_state *state)
 {
     lua_Debug frame;
     int level, is_main;
@@ -4206,12 +4210,14 @@ static int rrcl_can_be_known(lua_State *L)
         return 0;
     is_main = lua_pushthread(L);
     lua_pop(L, 1);
-    for (level = 1; is_main && lua_getstack(L, level, &frame); level++) {
+    if (!is_main)
+        return lua_getstack(L, 1, &frame) || state->main == NULL || lua_getstack(state->main, 0, &frame);
+    for (level = 1; lua_getstack(L, level, &frame); level++) {
         lua_getinfo(L, "S", &frame);
         if (frame.what[0] == 'C')
             return 1;
     }
-    return !is_main;
+    return 0;
 }
 
 /* Dissolve the links of all proxies. Returns whether there was one. */
@@ -4259,22 +4265,34 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
     closer->state = NULL;
     state->hidden = state->caller = NULL;
     state->is_closed = 1;
-    state->is_kept = rrcl_can_be_known(L);
+    state->is_kept = rrcl_can_be_known(L, state);
     rrcl_free_tables(state);
     rrcl_end_heap(state);                   /* the state goes with it, now or later */
 }
 
 /* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer
    that collects (by collectgarbage, or by allocating much) runs all others inside; so this
-   can be called wherever something of C that a finalizer calls allocates in Lua. There that finalizer ends with
-   an error, as the next thing that Lua does is to unload the module. */
+   can be called wherever something of C that a finalizer calls allocates in Lua. The next thing that Lua does is to
+   unload the module. So there that finalizer ends with an error, or, in 5.1 and LuaJIT, nothing is unloaded. (A LuaJIT
+   of 2026 does not raise the errors of finalizers.) */
 static int rrcl_end(lua_State *L, rrcl_closer *closer)
 {
     lua_Debug caller;
     if (closer == NULL || (closer->state == NULL && !closer->is_closed))
         return 0;                           /* the state could not be opened */
     rrcl_close_state(L, closer);
-    return lua_getstack(L, 1, &caller) ? luaL_error(L, "this Lua state is being closed") : 0;
+    if (!lua_getstack(L, 1, &caller))
+        return 0;
+#if LUA_VERSION_NUM == 501
+    luaL_getmetatable(L, "_LOADLIB");       /* of the libraries that `require` has loaded */
+    if (lua_istable(L, -1)) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, "__gc");
+    }
+    return 0;
+#else
+    return luaL_error(L, "this Lua state is being closed");
+#endif
 }
 
 static int rrcl_closer_gc(lua_State *L)

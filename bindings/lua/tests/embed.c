@@ -653,6 +653,24 @@ static void all_allocations_fail_from_one_on(void) { fail_each_allocation(busy, 
 static void an_allocation_fails_for_values(void) { fail_each_allocation(busy_classes, 0); }
 static void all_allocations_fail_for_values(void) { fail_each_allocation(busy_classes, 1); }
 
+/* Lua has found a sentinel dead, and calls its __gc later. The next one, which is made meanwhile, ends another cycle. */
+static void an_early_sentinel_ends_the_next_cycle(void)
+{
+    lua_State *L = open_state();
+    rrcl_state *state = (rrcl_state *)rrc_userdata(rrc_lua_heap(L));
+    uint32_t cycle;
+    lua_gc(L, LUA_GCSTOP, 0);
+    run(L, "nodes.new(1)");
+    cycle = state->cycle;
+    lua_pushnil(state->hidden);
+    rrcl_set(state, RRCL_VALUES, RRCL_SENTINEL_SLOT);
+    run(L, "for i = 1, 8 do nodes.new(i) end");
+    check_int(state->cycle == cycle, 1);
+    lua_gc(L, LUA_GCCOLLECT, 0);                /* calls the __gc of both */
+    check_int(state->cycle == cycle + 2, 1);
+    close_state(L);
+}
+
 /* To open the heap itself. */
 static void opening_fails(void)
 {
@@ -747,7 +765,8 @@ static void what_comes_back_has_no_old_edges(void)
 #endif
 
 UNIT_GROUP(embed, UNIT(several_states), UNIT(close_with_everything_alive), UNIT(objects_outlive_their_state),
-           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
+           UNIT(callbacks_without_a_caller), UNIT(errors_are_kept_for_raise), UNIT(full_stacks), UNIT(an_early_sentinel_ends_the_next_cycle),
+           UNIT(finalizers_run_at_the_end), UNIT(slots_use_what_is_owned),
            UNIT(an_allocation_fails), UNIT(all_allocations_fail_from_one_on), UNIT(an_allocation_fails_for_values),
            UNIT(all_allocations_fail_for_values), WITH_WRAPPERS UNIT(opening_fails));
 
