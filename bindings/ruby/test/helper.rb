@@ -44,6 +44,9 @@ module Helper
     @@last_id = (defined?(@@last_id) ? @@last_id : 0) + 1
   end
 
+  # For a program: wait for a Ractor, and get its value. (Ruby 4.0 calls this `value`, and earlier ones `take`.)
+  VALUE_OF = "def value_of(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take\n"
+
   # Run a program of its own; returns what it printed and its status. (After 100 s of processor time it is ended.)
   def in_a_new_ruby(program, *flags)
     command = [RbConfig.ruby, *flags, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-rrawrefcount", "-rnodes", "-e", program]

@@ -447,12 +447,12 @@ class TestCollector < Minitest::Test
 
   # The same if somebody switches our hooks off, or another Ractor collects.
   def test_collections_without_hooks
-    assert_runs "true true true\n", <<~RUBY, "-W0"
+    assert_runs "true true true\n", VALUE_OF + <<~RUBY, "-W0"
       nodes = Array.new(300) { |i| Nodes::Node.new(0, 1).tap { |n| n[0] = "v\#{i}" } }
       check = -> { nodes.each_with_index.all? { |n, i| n[0] == "v\#{i}" } && Rawrefcount.check }
       r = Ractor.new { Ractor.receive; 200_000.times { "garbage" * 2 }; 3.times { GC.start }; 1 }
       r.send(1)
-      r.take
+      value_of(r)
       print check.call, " "
       unhooked = Rawrefcount.stats[:unhooked_collections] > 0
       GC.start
@@ -464,10 +464,10 @@ class TestCollector < Minitest::Test
   # Ruby 3.1 turns all hooks of the collector off when it frees a Ractor: after a collection
   # that we did not hear of they are on again.
   def test_a_ractor_that_is_freed
-    assert_runs "true true true true\n", <<~RUBY, "-W0"
+    assert_runs "true true true true\n", VALUE_OF + <<~RUBY, "-W0"
       nodes = Array.new(300) { |i| Nodes::Node.new(0, 1).tap { |n| n[0] = "v\#{i}" } }
       5.times do |i|
-        Thread.new { Ractor.new { 1 }.take }.join
+        Thread.new { value_of(Ractor.new { 1 }) }.join
         sleep 0.01
         i.even? ? GC.compact : GC.start(immediate_sweep: false)
         Array.new(50_000) { Object.new }

@@ -125,12 +125,19 @@ void rrb_progress(void *userdata, const char *function, size_t done, size_t tota
 
 #pragma GCC visibility pop
 
-/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4. */
-#ifdef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4, the third by 4.0. */
+#if defined HAVE_RB_OBJSPACE_MARKED_OBJECT_P
 extern int rb_objspace_marked_object_p(VALUE obj);
 #define rrb_is_marked(p) rb_objspace_marked_object_p(p)
-#else
+#elif defined HAVE_RB_OBJ_GC_FLAGS
 extern size_t rb_obj_gc_flags(VALUE obj, ID *flags, size_t max);
+int rrb_is_marked(VALUE p);
+#else
+struct rb_gc_object_metadata_entry {
+    ID    name;
+    VALUE val;
+};
+extern struct rb_gc_object_metadata_entry *rb_gc_object_metadata(VALUE obj);    /* a name of 0 ends them */
 int rrb_is_marked(VALUE p);
 #endif
 extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);
