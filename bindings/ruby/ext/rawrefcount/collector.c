@@ -17,6 +17,7 @@
  * be marked while the mutator runs becomes gray by Ruby's own write barrier. */
 #include "internal.h"
 
+#include <ruby/ractor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -264,6 +265,8 @@ static void weigh_tracked(size_t tracked)
 void rrb_press(void)
 {
     ptrdiff_t bytes = rrb.unreported;
+    if (rrb.job_was_astray && RUBY_ATOMIC_EXCHANGE(rrb.job_was_astray, 0))
+        rrb_schedule();
     if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.closing || rb_during_gc())
         return;
     rrb.unreported = 0;
@@ -312,11 +315,23 @@ static void host_log(void *userdata, const rrc_log_item *item)
 
 /* ---- pending work ---- */
 
+static rb_ractor_local_key_t our_key;
+
+/* Only our Ractor can do pending work, at its next chance. But Ruby runs a postponed job in the Ractor that asks for it,
+   or in any other that looks for jobs, while ours goes on. */
+static int is_astray(void)
+{
+    if (rb_ractor_local_storage_ptr(our_key) == &rrb)
+        return 0;
+    RUBY_ATOMIC_SET(rrb.job_was_astray, 1);
+    return 1;
+}
+
 static void run_job(void *unused)
 {
     rrc_stats stats;
     (void)unused;
-    if (rrb.closing)
+    if (is_astray() || rrb.closing)
         return;
     if (rrb.guards > 0) {               /* inside user code: when that is done */
         rrb.job_was_early = 1;
@@ -336,7 +351,7 @@ static void run_job(void *unused)
 
 void rrb_schedule(void)
 {
-    if (rrb.closing)
+    if (is_astray() || rrb.closing)
         return;
 #ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
     rb_postponed_job_trigger(rrb.job);
@@ -732,6 +747,8 @@ void rrb_init_collector(void)
     if (rrb.job == POSTPONED_JOB_HANDLE_INVALID)
         rb_raise(rb_eRuntimeError, "rawrefcount: Ruby has no room for one more postponed job");
 #endif
+    our_key = rb_ractor_local_storage_ptr_newkey(NULL);
+    rb_ractor_local_storage_ptr_set(our_key, &rrb);
     rrb.finalizable_limit = 1000;
     rrb.tracked_limit = TRACKED_MIN;
     sym_major_by = ID2SYM(rb_intern("major_by"));

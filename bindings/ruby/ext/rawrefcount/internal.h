@@ -10,6 +10,7 @@
 #define RRC_RUBY_INTERNAL_H
 
 #include "rrc_ruby.h"
+#include <ruby/atomic.h>
 #include <ruby/debug.h>
 #include <ruby/version.h>
 
@@ -56,6 +57,7 @@ typedef struct rrb_state {
     int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
+    rb_atomic_t job_was_astray; /* ... or in another Ractor */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
     int major_ended;            /* a major collection has ended since the last job */
     int minor_started;          /* because of the limit; the next job decides what follows */
