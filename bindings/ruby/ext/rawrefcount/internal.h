@@ -113,6 +113,7 @@ void rrb_show_wrapper(rrc_object *ob);
 void rrb_show_root(void);
 
 /* exact.c */
+int rrb_has_other_ractors(void);        /* they change their objects while we look at all objects */
 void rrb_exact_collection(void);
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);

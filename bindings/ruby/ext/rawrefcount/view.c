@@ -106,6 +106,8 @@ static VALUE run(VALUE arg)
     rb_gc_disable();                    /* (another thread may have enabled it) */
     view.thread = rb_thread_current();
     view.fiber = rb_fiber_current();
+    if (rrb_has_other_ractors())
+        rb_raise(rb_eRuntimeError, "rawrefcount: there are other Ractors, which change their objects at the same time");
     order_names(list);
     rrb_show(1, ((opening *)arg)->with_bar && isatty(STDERR_FILENO));
     result = o->show(o->arg);
