@@ -57,7 +57,7 @@ MUTANTS = {
   "minors_do_not_keep_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& rrb.is_major && rrb_has_state((VALUE)p);", "wrappers"],
   "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],
   "exact_marking_visits_no_roots" => ["exact.c", "        rb_objspace_reachable_objects_from_root(visit_root, NULL);", "        (void)visit_root;", "cycles"],
-  "all_ractors_are_looked_at" => ["exact.c", "    if (!rrb_has_other_ractors() && grow()) {", "    if (grow()) {", "collector"],
+  "all_ractors_are_looked_at" => ["exact.c", "    if (!has_others && grow()) {", "    if (grow()) {", "collector"],
   "exact_collections_are_not_started" => ["collector.c", "        rrb_exact_collection();", "        (void)0;"],
   "collect_is_not_exact" => ["insight.c", "            rrb_exact_collection();", "            (void)0;"],
   "wrappers_are_held_as_values" => ["objects.c", "    ob = rrb_is_wrapper(value) ? object_of(value) : rrc_from_obj", "    ob = 0 ? NULL : rrc_from_obj"],
