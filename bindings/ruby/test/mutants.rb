@@ -34,7 +34,7 @@ MUTANTS = {
   "objects_without_wrappers_end_it" => ["objspace.c", "    for (i = 0; i < l.count; i++)", "    for (i = 0; i < 0; i++)", "objspace"],
   "all_objects_are_passed" => ["objspace.c", "#define MAX_PASSED 1000\n#define PLACES 2048 ", "#define MAX_PASSED 100000\n#define PLACES 262144 ", "objspace"],
   "jobs_are_not_scheduled" => ["collector.c", "    rb_postponed_job_register_one(0, run_job, NULL);\n#endif", "    (void)run_job;\n#endif"],
-  "jobs_run_in_any_ractor" => ["collector.c", "    if (is_astray() || rrb.closing)\n        return;\n    if (rrb.guards > 0)", "    if (rrb.closing)\n        return;\n    if (rrb.guards > 0)", "collector"],
+  "jobs_run_in_any_ractor" => ["collector.c", "    if (rb_ractor_local_storage_ptr(our_key) == &rrb)\n", "    if (1)\n", "collector"],
   "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;", "collector"],
   "user_code_is_not_guarded" => ["collector.c", "    if (rrb.is_closed) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
   "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;", "collector"],
