@@ -361,7 +361,7 @@ class TestWrappers < Minitest::Test
   end
 
   def test_other_ractors_are_refused
-    assert_runs "TypeError\nRactor::UnsafeError\n", VALUE_OF + <<~RUBY, "-W0"
+    assert_runs "TypeError\nRactor::UnsafeError\n", RACTORS + <<~RUBY, "-W0"
       node = Nodes::Node.new
       sent = Ractor.new { Ractor.receive }
       begin
