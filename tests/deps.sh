@@ -30,7 +30,7 @@ fi
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not a Debian or Ubuntu system. What the tests need:"
     echo "  GNU make, gcc and g++ (also for 32 bits), cmocka, pkg-config, Lua 5.1 to 5.4 and LuaJIT with"
-    echo "  their headers, GLib with its headers, CRuby 3.1 to 3.4 with its headers, rake and minitest, mruby 3.1 to 4.0"
+    echo "  their headers, GLib with its headers, CRuby 3.1 to 4.0 with its headers, rake and minitest, mruby 3.1 to 4.0"
     if [ "$which" = all ]; then
         echo "  clang with llvm-cov, tcc, musl-gcc, mingw-w64 and wine, qemu-user with C libraries for armhf and"
         echo "  s390x, lld, wasi-libc with clang's runtime for wasm32, and node, cppcheck, clang-tidy, valgrind,"

@@ -26,5 +26,5 @@ Gem::Specification.new do |s|
   s.extensions = ["ext/rawrefcount/extconf.rb"]
   s.extra_rdoc_files = s.files & %w[ri-README.md CHANGELOG.md ext/rawrefcount/insight.c ext/rawrefcount/objects.c]
   s.rdoc_options = ["--main", "ri-README.md"]
-  s.required_ruby_version = [">= 3.1", "< 3.5"]
+  s.required_ruby_version = [">= 3.1", "< 4.1"]
 end

@@ -44,6 +44,21 @@ module Helper
     @@last_id = (defined?(@@last_id) ? @@last_id : 0) + 1
   end
 
+  # For a program: start a Ractor, and wait until it runs; get the value of one. (Ruby 4.0 calls this `value`, and earlier
+  # ones `take`.)
+  RACTORS = <<~RUBY
+    def say_it_runs(fd) = IO.for_fd(fd, autoclose: false).syswrite("x")
+
+    def running_ractor(&block)
+      reader, writer = IO.pipe
+      ractor = Ractor.new(writer.fileno, &block)
+      reader.readpartial(1)
+      ractor
+    end
+
+    def value_of(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take
+  RUBY
+
   # Run a program of its own; returns what it printed and its status. (After 100 s of processor time it is ended.)
   def in_a_new_ruby(program, *flags)
     command = [RbConfig.ruby, *flags, *$LOAD_PATH.map { |dir| "-I#{dir}" }, "-rrawrefcount", "-rnodes", "-e", program]

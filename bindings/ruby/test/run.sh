@@ -91,7 +91,7 @@ debug)
     ;;
 rubies)
     # (The totals are those of all of them.)
-    for ruby in ${RUBIES:-ruby3.2}; do
+    for ruby in ${RUBIES:-ruby3.2 ruby4.0}; do
         command -v "$ruby" >/dev/null 2>&1 || continue
         "$ruby" -v
         BUILD=$TOP_BUILD/$(basename "$ruby") RUNS=${RUNS:-20} RUBY=$ruby sh "$0" all || true

@@ -32,13 +32,13 @@ class TestPackaging < Minitest::Test
   end
 
   def test_other_versions
-    assert_refuses(/needs CRuby 3.1 to 3.4; this is 4.0.1/, "RUBY_VERSION = '4.0.1'")
-    assert_refuses(/needs CRuby 3.1 to 3.4; this is 3.0.2/, "RUBY_VERSION = '3.0.2'")
+    assert_refuses(/needs CRuby 3.1 to 4.0; this is 4.1.0/, "RUBY_VERSION = '4.1.0'")
+    assert_refuses(/needs CRuby 3.1 to 4.0; this is 3.0.2/, "RUBY_VERSION = '3.0.2'")
   end
 
   def test_a_missing_function
-    assert_refuses(/has neither rb_objspace_marked_object_p nor rb_obj_gc_flags, without which/,
-                   "require 'mkmf'; def have_func(name, *) = !%w[rb_objspace_marked_object_p rb_obj_gc_flags].include?(name)")
+    assert_refuses(/has no function that tells which objects are marked, without which/,
+                   "require 'mkmf'; def have_func(name, *) = !name.match?(/marked_object_p|obj_gc_flags|object_metadata/)")
     assert_refuses(/has no rb_gc_location, without which/,
                    "require 'mkmf'; def have_func(name, *) = name != 'rb_gc_location'")
   end
@@ -49,6 +49,13 @@ class TestPackaging < Minitest::Test
     assert_equal "5\n", run_with($LOAD_PATH, "require 'nodes'; p Nodes::Node.new(5).id")
     assert_equal "cannot load such file -- rawrefcount\n",
                  run_with([], "begin; require '#{dir}/nodes'; rescue LoadError => e; puts e.message; end; GC.start", "--disable-gems")
+  end
+
+  # From 3.4 on, a process can have another collector.
+  def test_other_collectors
+    program = "GC.define_singleton_method(:config) { { implementation: 'mmtk' } }; " \
+              "begin; require 'nodes'; rescue LoadError => e; puts e.message; end; GC.start"
+    assert_equal "rawrefcount: needs Ruby's default collector; this is mmtk\n", run_with($LOAD_PATH, program)
   end
 
   def run_with(path, program, *flags)

@@ -82,6 +82,8 @@ class TestProcess < Minitest::Test
     "exit_in_a_dealloc" => "Rawrefcount.error_handler = ->(*) { }; Nodes.on_dealloc(->(_) { exit 5 }); " \
                            "$n = Nodes::Node.new(1, 0); $n.dispose",
     "stress" => "GC.stress = true; $n = Nodes::Node.new; $n[0] = proc { $n }",
+    "a_search_in_slices" => "$a = Array.new(1000) { Nodes::Node.new(0, 2).tap { |n| n[0] = proc { n } } }; " \
+                            "Rawrefcount.slice_units = 1; GC.start(full_mark: true, immediate_mark: false)",
     "a_thread_running" => "Thread.new { loop { Nodes::Node.new[0] = 'x' } }; sleep 0.1"
   }.freeze
 

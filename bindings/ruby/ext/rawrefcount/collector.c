@@ -17,6 +17,7 @@
  * be marked while the mutator runs becomes gray by Ruby's own write barrier. */
 #include "internal.h"
 
+#include <ruby/ractor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,18 +26,45 @@ rrb_state rrb;
 
 /* ---- hooks of the heap ---- */
 
-#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+#ifdef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+static void init_marked(void) { }
+static void forget_asked(void) { }
+#else
 static ID id_marked;
+static VALUE asked_last;
 
-/* (Its first call makes names: that must not be in a collection.) */
 int rrb_is_marked(VALUE p)
 {
+#ifdef HAVE_RB_OBJ_GC_FLAGS
     ID flag[16];
     size_t count = rb_obj_gc_flags(p, flag, 16);
     while (count > 0)
         if (flag[--count] == id_marked)
             return 1;
+#else
+    const struct rb_gc_object_metadata_entry *entry;
+    for (entry = rb_gc_object_metadata(p); entry->name != 0; entry++)
+        if (entry->name == id_marked)
+            return 1;
+#endif
     return 0;
+}
+
+/* Ruby 4.0 gives the object_id with the marks, and each fiber remembers the last object that was looked at for it.
+   When marking has ended, this must be one that lives. */
+static void forget_asked(void)
+{
+    rrb_is_marked(asked_last);
+}
+
+/* (The first call makes names: that must not be in a collection.) */
+static void init_marked(void)
+{
+    id_marked = rb_intern("marked");
+    asked_last = rb_str_new(NULL, 0);
+    rb_gc_register_mark_object(asked_last);
+    rb_obj_id(asked_last);
+    rrb_is_marked(asked_last);
 }
 #endif
 
@@ -237,6 +265,8 @@ static void weigh_tracked(size_t tracked)
 void rrb_press(void)
 {
     ptrdiff_t bytes = rrb.unreported;
+    if (rrb.job_was_astray && RUBY_ATOMIC_EXCHANGE(rrb.job_was_astray, 0))
+        rrb_schedule();
     if ((bytes < REPORT_STEP && bytes > -REPORT_STEP) || rrb.closing || rb_during_gc())
         return;
     rrb.unreported = 0;
@@ -285,11 +315,23 @@ static void host_log(void *userdata, const rrc_log_item *item)
 
 /* ---- pending work ---- */
 
+static rb_ractor_local_key_t our_key;
+
+/* Only our Ractor can do pending work, at its next chance. But Ruby runs a postponed job in the Ractor that asks for it,
+   or in any other that looks for jobs, while ours goes on. */
+static int is_astray(void)
+{
+    if (rb_ractor_local_storage_ptr(our_key) == &rrb)
+        return 0;
+    RUBY_ATOMIC_SET(rrb.job_was_astray, 1);
+    return 1;
+}
+
 static void run_job(void *unused)
 {
     rrc_stats stats;
     (void)unused;
-    if (rrb.closing)
+    if (is_astray() || rrb.closing)
         return;
     if (rrb.guards > 0) {               /* inside user code: when that is done */
         rrb.job_was_early = 1;
@@ -309,7 +351,7 @@ static void run_job(void *unused)
 
 void rrb_schedule(void)
 {
-    if (rrb.closing)
+    if (is_astray() || rrb.closing)
         return;
 #ifdef HAVE_RB_POSTPONED_JOB_PREREGISTER
     rb_postponed_job_trigger(rrb.job);
@@ -517,6 +559,7 @@ static void end_of_marking(void)
         rrc_major_collection_free(rrb.heap);
     else
         rrc_minor_collection_free(rrb.heap);
+    forget_asked();
     rrb.in_slices = 0;
     rrb.major_ended |= is_major;
     rrb.mode = RRB_IDLE;
@@ -622,9 +665,11 @@ void rrb_need_hooks(void)
 }
 
 /* Dissolve the links of all wrappers, and of no values: as if a collection had found that
-   Ruby refers to no wrapper any more. */
+   Ruby refers to no wrapper any more. (From 4.0 on, a marking may have begun that Ruby gives up at its end, and with
+   it a search in slices.) */
 static void release_wrappers(void)
 {
+    rrb_stop_slices();
     rrb.mode = RRB_ENDING;
     rrb.is_open = 1;
     rrc_major_collection_trace(rrb.heap);
@@ -635,9 +680,8 @@ static void release_wrappers(void)
 
 /* The end: what C does not hold is deallocated now. It is a finalizer of Ruby's, of the root:
    these run after every at_exit, when the other threads are gone, and the others run before it;
-   Ruby works as ever, and what Ruby objects own is still there. (It has finished its marking, and
-   collects no more.) So deallocs find their values, until no wrapper is left to be released (or
-   they go on making new ones). */
+   Ruby works as ever, and what Ruby objects own is still there. So deallocs find their values, until
+   no wrapper is left to be released (or they go on making new ones). */
 static VALUE at_end(RB_BLOCK_CALL_FUNC_ARGLIST(unused, unused_data))
 {
     rrc_stats stats;
@@ -678,11 +722,23 @@ static void need_last_object(void)
         rb_memerror();
 }
 
+/* From 3.4 on, Ruby can be started with another collector. It has other phases, and tells no marks. */
+static void need_default_collector(void)
+{
+    VALUE name;
+    if (!rb_respond_to(rb_mGC, rb_intern("config")))
+        return;
+    name = rb_hash_aref(rb_funcall(rb_mGC, rb_intern("config"), 0), ID2SYM(rb_intern("implementation")));
+    if (RB_TYPE_P(name, T_STRING) && strcmp(StringValueCStr(name), "default") != 0)
+        rb_raise(rb_eLoadError, "rawrefcount: needs Ruby's default collector; this is %" PRIsVALUE, name);
+}
+
 void rrb_init_collector(void)
 {
     rrc_desc desc = {
         .collect = host_collect, .realloc = host_realloc, .log = host_log, .demotes = 1, .incremental = 1,
     };
+    need_default_collector();
     rrb.heap = rrc_heap_new(&desc);
     if (rrb.heap == NULL)
         rb_memerror();
@@ -691,6 +747,8 @@ void rrb_init_collector(void)
     if (rrb.job == POSTPONED_JOB_HANDLE_INVALID)
         rb_raise(rb_eRuntimeError, "rawrefcount: Ruby has no room for one more postponed job");
 #endif
+    our_key = rb_ractor_local_storage_ptr_newkey(NULL);
+    rb_ractor_local_storage_ptr_set(our_key, &rrb);
     rrb.finalizable_limit = 1000;
     rrb.tracked_limit = TRACKED_MIN;
     sym_major_by = ID2SYM(rb_intern("major_by"));
@@ -698,10 +756,7 @@ void rrb_init_collector(void)
     sym_sweeping = ID2SYM(rb_intern("sweeping"));
     sym_marking = ID2SYM(rb_intern("marking"));
     sym_old_objects = ID2SYM(rb_intern("old_objects"));
-#ifndef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
-    id_marked = rb_intern("marked");
-    rrb_is_marked(rrb.module);
-#endif
+    init_marked();
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */
     rrb.tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_START
                                               | RUBY_INTERNAL_EVENT_GC_END_MARK | RUBY_INTERNAL_EVENT_GC_EXIT,

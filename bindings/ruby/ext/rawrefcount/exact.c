@@ -9,6 +9,7 @@
  * last time, or when Rawrefcount.collect is called. */
 #include "internal.h"
 
+#include <ruby/ractor.h>
 #include <stdlib.h>
 
 /* A set of objects, by open addressing, and those whose references are to be visited. */
@@ -114,15 +115,21 @@ static void forget_marks(void)
     memset(&marked, 0, sizeof marked);
 }
 
+int rrb_has_other_ractors(void)
+{
+    return NUM2LONG(rb_funcall(rb_cRactor, rb_intern("count"), 0)) > 1;
+}
+
 /* After Ruby's own: then no object is left that is dead but not swept, into which a stale
-   word on the stack could lead. */
+   word on the stack could lead. (While there are other Ractors, it is left out.) */
 void rrb_exact_collection(void)
 {
     rrc_stats stats;
     VALUE was_disabled;
+    int has_others = rrb_has_other_ractors();       /* (this call may do pending work) */
     rb_gc_start();
     was_disabled = rb_gc_disable();
-    if (grow()) {
+    if (!has_others && grow()) {
         rb_objspace_reachable_objects_from_root(visit_root, NULL);
         rrb.mode = RRB_EXACT;
         rrb.is_open = 1;

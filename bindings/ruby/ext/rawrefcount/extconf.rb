@@ -2,9 +2,9 @@
 
 # Each reason why the extension cannot be built is told in one sentence.
 abort "rawrefcount: needs CRuby; this is #{RUBY_ENGINE}." unless RUBY_ENGINE == "ruby"
-unless (Gem::Version.new("3.1")...Gem::Version.new("3.5.0.a")).cover?(Gem::Version.new(RUBY_VERSION))
-  abort "rawrefcount: needs CRuby 3.1 to 3.4; this is #{RUBY_VERSION}. " \
-        "(Later versions do not export a function that tells which objects are marked as these do.)"
+unless (Gem::Version.new("3.1")...Gem::Version.new("4.1.0.a")).cover?(Gem::Version.new(RUBY_VERSION))
+  abort "rawrefcount: needs CRuby 3.1 to 4.0; this is #{RUBY_VERSION}. " \
+        "(Another version may lack the functions that tell about its collections, or have others.)"
 end
 
 require "mkmf"
@@ -16,8 +16,9 @@ end
 abort "rawrefcount: rawrefcount.h is neither in #{__dir__} nor at the root of the project." unless root
 $INCFLAGS << " -I#{root}" unless root == __dir__
 
-have_func("rb_objspace_marked_object_p") || have_func("rb_obj_gc_flags") ||   # to 3.3; in 3.4
-  abort("rawrefcount: this Ruby (#{RUBY_DESCRIPTION}) has neither rb_objspace_marked_object_p nor rb_obj_gc_flags, " \
+# What tells which objects are marked: to 3.3; in 3.4; in 4.0.
+%w[rb_objspace_marked_object_p rb_obj_gc_flags rb_gc_object_metadata].any? { |function| have_func(function) } ||
+  abort("rawrefcount: this Ruby (#{RUBY_DESCRIPTION}) has no function that tells which objects are marked, " \
         "without which nothing can be told about its collections.")
 %w[rb_objspace_reachable_objects_from rb_objspace_reachable_objects_from_root
    rb_obj_memsize_of rb_gc_mark_movable rb_gc_location rb_tracepoint_new].each do |function|

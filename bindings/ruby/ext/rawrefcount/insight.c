@@ -82,6 +82,8 @@ static VALUE explain(VALUE arg)
  * @return [String] one line for each reference of the path
  *
  * @raise [ArgumentError] no C object belongs to it
+ *
+ * @raise [RuntimeError] there are other Ractors
  */
 static VALUE m_explain(VALUE self, VALUE value)
 {
@@ -130,6 +132,8 @@ static VALUE close_file(VALUE arg)
  * @param bar [Boolean] show how far it is, on stderr, if that is a terminal
  *
  * @return [nil]
+ *
+ * @raise [RuntimeError] there are other Ractors
  */
 static VALUE m_snapshot(int argc, VALUE *argv, VALUE self)
 {

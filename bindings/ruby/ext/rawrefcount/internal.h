@@ -10,6 +10,7 @@
 #define RRC_RUBY_INTERNAL_H
 
 #include "rrc_ruby.h"
+#include <ruby/atomic.h>
 #include <ruby/debug.h>
 #include <ruby/version.h>
 
@@ -56,6 +57,7 @@ typedef struct rrb_state {
     int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
     int guards;                 /* nested calls of user code */
     int job_was_early;          /* pending work could not be done inside user code */
+    rb_atomic_t job_was_astray; /* ... or in another Ractor */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
     int major_ended;            /* a major collection has ended since the last job */
     int minor_started;          /* because of the limit; the next job decides what follows */
@@ -111,6 +113,7 @@ void rrb_show_wrapper(rrc_object *ob);
 void rrb_show_root(void);
 
 /* exact.c */
+int rrb_has_other_ractors(void);        /* they change their objects while we look at all objects */
 void rrb_exact_collection(void);
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
@@ -125,12 +128,19 @@ void rrb_progress(void *userdata, const char *function, size_t done, size_t tota
 
 #pragma GCC visibility pop
 
-/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4. */
-#ifdef HAVE_RB_OBJSPACE_MARKED_OBJECT_P
+/* Exported by CRuby, but in no public header: the first by 3.1 to 3.3, the second by 3.4, the third by 4.0. */
+#if defined HAVE_RB_OBJSPACE_MARKED_OBJECT_P
 extern int rb_objspace_marked_object_p(VALUE obj);
 #define rrb_is_marked(p) rb_objspace_marked_object_p(p)
-#else
+#elif defined HAVE_RB_OBJ_GC_FLAGS
 extern size_t rb_obj_gc_flags(VALUE obj, ID *flags, size_t max);
+int rrb_is_marked(VALUE p);
+#else
+struct rb_gc_object_metadata_entry {
+    ID    name;
+    VALUE val;
+};
+extern struct rb_gc_object_metadata_entry *rb_gc_object_metadata(VALUE obj);    /* a name of 0 ends them */
 int rrb_is_marked(VALUE p);
 #endif
 extern void rb_objspace_reachable_objects_from(VALUE obj, void (*visit)(VALUE, void *), void *data);

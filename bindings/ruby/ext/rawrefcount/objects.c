@@ -120,12 +120,36 @@ VALUE rrc_ruby_define_class(VALUE outer, const rrc_ruby_class *spec)
 
 /* ---- wrappers ---- */
 
+#if RUBY_API_VERSION_CODE >= 40000
+static int stop_at_variable(ID id, VALUE value, st_data_t found)
+{
+    (void)id;
+    (void)value;
+    *(int *)found = 1;
+    return ST_STOP;
+}
+#endif
+
+/* (From 4.0 on, an object of Ruby's own has the variables, and the object_id. An object_id alone is no state. rb_ivar_count
+   gives 0 if that object keeps them in a hash.) */
+static int has_variables(VALUE wrapper)
+{
+#if RUBY_API_VERSION_CODE >= 40000
+    int found = 0;
+    if (RTYPEDDATA(wrapper)->fields_obj != 0)
+        rb_ivar_foreach(wrapper, stop_at_variable, (st_data_t)&found);
+    return found;
+#else
+    return RB_FL_ANY_RAW(wrapper, RUBY_FL_EXIVAR);
+#endif
+}
+
 /* Would a new wrapper of the same object be another one? It would have no instance variables, would not be
    frozen, and would have the class of the object's type: no subclass, and no singleton class. */
 int rrb_has_state(VALUE wrapper)
 {
     const rrc_object *ob = RTYPEDDATA_DATA(wrapper);
-    return RB_FL_ANY_RAW(wrapper, RUBY_FL_EXIVAR | RUBY_FL_FREEZE)
+    return has_variables(wrapper) || RB_FL_ANY_RAW(wrapper, RUBY_FL_FREEZE)
         || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);
 }
 

@@ -94,11 +94,18 @@ static void order_names(VALUE list)
     }
 }
 
+static void need_one_ractor(void)
+{
+    if (rrb_has_other_ractors())
+        rb_raise(rb_eRuntimeError, "rawrefcount: there are other Ractors, which change their objects at the same time");
+}
+
 static VALUE run(VALUE arg)
 {
     opening *o = (opening *)arg;
     VALUE result;
     VALUE frames, list;                 /* (on the stack, so that they live) */
+    need_one_ractor();
     view.frames = frames = rb_ary_new();
     view.list = list = rb_ary_tmp_new(1000);
     rb_debug_inspector_open(list_frames, (void *)frames);
@@ -106,6 +113,7 @@ static VALUE run(VALUE arg)
     rb_gc_disable();                    /* (another thread may have enabled it) */
     view.thread = rb_thread_current();
     view.fiber = rb_fiber_current();
+    need_one_ractor();                  /* (other threads ran, and may have started one) */
     order_names(list);
     rrb_show(1, ((opening *)arg)->with_bar && isatty(STDERR_FILENO));
     result = o->show(o->arg);
