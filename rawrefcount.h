@@ -772,8 +772,8 @@ typedef struct rrc_desc {
        its p refer to the node. If targets is NULL, forget ob's edge node and its
        anchor, and make the node refer to nothing, because other objects may still refer to it. This
        must allocate nothing, and its result is ignored.
-       rrc_mirror_step calls this hook for objects that have changed. It is also called when an
-       object with a node is untracked or freed. It may allocate in the host, and so collect and
+       rrc_mirror_step calls this hook for objects that have changed, and for wrappers that have lost
+       their link. It is also called when an object with a node is untracked or freed. It may allocate in the host, and so collect and
        run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
        tracked, nothing stands for that target any more: leave it out.) A result other than 0
        reports failure. The node then refers to its former targets, or to some of them. */

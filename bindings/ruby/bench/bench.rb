@@ -76,6 +76,12 @@ MEASURES = {
     values = Array.new(n) { Object.new }
     settle
     without_gc { { hold: Nodes.bench_register(values) } }.update(minor: minor, major: major)
+  },
+  # The same, in a counted object.
+  counted: lambda { |n|
+    values = Array.new(n) { Object.new }
+    settle
+    without_gc { { hold: Nodes.bench_register_counted(values) } }
   }
 }.freeze
 
@@ -145,18 +151,18 @@ ROWS = [
 ].freeze
 
 def show(n, figures)
-  puts format("\n%-36s %11s %8s  %-6s %9s %16s %9s", "#{n} of them", "rawrefcount", "goal", "", "WeakMap",
-              "register_address", "T_DATA")
+  puts format("\n%-36s %11s %8s  %-6s %9s %16s %9s %9s", "#{n} of them", "rawrefcount", "goal", "", "WeakMap",
+              "register_address", "counted", "T_DATA")
   ROWS.each do |title, way, what|
     ours = figures[way][what]
     alike = figures[way == :wrappers ? :data : :base]
     goal = what == :minor ? alike[:minor] * MINOR_GOAL : GOALS.dig(n, what)
     # Values can be held in other ways; wrapped objects are plain data objects elsewhere.
-    others = way == :values ? %i[weak_map address] : [nil, nil, :data]
-    cells = [ours, goal, *others.map { |other| figures[other][what] if other }, nil, nil, nil].first(5)
+    others = way == :values ? %i[weak_map address counted] : [nil, nil, nil, :data]
+    cells = [ours, goal, *others.map { |other| figures[other][what] if other }, nil].first(6)
     texts = cells.map { |f| f && format(what == :minor ? "%.3f" : "%.1f", f) }
     verdict = goal && (ours <= goal ? "" : "missed")
-    puts format("%-36s %11s %8s  %-6s %9s %16s %9s", title, *texts.first(2), verdict, *texts.drop(2)).rstrip
+    puts format("%-36s %11s %8s  %-6s %9s %16s %9s %9s", title, *texts.first(2), verdict, *texts.drop(2)).rstrip
   end
   puts format("without any of it: a minor collection %.3f ms, a major one %.1f ms", *figures[:base].values_at(:minor, :major))
 end
