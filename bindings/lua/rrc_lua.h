@@ -4270,29 +4270,44 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
     rrcl_end_heap(state);                   /* the state goes with it, now or later */
 }
 
+/* From now on Lua unloads no module. It has those that `require` has loaded in the registry: in userdata with the metatable
+   _LOADLIB (5.1, LuaJIT), or in a list whose __gc unloads them. */
+static void rrcl_keep_modules(lua_State *L)
+{
+    luaL_getmetatable(L, "_LOADLIB");
+    if (lua_istable(L, -1)) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pop(L, 1);
+    for (lua_pushnil(L); lua_next(L, LUA_REGISTRYINDEX); lua_pop(L, 1)) {
+        int is_list = 0;
+        if (lua_istable(L, -1)) {
+            lua_rawgeti(L, -1, 1);
+            is_list = lua_islightuserdata(L, -1);
+            lua_pop(L, 1);
+        }
+        if (is_list && luaL_getmetafield(L, -1, "__gc")) {
+            lua_pushnil(L);
+            lua_setmetatable(L, -3);
+            lua_pop(L, 1);
+        }
+    }
+}
+
 /* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer
    that collects (by collectgarbage, or by allocating much) runs all others inside; so this
-   can be called wherever something of C that a finalizer calls allocates in Lua. The next thing that Lua does is to
-   unload the module. So there that finalizer ends with an error, or, in 5.1 and LuaJIT, nothing is unloaded. (A LuaJIT
-   of 2026 does not raise the errors of finalizers.) */
+   can be called wherever something of C that a finalizer calls allocates in Lua. There the next thing that Lua does is to
+   unload the module, to which it goes back then. */
 static int rrcl_end(lua_State *L, rrcl_closer *closer)
 {
     lua_Debug caller;
     if (closer == NULL || (closer->state == NULL && !closer->is_closed))
         return 0;                           /* the state could not be opened */
     rrcl_close_state(L, closer);
-    if (!lua_getstack(L, 1, &caller))
-        return 0;
-#if LUA_VERSION_NUM == 501
-    luaL_getmetatable(L, "_LOADLIB");       /* of the libraries that `require` has loaded */
-    if (lua_istable(L, -1)) {
-        lua_pushnil(L);
-        lua_setfield(L, -2, "__gc");
-    }
+    if (lua_getstack(L, 1, &caller))
+        rrcl_keep_modules(L);
     return 0;
-#else
-    return luaL_error(L, "this Lua state is being closed");
-#endif
 }
 
 static int rrcl_closer_gc(lua_State *L)

@@ -85,14 +85,14 @@ static VALUE explain(VALUE arg)
  *
  * @raise [RuntimeError] there are other Ractors
  */
-static VALUE m_explain(VALUE self, VALUE value)
+static VALUE m_explain(VALUE self, VALUE object)
 {
-    question q = { value, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
+    question q = { object, NULL, { NULL, 0, 0, 0 }, NULL, 0, RRC_OK };
     (void)self;
     rrb_need_open();
-    rrb_with_view(value, 0, 0, explain, (VALUE)&q);
+    rrb_with_view(object, 0, 0, explain, (VALUE)&q);
     if (q.ob == NULL)
-        rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(value));
+        rb_raise(rb_eArgError, "no C object belongs to this %s", rb_obj_classname(object));
     return finish_text(&q.text, q.code);
 }
 

@@ -3,6 +3,8 @@
 module Rawrefcount
   # By which names do Ruby's objects refer to others? Rawrefcount.explain and Rawrefcount.snapshot ask for those
   # that only Ruby code can tell. Instance variables, elements and members need none of this.
+  #
+  # @private
   module Names # :nodoc:
     CONSTANTS = Module.instance_method(:constants)
     AUTOLOAD = Module.instance_method(:autoload?)
