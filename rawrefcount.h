@@ -773,8 +773,8 @@ typedef struct rrc_desc {
        anchor, and make the node refer to nothing, because other objects may still refer to it. This
        must allocate nothing, and its result is ignored.
        rrc_mirror_step calls this hook for objects that have changed, and for wrappers that have lost
-       their link. It is also called when an object with a node is untracked or freed. It may allocate in the host, and so collect and
-       run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
+       their link. It is also called when an object with a node is untracked or freed. It may
+       allocate in the host, and so collect and run finalizers. It must return to its caller. (If such a finalizer unlinks a target that is not
        tracked, nothing stands for that target any more: leave it out.) A result other than 0
        reports failure. The node then refers to its former targets, or to some of them. */
     int (*mirror)(void *userdata, rrc_object *ob, rrc_object *const *targets, size_t n);
@@ -6322,6 +6322,7 @@ static rrc_object *rrci_ask_about_all(rrc_heap *heap)
     rrc_object *reached = NULL;
     size_t i;
     int kind;
+    RRC_ASSERT(!RRCI_IS_CLOSED(heap) && "I5: no records are reserved for this");
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             const rrci_link *link = rrci_at(&heap->list[kind], i);

@@ -4200,8 +4200,8 @@ static void rrcl_disarm(lua_State *L, rrcl_state *state)
 }
 
 /* Can a function of C be at work that knows the heap? Then it may not be freed altogether.
-   (From 5.4.4 on lua_gc refuses in finalizers, and no collection runs in them. A LuaJIT of 2026 runs finalizers in a
-   thread of its own: if nothing runs below this one there, the main thread tells.) */
+   (From 5.4.4 on lua_gc refuses in finalizers, and no collection runs in them. LuaJIT runs finalizers in a thread of its
+   own from the end of 2025 on: if nothing runs below this one there, the main thread tells.) */
 static int rrcl_can_be_known(lua_State *L, const rrcl_state *state)
 {
     lua_Debug frame;
@@ -4270,8 +4270,8 @@ static void rrcl_close_state(lua_State *L, rrcl_closer *closer)
     rrcl_end_heap(state);                   /* the state goes with it, now or later */
 }
 
-/* From now on Lua unloads no module. It has those that `require` has loaded in the registry: in userdata with the metatable
-   _LOADLIB (5.1, LuaJIT), or in a list whose __gc unloads them. */
+/* From now on Lua unloads no module. It has those that `require` has loaded in the registry: in userdata with the
+   metatable _LOADLIB (5.1, LuaJIT), or in a list whose __gc unloads them. */
 static void rrcl_keep_modules(lua_State *L)
 {
     luaL_getmetatable(L, "_LOADLIB");
@@ -4295,10 +4295,9 @@ static void rrcl_keep_modules(lua_State *L)
     }
 }
 
-/* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer
-   that collects (by collectgarbage, or by allocating much) runs all others inside; so this
-   can be called wherever something of C that a finalizer calls allocates in Lua. There the next thing that Lua does is to
-   unload the module, to which it goes back then. */
+/* lua_close: what has a __gc and was made later has been finalized. Until 5.4.3 a finalizer that collects (by
+   collectgarbage, or by allocating much) runs all others inside. So this can be called wherever something of C that a
+   finalizer calls allocates in Lua. Next Lua would unload the module to which it returns later. */
 static int rrcl_end(lua_State *L, rrcl_closer *closer)
 {
     lua_Debug caller;

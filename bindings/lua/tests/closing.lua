@@ -1,5 +1,5 @@
 -- What a finalizer does while lua_close finalizes all: closing.lua HOW. Then the state closes as usual.
--- Before 5.4.3, a collection inside it runs all other finalizers, and so unloads the modules.
+-- Until 5.4.3, a collection inside it runs all other finalizers. That would unload the modules.
 
 local rawrefcount, nodes = require "rawrefcount", require "nodes"
 local how = ...
