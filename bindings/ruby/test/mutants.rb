@@ -18,6 +18,8 @@ MUTANTS = {
   "ages_are_mixed_up" => ["collector.c", "& RUBY_FL_PROMOTED) == RUBY_FL_PROMOTED;   ", "& RUBY_FL_PROMOTED) != 0;"],
   "nothing_is_demoted" => ["collector.c", ", .demotes = 1,", ","],
   "unhooked_collections_keep_nothing" => ["collector.c", "        keep_all();\n        return;", "        return;"],
+  "marks_of_the_root_by_others_do_not_count" => ["collector.c", "    rrb.root_was_marked = rrb.is_major;\n    if (!rrb.in_hooked_gc) {\n        keep_all();\n        return;\n    }\n",
+                                                 "    if (!rrb.in_hooked_gc) {\n        keep_all();\n        return;\n    }\n    rrb.root_was_marked = rrb.is_major;\n", "collector"],
   "links_do_not_move" => ["collector.c", "        return (rrc_gcref)rb_gc_location(p);", "        return ref;"],
   "slices_need_no_promise" => ["collector.c", "    return rrb.was_promised && rrb.promises_missing == 0;", "    return 1;", "collector"],
   "later_extensions_need_no_promise" => ["collector.c", "    return rrb.was_promised && rrb.promises_missing == 0;", "    return rrb.was_promised;", "collector"],

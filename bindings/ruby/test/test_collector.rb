@@ -489,6 +489,53 @@ class TestCollector < Minitest::Test
     RUBY
   end
 
+  # Two Ractors do one marking by turns, a slice each. Much is marked after our root, so that one of them may have seen
+  # the root, and the other one the end.
+  MARKINGS_BY_TURNS = RACTORS + <<~RUBY
+    reader, writer = IO.pipe
+    r = running_ractor do |fd|
+      say_it_runs(fd)
+      fd = Ractor.receive
+      while (n = Ractor.receive) > 0
+        n.times { Array.new(20) { "garbage" * 3 } if GC.latest_gc_info(:state) == :marking }
+        say_it_runs(fd)
+      end
+    end
+    r.send(writer.fileno)
+    hold = -> { Nodes.hold(0, Nodes::Node.new(0, 1).tap { |n| n[0] = Array.new(30) { |i| Array.new(2000) { [i.to_s] } } }) }
+    Thread.new(&hold).join
+    native = Nodes::Node.new(0, 0)
+    random = Random.new(1)
+    turns = [0, 0]
+    lost = 60.times.sum do
+      5.times do
+        [1 << 28, 0].each { |bytes| native.claim(bytes) }
+        20_000.times { GC.latest_gc_info(:state) == :marking ? break : Array.new(20) { "garbage" * 3 } }
+      end
+      made = []
+      while GC.latest_gc_info(:state) == :marking && made.size < 500
+        turns[turn = random.rand(2)] += 1
+        if turn == 0
+          r.send(1 + random.rand(30))
+          reader.readpartial(1)
+        else
+          random.rand(30).times { Array.new(20) { "garbage" * 3 } }
+          made << Nodes::Node.new(0, 1).tap { |n| n[0] = [made.size] }
+        end
+      end
+      made.each_with_index.count { |n, i| n[0] != [i] }
+    end
+    r.send(0)
+    value_of(r)
+    puts [lost, turns.min > 30, Nodes.held(0)[0].all? { |a| a.size == 2000 }, Rawrefcount.check].join(" ")
+  RUBY
+
+  def test_markings_by_turns
+    [nil, 1, 7, 60].each do |units|
+      assert_runs "0 true true true\n", "Rawrefcount.slice_units = #{units || 0}\n" + MARKINGS_BY_TURNS, "-W0", whole: ("1" unless units)
+    end
+  end
+
   # While there are other Ractors, nobody can look at all objects: cycles with finalizers stay until these have ended.
   def test_looks_at_all_objects_beside_a_ractor
     assert_runs "there are other Ractors, 0, true\n", RACTORS + <<~RUBY, "-W0"

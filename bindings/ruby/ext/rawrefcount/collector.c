@@ -486,8 +486,10 @@ static int is_asked_by_others(void)
     return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;
 }
 
+/* (Another Ractor may do a part of an incremental marking: then one of the root's two marks is in its slices.) */
 static void root_mark(void *unused)
 {
+    int is_first;
     (void)unused;
     if (rrb.closing)
         return;
@@ -496,14 +498,14 @@ static void root_mark(void *unused)
             rrb_show_root();
         return;
     }
+    is_first = collection_is_major() && !rrb.root_was_marked;
+    rrb.root_was_marked = rrb.is_major;
     if (!rrb.in_hooked_gc) {
         keep_all();
         return;
     }
-    if (collection_is_major() && rrb.is_incremental && !rrb.root_was_marked) {
-        rrb.root_was_marked = 1;
+    if (is_first && rrb.is_incremental)
         return;
-    }
     rrb.mode = RRB_TRACING;
     rrb.is_open = 1;
     if (rrb.is_major)
