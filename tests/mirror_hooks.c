@@ -1033,6 +1033,40 @@ static void untracked_children(void)
     }
 }
 
+/* One of them leaves its p in the middle of a step, and gets another now or after it. The next step weighs it as if it were new. */
+static void an_untracked_child_changes_its_p_between_slices(void)
+{
+    int units;
+
+    for (units = 1; units < 60; units++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *child = new_thing(h, &Tracked);
+
+        unit_context("%d: ", units);
+        rrc_gc_untrack(h->heap, child);
+        link_to(h, child, 1);
+        give(owner, 0, child);
+        rrc_mirror_work(h->heap, (size_t)units);
+        rrc_incref(h->heap, child);
+        check_int(rrc_unlink(h->heap, child), RRC_OK);
+        if (units % 2 == 0)
+            check_int(rrc_mirror_step(h->heap), RRC_OK);
+        link_to(h, child, 1);
+        if (units % 3 == 0)
+            check_int(rrc_mirror_step(h->heap), RRC_OK);
+        rrc_decref(h->heap, child);
+        check_int(rrc_mirror_step(h->heap), RRC_OK);
+        check(IS_WEAK(child));
+        check_int(edge_nodes(h), 1);
+        rrc_incref(h->heap, child);
+        check_int(rrc_mirror_step(h->heap), RRC_OK);
+        check(!IS_WEAK(child));
+        rrc_decref(h->heap, child);
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
 /* What an edge node stood for is rooted by its p from now on. */
 static void a_weak_object_gets_a_p(void)
 {
@@ -3480,7 +3514,7 @@ UNIT_GROUP(mirror_hook_calls,
     UNIT(what_owns_nothing_has_no_node),
     UNIT(nodes_of_what_owns_nothing_any_more),
     UNIT(tracked_anew),
-    UNIT(untracked_children),
+    UNIT(untracked_children), UNIT(an_untracked_child_changes_its_p_between_slices),
     UNIT(a_weak_object_gets_a_p),
     UNIT(a_p_that_dies_without_a_bias), UNIT(what_the_host_alone_holds_stays_weak),
     UNIT(a_view_of_another_p_and_a_failed_step),
