@@ -489,6 +489,38 @@ class TestCollector < Minitest::Test
     RUBY
   end
 
+  # While there are no links we hear of no collection. C gets a value while Ruby marks in slices, and may have marked our
+  # root. (What a Ractor has for itself is marked after that.)
+  def test_the_first_value_comes_in_a_marking
+    assert_runs "0 0 true\n", <<~RUBY
+      Ractor.current[:ballast] = Array.new(300_000) { [Object.new] }
+      marking = -> { GC.latest_gc_info(:state) == :marking }
+      work = -> { Array.new(20) { "garbage" * 3 } }
+      begin_marking = lambda do
+        20.times do
+          String.new(capacity: 1 << 28).clear
+          20_000.times { marking.call ? return : work.call }
+        end
+      end
+      lost = hooks = rounds = 0
+      60.times do |i|
+        Nodes.release(0)
+        Rawrefcount.collect
+        hooks += 1 if Rawrefcount.stats[:hooks]
+        begin_marking.call
+        (i % 20).times { work.call if marking.call }
+        next unless marking.call
+
+        rounds += 1
+        Thread.new { Nodes.hold(0, Nodes::Node.new(0, 1).tap { |n| n[0] = "value" }) }.join
+        work.call while marking.call
+        lost += 1 if Nodes.held(0)[0].nil?
+        break if rounds == 10
+      end
+      puts [lost, hooks, rounds >= 3].join(" ")
+    RUBY
+  end
+
   # Two Ractors do one marking by turns, a slice each. Much is marked after our root, so that one of them may have seen
   # the root, and the other one the end.
   MARKINGS_BY_TURNS = RACTORS + <<~RUBY

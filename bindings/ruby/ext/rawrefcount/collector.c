@@ -486,7 +486,8 @@ static int is_asked_by_others(void)
     return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;
 }
 
-/* (Another Ractor may do a part of an incremental marking: then one of the root's two marks is in its slices.) */
+/* (We may not hear of a part of an incremental marking: another Ractor does it, or our hooks were off. One of the
+   root's two marks can be in that part.) */
 static void root_mark(void *unused)
 {
     int is_first;
