@@ -48,7 +48,7 @@ typedef struct rrb_state {
     int is_open;                /* a trace function was called, its free function not yet */
     int is_major;
     int is_incremental;         /* Ruby marks in slices: the root is marked once more, at the end */
-    int root_was_marked;        /* ... it was marked for the first time */
+    int root_was_marked;        /* this major collection has marked the root, in whichever Ractor */
     int reports;                /* wrappers report even before the trace function is called */
     int in_slices;              /* rrc_major_collection_start was called; its free function was not yet */
     int unsettled;              /* a collection went by without us: ages are not up to date */
