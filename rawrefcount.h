@@ -223,12 +223,16 @@
  *           the host clears its weak references to what is not marked
  *           rrc_major_collection_work(h, max)   -> trace(p), propagate() for what finalizers need and garbage
  *                                                  owns, with slices of its marking, until less than max is done
+ *           the host looks at its roots once more
  *           rrc_major_collection_keep(h)        what is left of that
  *           rrc_major_collection_sweep(h, max)  -> survivor(p), until less than max is done
  *           the host sweeps; only now may memory of dead p's be used again
  *
  * The mutator and minor collections may run between any two of these calls, except that nothing runs between
- * the last look at the roots and the trace call. A p that is made meanwhile counts as marked.
+ * the last look at the roots and the trace call. A p that is made meanwhile counts as marked. Until
+ * rrc_major_collection_keep has returned, marking goes on: the host's write barrier stays on, and the host looks at
+ * its roots once more just before that call. (rrc_to_obj of an ob that lives may give a p that is kept for garbage.
+ * What the program reads there may not be marked yet.)
  *
  * In a collection with rrc_major_collection_trace_early, an object whose finalizer has not run yet
  * counts as held, because the header learns too late whether it must keep all that the object
@@ -583,9 +587,9 @@ struct rrc_type {
        for each reference that its own foreign object has to the other's. Its tp_clear must drop those references, as
        the foreign library cannot break cycles. A foreign object has one wrapper at a time, from the call that gives
        the wrapper its reference to the beginning of the wrapper's tp_dealloc. See >>outside.
-       The header calls this slot where it calls tp_traverse, and for linked objects even if they are not tracked. It
-       does so several times in a collection, so the slot should be O(1). It must not change anything, or call
-       anything of the header. NULL: self is no wrapper. */
+       The header calls this slot where it calls tp_traverse, and where it sets garbage aside; for linked objects even
+       if they are not tracked. It does so several times in a collection, so the slot should be O(1). It must not
+       change anything, or call anything of the header. NULL: self is no wrapper. */
     intptr_t (*tp_outside)(rrc_heap *heap, rrc_object *self);
 };
 
@@ -905,7 +909,8 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    holds are dissolved likewise, with a call of `parted` for each.
    The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
-   link whose dealloc a limit of rrc_run_pending put off.)
+   link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits keeps the
+   reference of the header: it is never deallocated.)
    A mirrored heap first gives up an open step, and roots the p's of its P links, by `anchor`. It calls no other hook
    for mirroring, not even for an edge node that has died, and an O link keeps no p.
    A part of the heap lives on until the last object of rrc_new and rrc_gc_new is freed. Until then
@@ -1045,8 +1050,8 @@ RRC_API int rrc_major_collection_trace(rrc_heap *heap);
 
 /* Let each link follow its p, or dissolve it; set garbage aside.
    [same major collection, marking done, new addresses known, nothing freed or
-   moved yet | frees only | calls survivor, is_young, tp_free of light obs |
-   O(links)] */
+   moved yet | frees only | calls survivor, is_young, tp_outside, tp_free of light
+   obs | O(links)] */
 RRC_API int rrc_major_collection_free(rrc_heap *heap);
 
 /* Keep what garbage owns, so that its slots can use it. This call is optional, between the two calls above. First
@@ -1092,7 +1097,8 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    After rrc_major_collection_trace_early it does everything in one call, and returns 0. If proxies can have state, the
    trace call has noted the links whose p was not marked then, and only about these survivor is asked again. `demotes`
    is left to the next minor collection.
-   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_free of light obs | O(max)] */
+   [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs |
+   O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
 
 /* ---- pending work ---- */
@@ -4433,6 +4439,7 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     if (!RRCI_IS_MIRRORED(heap))
         RRC_REFCNT(ob) &= INTPTR_MAX;
     RRC_REFCNT(ob) += !has_reference;
+    heap->batch = 0;                    /* (a slot of one of its objects may have run this slice) */
     rrci_gc_move(heap, RRCI_WAITING, ob);
 }
 
@@ -6776,22 +6783,31 @@ static void rrci_pronounce(rrc_heap *heap)
     heap->white ^= RRCI_GC_COLOR;
 }
 
-/* Of the objects of RRCI_WAITING from heap->cursor to heap->last, bring those to the end that only their links
-   hold. They are deallocated first, before anything that they own is cleared. */
-static void rrci_bring_owners_last(rrc_heap *heap, size_t max)
+/* Can the reference that RRCI_WAITING has to ob be dropped at once? ob has no other one (but for a link), no
+   weak references to be cleared, and no finalizer to be run. (If other references to its foreign object are left, its
+   tp_clear must break foreign cycles.) */
+static int rrci_goes_first(rrc_heap *heap, rrc_object *ob)
+{
+    return rrc_refcnt(ob) == 1 && (rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) == 0
+        && rrci_outside(heap, ob) == 0;
+}
+
+/* Of the objects of RRCI_WAITING from *cursor to *last, bring those to the end that go first: they are
+   deallocated before anything that they own is cleared. */
+static void rrci_bring_owners_last(rrc_heap *heap, size_t *cursor, size_t *last, size_t max)
 {
     rrci_list *list = &heap->gc[RRCI_WAITING];
-    while (heap->cursor < heap->last && max-- > 0) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor), *other = *rrci_ob_at(list, heap->last - 1);
+    while (*cursor < *last && max-- > 0) {
+        rrc_object *ob = *rrci_ob_at(list, *cursor), *other = *rrci_ob_at(list, *last - 1);
         if (rrci_is_hole(other)) {
-            heap->last--;
-        } else if (rrci_is_hole(ob) || rrc_refcnt(ob) != 1) {
-            heap->cursor++;
+            --*last;
+        } else if (rrci_is_hole(ob) || !rrci_goes_first(heap, ob)) {
+            ++*cursor;
         } else {
-            heap->last--;
-            rrci_gc_fill(list, RRCI_WAITING, heap->cursor, heap->last);
-            *rrci_ob_at(list, heap->last) = ob;
-            rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, heap->last);
+            --*last;
+            rrci_gc_fill(list, RRCI_WAITING, *cursor, *last);
+            *rrci_ob_at(list, *last) = ob;
+            rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, *last);
         }
     }
 }
@@ -6846,9 +6862,8 @@ static void rrci_set_all_aside(rrc_heap *heap, int keeps)
     if (keeps && heap->gc[RRCI_WAITING].count > first) {
         if (heap->rest == RRCI_MUTATOR)
             heap->rest = RRCI_PARTING;
-        heap->cursor = first;
         heap->last = heap->gc[RRCI_WAITING].count;
-        rrci_bring_owners_last(heap, SIZE_MAX);
+        rrci_bring_owners_last(heap, &first, &heap->last, SIZE_MAX);
     }
 }
 
@@ -7035,7 +7050,8 @@ static void rrci_free_with_cycles(rrc_heap *heap, int keeps, int by_notes, const
  *
  * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
  * has a pointer to without a reference. If C takes a reference to such an object, the object is treated like
- * waiting garbage that C gets hold of: see rrc_run_pending. So the rest needs no barrier:
+ * waiting garbage that C gets hold of: see rrc_run_pending. So the rest needs no barrier of ours. (The host needs its
+ * own until 8 is done: see >>protocol.)
  *
  *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
  *   9. Garbage moves to RRCI_WAITING. rrc_run_pending does not deal with garbage until the collection has ended.
@@ -7330,6 +7346,8 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
 #ifdef RRC_DEBUG
     rrci_find_missing_report(&search);
 #endif
+    if (heap->to_demote)                /* young links of dead p's are dissolved before any minor collection sees them */
+        rrci_demote(heap);
     heap->not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
@@ -7486,7 +7504,7 @@ static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
             if (heap->last > heap->gc[RRCI_WAITING].count)
                 heap->last = heap->gc[RRCI_WAITING].count;
             before = heap->last - heap->cursor;
-            rrci_bring_owners_last(heap, max - done);
+            rrci_bring_owners_last(heap, &heap->cursor, &heap->last, max - done);
             done += before - (heap->last - heap->cursor);
             if (heap->cursor >= heap->last)
                 rrci_begin_links(heap, RRCI_RELINKING, RRCI_P_OLD);
@@ -8054,13 +8072,10 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object has only its list's reference (and a link), no weak references to be cleared and no
-   finalizer to be run, drop that reference. Otherwise return 0. (If other references to its foreign object are left,
-   its tp_clear must break foreign cycles.) */
+/* If the waiting object goes first, drop the reference of its list. Otherwise return 0. */
 static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrci_references(heap, ob) != 1 || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) != 0)
+    if (!rrci_goes_first(heap, ob))
         return 0;
     rrci_gc_move_to_cleared(heap, ob);
     rrci_drop(heap, ob);
@@ -8188,7 +8203,11 @@ static int rrci_do_garbage(rrc_heap *heap)
     if (heap->batch == 0)
         return 1;
     if ((flags & RRCI_GC_WEAKREFS) != 0) {
+        size_t first, last;
         rrci_call_batch(heap, 1);
+        last = list->count;
+        first = last - heap->batch;
+        rrci_bring_owners_last(heap, &first, &last, SIZE_MAX);
         return 1;
     }
     if ((flags & RRCI_GC_KEPT) != 0) {

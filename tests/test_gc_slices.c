@@ -958,6 +958,123 @@ static void owners_come_first_in_slices(void)
     }
 }
 
+/* What only its link holds is deallocated before anything that it owns is cleared, also if other owners have weak
+   references or finalizers: owners and what they own, of three types each, in each order in the table. */
+static void owners_come_first_among_weak_ones(void)
+{
+    static const rrc_type *const types[] = { &Knot, &KnotWeak, &KnotFinal, &KnotFull };
+    enum { PARTS = 4, ORDERS = 256, TYPES = 256, CASES = ORDERS * TYPES };
+    int number, sliced;
+
+    for (sliced = 0; sliced < 2; sliced++)
+        for (number = 0; number < CASES; number++) {
+            rrc_object *part[PARTS] = { NULL };
+            int i, order = number % ORDERS, kinds = number / ORDERS, taken = 0;
+            host *h;
+            size_t p;
+
+            for (i = 0; i < PARTS; i++)
+                taken |= 1 << (order >> 2 * i & 3);
+            if (taken != 15)
+                continue;
+            unit_context("types %d, order %d, sliced %d", kinds, order, sliced);
+            h = open_simple();
+            for (i = 0; i < PARTS; i++)             /* two owners, and what they own */
+                part[order >> 2 * i & 3] = knot_new(h, types[kinds >> 2 * (order >> 2 * i & 3) & 3], 0);
+            for (i = 0; i < 2; i++) {
+                KNOT(part[i])->tag = i + 1;
+                KNOT(part[i + 2])->tag = i + 3;
+                p = host_new(h, HOST_OLD);
+                ob_link(h, P, p, part[i], FULL);
+                host_note_link(h, p);
+                knot_tie(h, part[i], 0, part[i + 2]);
+                knot_tie(h, part[i + 2], 0, part[i + 2]);
+            }
+            for (i = 0; i < PARTS; i++)
+                rrc_decref(h->heap, part[i]);
+            for (i = 0; i < 3; i++) {
+                if (sliced) {
+                    host_start(h);
+                    all_is_swept(h);
+                } else {
+                    h->options.keeps = 1;
+                    knot_collect(h);
+                }
+            }
+            check_int(h->deallocs, PARTS);
+            for (i = 1; i <= 2; i++) {
+                char owner[3] = { 'd', (char)('0' + i), 0 }, owned[3] = { 'c', (char)('2' + i), 0 };
+                const char *d = strstr(h->events, owner), *c = strstr(h->events, owned);
+
+                if (c != NULL && d > c)
+                    unit_fail(__FILE__, __LINE__, "order: %s", h->events);
+            }
+            h->events[0] = '\0';
+            host_close(h);
+        }
+}
+
+static rrc_object *found_meanwhile;
+static int when_to_collect, ends_at_once;
+
+/* In the dealloc of the first object that goes: a collection in slices finds more garbage, and C gets hold of some. */
+static void collect_in_slices(host *h, rrc_object *ob)
+{
+    rrc_object *ring[3];
+
+    (void)ob;
+    if (--when_to_collect != 0)
+        return;
+    knot_ring(h, &KnotFull, 3, ring);
+    host_start(h);
+    if (ends_at_once) {
+        h->sweeps = 1;
+        host_major(h);
+        h->sweeps = 0;
+    } else {
+        host_pronounce(h);
+        rrc_major_collection_sweep(h->heap, 5);
+    }
+    found_meanwhile = ring[1];
+    rrc_incref(h->heap, found_meanwhile);
+}
+
+/* A batch of garbage is being cleared when more is set aside. That is neither cleared with it, nor finalized. */
+static void garbage_is_set_aside_above_a_batch(void)
+{
+    int when;
+
+    for (ends_at_once = 0; ends_at_once < 2; ends_at_once++)
+        for (when = 1; when <= MANY; when += 30) {
+            host *h = open_simple();
+            int i;
+            rrc_object *ring[MANY];
+
+            unit_context("at dealloc %d, ends %d", when, ends_at_once);
+            knot_ring(h, &Knot, MANY, ring);
+            for (i = 0; i < MANY; i++)
+                KNOT(ring[i])->tag = 0;
+            h->on_dealloc = collect_in_slices;
+            when_to_collect = when;
+            host_start(h);
+            all_is_swept(h);
+            check_events(h, "");
+            if (h->slices != 0)
+                all_is_swept(h);
+            check_int(rrc_check(h->heap), RRC_OK);
+            check_int(rrc_refcnt(found_meanwhile), 2);
+            rrc_decref(h->heap, found_meanwhile);
+            check_events(h, "");
+            for (i = 0; i < 2; i++) {
+                host_start(h);
+                all_is_swept(h);
+            }
+            check_int(h->deallocs, MANY + 3);
+            h->events[0] = '\0';
+            host_close(h);
+        }
+}
+
 /* A snapshot host is told of each p that the mutator gets. */
 static void snapshots_keep_what_is_read(void)
 {
@@ -1317,6 +1434,73 @@ static void disabling_forgets_reports(void)
 
 /* ---- new addresses ---- */
 
+/* A collection that ends early leaves the demotion to the next minor one. If that comes in the sweep of the next
+   collection, no link of a dead p becomes young, which that sweep would not pass. */
+typedef struct aging { int marked, is_young, copied; } aging;
+static int is_minor;
+
+static void trace_aging(void *userdata, rrc_gcref p)
+{
+    (void)userdata;
+    *(is_minor ? &((aging *)p)->copied : &((aging *)p)->marked) = 1;
+}
+
+static rrc_gcref aging_survivor(void *userdata, rrc_gcref p)
+{
+    const aging *a = (const aging *)p;
+
+    (void)userdata;
+    return is_minor ? (a->is_young && !a->copied ? NULL : p) : a->marked ? p : NULL;
+}
+
+static int aging_is_young(void *userdata, rrc_gcref p) { (void)userdata; return ((aging *)p)->is_young; }
+
+static void demoted_in_a_sweep(void)
+{
+    aging dead = { 0, 0, 0 }, other = { 1, 1, 0 };
+    rrc_desc desc;
+    rrc_heap *heap;
+    rrc_object *ob, *young;
+
+    if (HOST_MACROS)
+        return;                         /* the hooks are those of host.h */
+    memset(&desc, 0, sizeof desc);
+    desc.trace = trace_aging;
+    desc.survivor = aging_survivor;
+    desc.is_young = aging_is_young;
+    desc.incremental = desc.demotes = desc.reports_marks = 1;
+    heap = rrc_heap_new(&desc);
+    check(heap != NULL);
+    young = rrc_new(heap, &Plain);      /* so that there is room for young links */
+    check_int(rrc_link(heap, &other, young, RRC_P), RRC_OK);
+    ob = rrc_gc_new(heap, &KnotTable);
+    check_int(rrc_gc_track(heap, ob), RRC_OK);
+    check_int(rrc_link(heap, &dead, ob, RRC_P), RRC_OK);
+    rrc_incref(heap, ob);
+    KNOT(ob)->ref[0] = ob;
+    check_int(rrc_major_collection_start(heap), RRC_OK);
+    check_int(rrc_major_collection_trace_early(heap), RRC_OK);
+    dead.is_young = 1;
+    check_int(rrc_major_collection_sweep(heap, 0), 0);
+    dead.marked = 0;
+    rrc_decref(heap, ob);               /* garbage */
+    check_int(rrc_major_collection_start(heap), RRC_OK);
+    check_int(rrc_major_collection_trace(heap), RRC_OK);
+    check_int(rrc_major_collection_keep(heap), RRC_OK);
+    check_int(dead.marked, 0);
+    is_minor = 1;
+    check_int(rrc_minor_collection_trace(heap), RRC_OK);
+    check_int(rrc_minor_collection_free(heap), RRC_OK);
+    is_minor = 0;
+    while (rrc_major_collection_sweep(heap, 1) >= 1)
+        ;
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(rrc_check(heap), RRC_OK);
+    rrc_run_pending(heap, 0);
+    rrc_decref(heap, young);
+    check_int(rrc_heap_free(heap), 0);
+}
+
 static size_t cells[2];
 static rrc_gcref moved_to;
 
@@ -1371,9 +1555,10 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(what_is_kept_gets_a_view), UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
            UNIT(a_hidden_p_is_not_replaced), UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
            UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
-           UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices), UNIT(slices_in_hooks),
+           UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices),
+           UNIT(garbage_is_set_aside_above_a_batch), UNIT(owners_come_first_among_weak_ones), UNIT(slices_in_hooks),
            UNIT(members_are_not_looked_at), UNIT(slices_in_a_walk), UNIT(a_pause_in_a_walk), UNIT(a_walk_reserves),
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
-           UNIT(moves_are_ignored_in_slices));
+           UNIT(demoted_in_a_sweep), UNIT(moves_are_ignored_in_slices));

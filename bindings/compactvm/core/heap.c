@@ -258,6 +258,8 @@ static void mark(cvm_heap *h)
         begin(h);
     if (h->marking == 1)
         decide(h);
+    else
+        visit_roots(h);     /* C may have given the program a proxy that is kept, and the program has read its fields */
     cvm_heap_propagate(h, SIZE_MAX);
     rrc_major_collection_keep(h->vm->rrc);      /* what garbage owns stays for its deallocators */
     cvm_heap_propagate(h, SIZE_MAX);
