@@ -126,11 +126,9 @@ void rrb_exact_collection(void)
 {
     rrc_stats stats;
     VALUE was_disabled;
-    int has_others;
+    int has_others = rrb_has_other_ractors();       /* (this call may do pending work) */
     rb_gc_start();
     was_disabled = rb_gc_disable();
-    has_others = rrb_has_other_ractors();           /* (finalizers of Ruby's and other threads ran, and may do so here) */
-    rb_gc_disable();
     if (!has_others && grow()) {
         rb_objspace_reachable_objects_from_root(visit_root, NULL);
         rrb.mode = RRB_EXACT;
