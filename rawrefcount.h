@@ -2971,6 +2971,13 @@ static int rrci_is_marking(const rrc_heap *heap)
     return heap->rest == RRCI_STARTED || (heap->rest == RRCI_WEIGHING && heap->stage <= RRCI_DRAINING);
 }
 
+/* Is the mutator running, while the host still has to mark each p that C gets hold of? After the verdict it reads the
+   fields of a p that is kept for garbage. */
+static int rrci_host_goes_on_marking(const rrc_heap *heap)
+{
+    return heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->keeping != 0);
+}
+
 /* Take an object out of its list. The batch remains at the end of RRCI_WAITING. The caller sets its place. */
 static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
@@ -5287,11 +5294,10 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         *RRC_HOST_SLOT(heap, p) = ob;
     RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
-    if (rrci_is_marking(heap)) {
+    if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
-        if ((kind & RRCI_O) == 0 && heap->rest == RRCI_STARTED)
-            rrci_trace_p(heap, p);
-    }
+    if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
+        rrci_trace_p(heap, p);
     return RRC_OK;
 }
 

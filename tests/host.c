@@ -139,7 +139,7 @@ void host_trace(void *userdata, rrc_gcref p)
     host *h = (host *)userdata;
 
     h->calls.trace++;
-    must_be((in_trace(h) || h->slices == 1) && p != NULL, h, "trace");
+    must_be((in_trace(h) || h->slices != 0) && p != NULL, h, "trace");
     hook(h, "trace");
     if (h->ignores)
         return;

@@ -546,7 +546,7 @@ static void hook_trace(void *userdata, rrc_gcref p)
         w.p[q].is_copied = 1;
         return;
     }
-    check(w.in_major || w.phase == MARKING || w.in_work || w.ending);
+    check(w.in_major || w.phase == MARKING || w.phase == VERDICT || w.in_work || w.ending);
     mark(q);
     foreign_in_hook(8);
     if (!w.small && choose(256) == 0) {

@@ -566,6 +566,34 @@ static void late_garbage_gets_a_view(void) { late_garbage_is_linked(P, 0); }
 static void what_is_kept_gets_a_proxy(void) { late_garbage_is_linked(O, 1); }
 static void what_is_kept_gets_a_view(void) { late_garbage_is_linked(P, 1); }
 
+/* The program has read a p that is not marked yet from one that is kept for garbage, and gives it to C. */
+static void what_is_read_while_garbage_is_kept_gets_a_view(void)
+{
+    host *h = open_simple();
+    size_t first = host_new(h, HOST_OLD), read = host_new(h, HOST_OLD), below = host_new(h, HOST_OLD);
+    rrc_object *garbage = knot_new(h, &Knot, 0), *owned = ob_given(h, P, first, FULL), *view;
+
+    host_point(h, first, 0, read);
+    host_point(h, read, 0, below);
+    knot_tie(h, garbage, 0, garbage);
+    knot_tie(h, garbage, 1, owned);
+    rrc_decref(h->heap, garbage);
+    only_the_verdict(h);
+    view = ob_new(h, &Plain);
+    ob_link(h, P, read, view, FULL);
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, read));
+    host_point(h, first, 0, HOST_NOTHING);
+    host_major_keep(h);
+    all_is_swept(h);
+    check(host_is_alive(h, read) && host_is_alive(h, below));
+    check_ptr(rrc_to_obj(h->heap, view), host_at(h, read));
+    rrc_decref(h->heap, view);
+    host_start(h);
+    all_is_swept(h);
+    h->events[0] = '\0';
+    host_close(h);
+}
+
 /* The same for so many finalizable objects that most of the gray ones have another one behind them. */
 static void gray_objects_are_linked(void)
 {
@@ -1552,7 +1580,8 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(snapshots_keep_what_is_read),
            UNIT(garbage_loses_its_p_in_a_minor), UNIT(a_young_p_is_kept), UNIT(garbage_is_untracked_before_it_waits),
            UNIT(late_garbage_gets_a_proxy), UNIT(late_garbage_gets_a_view), UNIT(what_is_kept_gets_a_proxy),
-           UNIT(what_is_kept_gets_a_view), UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
+           UNIT(what_is_kept_gets_a_view), UNIT(what_is_read_while_garbage_is_kept_gets_a_view),
+           UNIT(gray_objects_are_linked), UNIT(a_proxy_that_is_kept_is_told),
            UNIT(a_hidden_p_is_not_replaced), UNIT(static_objects_have_no_p), UNIT(an_unlinked_object_is_no_garbage),
            UNIT(what_is_alive_is_untracked_at_once), UNIT(what_garbage_owns_is_untracked),
            UNIT(gray_objects_leave_nothing_behind), UNIT(owners_come_first_in_slices),

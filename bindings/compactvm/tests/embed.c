@@ -121,6 +121,60 @@ static void test_marking(int stress)
     }
 }
 
+/* C holds a window. Its proxy is dead, but garbage owns it, and so it is kept: reached, and not yet scanned, when
+   the program gets it from C again, and takes the only reference to a vector out of it. It has the vector on its
+   stack, or gives it to C. (Lisp reads no fields of our proxies. An API may have some: the test uses
+   cvm_foreign.attributes.) */
+static void test_kept(int gives_to_c)
+{
+    cvm *vm = start_as(0, 1);
+    cvm_value p, *v = cvm_root(vm, CVM_NIL);
+    rrc_object *ob, *view = NULL;
+    size_t tries = 10000;
+    int is_whole;
+    run(vm, "(auto-pending false)"
+            "(define kept (new 'window \"kept\")) (hold 'kept kept)"
+            "(define (own p) (let ((w (new 'widget \"garbage\"))) (call w 'on-click (lambda () (list w p))) w))"
+            "(define garbage (map (lambda (i) (own kept)) (range 10)))"
+            "(define dead (range 100)) (gc) (define v (vector 1 2 3)) (gc)"
+            "(define after (range 300)) (gc)");     /* `after` is going to slide over `dead`, and over v if that dies */
+    p = run(vm, "kept");
+    ob = cvm_named_ob(p);
+    cvm_store(vm, p, &CVM_FOREIGN_OF(p)->attributes, run(vm, "v"));
+    run(vm, "(set! dead nil) (set! v nil) (set! kept nil) (set! garbage nil)");
+    while (vm->heap.marking < 2 && tries-- > 0)
+        cvm_heap_slice(&vm->heap, 1);
+    expect(vm->heap.marking == 2, "garbage is known");
+    expect((cvm_object_of(p)->flags & CVM_REACHED) == 0, "and the proxy is not alive");
+    while (vm->heap.marking == 2 && (cvm_object_of(p)->flags & CVM_REACHED) == 0 && tries-- > 0)
+        cvm_heap_slice(&vm->heap, 1);
+    expect(vm->heap.marking == 2 && cvm_from_ob(vm, ob) == p, "it is kept, and C gives it to the program");
+    *v = CVM_FOREIGN_OF(p)->attributes;
+    expect((cvm_object_of(*v)->flags & CVM_REACHED) == 0, "it is not yet scanned");
+    cvm_store(vm, p, &CVM_FOREIGN_OF(p)->attributes, CVM_NIL);
+    if (gives_to_c) {
+        view = cvm_to_c(vm, "test", *v);
+        *v = CVM_NIL;
+    }
+    while (cvm_heap_slice(&vm->heap, 1) && tries-- > 0)
+        ;
+    expect(vm->heap.marking == 0, "the collection ends");
+    if (view != NULL) {
+        *v = cvm_from_ob(vm, view);
+        rrc_decref(vm->rrc, view);
+    }
+    is_whole = cvm_is(*v, CVM_VECTOR) && CVM_VECTOR_OF(*v)->length == 3
+            && CVM_VECTOR_OF(*v)->items[0] == cvm_fixnum(1);
+    expect(is_whole, "what the program has read of the proxy lives");
+    cvm_define(vm, "v", is_whole ? *v : CVM_NIL);
+    *v = CVM_NIL;
+    expect(run(vm, "(run-pending) (gc) (equal? (list (vector-ref v 2) (call (held 'kept) 'name)) '(3 \"kept\"))")
+           == CVM_TRUE, "and stays, and so does the window");
+    cvm_error_clear(vm);
+    expect(run(vm, "(release 'kept) (gc) (run-pending) (check-links)") == CVM_TRUE, "the links are sound");
+    expect(cvm_free(vm) == 0, "nothing is held");
+}
+
 /* What is made while a VM starts is never collected, though nothing refers to it, and never moves. Its first
    references can be to young objects, and to those that slices have not marked so far. */
 static void test_prebuilt(int stress)
@@ -223,6 +277,8 @@ int main(void)
         test_marking(stress);
         test_prebuilt(stress);
     }
+    test_kept(0);
+    test_kept(1);
     test_threads();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
