@@ -713,7 +713,7 @@ typedef struct rrc_desc {
        link too, and makes links young again. (If there is no memory for that,
        minor collections trace old p's too, and ask is_young for old links. After
        rrc_major_collection_trace_early and _sweep in slices, the trace function of the next minor
-       collection asks instead.) */
+       collection asks instead, or the next rrc_major_collection_start.) */
     int demotes;
 
     /* Not zero: no rrc_unlink takes long. Each link costs 8 bytes more where there would be no
@@ -1077,7 +1077,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
    hold of an object, or untracks it. The host reports what it marks (rrc_marked). This call is optional: without it,
    rrc_major_collection_trace does everything at once. While rrc_heap_free runs, it has no effect. Fails with
    RRC_EDESC if `incremental` is not set.
-   [host's major collection begins | no | nothing | O(1)] */
+   [host's major collection begins | no | with demotes perhaps is_young | O(1); then O(links)] */
 RRC_API int rrc_major_collection_start(rrc_heap *heap);
 
 /* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
@@ -1096,7 +1096,7 @@ RRC_API size_t rrc_major_collection_work(rrc_heap *heap, size_t max);
    rrc_major_collection_start, or was paused, this does all that rrc_major_collection_free does.)
    After rrc_major_collection_trace_early it does everything in one call, and returns 0. If proxies can have state, the
    trace call has noted the links whose p was not marked then, and only about these survivor is asked again. `demotes`
-   is left to the next minor collection.
+   is left to the next minor collection or rrc_major_collection_start.
    [mutator, after rrc_major_collection_keep, else 0 | frees only | calls survivor, tp_outside, tp_free of light obs |
    O(max)] */
 RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max);
@@ -2092,7 +2092,7 @@ struct rrc_heap {
     unsigned      not_searched;     /* major collections since then */
     unsigned      search_every;     /* so many of them make a search due */
     char          gc_disabled;
-    char          to_demote;        /* the next minor collection begins with rrci_demote */
+    char          to_demote;        /* the next minor collection, or one in slices, begins with rrci_demote */
 
     /* Work that waits, and the functions that do it. */
     rrci_queue    queue;
@@ -5777,10 +5777,13 @@ static void rrci_sweep_old(rrc_heap *heap, const char *function)
 #endif
 }
 
-/* Can the young list take one more link without more memory? */
+/* Can the young list take one more link without more memory? (Its other table may be one for few links. Then it is
+   given up.) */
 static int rrci_has_room(rrci_list *young)
 {
     rrci_dict *dict = &young->dict;
+    if (rrci_dict_is_growing(dict) && young->count >= dict->other.size - dict->other.size / 5)
+        dict->stage = RRCI_RETIRING;
     if (!dict->on || dict->table.used < rrci_dict_comfort(dict))
         return 1;
     if (dict->optional) {
@@ -7213,12 +7216,12 @@ static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keepi
     heap->keeping = keeping;
 }
 
-/* Dissolve the young links whose p died. */
+/* Dissolve the young links whose p died. If links whose p is young are in the old lists, all are looked at. */
 static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
     rrci_sweeper sweeper;
     int kind;
-    for (kind = RRCI_P_YOUNG; kind <= RRCI_O_YOUNG; kind++) {
+    for (kind = heap->crowded_out > 0 ? 0 : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
         rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
         rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
     }
@@ -7352,8 +7355,6 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
 #ifdef RRC_DEBUG
     rrci_find_missing_report(&search);
 #endif
-    if (heap->to_demote)                /* young links of dead p's are dissolved before any minor collection sees them */
-        rrci_demote(heap);
     heap->not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
@@ -7628,6 +7629,10 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
     heap->searched = (char)rrci_wants_search(heap);
     if (!heap->searched && heap->alive > 0)
         rrci_reset_scratch(heap);       /* there were reports before rrc_gc_disable */
+    if (heap->to_demote) {              /* not in RRCI_ROOTING: a link that becomes young then can be passed over */
+        heap->state = RRCI_MAJOR;
+        rrci_demote(heap);
+    }
     heap->tracked_first = heap->gc[RRCI_TRACKED].count;
     if (heap->searched)
         rrci_begin_stage(heap, RRCI_EXPLAINING);
@@ -7714,7 +7719,7 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
             break;
         }
         if (!rrci_next_links(heap)) {
-            done += rrci_trim(heap, max - done);
+            done += rrci_trim(heap, done < max ? max - done : 0);     /* (the last segment may have been long) */
             if (done < max) {
                 rrci_demote(heap);
                 rrci_end_slices(heap);

@@ -95,6 +95,34 @@ static void thousands_find_room_in_the_end(void)
     host_close(h);
 }
 
+/* The table of young links has just begun to shrink when more links are demoted than its next table can hold. */
+static void many_are_demoted_while_the_table_shrinks(void)
+{
+    enum { MANY = 100000, SOME = 5000 };
+    static size_t ids[MANY];
+    host_options options = { .demotes = 1, .unchecked = 1 };
+    host *h = host_open(&options);
+    size_t i;
+
+    for (i = 0; i < MANY; i++) {
+        ids[i] = host_rooted(h, HOST_YOUNG);
+        ob_given(h, P, ids[i], FULL);
+    }
+    host_minor(h);
+    for (i = 0; i < SOME; i++)
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    host_minor(h);
+    ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    for (i = 0; i < MANY; i++)
+        host_demote(h, ids[i]);
+    host_major(h);
+    check(host_stats(h).p_young >= MANY);
+    for (i = 0; i < SOME; i++)
+        ob_given(h, P, host_rooted(h, HOST_YOUNG), FULL);
+    check_int(rrc_check(h->heap), RRC_OK);
+    host_close(h);
+}
+
 /* Minor collections look for those that found no room among the old ones, and leave
    the others alone. */
 static void only_the_crowded_out_are_asked_for(void)
@@ -324,4 +352,4 @@ UNIT_GROUP(demotion,
     UNIT(youth_that_was_not_announced), WITHOUT_GENERATIONS
     UNIT(only_the_crowded_out_are_asked_for), UNIT(one_is_crowded_out), UNIT(demotion_leaves_room_for_promotion),
            UNIT(a_demoted_p_can_die_young), UNIT(a_demoted_p_has_one_p_link),
-           UNIT(thousands_find_room_in_the_end));
+           UNIT(thousands_find_room_in_the_end), UNIT(many_are_demoted_while_the_table_shrinks));

@@ -2,6 +2,7 @@
 
 #include "knots.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MANY = 200 };
@@ -1462,14 +1463,14 @@ static void disabling_forgets_reports(void)
 
 /* ---- new addresses ---- */
 
-/* A collection that ends early leaves the demotion to the next minor one. If that comes in the sweep of the next
-   collection, no link of a dead p becomes young, which that sweep would not pass. */
+/* A generational host whose old p's become young again. */
 typedef struct aging { int marked, is_young, copied; } aging;
-static int is_minor;
+static int is_minor, has_verdict;
 
 static void trace_aging(void *userdata, rrc_gcref p)
 {
     (void)userdata;
+    check(!is_minor || !has_verdict || ((aging *)p)->marked);
     *(is_minor ? &((aging *)p)->copied : &((aging *)p)->marked) = 1;
 }
 
@@ -1478,20 +1479,17 @@ static rrc_gcref aging_survivor(void *userdata, rrc_gcref p)
     const aging *a = (const aging *)p;
 
     (void)userdata;
+    check(!is_minor || !has_verdict || a->marked);
     return is_minor ? (a->is_young && !a->copied ? NULL : p) : a->marked ? p : NULL;
 }
 
 static int aging_is_young(void *userdata, rrc_gcref p) { (void)userdata; return ((aging *)p)->is_young; }
 
-static void demoted_in_a_sweep(void)
+static rrc_heap *open_aging(void)
 {
-    aging dead = { 0, 0, 0 }, other = { 1, 1, 0 };
     rrc_desc desc;
     rrc_heap *heap;
-    rrc_object *ob, *young;
 
-    if (HOST_MACROS)
-        return;                         /* the hooks are those of host.h */
     memset(&desc, 0, sizeof desc);
     desc.trace = trace_aging;
     desc.survivor = aging_survivor;
@@ -1499,34 +1497,173 @@ static void demoted_in_a_sweep(void)
     desc.incremental = desc.demotes = desc.reports_marks = 1;
     heap = rrc_heap_new(&desc);
     check(heap != NULL);
-    young = rrc_new(heap, &Plain);      /* so that there is room for young links */
-    check_int(rrc_link(heap, &other, young, RRC_P), RRC_OK);
-    ob = rrc_gc_new(heap, &KnotTable);
-    check_int(rrc_gc_track(heap, ob), RRC_OK);
-    check_int(rrc_link(heap, &dead, ob, RRC_P), RRC_OK);
-    rrc_incref(heap, ob);
-    KNOT(ob)->ref[0] = ob;
+    return heap;
+}
+
+/* It ends early, and leaves the demotion for later. */
+static void collect_aging_early(rrc_heap *heap, aging *becomes_young)
+{
     check_int(rrc_major_collection_start(heap), RRC_OK);
     check_int(rrc_major_collection_trace_early(heap), RRC_OK);
-    dead.is_young = 1;
+    becomes_young->is_young = 1;
     check_int(rrc_major_collection_sweep(heap, 0), 0);
-    dead.marked = 0;
-    rrc_decref(heap, ob);               /* garbage */
-    check_int(rrc_major_collection_start(heap), RRC_OK);
-    check_int(rrc_major_collection_trace(heap), RRC_OK);
-    check_int(rrc_major_collection_keep(heap), RRC_OK);
-    check_int(dead.marked, 0);
+}
+
+static void collect_aging_minor(rrc_heap *heap, aging *becomes_old)
+{
     is_minor = 1;
     check_int(rrc_minor_collection_trace(heap), RRC_OK);
+    if (becomes_old != NULL)
+        becomes_old->is_young = 0;
     check_int(rrc_minor_collection_free(heap), RRC_OK);
     is_minor = 0;
-    while (rrc_major_collection_sweep(heap, 1) >= 1)
-        ;
-    check_ptr(RRC_LINK(ob), NULL);
-    check_int(rrc_check(heap), RRC_OK);
+}
+
+static void end_aging(rrc_heap *heap, rrc_object *ob)
+{
+    has_verdict = 0;
     rrc_run_pending(heap, 0);
-    rrc_decref(heap, young);
+    rrc_decref(heap, ob);
     check_int(rrc_heap_free(heap), 0);
+}
+
+/* Garbage whose p is dead, and young again. The demotion may find no room, as no link was ever young. No minor
+   collection after the verdict meets that p, and the sweep passes its link. */
+static void demoted_in_a_sweep(void)
+{
+    int how;
+
+    if (HOST_MACROS)
+        return;                         /* the hooks are those of host.h */
+    for (how = 0; how < 4; how++) {
+        int has_room = how % 2, is_early = how / 2;
+        aging dead = { 0, 0, 0 }, other = { 1, 1, 0 };
+        rrc_heap *heap = open_aging();
+        rrc_object *ob = rrc_gc_new(heap, &KnotTable), *young = rrc_new(heap, &Plain);
+
+        unit_context("%d: ", how);
+        if (has_room)
+            check_int(rrc_link(heap, &other, young, RRC_P), RRC_OK);
+        check_int(rrc_gc_track(heap, ob), RRC_OK);
+        check_int(rrc_link(heap, &dead, ob, RRC_P), RRC_OK);
+        rrc_incref(heap, ob);
+        KNOT(ob)->ref[0] = ob;
+        if (is_early) {
+            collect_aging_early(heap, &dead);
+        } else {
+            check_int(rrc_major_collection_trace(heap), RRC_OK);
+            dead.is_young = 1;
+            check_int(rrc_major_collection_free(heap), RRC_OK);
+        }
+        dead.marked = 0;
+        rrc_decref(heap, ob);           /* garbage */
+        check_int(rrc_major_collection_start(heap), RRC_OK);
+        check_int(rrc_major_collection_trace(heap), RRC_OK);
+        check_int(rrc_major_collection_keep(heap), RRC_OK);
+        check_int(dead.marked, 0);
+        has_verdict = 1;
+        collect_aging_minor(heap, NULL);
+        while (rrc_major_collection_sweep(heap, 1) >= 1)
+            ;
+        check_ptr(RRC_LINK(ob), NULL);
+        check_int(rrc_check(heap), RRC_OK);
+        end_aging(heap, young);
+    }
+}
+
+/* A minor collection comes when the next search has passed a part of the links: what C holds keeps its p. */
+static void demoted_in_a_search(void)
+{
+    enum { LINKS = 100 };
+    int how, i;
+
+    if (HOST_MACROS)
+        return;
+    for (how = 0; how < 2 * LINKS; how++) {
+        aging p[LINKS], other = { 1, 1, 0 };
+        rrc_heap *heap = open_aging();
+        rrc_object *young = rrc_new(heap, &Plain), *ob[LINKS];
+
+        unit_context("%d: ", how);
+        memset(p, 0, sizeof p);
+        check_int(rrc_link(heap, &other, young, RRC_P), RRC_OK);
+        for (i = 0; i < LINKS; i++) {
+            ob[i] = rrc_new(heap, &Plain);
+            check_int(rrc_link(heap, &p[i], ob[i], RRC_P), RRC_OK);
+        }
+        collect_aging_early(heap, &p[0]);
+        for (i = 0; i < LINKS; i++)
+            p[i].marked = 0;
+        check_int(rrc_major_collection_start(heap), RRC_OK);
+        rrc_major_collection_work(heap, (size_t)how / 2 + 1);
+        collect_aging_minor(heap, how % 2 ? &p[0] : NULL);
+        rrc_major_collection_work(heap, 0);
+        check_int(rrc_major_collection_trace(heap), RRC_OK);
+        check_int(rrc_major_collection_keep(heap), RRC_OK);
+        while (rrc_major_collection_sweep(heap, 16) >= 16)
+            ;
+        for (i = 0; i < LINKS; i++) {
+            check_ptr(rrc_to_obj(heap, ob[i]), &p[i]);
+            rrc_decref(heap, ob[i]);
+        }
+        end_aging(heap, young);
+    }
+}
+
+static size_t frees;
+
+static void *count_frees(void *userdata, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)userdata;
+    (void)old_size;
+    if (new_size > 0)
+        return realloc(ptr, new_size);
+    frees++;
+    free(ptr);
+    return NULL;
+}
+
+static void trace_nothing(void *userdata, rrc_gcref p) { (void)userdata; (void)p; }
+static rrc_gcref all_survive(void *userdata, rrc_gcref p) { (void)userdata; return p; }
+
+/* A slice of the sweep can do a few links more than it should. It is the last one, and much memory is left over. */
+static void the_last_slice_is_no_longer(void)
+{
+    enum { LINKS = 100000, SLICE = 100 };
+    size_t left, i;
+    static rrc_object *ob[LINKS];
+    static double p[LINKS];
+
+    if (HOST_MACROS)
+        return;
+    for (left = 96; left <= 128; left += 4) {
+        rrc_desc desc;
+        rrc_heap *heap;
+
+        unit_context("%d links: ", (int)left);
+        memset(&desc, 0, sizeof desc);
+        desc.trace = trace_nothing;
+        desc.survivor = all_survive;
+        desc.realloc = count_frees;
+        desc.incremental = desc.unlinks = 1;
+        heap = rrc_heap_new(&desc);
+        for (i = 0; i < LINKS; i++) {
+            ob[i] = rrc_new(heap, &Plain);
+            check_int(rrc_link(heap, &p[i], ob[i], RRC_O | RRC_GIVE), RRC_OK);
+        }
+        for (i = left; i < LINKS; i++)
+            check_int(rrc_unlink(heap, ob[i]), RRC_OK);
+        rrc_run_pending(heap, 0);
+        check_int(rrc_major_collection_start(heap), RRC_OK);
+        check_int(rrc_major_collection_trace(heap), RRC_OK);
+        check_int(rrc_major_collection_keep(heap), RRC_OK);
+        do {
+            frees = 0;
+            i = rrc_major_collection_sweep(heap, SLICE);
+            check(frees <= SLICE);
+        } while (i >= SLICE);
+        check_int(rrc_heap_free(heap), 0);
+    }
 }
 
 static size_t cells[2];
@@ -1590,4 +1727,5 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(a_finalizer_starts), UNIT(counts_lose_their_marks), UNIT(a_taken_object_loses_its_mark),
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
-           UNIT(demoted_in_a_sweep), UNIT(moves_are_ignored_in_slices));
+           UNIT(demoted_in_a_sweep), UNIT(demoted_in_a_search), UNIT(the_last_slice_is_no_longer),
+           UNIT(moves_are_ignored_in_slices));
