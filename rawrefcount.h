@@ -4230,7 +4230,8 @@ static void rrci_root(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_p_linked(heap, ob) || heap->step.looks_for_deaths || rrci_is_searching(heap)) {
         rrci_set_weak(heap, ob);
         heap->found_dead++;
-        heap->step.found_lost |= rrci_is_searching(heap);
+        heap->step.found_lost |= rrci_is_searching(heap)
+                              || heap->stage == RRCI_FORGETTING;    /* (it can have died after that has passed it) */
         return;
     }
     rrci_lose_node(heap, ob);
@@ -4974,7 +4975,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
-   p itself did not ask for it. */
+   p itself did not ask for it; 2: or because its cell goes. */
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
@@ -4990,7 +4991,7 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
     rrci_drop_link(heap, list, index, rrci_key(list, &link));
     heap->changed++;
     if (parts) {
-        heap->parted++;
+        heap->parted += parts & 1;
         RRCI_BEGIN_HOOK(heap);
         if (heap->desc.parted != NULL)
             heap->desc.parted(heap->desc.userdata, link.p, link.ob);
@@ -5400,7 +5401,7 @@ RRC_API void rrc_mark_deallocating(rrc_heap *heap, rrc_gcref marker, rrc_object 
         heap->marker = marker;
 }
 
-RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
+static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts)
 {
     const char *function = "rrc_unlink";
     rrci_list *list;
@@ -5415,8 +5416,13 @@ RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
     list = RRC_LINK(ob) != NULL ? rrci_find_link(heap, ob, &index) : NULL;
     if (list == NULL)
         return rrci_error(heap, RRC_EUNLINKED, function, ob, NULL, "");
-    rrci_dissolve(heap, list, index, rrci_may_keep_p(heap, ob), function);
+    rrci_dissolve(heap, list, index, parts | rrci_may_keep_p(heap, ob), function);
     return RRC_OK;
+}
+
+RRC_API int rrc_unlink(rrc_heap *heap, rrc_object *ob)
+{
+    return rrci_unlink(heap, ob, 0);
 }
 
 /* ---- collections ---- */
@@ -8697,10 +8703,10 @@ static void rrci_find_dead_links(rrci_search *search)
     search->units += end - heap->cursor;
 }
 
-/* If the edge node of this weak object has died, forget it, and make what ob owns strong instead. */
+/* If the edge node of this object has died, forget it, and make what ob owns strong instead. */
 static void rrci_forget_dead(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_gcref node = RRCI_IS_WEAK(ob) ? rrci_mirror_head_of(ob)->is.node : NULL;
+    rrc_gcref node = rrci_mirror_head_of(ob)->is.node;
     if (node == NULL || RRC_HOST_SURVIVOR(heap, node) != NULL)
         return;
     rrci_note_lost(heap, ob);
@@ -8718,7 +8724,8 @@ static void rrci_find_dead_nodes(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
         if (heap->cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
-        rrci_forget_dead(heap, ob);
+        if (RRCI_IS_WEAK(ob))
+            rrci_forget_dead(heap, ob);
     }
 }
 
@@ -8853,7 +8860,8 @@ static void rrci_compare_edge(rrci_weighing *weighing, rrc_object *ob)
     if (number == 0)
         return;
     rrci_add_edge(weighing, ob, number);
-    weighing->is_fresh |= weighing->search.heap->step.links_made > 0 && !rrci_was_weak(ob) && !rrci_is_gc_object(ob);
+    weighing->is_fresh |= weighing->search.heap->step.links_made + weighing->search.heap->links_made > 0
+                       && !rrci_was_weak(ob) && !rrci_is_gc_object(ob);     /* (links are made between slices, too) */
 }
 
 static int rrci_visit_edge(rrc_object *ob, void *arg)
@@ -9023,6 +9031,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     rrc_heap *heap = weighing->search.heap;
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
     size_t untracked;
+    int has_failed;
     weighing->target_count = 0;
     weighing->edges = 0;
     rrci_traverse(&weighing->search, ob, rrci_visit_target);
@@ -9035,18 +9044,19 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
 #endif
     heap->mirrored++;
     untracked = heap->untracked;
-    if (heap->desc.mirror(heap->mirror_userdata, ob, weighing->target_count > 0 ? heap->targets : none,
-                          weighing->target_count) != 0)
-        return 0;
+    has_failed = heap->desc.mirror(heap->mirror_userdata, ob, weighing->target_count > 0 ? heap->targets : none,
+                                   weighing->target_count) != 0;
     if (heap->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
         size_t i;
         for (i = 0; i < weighing->target_count; i++)
             if (!rrci_is_tracked(heap->targets[i]))
                 rrci_forget_node(heap, heap->targets[i]);
     }
-    if (!rrci_is_tracked(ob)) {
+    if (!rrci_is_tracked(ob))
         rrci_forget_node(heap, ob);
-    } else if (head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
+    if (has_failed)
+        return 0;
+    if (rrci_is_tracked(ob) && head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
         rrci_error(heap, RRC_EHOOK, weighing->search.function, ob, NULL,
                    "mirror returned 0, but did not call rrc_mirror_set_node for ob");
         return 0;
@@ -9064,11 +9074,14 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
     for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        rrc_object *ob = *rrci_ob_at(list, --heap->cursor);
+        rrc_object *ob;
         rrci_mirror_head *head;
+        if (heap->cursor > list->count)         /* (code that the host runs can have untracked any number) */
+            heap->cursor = list->count;
+        if (heap->cursor == 0)
+            break;
+        ob = *rrci_ob_at(list, --heap->cursor);
         if (heap->cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, heap->cursor - RRCI_SEGMENT));
         if (rrci_is_hole(ob))
@@ -9081,14 +9094,15 @@ static void rrci_mirror_stale(rrci_weighing *weighing)
         if ((head->is.state & RRCI_NODE_STALE) == 0)
             continue;
         search->units += RRCI_MIRROR_UNITS;
+        head->is.state &= ~RRCI_NODE_STALE;     /* (code that the host runs can make it stale again) */
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
             rrci_forget_node(heap, ob);
         } else if (!rrci_mirror_one(weighing, ob)) {
+            head->is.state |= RRCI_NODE_STALE;
             heap->step.code = RRC_ENOMEM;       /* the next step tries again */
             rrci_touch_owned(heap, ob);
             break;
         }
-        head->is.state &= ~RRCI_NODE_STALE;
     }
 }
 
@@ -9134,7 +9148,7 @@ static void rrci_release_tracked(rrci_search *search)
         }
         if (heap->step.is_given_up || rrci_is_colored(heap, rrci_gc_head_of(ob)))
             rrci_whiten(heap, rrci_gc_head_of(ob));
-        if (heap->step.found_lost)
+        if (heap->step.found_lost)      /* (one that was weak may have got a link since) */
             rrci_forget_dead(heap, ob);
         if (heap->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
             rrci_release(heap, ob);
@@ -9407,8 +9421,11 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (rrci_is_linked_ob(ob))
-        rrc_cell_of(heap, ob);          /* this buries a dead one */
+    if (rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob))) {
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that it is not freed */
+            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
+        rrc_cell_unlink((rrc_cell *)RRC_LINK(ob));
+    }
     c = rrci_new_cell(heap, obj, ob, 0);
     if (c == NULL)
         return RRC_ENOMEM;
@@ -9428,9 +9445,7 @@ RRC_API int rrc_cell_unlink(rrc_cell *c)
     rrc_heap *heap = c->heap;
     int code;
     rrci_hold_cells(heap);
-    code = rrc_unlink(heap, c->ob);
-    if (code == RRC_OK)
-        rrci_free_cell(heap, c);
+    code = rrci_unlink(heap, c->ob, 2);     /* (rrci_part_cell frees the cell before the object can go) */
     rrci_release_cells(heap);
     return code;
 }
@@ -9438,6 +9453,8 @@ RRC_API int rrc_cell_unlink(rrc_cell *c)
 RRC_API rrc_cell *rrc_cell_of(rrc_heap *heap, rrc_object *ob)
 {
     rrc_cell *c = (rrc_cell *)rrc_to_obj(heap, ob);
+    if (c == NULL && ob != NULL && rrci_is_linked_ob(ob))
+        c = (rrc_cell *)RRC_LINK(ob);   /* (rrc_to_obj hides it if anchor has found it dead) */
     if (c == NULL || rrci_is_cell_live(heap, c))
         return c;
     rrc_cell_unlink(c);

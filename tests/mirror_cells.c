@@ -38,6 +38,7 @@ typedef struct world {
     int allocations, fail_alloc_at;         /* 0: none */
     ptrdiff_t bytes;
     int deallocs, visits;
+    ptrdiff_t objects_at_forget;
     int has_lost;               /* a cell has no ob any more */
 } world;
 
@@ -92,10 +93,14 @@ static void watch(void *userdata, rrc_cell *c)
 
 static void forget(void *userdata, rrc_cell *c)
 {
+    rrc_stats stats;
+
     check_int(((own_cell *)c)->mark, 77);
     check((c->ob == NULL) == ((world *)userdata)->has_lost && !c->is_pinned);
     if (c->object != NULL)
         being_of(c)->cell = NULL;
+    if (rrc_get_stats(((world *)userdata)->heap, &stats) == RRC_OK)
+        ((world *)userdata)->objects_at_forget = (ptrdiff_t)stats.objects;
     ((world *)userdata)->forgotten++;
 }
 
@@ -1258,7 +1263,113 @@ static void steps_keep_up_with_new_links(void)
     close_world(w);
 }
 
-UNIT_GROUP(mirror_cells,
+/* It is still there, although the link alone holds it. */
+static void forget_sees_a_light_object(void)
+{
+    world *w = open_world();
+    rrc_object *light = rrc_new(w->heap, &View);
+    being *b = link_new(w, light, RRC_P | RRC_LIGHT | RRC_GIVE);
+
+    check_int(rrc_cell_unlink(b->cell), RRC_OK);
+    check_int(w->objects_at_forget, 1);
+    close_world(w);
+}
+
+/* Its cell is dead, and nobody has told. */
+static void a_light_object_is_linked_anew(void)
+{
+    world *w = open_world();
+    rrc_object *light = rrc_new(w->heap, &View);
+    being *b = link_new(w, light, RRC_P | RRC_LIGHT | RRC_GIVE), *other = new_being(w);
+
+    b->is_found = 1;
+    check_int(rrc_cell_link(w->heap, other, light, RRC_P | RRC_LIGHT), RRC_OK);
+    check_int(stats_of(w).objects, 1);
+    check_ptr(rrc_cell_of(w->heap, light), other->cell);
+    close_world(w);
+}
+
+/* The same of a weak view. The death is told when the view has another cell already. */
+static void a_dead_cell_is_replaced(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        world *w = open_world();
+        being *b, *other = new_being(w);
+        rrc_object *view = new_view(w, &b);
+
+        unit_context("%d: ", i);
+        rrc_decref(w->heap, view);
+        check(IS_WEAK(view));
+        b->is_found = 1;
+        if (i)
+            rrc_incref(w->heap, view);
+        else
+            RRC_REFCNT(view)++;
+        check_ptr(rrc_cell_of(w->heap, view), NULL);
+        check_int(stats_of(w).p_old + stats_of(w).p_young, 0);
+        check_int(rrc_cell_link(w->heap, other, view, RRC_P), RRC_OK);
+        check_ptr(rrc_cell_of(w->heap, view), other->cell);
+        check_int(stats_of(w).cells, 1);
+        if (b->cell != NULL)
+            die(b);
+        check_ptr(rrc_cell_of(w->heap, view), other->cell);
+        rrc_decref(w->heap, view);
+        close_world(w);
+    }
+}
+
+static void a_dead_cell_is_replaced_at_once(void)
+{
+    world *w = open_world();
+    being *b, *other = new_being(w);
+    rrc_object *view = new_view(w, &b);
+
+    rrc_decref(w->heap, view);
+    b->is_found = 1;
+    rrc_incref(w->heap, view);
+    check_int(rrc_cell_link(w->heap, other, view, RRC_P), RRC_OK);
+    check_ptr(rrc_cell_of(w->heap, view), other->cell);
+    if (b->cell != NULL)
+        die(b);
+    check_ptr(rrc_cell_of(w->heap, view), other->cell);
+    check_int(stats_of(w).cells, 1);
+    rrc_decref(w->heap, view);
+    close_world(w);
+}
+
+/* An edge node is made for an object that is untracked meanwhile, and then the hook fails. */
+static void then_untrack(world *w) { w->in_node = untrack_victim; }
+
+static void untracked_in_a_hook_that_fails(void)
+{
+    world *w = open_world();
+    rrc_object *owner = new_tracked(w);
+
+    w->victim = new_tracked(w);
+    own(w->victim, 0, new_tracked(w));
+    own(owner, 0, w->victim);
+    rrc_incref(w->heap, owner);
+    own(owner, 1, owner);
+    rrc_gc_untrack(w->heap, w->victim);
+    check_int(rrc_gc_track(w->heap, w->victim), RRC_OK);
+    rrc_gc_untrack(w->heap, owner);
+    check_int(rrc_gc_track(w->heap, owner), RRC_OK);    /* the youngest is mirrored first */
+    w->in_node = then_untrack;
+    w->fail_write = 1;
+    check_int(rrc_mirror_step(w->heap), RRC_ENOMEM);
+    w->logged = 0;
+    check(!rrc_gc_is_tracked(w->heap, w->victim));
+    check_ptr(node_of(w, w->victim), NULL);
+    check_int(rrc_check(w->heap), RRC_OK);
+    RRC_CLEAR(w->heap, THING(owner)->ref[1]);
+    rrc_decref(w->heap, owner);
+    close_world(w);
+}
+
+UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
+    UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
     UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),

@@ -3056,7 +3056,7 @@ static void slices(hand *h, int n)
 
 static void the_rest(hand *h)
 {
-    while (rrc_mirror_work(h->heap, 3) == 3)
+    while (rrc_mirror_work(h->heap, 3) >= 3)
         ;
     check_int(rrc_check(h->heap), RRC_OK);
 }
@@ -3492,7 +3492,167 @@ static void moves_are_reported_after_a_loss(void)
 #define DEBUG_TESTS
 #endif
 
-UNIT_GROUP(mirror_hook_calls,
+/* Its owner's edge node lists the former p, of the same address and number. */
+static void a_view_gets_another_p_between_slices(void)
+{
+    int n;
+
+    for (n = 0; n < 40; n++) {
+        hand *h = open_hand();
+        rrc_object *owner = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+        place *p;
+
+        unit_context("after slice %d", n);
+        link_to(h, owner, 0);
+        give(owner, 0, view);
+        link_to(h, view, 1);
+        step(h);
+        step(h);
+        slices(h, n);
+        check_int(rrc_unlink(h->heap, view), RRC_OK);
+        p = link_to(h, view, 1);
+        the_rest(h);
+        check(p->anchored || lists(node(h, owner), p));
+        step(h);
+        check(p->anchored || lists(node(h, owner), p));
+        rrc_decref(h->heap, owner);
+        close_hand(h);
+    }
+}
+
+static intptr_t no_others(rrc_heap *heap, rrc_object *self) { (void)heap, (void)self; return 0; }
+
+static const rrc_type Wrapper = {
+    .tp_name = "Wrapper", .tp_basicsize = sizeof(thing), .tp_flags = RRC_TPFLAGS_HAVE_GC | RRC_TPFLAGS_TOUCHES,
+    .tp_dealloc = thing_dealloc, .tp_traverse = thing_traverse, .tp_clear = thing_clear, .tp_outside = no_others,
+};
+static rrc_object *wrapper_in_hook;
+
+static void unlink_the_wrapper(hand *h) { check_int(rrc_unlink(h->heap, wrapper_in_hook), RRC_OK); }
+
+/* It is mirrored anew, so that it may get another p. */
+static void a_wrapper_loses_its_link_in_its_hook(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &Wrapper), *view = new_thing(h, &Bare);
+
+        unit_context("%d: ", i);
+        link_to(h, view, 1);
+        give(ob, 0, view);
+        link_to(h, ob, 1);
+        wrapper_in_hook = ob;
+        if (i)
+            h->after_mirror = unlink_the_wrapper;
+        step(h);
+        check_int(h->mirrors, 1);
+        if (!i)
+            unlink_the_wrapper(h);
+        step(h);
+        check_int(h->mirrors, 2);
+        RRC_CLEAR(h->heap, THING(ob)->ref[0]);
+        rrc_decref(h->heap, ob);
+        close_hand(h);
+    }
+}
+
+/* The step has passed the child, and then its edge node dies, and its owner's. */
+static void nodes_die_while_a_step_looks_for_them(void)
+{
+    int n;
+
+    for (n = 0; n < 40; n++) {
+        hand *h = open_hand();
+        rrc_object *a = new_thing(h, &Tracked), *x = new_thing(h, &Tracked), *view = new_thing(h, &Bare);
+        place *proxy = link_to(h, a, 0), *p = link_to(h, view, 1);
+
+        unit_context("after slice %d", n);
+        give(a, 0, x);
+        give(x, 0, view);
+        rrc_decref(h->heap, a);
+        step(h);
+        check(IS_WEAK(a) && IS_WEAK(x) && IS_WEAK(view));
+        slices(h, n);
+        proxy->is_dead = node(h, a)->is_dead = node(h, x)->is_dead = 1;
+        the_rest(h);
+        rrc_incref(h->heap, a);
+        check(p->anchored || (node(h, x) != NULL && !node(h, x)->is_dead && lists(node(h, x), p)));
+        check_int(rrc_unlink(h->heap, a), RRC_OK);
+        rrc_decref(h->heap, a);
+        rrc_run_pending(h->heap, 0);
+        close_hand(h);
+    }
+}
+
+/* Its edge node has died in the middle of a step, and nobody has told. It gets a p, and so is strong. */
+static void linked_when_its_node_has_died(void)
+{
+    int n;
+
+    for (n = 0; n < 40; n++) {
+        hand *h = open_hand();
+        rrc_object *ob = new_thing(h, &Tracked), *view = new_thing(h, &Bare), *top = new_thing(h, &Tracked);
+        place *p = link_to(h, view, 1);
+
+        unit_context("after slice %d", n);
+        give(ob, 0, view);
+        give(top, 0, ob);
+        step(h);
+        check(IS_WEAK(ob) && IS_WEAK(view));
+        slices(h, n);
+        node(h, ob)->is_dead = 1;
+        rrc_touch(h->heap, ob);
+        link_to(h, ob, 1);
+        rrc_incref(h->heap, ob);
+        the_rest(h);
+        check(p->anchored || (node(h, ob) != NULL && !node(h, ob)->is_dead && lists(node(h, ob), p)));
+        step(h);
+        check(p->anchored || (node(h, ob) != NULL && !node(h, ob)->is_dead && lists(node(h, ob), p)));
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, top);
+        close_hand(h);
+    }
+}
+
+static rrc_object *many[600];
+static int many_gone;
+
+static void untrack_some(hand *h)
+{
+    int i;
+
+    for (i = 0; i < many_gone; i++)
+        rrc_gc_untrack(h->heap, many[i]);
+}
+
+/* The list of tracked objects becomes so short that memory behind it is freed, where the step would go on. */
+static void many_are_untracked_in_a_hook(void)
+{
+    int count, i;
+
+    for (count = 500; count < 530; count++)
+        for (many_gone = 0; many_gone < 40; many_gone += 3) {
+            hand *h = open_hand();
+
+            unit_context("%d of %d: ", many_gone, count);
+            for (i = 0; i < count; i++)
+                many[i] = new_thing(h, &Tracked);
+            own(h, many[count - 1], 0, many[count - 1]);
+            h->in_mirror = untrack_some;
+            step(h);
+            check(h->in_mirror == NULL);
+            RRC_CLEAR(h->heap, THING(many[count - 1])->ref[0]);
+            for (i = 0; i < count; i++)
+                rrc_decref(h->heap, many[i]);
+            close_hand(h);
+        }
+}
+
+UNIT_GROUP(mirror_hook_calls, UNIT(many_are_untracked_in_a_hook), UNIT(linked_when_its_node_has_died),
+    UNIT(a_view_gets_another_p_between_slices), UNIT(a_wrapper_loses_its_link_in_its_hook),
+    UNIT(nodes_die_while_a_step_looks_for_them),
     UNIT(a_weak_type_has_instances),
     UNIT(walks_show_weak_objects),
     UNIT(a_negative_count_elsewhere),

@@ -114,8 +114,8 @@ end
 
 def noticed?(tests)
   tests.any? do |test|
-    !system({ "RUNS" => "6" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib", "-I#{HERE}/test",
-            "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
+    !system({ "RUNS" => "6", "CPU_SECONDS" => "20" }, "timeout", "120", RbConfig.ruby, "-I#{WORK}/lib", "-I#{HERE}/lib",
+            "-I#{HERE}/test", "#{HERE}/test/test_#{test}.rb", out: "#{WORK}/log", err: %i[child out])
   end
 end
 
