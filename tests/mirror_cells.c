@@ -1263,6 +1263,26 @@ static void steps_keep_up_with_new_links(void)
     close_world(w);
 }
 
+/* They have no link at first, although their count is high. */
+static void static_objects_get_cells(void)
+{
+#if !HOST_FRONT
+    static thing fixed = { RRC_OBJECT_HEAD_INIT(&View), { NULL } };
+    world *w = open_world();
+    int i;
+
+    check_ptr(rrc_cell_of(w->heap, &fixed.head), NULL);
+    for (i = 0; i < 2; i++) {
+        being *b = link_new(w, &fixed.head, RRC_O);
+
+        check_ptr(rrc_cell_of(w->heap, &fixed.head), b->cell);
+        die(b);
+        check_ptr(rrc_cell_of(w->heap, &fixed.head), NULL);
+    }
+    close_world(w);
+#endif
+}
+
 /* It is still there, although the link alone holds it. */
 static void forget_sees_a_light_object(void)
 {
@@ -1369,6 +1389,7 @@ static void untracked_in_a_hook_that_fails(void)
 }
 
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
+    UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
     UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
