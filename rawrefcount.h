@@ -1285,8 +1285,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 /* ==== closed hosts: see >>mirror ==== */
 
 /* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
-   variable, without an rrc_incref. (A reference that is dropped does not need it.) Mirrored heaps, and heaps
-   with `incremental`, can lose an object without this call. In other heaps it does nothing.
+   variable, without an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped
+   does not need it.) Mirrored heaps, and heaps with `incremental`, can lose an object without this call. In other
+   heaps it does nothing.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
