@@ -1077,7 +1077,8 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap);
    hold of an object, or untracks it. The host reports what it marks (rrc_marked). This call is optional: without it,
    rrc_major_collection_trace does everything at once. While rrc_heap_free runs, it has no effect. Fails with
    RRC_EDESC if `incremental` is not set.
-   [host's major collection begins | no | with demotes perhaps is_young | O(1); then O(links)] */
+   [host's major collection begins | no | with `demotes` perhaps is_young | O(1); O(links) if the collection before it
+   has left the demotion to this one] */
 RRC_API int rrc_major_collection_start(rrc_heap *heap);
 
 /* Do a slice of the work that can be done now: about max units, or all if max is 0. A unit is an object, a
@@ -4975,8 +4976,8 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_get_hold(heap, ob);
 }
 
-/* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host, because
-   p itself did not ask for it; 2: or because its cell goes. */
+/* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
+   p itself did not ask for it. 2: because the cell goes; heap->parted does not count this. */
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
@@ -7228,7 +7229,7 @@ static void rrci_dissolve_young(rrc_heap *heap, const char *function)
 {
     rrci_sweeper sweeper;
     int kind;
-    for (kind = heap->crowded_out > 0 ? 0 : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
+    for (kind = heap->crowded_out > 0 ? RRCI_P_OLD : RRCI_P_YOUNG; kind < RRCI_LISTS; kind++) {
         rrci_begin_sweep(&sweeper, heap, &heap->list[kind], 2, function);
         rrci_sweep_part(&sweeper, SIZE_MAX, SIZE_MAX);
     }

@@ -3492,7 +3492,7 @@ static void moves_are_reported_after_a_loss(void)
 #define DEBUG_TESTS
 #endif
 
-/* Its owner's edge node lists the former p, of the same address and number. */
+/* Its owner's edge node still lists the former p. The view has the same address and number as before. */
 static void a_view_gets_another_p_between_slices(void)
 {
     int n;

@@ -988,7 +988,7 @@ static void owners_come_first_in_slices(void)
 }
 
 /* What only its link holds is deallocated before anything that it owns is cleared, also if other owners have weak
-   references or finalizers: owners and what they own, of three types each, in each order in the table. */
+   references or finalizers: two owners and what they own, of four types each, in each order in the table. */
 static void owners_come_first_among_weak_ones(void)
 {
     static const rrc_type *const types[] = { &Knot, &KnotWeak, &KnotFinal, &KnotFull };
@@ -1015,7 +1015,6 @@ static void owners_come_first_among_weak_ones(void)
                 KNOT(part[i + 2])->tag = i + 3;
                 p = host_new(h, HOST_OLD);
                 ob_link(h, P, p, part[i], FULL);
-                host_note_link(h, p);
                 knot_tie(h, part[i], 0, part[i + 2]);
                 knot_tie(h, part[i + 2], 0, part[i + 2]);
             }
@@ -1461,7 +1460,7 @@ static void disabling_forgets_reports(void)
     host_close(h);
 }
 
-/* ---- new addresses ---- */
+/* ---- demotion ---- */
 
 /* A generational host whose old p's become young again. */
 typedef struct aging { int marked, is_young, copied; } aging;
@@ -1610,6 +1609,8 @@ static void demoted_in_a_search(void)
     }
 }
 
+/* ---- the end of the sweep ---- */
+
 static size_t frees;
 
 static void *count_frees(void *userdata, void *ptr, size_t old_size, size_t new_size)
@@ -1665,6 +1666,8 @@ static void the_last_slice_is_no_longer(void)
         check_int(rrc_heap_free(heap), 0);
     }
 }
+
+/* ---- new addresses ---- */
 
 static size_t cells[2];
 static rrc_gcref moved_to;

@@ -564,7 +564,8 @@ class TestCollector < Minitest::Test
 
   def test_markings_by_turns
     [nil, 1, 7, 60].each do |units|
-      assert_runs "0 true true true\n", "Rawrefcount.slice_units = #{units || 0}\n" + MARKINGS_BY_TURNS, "-W0", whole: ("1" unless units)
+      program = "Rawrefcount.slice_units = #{units || 0}\n" + MARKINGS_BY_TURNS
+      assert_runs "0 true true true\n", program, "-W0", whole: ("1" unless units)
     end
   end
 
