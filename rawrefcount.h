@@ -288,6 +288,8 @@
  *
  * >>changes
  * ---------------------------------------------------------------------------
+ * 2.0.0 (unreleased)
+ *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -1403,7 +1405,7 @@ RRC_API void rrc_map_free(rrc_heap *heap, rrc_map *map);
 /* Link ob and obj, an object of the host, by a new cell, as rrc_link does: kind is RRC_P or RRC_O, also with RRC_LIGHT
    or RRC_GIVE. If ob has an edge node, obj is made to refer to it first. Returns a code of rrc_link, RRC_ENULL if
    obj is NULL, or RRC_EPHASE if the heap has no cells. rrc_cell_of gives the cell afterwards. (If ob has a cell whose
-   object has died, that one is dissolved first.)
+   object has died, that one is dissolved first.) A call that fails has called no hook but log and realloc.
    [mutator | allocates | calls watch, join, pin, forget, and what rrc_link calls | as rrc_link] */
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind);
 
@@ -5217,28 +5219,46 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
 
 static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function);      /* see >>cycles */
 
+#ifdef RRC_MIRROR
+static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob);      /* see >>mirror */
+#else
+#define rrci_has_dead_cell(heap, ob) 0
+#endif
+
 /* May this object, whose link field is in use, get a link? It waits for its dealloc, or has lost its p. */
 static RRCI_COLD int rrci_can_be_relinked(rrc_heap *heap, rrc_object *ob)
 {
-    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob);
+    return rrci_is_deferred(ob) || rrci_has_left(heap, ob) || rrci_has_lost_p(heap, ob) || rrci_has_dead_cell(heap, ob);
 }
+
+static int rrci_unlink(rrc_heap *heap, rrc_object *ob, int parts);
 
 /* Empty its link field: take from ob what that stands for, the old link or the wait for its dealloc. */
 static RRCI_COLD void rrci_prepare_to_relink(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_has_lost_p(heap, ob)) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrc_unlink does not free it */
+    int has_dead_cell = rrci_has_dead_cell(heap, ob);
+    if (has_dead_cell || rrci_has_lost_p(heap, ob)) {
+        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that rrci_unlink does not free it */
             RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrc_unlink(heap, ob);
+        rrci_unlink(heap, ob, has_dead_cell ? 2 : 0);
     }
     if (rrci_is_deferred(ob))
         rrci_take_back_deferred(heap, ob);
     rrci_empty_link_field(heap, ob);
 }
 
-static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
+/* A link that is about to be made. */
+typedef struct rrci_new_link {
+    rrci_link   link;
+    int         kind;           /* the list for it */
+    rrc_object *former;         /* garbage that p has a P link with, and parts from */
+    const char *function;
+} rrci_new_link;
+
+/* May this link be made? If so, reserve its memory, so that rrci_make_link cannot fail. Returns a code. */
+static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
+                         rrci_new_link *made)
 {
-    rrci_link link;
     rrc_object *former = NULL;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
@@ -5267,22 +5287,32 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     if (former != NULL && (heap->rest == RRCI_MUTATOR || !rrci_is_garbage(former)))
         return rrci_error(heap, RRC_EPLINKED, function, ob, p, "");
     code = rrci_reserve(heap, kind);
-    if (code == RRC_ENOMEM)
-        return code;
     if (code != RRC_OK)
-        return rrci_error(heap, code, function, ob, p, "");
-    if (former != NULL)
-        rrci_part(heap, former);
+        return code == RRC_ENOMEM ? code : rrci_error(heap, code, function, ob, p, "");
+    made->link.p = p;
+    made->link.ob = ob;
+    made->kind = kind;
+    made->former = former;
+    made->function = function;
+    return RRC_OK;
+}
+
+/* Make a link of which rrci_may_link has said that it may be made. */
+static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
+{
+    rrc_gcref p = made->link.p;
+    rrc_object *ob = made->link.ob;
+    int kind = made->kind;
+    if (made->former != NULL)
+        rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
     if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)
                                 || rrci_is_late(heap, ob))) {
-        rrci_keep_reach(heap, ob, function);
+        rrci_keep_reach(heap, ob, made->function);
         RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
     }
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
-    link.p = p;
-    link.ob = ob;
     RRC_LINK(ob) = p;
     if (rrci_has_gc_head(ob)) {
         rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -5291,7 +5321,7 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
     heap->changed++;
     if (rrci_is_counted_by_link(ob))
         heap->wrappers++;
-    rrci_add_link(heap, &heap->list[kind], link);
+    rrci_add_link(heap, &heap->list[kind], made->link);
     RRCI_BEGIN_HOOK(heap);
     if ((kind & RRCI_O) == 0 && RRCI_HAS_SLOT(heap))
         *RRC_HOST_SLOT(heap, p) = ob;
@@ -5301,7 +5331,15 @@ static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kin
         rrci_get_hold(heap, ob);
     if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
         rrci_trace_p(heap, p);
-    return RRC_OK;
+}
+
+static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
+{
+    rrci_new_link made;
+    int code = rrci_may_link(heap, p, ob, kind, function, &made);
+    if (code == RRC_OK)
+        rrci_make_link(heap, &made);
+    return code;
 }
 
 RRC_API int rrc_create_link_pypy(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
@@ -5314,9 +5352,10 @@ RRC_API int rrc_create_link_pyobj(rrc_heap *heap, rrc_gcref p, rrc_object *ob)
     return rrci_create_link(heap, p, ob, RRCI_O_OLD, "rrc_create_link_pyobj");
 }
 
-RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
+/* rrci_may_link for the kind that a caller gives. */
+static int rrci_may_link_kind(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function,
+                              rrci_new_link *made)
 {
-    const char *function = "rrc_link";
     int which = kind & (RRC_P | RRC_O), code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
         return code;
@@ -5324,16 +5363,29 @@ RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EKIND, function, ob, p, "");
     if (ob != NULL && (kind & RRC_GIVE) != 0 && rrc_refcnt(ob) <= (rrci_is_deferred(ob) || rrci_is_listed(ob)))
         return rrci_error(heap, RRC_EREFCNT, function, ob, p, "there is no reference to give");
-    code = rrci_create_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function);
-    if (code != RRC_OK)
-        return code;
+    return rrci_may_link(heap, p, ob, which == RRC_P ? RRCI_P_OLD : RRCI_O_OLD, function, made);
+}
+
+/* Make the link, and add the bias. */
+static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int kind)
+{
+    rrc_object *ob = made->link.ob;
+    rrci_make_link(heap, made);
     if (RRC_REFCNT(ob) < RRC_REFCNT_FROM_PYPY)
         RRC_REFCNT(ob) += (kind & RRC_LIGHT) != 0 ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
     if ((kind & RRC_GIVE) != 0) {
         RRC_REFCNT(ob)--;
         RRCI_MIRRORED(heap, rrci_drop_to_bias(heap, ob));
     }
-    return RRC_OK;
+}
+
+RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
+{
+    rrci_new_link made;
+    int code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
+    if (code == RRC_OK)
+        rrci_make_link_kind(heap, &made, kind);
+    return code;
 }
 
 /* The slow part of rrc_from_obj. If some links do not hold, garbage is not found by them. */
@@ -9221,7 +9273,14 @@ static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
         heap->desc.pin(heap->desc.userdata, c, on);
 }
 
-/* A new cell for this object of the host, with nothing but the cell. NULL: memory is lacking. */
+/* Does ob have a link with a cell whose object has died? */
+static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
+{
+    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+        && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
+}
+
+/* The memory of a new cell for this object of the host, which knows nothing of it yet. NULL: memory is lacking. */
 static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is_node)
 {
     rrc_cell *c = (rrc_cell *)rrci_alloc_table(heap, rrci_cell_size(heap));
@@ -9232,6 +9291,12 @@ static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is
     c->ob = ob;
     c->heap = heap;
     c->is_node = is_node;
+    return c;
+}
+
+/* The cell is going to be used: let its object know it. */
+static void rrci_watch_cell(rrc_heap *heap, rrc_cell *c)
+{
     c->next = heap->cells;
     if (c->next != NULL)
         c->next->previous = c;
@@ -9239,7 +9304,6 @@ static rrc_cell *rrci_new_cell(rrc_heap *heap, void *obj, rrc_object *ob, int is
     heap->cell_count++;
     if (heap->desc.watch != NULL)
         heap->desc.watch(heap->desc.userdata, c);
-    return c;
 }
 
 /* Until rrci_release_cells, the memory of cells that go stays: somebody may still have their addresses. Such a cell has
@@ -9325,6 +9389,7 @@ static rrc_cell *rrci_need_node(rrc_heap *heap, rrc_object *ob)
     node = obj != NULL ? rrci_new_cell(heap, obj, ob, 1) : NULL;
     if (node == NULL)
         return NULL;
+    rrci_watch_cell(heap, node);
     former = (rrc_cell *)rrc_mirror_node(heap, ob);
     rrc_mirror_set_node(heap, ob, node);
     if (former != NULL)
@@ -9413,6 +9478,7 @@ static void rrci_free_cells(rrc_heap *heap)
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
 {
     const char *function = "rrc_cell_link";
+    rrci_new_link made;
     rrc_cell *c, *node;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
@@ -9421,25 +9487,24 @@ RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
         return rrci_error(heap, RRC_EPHASE, function, ob, NULL, "this heap has no cells: its rrc_desc lacks pin");
     if (obj == NULL || ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, obj == NULL ? "obj is NULL" : "ob is NULL");
-    if (rrci_is_freed(ob))
-        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob))) {
-        if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)       /* so that it is not freed */
-            RRC_REFCNT(ob) -= RRC_REFCNT_FROM_PYPY_LIGHT - RRC_REFCNT_FROM_PYPY;
-        rrc_cell_unlink((rrc_cell *)RRC_LINK(ob));
-    }
     c = rrci_new_cell(heap, obj, ob, 0);
     if (c == NULL)
         return RRC_ENOMEM;
+    code = rrci_may_link_kind(heap, c, ob, kind, function, &made);
+    if (code != RRC_OK) {
+        rrci_free_table(heap, c, rrci_cell_size(heap));
+        return code;
+    }
+    if (RRC_LINK(ob) != NULL)
+        rrci_prepare_to_relink(heap, ob);
+    rrci_watch_cell(heap, c);
     node = (rrc_cell *)rrc_mirror_node(heap, ob);
     if (node != NULL && rrci_is_cell_live(heap, node))
         heap->desc.join(heap->desc.userdata, c, node);
     else if (node != NULL)
         rrc_touch(heap, ob);            /* nothing protects what ob refers to until the next step */
-    code = rrc_link(heap, c, ob, kind);
-    if (code != RRC_OK)
-        rrci_free_cell(heap, c);
-    return code;
+    rrci_make_link_kind(heap, &made, kind);
+    return RRC_OK;
 }
 
 RRC_API int rrc_cell_unlink(rrc_cell *c)

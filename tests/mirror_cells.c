@@ -383,7 +383,7 @@ static void a_link_that_fails_leaves_no_cell(void)
 
     check_int(rrc_cell_link(w->heap, other, ob, RRC_O), RRC_ELINKED);
     expect_log(w, RRC_ELINKED);
-    check_int(w->forgotten, 1);
+    check_int(w->forgotten, 0);
     check_ptr(other->cell, NULL);
     check_int(rrc_cell_link(w->heap, NULL, ob, RRC_O), RRC_ENULL);
     expect_log(w, RRC_ENULL);
@@ -402,6 +402,46 @@ static void a_link_that_fails_leaves_no_cell(void)
     close_world(w);
 }
 
+/* The object of the host knows its cell as before, its death is still reported, and nothing refers to an edge node. */
+static void a_failing_link_changes_nothing(void)
+{
+    static const struct {
+        int kind, code;
+    } calls[] = { { RRC_O, RRC_ELINKED }, { RRC_P, RRC_ELINKED }, { RRC_P | RRC_O, RRC_EKIND }, { 64, RRC_EKIND },
+                  { RRC_O | RRC_GIVE, RRC_EREFCNT } };
+    world *w = open_world();
+    pair t = new_pair(w);
+    being *b;
+    rrc_object *view = new_view(w, &b);
+    rrc_cell *c = b->cell;
+    int watched, joined;
+    size_t i;
+
+    rrc_decref(w->heap, t.owner);
+    step(w);
+    check(node_of(w, t.owner) != NULL);
+    watched = w->watched;
+    joined = w->joined;
+    for (i = 0; i < sizeof calls / sizeof *calls; i++) {
+        unit_context("%d: ", (int)i);
+        check_int(rrc_cell_link(w->heap, b, t.owner, calls[i].kind), calls[i].code);
+        expect_log(w, calls[i].code);
+        check(b->cell == c && ((own_cell *)c)->mark == 77 && !b->is_joined);
+        check(w->watched == watched && w->joined == joined && w->forgotten == 0);
+        check_int(stats_of(w).cells, watched);
+    }
+    t.proxy->is_found = 1;              /* a link whose object has died stays as well */
+    check_int(rrc_cell_link(w->heap, b, t.owner, 0), RRC_EKIND);
+    expect_log(w, RRC_EKIND);
+    check_int(w->forgotten, 0);
+    check_int(stats_of(w).o_young + stats_of(w).o_old, 1);
+    t.proxy->is_found = 0;
+    rrc_decref(w->heap, view);
+    die(b);
+    check_int(stats_of(w).cells, watched - 1);
+    close_world(w);
+}
+
 static void memory_is_lacking_for_a_link(void)
 {
     world *w = open_world();
@@ -411,11 +451,13 @@ static void memory_is_lacking_for_a_link(void)
         rrc_object *ob = new_tracked(w);
         being *b = new_being(w);
         size_t cells = stats_of(w).cells;
+        int watched = w->watched;
 
         w->allocations = 0;
         w->fail_alloc_at = n;
         code = rrc_cell_link(w->heap, b, ob, RRC_O);
         w->fail_alloc_at = 0;
+        check_int(w->watched, watched + (code == RRC_OK));
         check(code == RRC_OK || (code == RRC_ENOMEM && b->cell == NULL));
         check_int(stats_of(w).cells, cells + (code == RRC_OK));
         check_int(rrc_check(w->heap), RRC_OK);
@@ -1279,6 +1321,10 @@ static void static_objects_get_cells(void)
         die(b);
         check_ptr(rrc_cell_of(w->heap, &fixed.head), NULL);
     }
+    rrc_mark_deallocating(w->heap, w, &fixed.head);     /* (a marker is no cell) */
+    check_int(rrc_cell_link(w->heap, new_being(w), &fixed.head, RRC_O), RRC_ELINKED);
+    expect_log(w, RRC_ELINKED);
+    RRC_LINK(&fixed.head) = NULL;
     close_world(w);
 #endif
 }
@@ -1391,7 +1437,8 @@ static void untracked_in_a_hook_that_fails(void)
 UNIT_GROUP(mirror_cells, UNIT(untracked_in_a_hook_that_fails), UNIT(forget_sees_a_light_object),
     UNIT(static_objects_get_cells),
     UNIT(a_light_object_is_linked_anew), UNIT(a_dead_cell_is_replaced), UNIT(a_dead_cell_is_replaced_at_once),
-    UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell), UNIT(memory_is_lacking_for_a_link),
+    UNIT(a_cell_goes_with_its_link), UNIT(a_link_that_fails_leaves_no_cell),
+    UNIT(a_failing_link_changes_nothing), UNIT(memory_is_lacking_for_a_link),
     UNIT(a_node_refers_to_the_targets), UNIT(hooks_fail), UNIT(memory_is_lacking_for_a_step),
     UNIT(a_proxy_is_joined_with_its_node), UNIT(targets_die_in_new_node), UNIT(targets_die_in_write_node),
     UNIT(the_owner_is_untracked_in_hooks), UNIT(a_target_is_taken_in_new_node), UNIT(a_step_finds_a_dead_view),
