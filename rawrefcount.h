@@ -290,6 +290,7 @@
  * ---------------------------------------------------------------------------
  * 2.0.0 (unreleased)
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
+ *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -2673,7 +2674,7 @@ typedef union rrci_gc_head {
 #ifdef RRC_MIRROR
 typedef struct rrci_mirror_words {
     rrc_gcref node;             /* the edge node, or NULL */
-    uintptr_t edges;            /* a sum over what it refers to: see rrci_add_edge */
+    uint64_t  edges;            /* a sum over what it refers to: see rrci_add_edge */
     uintptr_t number;           /* of what stands for the object in the host's heap, or 0 */
     uintptr_t state;            /* RRCI_NODE_... flags */
 #ifdef RRC_DEBUG
@@ -3148,6 +3149,19 @@ static uint64_t rrci_hash_word(uintptr_t word)
     uint64_t x = (uint64_t)word * RRCI_GOLDEN;
     return x ^ (x >> 32);
 }
+
+#if defined(RRC_MIRROR) || defined(RRC_DEBUG)
+/* One term of a sum over edges. Here the sums count, not single terms: those of a + d and b + c must not agree because
+   the addresses do. So both words are mixed well, in 64 bits on all machines. (The factors are digits of the square
+   roots of 2 and 3.) */
+static uint64_t rrci_hash_edge(const rrc_object *ob, uintptr_t number)
+{
+    uint64_t x = (uint64_t)(uintptr_t)ob * RRCI_GOLDEN + number;
+    x = (x ^ (x >> 32)) * UINT64_C(0x6A09E667F3BCC909);
+    x = (x ^ (x >> 29)) * UINT64_C(0xBB67AE8584CAA73B);
+    return x ^ (x >> 32);
+}
+#endif
 
 static uint64_t rrci_hash(const void *key)
 {
@@ -3920,7 +3934,7 @@ typedef struct rrci_search {
     size_t      max;            /* end the slice after so many units */
     size_t      units;          /* done so far, without visits, which `at` counts */
 #ifdef RRC_DEBUG
-    uintptr_t   sum, counts;    /* of one traverse */
+    uint64_t    sum, counts;    /* of one traverse: over what it visits, and with their counts */
 #endif
     rrc_object *ring[RRCI_RING];    /* visited objects whose heads are being prefetched */
     size_t      at, delayed;        /* number of visits; number of objects in the ring */
@@ -6104,8 +6118,8 @@ static void rrci_debug_visit(rrci_search *search, rrc_object *ob)
             return;
         }
     }
-    search->sum += (uintptr_t)rrci_hash(ob);
-    search->counts += (uintptr_t)RRC_REFCNT(ob);
+    search->sum += rrci_hash_edge(ob, 0);
+    search->counts += rrci_hash_edge(ob, (uintptr_t)RRC_REFCNT(ob));
 }
 
 static int rrci_visit_to_compare(rrc_object *ob, void *arg)
@@ -6117,7 +6131,7 @@ static int rrci_visit_to_compare(rrc_object *ob, void *arg)
 /* Two traverses of ob must be the same, and change no count. */
 static void rrci_compare_traverses(rrci_search *search, rrc_object *ob)
 {
-    uintptr_t sum, counts;
+    uint64_t sum, counts;
     search->sum = search->counts = 0;
     rrci_traverse(search, ob, rrci_visit_to_compare);
     sum = search->sum;
@@ -8790,7 +8804,7 @@ typedef struct rrci_weighing {
     rrci_search search;         /* first, because visitors get its address */
     int         owns;           /* of the object being traversed: has it a child? */
     int         is_fresh;       /* ... and one that its edge node may not list */
-    uintptr_t   edges;          /* ... and the sum over all that its edge node must list */
+    uint64_t    edges;          /* ... and the sum over all that its edge node must list */
     size_t      target_count;
     int         failed;
     int         is_moved;       /* a reference was moved without rrc_touch */
@@ -8821,7 +8835,7 @@ static uintptr_t rrci_number_of(rrc_object *ob)
 
 static void rrci_add_edge(rrci_weighing *weighing, rrc_object *ob, uintptr_t number)
 {
-    weighing->edges += (uintptr_t)rrci_hash_word((uintptr_t)ob + number * (uintptr_t)0x9E3779B1u);
+    weighing->edges += rrci_hash_edge(ob, number);
 }
 
 #ifdef RRC_DEBUG

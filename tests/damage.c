@@ -1698,7 +1698,44 @@ static void a_heap_without_a_mirror(void)
     rrc_decref(heap, ob);
     close_heap();
 }
-#define MIRROR_TESTS , UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
+
+/* The sum over two edges at some addresses, which need not be objects. */
+static uint64_t sum_of_edges(uintptr_t a, uintptr_t b, uintptr_t number_of_a, uintptr_t number_of_b)
+{
+    rrci_weighing weighing;
+
+    memset(&weighing, 0, sizeof weighing);
+    rrci_add_edge(&weighing, (rrc_object *)a, number_of_a);
+    rrci_add_edge(&weighing, (rrc_object *)b, number_of_b);
+    return weighing.edges;
+}
+
+/* Objects at equal distances: a field that refers to the first and last of them, and then to the two between, must
+   not look the same, not even in half of the bits. */
+static void sums_over_parallelograms(void)
+{
+    const uintptr_t base = (uintptr_t)1 << 28;
+    int upper = 0, lower = 0, wide = 0;
+    uintptr_t i, j, number;
+
+    for (number = 0; number < 12; number++)
+        for (i = 1; i < 100; i++)
+            for (j = 1; j < 100; j++) {
+                uintptr_t n = number * number * 7;      /* of the first; even: all four have the same one */
+                uintptr_t ni = number % 2 * i, nj = number % 2 * j, d = 48 * i, e = 80 * j;
+                uint64_t x = sum_of_edges(base, base + d + e, n, n + ni + nj);
+                uint64_t y = sum_of_edges(base + d, base + e, n + ni, n + nj);
+
+                upper += d != e && x >> 32 == y >> 32;
+                lower += d != e && (uint32_t)x == (uint32_t)y;
+                wide |= x >> 32 != 0;
+            }
+    check_int(upper, 0);
+    check_int(lower, 0);
+    check(wide);
+}
+
+#define MIRROR_TESTS , UNIT(sums_over_parallelograms), UNIT(weak_objects), UNIT(what_waiting_garbage_owns), UNIT(a_p_that_is_no_address), UNIT(a_heap_without_a_mirror)
 #else
 #define MIRROR_TESTS
 #endif

@@ -126,7 +126,7 @@ $(foreach build,$(MAIL_BUILDS),\
         $(BUILD)/tests/mail-$(build) $(if $(QUICK),1000000,10000000) 16)))
 CHECK_RUNS += mail-gcc mail-c11
 
-DAMAGE_VARIANTS := plain mirror-debug small-asan
+DAMAGE_VARIANTS := plain mirror-debug m32-mirror-debug small-asan
 $(foreach variant,$(DAMAGE_VARIANTS),\
     $(eval $(call run,damage-$(variant),$(BUILD)/tests/damage-$(variant),$(BUILD)/tests/damage-$(variant))))
 CHECK_RUNS += damage-mirror-debug damage-small-asan
