@@ -291,6 +291,7 @@
  * 2.0.0 (unreleased)
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
  *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
+ *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -76,6 +76,7 @@ endif
 #   lua-cases-LUA          the known cases, in each mode of the collector
 #   lua-random-MODE-LUA    random programs against an oracle
 #   lua-failing-LUA        the same, in states whose allocations fail and are tried again
+#   lua-quiet-LUA          garbage goes if only collectgarbage() is called, in states of their own
 #   soak-lua-LUA           the same, for SOAK_SECONDS: a part of `make soak`
 #   lua-widgets-LUA        the demonstration's library
 #   lua-classes-LUA        all that a class can have, and values that go from C to Lua and back
@@ -108,6 +109,7 @@ $(call lua_out,$(1))/random: $(LUA_RANDOM) $(LUA_NODES_H) tests/soak.h $(LUA_DIR
 	$$(call LUA_COMPILE,$(1)) -D_POSIX_C_SOURCE=200809L -DUNIT_CMOCKA=0 -Itests \
 	    $(LUA_RANDOM) $$(LDFLAGS) $$(call lua_flags,$(1),--libs) -lm -o $$@
 $(call run,lua-failing-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),10 600,100 3000) rare)
+$(call run,lua-quiet-$(1),$(call lua_out,$(1))/random,$(call lua_out,$(1))/random 1 $(if $(QUICK),300,2000) quiet)
 $(call run,soak-lua-$(1),$(call lua_out,$(1))/random,$(call lua_soak,$(1)) 3)
 $(call run,lua-cases-$(1),$(call lua_libs,$(1)),$(call lua_run,$(1)) $(LUA_TESTS)/cases.lua)
 $(if $(filter lua5.4 lua5.5,$(1)),$(call run,lua-cases-generational-$(1),$(call lua_libs,$(1)),\
@@ -198,7 +200,7 @@ soak-lua: $(foreach lua,$(LUAS),$(call lua_out,$(lua))/random) ## the random pro
 	@$(foreach lua,$(LUAS),$(call lua_soak,$(lua)) $(SOAK_SECONDS) &&) :
 
 # Of the C programs, those of the newest version and of the last one of the list.
-HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped widgets classes demo,lua-$(test)-$(lua))) \
+HOST_CHECK_RUNS += $(foreach lua,$(LUAS),$(foreach test,cases random-stepped quiet widgets classes demo,lua-$(test)-$(lua))) \
                    $(addprefix lua-embed-,$(sort $(firstword $(LUAS)) $(lastword $(LUAS)))) \
                    $(if $(LUA),lua-readme-$(LUA),lua-lua5.4)
 

@@ -533,7 +533,7 @@ typedef struct rrcl_state {
     lua_State  *main;               /* that thread, if it has been the caller */
     rrcl_shard *shards;             /* the first slot, 0, stays empty */
     uint32_t    shard_count;
-    uint32_t    era;                /* the number of the sentinel that is in its slot, or was last */
+    uint32_t    era;                /* the number of main sentinels up to now */
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_survivor */
     size_t      searched;           /* ... and that it has done to root something */
     int         has_left;           /* this step has left deaths to the next one */
@@ -552,7 +552,7 @@ typedef struct rrcl_state {
     int         is_open;            /* a step is: see rrcl_slice */
     int         has_missed;         /* ... and since then a cycle has ended */
     uint32_t    cycle;              /* of Lua's: their number */
-    size_t      sentinels;          /* that were made in it, beside that of the sentinel's slot */
+    size_t      sentinels;          /* helpers that were made in it: see rrcl_sentinel_gc */
     size_t      units;              /* of the open step, done so far */
     size_t      owed;               /* units: see rrcl_pay */
     size_t      units_of_kbyte;
@@ -3728,7 +3728,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     return has_ended;
 }
 
-static void rrcl_push_sentinel(lua_State *L, uint32_t cycle);
+static void rrcl_push_sentinel(lua_State *L, int is_main);
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
@@ -3745,7 +3745,7 @@ static int rrcl_collection_at_once(lua_State *L)
     state->must_root = state->wrappers > 0;
     if (state->has_error[RRCL_COLLECT_ERROR])
         rrcl_root_wrappers(state);
-    rrcl_push_sentinel(L, state->cycle);
+    rrcl_push_sentinel(L, 0);
     lua_pop(L, 1);
     rrcl_full_collection(L);
     lua_gc(L, LUA_GCSTOP, 0);           /* it has started the collector, which rrc_lua_collect had stopped */
@@ -4028,34 +4028,30 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
 }
 
 /* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
-   the generational mode of 5.4: of a young collection), after the marking. There is one in each
-   cycle at least, which is in the sentinel's slot, and the first to run makes the next one. (Between the marking
-   and its __gc, calls find the slot empty, and may make the next one before.) While there are steps, the first one
-   also makes others, and so does each of these: all together do a step at the end of the cycle, in short calls. They
+   the generational mode of 5.4: of a young collection), after the marking. The main sentinel is in the sentinel's slot.
+   Lua takes it out when a cycle finds it dead. Its __gc ends that cycle, once, and makes the next one, if the slot
+   is still empty: calls between the marking and the __gc find it empty, too, and may have made one. (That one lives
+   until the next cycle, which it ends.) So the slot is empty for long only if memory is lacking.
+   Helpers are not in the slot, and end no cycle. While there are steps, the main sentinel
+   makes some, and so does each of these: all together do a step at the end of the cycle, in short calls. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
    made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
-   long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
+   long, and the last cycle saw many new objects, the main sentinel makes no helpers: the calls that make objects pay
    for the step. */
 static int rrcl_sentinel_gc(lua_State *L);
 
-/* Push a sentinel. The payload is the cycle that it ends. */
-static void rrcl_push_sentinel(lua_State *L, uint32_t cycle)
+/* Push a sentinel. The payload says whether it is a main one. */
+static void rrcl_push_sentinel(lua_State *L, int is_main)
 {
-    *(uint32_t *)rrcl_new_userdata(L, sizeof(uint32_t)) = cycle;
+    *(int *)rrcl_new_userdata(L, sizeof(int)) = is_main;
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
 }
 
-typedef struct rrcl_sentinel_job {
-    rrcl_state *state;
-    uint32_t    cycle;
-} rrcl_sentinel_job;
-
 static int rrcl_new_sentinel(lua_State *L)
 {
-    const rrcl_sentinel_job *job = (const rrcl_sentinel_job *)lua_touserdata(L, 1);
-    rrcl_state *state = job->state;
-    rrcl_push_sentinel(L, job->cycle);
+    rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
+    rrcl_push_sentinel(L, 1);
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
@@ -4075,7 +4071,7 @@ static int rrcl_more_sentinels(lua_State *L)
         most = RRCL_SENTINELS;
     while (state->sentinels < wanted && state->sentinels < most) {
         state->sentinels++;
-        rrcl_push_sentinel(L, state->cycle);
+        rrcl_push_sentinel(L, 0);
         lua_pushnil(L);
         lua_replace(L, 2);
         lua_settop(L, 1);
@@ -4091,29 +4087,25 @@ static int rrcl_is_busy(const rrcl_state *state)
     return stats.mirror_cycles < RRCL_BUSY_CYCLES;
 }
 
-/* Make one that ends this cycle, if there is none; one that is dying does not count. */
-static void rrcl_need_sentinel(lua_State *L, rrcl_state *state, uint32_t cycle)
+/* Make a main sentinel if the slot has none. (If memory is lacking, another call does.) */
+static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
 {
-    rrcl_sentinel_job job;
-    job.state = state;
-    job.cycle = cycle;
     if (rrcl_is_empty(state, RRCL_SENTINEL_SLOT))
-        rrcl_try(L, rrcl_new_sentinel, &job);       /* or some other time */
+        rrcl_try(L, rrcl_new_sentinel, state);
 }
 
-/* One of Lua's cycles has ended: this one. (Lack of memory can have lost the sentinel of one before it.) */
-static void rrcl_end_cycle(lua_State *L, rrcl_state *state, uint32_t cycle)
+/* One of Lua's cycles has ended. */
+static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
     rrc_stats stats;
-    state->cycle = cycle + 1;
+    state->cycle++;
     rrcl_count_cycle(state);
     rrc_get_stats(state->heap, &stats);
     state->native_before = stats.native_bytes;
     state->native_new = state->native_told = 0;
     state->sentinels = 0;
     state->has_missed = state->is_open;
-    rrcl_need_sentinel(L, state, state->cycle);
-    if (state->hidden != NULL && state->is_counted && state->cycle - state->counted_in > 1)
+    if (state->is_counted && state->cycle - state->counted_in > 1)
         rrcl_try(L, rrcl_new_clock, state);     /* lack of memory has lost the clock */
     if (state->hidden != NULL && !state->is_open)
         state->wants_step = rrcl_wants_step(state);
@@ -4122,19 +4114,17 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state, uint32_t cycle)
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
-    uint32_t cycle = *(const uint32_t *)lua_touserdata(L, 1);
-    size_t units = RRCL_UNITS_OF_A_SENTINEL;
-    int is_first;
+    int is_main = *(const int *)lua_touserdata(L, 1);
+    size_t units = is_main ? RRCL_UNITS_OF_A_CYCLE : RRCL_UNITS_OF_A_SENTINEL;
     if (state == NULL)
         return 0;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    is_first = (int32_t)(cycle - state->cycle) >= 0;
-    if (is_first) {
-        rrcl_end_cycle(L, state, cycle);
-        units = RRCL_UNITS_OF_A_CYCLE;
-    }
+    if (is_main)
+        rrcl_end_cycle(L, state);
+    if (state->hidden != NULL)
+        rrcl_need_sentinel(L, state);
     if (state->hidden == NULL || state->in_step)
         return 0;
     if (!state->is_open && !state->wants_step)
@@ -4142,7 +4132,7 @@ static int rrcl_sentinel_gc(lua_State *L)
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_first)
+    if (state->hidden != NULL && is_main)
         rrcl_collect_wrappers(L, state);
     return 0;
 }
@@ -4152,7 +4142,7 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
     int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
     if (looks)
-        rrcl_need_sentinel(L, state, state->cycle + 1);     /* that of state->cycle is dying, or was lost */
+        rrcl_need_sentinel(L, state);
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
