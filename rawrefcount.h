@@ -243,7 +243,10 @@
  * rrc_major_collection_keep clears them before that call. The call may keep p, but the ob of p is
  * about to go.
  *
- * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards.
+ * At the end the host calls rrc_heap_free while it still works, and frees its objects afterwards. The call asks which
+ * objects own others through the host, so that owners go first:
+ *
+ *   end:    mark_from_c(1), trace(p), propagate(), survivor(p), mark_from_c(0), parted(p, ob), deallocs; then again
  *
  * >>names
  * ---------------------------------------------------------------------------
@@ -292,6 +295,8 @@
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
  *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
  *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
+ *        - At the end of a heap owners go before what they own through the host, if the host has the
+ *          hook mark_from_c.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -745,6 +750,15 @@ typedef struct rrc_desc {
        which replaces the link. NULL: the host never again uses a proxy whose ob is gone. */
     void (*parted)(void *userdata, rrc_gcref p, rrc_object *ob);
 
+    /* The heap ends, and rrc_heap_free has to know which objects own others through the host. If on, forget all marks.
+       Calls of trace, propagate and survivor follow, as for rrc_major_collection_trace, but nothing is marked except
+       what trace is given and what that reaches: no root, and nothing that is never collected. survivor returns p if
+       it is marked, else NULL. (Report what is marked, as in a collection.) If not on, forget all marks again. No
+       object of the host moves or is freed in between. This is called outside collections, with on and off in turn. A
+       host with a nursery can make a minor collection first. NULL: what is owned through the host only may go before
+       its owner when the heap ends. */
+    void (*mark_from_c)(void *userdata, int on);
+
     /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
        well. They are called by these functions only, and so never in a collection. They must not allocate in the
        host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
@@ -904,13 +918,17 @@ extern "C" {
 RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
 
 /* End a heap. At first the program still runs: finalizers and deallocs are called, and meanwhile every p is
-   still there, and all functions of the mutator and of collections work. But links do not hold their objects any
-   more, so every object that C does not hold goes. Pending work is done first. Then the obs of O links go, then those
-   of P links, owners before what they own, then cyclic garbage. The hook `parted` is called for each link before its
-   object goes, and the slot of p is set to NULL. A link that is made meanwhile parts as soon as C holds no
-   reference to its object. Finalizers and deallocs can make more garbage and links. The work goes on until
-   nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the links of what C
-   holds are dissolved likewise, with a call of `parted` for each.
+   still there, and all functions of the mutator and of collections work. But no root of the host counts any
+   more, so every object that C does not hold goes, owners before what they own. Pending work is done first. Then,
+   if the hook mark_from_c is there, the host's graph is marked from what C holds, again and again. Each time those
+   objects go that nobody owns, neither in C nor through the host, and if there are none, cyclic garbage. (At most
+   as many objects and links are marked for this as eight times all, and 2^20.) For what is then left, such
+   as what C holds with all that it reaches, links do not hold their objects any more: the obs of O links go, then those
+   of P links, then cyclic garbage. The hook `parted` is called for each link before its
+   object goes, and the slot of p is set to NULL. A link that is made meanwhile parts when nobody owns its
+   object, at the latest when links do not hold any more. Finalizers and deallocs can make more garbage and links. The
+   work goes on until nothing is left to do, or 10000 rounds have not reduced the number of objects. In the end the
+   links of what C holds are dissolved likewise, with a call of `parted` for each.
    The call returns how many of the obs that were linked or in the queue C still holds. They end unlinked with their
    true count. (These are not counted: static objects, uncollectable garbage, and objects without a
    link whose dealloc a limit of rrc_run_pending put off. If the rounds were too many, what still waits keeps the
@@ -924,9 +942,9 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator until rrc_heap_free | frees only | calls parted, progress, slot, tp_traverse, tp_clear_weakrefs, tp_clear,
-   dealloc; if mirrored anchor; if a collection is in slices trace, propagate, survivor |
-   O(links + tracked objects + references) for each round that finalizers ask for] */
+   [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, progress, slot,
+   tp_traverse, tp_clear_weakrefs, tp_clear, dealloc; if mirrored anchor |
+   O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
 
 /* The userdata of the descriptor. [any | no | nothing | O(1)] */
@@ -1940,7 +1958,8 @@ typedef struct rrci_letter {
    RRCI_WEIGHING   A step in slices weighs the objects of C: see rrci_stage. No garbage is cleared.
    RRCI_STEPPING   A slice of a step runs. The same holds as in heap->rest, as code of the mutator can run in the
                    mirror hook; but nothing is freed. Deallocs wait until the slice has ended.
-   RRCI_ENDING     rrc_heap_free runs. The same holds as in RRCI_MUTATOR, but no link holds its object any more:
+   RRCI_ENDING     rrc_heap_free runs. While heap->orders is set, the same holds as in RRCI_PARTING. Then
+                   the same holds as in RRCI_MUTATOR, but no link holds its object any more:
                    one whose count is its bare bias is parted from p, and waits in the queue. An object that
                    has left the queue has RRCI_TAG_LEFT in its link field, as long as it lives and has no link.
    RRCI_MINOR      A function of a minor collection is running. Only this function changes links.
@@ -2006,6 +2025,9 @@ typedef enum rrci_stage {
 
 /* Does a major collection search for cycles? */
 enum { RRCI_UNDECIDED, RRCI_SEARCH, RRCI_NO_SEARCH };
+
+/* At the end of a heap, before links let go: what does a marking look for? See rrci_order. */
+enum { RRCI_NO_ORDER, RRCI_BY_OWNERS, RRCI_BY_CYCLES };
 
 /* Groups of functions: a state allows some of them. See rrci_gate. */
 enum {
@@ -2107,6 +2129,7 @@ struct rrc_heap {
     size_t        later_count;
     size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
     char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
+    char          orders;           /* ... the order is being asked: links still hold. See rrci_order */
     size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
     size_t        quota;            /* while running: the number of objects that may still be handled */
     size_t        quota_added;      /* ... and how much was added to the caller's limit */
@@ -4918,10 +4941,19 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
     rrci_free_object(heap, ob);
 }
 
+/* Is this one of the markings of rrci_order? Each would find the same mistakes. What follows them finds and logs them
+   once. */
+static int rrci_is_ordering(const rrc_heap *heap)
+{
+    return heap->orders != RRCI_NO_ORDER && heap->state == RRCI_MAJOR;
+}
+
 static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object *ob, rrc_gcref p)
 {
-    return rrci_error(heap, rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT, function, ob, p,
-                      "the count of a linked object is below the bias");
+    int code = rrci_is_freed(ob) ? RRC_EFREED : RRC_EREFCNT;
+    if (rrci_is_ordering(heap))
+        return code;
+    return rrci_error(heap, code, function, ob, p, "the count of a linked object is below the bias");
 }
 
 /* After the verdict of a collection or step in slices: is ob garbage, or kept for it, and has not been set aside
@@ -5020,10 +5052,10 @@ RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t in
 }
 
 /* Does the link of this linked object hold it? That of garbage does not: its p may have been kept for other
-   garbage only. At the end of the heap no link does. */
+   garbage only. At the end of the heap no link does, when the host's graph has given the order. */
 static int rrci_link_holds(const rrc_heap *heap, rrc_object *ob)
 {
-    return heap->rest != RRCI_ENDING && !rrci_is_garbage(ob);
+    return (heap->rest != RRCI_ENDING || heap->orders) && !rrci_is_garbage(ob);
 }
 
 /* While the heap ends: is ob a wrapper to whose foreign object others refer? Then it waits for the search, as its
@@ -6028,7 +6060,8 @@ static rrc_object *rrci_from_ring(rrci_search *search)
 
 static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *parent, const char *detail)
 {
-    rrci_error(search->heap, code, search->function, parent, NULL, detail);
+    if (!rrci_is_ordering(search->heap))
+        rrci_error(search->heap, code, search->function, parent, NULL, detail);
     search->is_wrong = 1;
 }
 
@@ -6727,7 +6760,7 @@ static void rrci_keep_finalizable(rrci_search *search)
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
+    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count || heap->orders == RRCI_BY_OWNERS)
         return;
     heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
@@ -7827,6 +7860,17 @@ static void rrci_do_without_search(rrc_heap *heap)
     heap->plan = RRCI_NO_SEARCH;
 }
 
+/* The trace function of a major collection that does not search. */
+static void rrci_trace_without_search(rrc_heap *heap, int is_early, const char *function)
+{
+    rrci_do_without_search(heap);
+    rrci_trace_lists(heap, 0, function);
+    rrci_trace_lists(heap, RRCI_YOUNG, function);
+    RRC_HOST_PROPAGATE(heap);
+    if (heap->wrappers > 0)
+        rrci_trace_wrappers(heap, is_early, function);
+}
+
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
     int was_open = heap != NULL && heap->state == RRCI_OPEN;
@@ -7841,12 +7885,7 @@ static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
     if (was_open)
         rrci_give_up_open(heap);
     if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
-        rrci_do_without_search(heap);
-        rrci_trace_lists(heap, 0, function);
-        rrci_trace_lists(heap, RRCI_YOUNG, function);
-        RRC_HOST_PROPAGATE(heap);
-        if (heap->wrappers > 0)
-            rrci_trace_wrappers(heap, is_early, function);
+        rrci_trace_without_search(heap, is_early, function);
         is_early = 0;
     }
     heap->state = is_early ? RRCI_OPEN : RRCI_MARKING;
@@ -8227,15 +8266,15 @@ static int rrci_visit_prefetch(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* tp_clear will change the counts of all that ob owns, and would wait for the memory of each. */
-static void rrci_prefetch_owned(rrc_heap *heap, rrc_object *ob)
+/* Outside a search: visit what ob owns. */
+static void rrci_visit_owned(rrc_heap *heap, rrc_object *ob, rrc_visitproc visit, void *arg)
 {
     (void)heap;
     RRCI_BEGIN_HOOK(heap);
     if (RRC_TYPE(ob)->tp_traverse != NULL)
-        RRC_TYPE(ob)->tp_traverse(ob, rrci_visit_prefetch, NULL);
+        RRC_TYPE(ob)->tp_traverse(ob, visit, arg);
     else
-        rrci_traverse_members(ob, rrci_visit_prefetch, NULL);
+        rrci_traverse_members(ob, visit, arg);
     RRCI_END_HOOK(heap);
 }
 
@@ -8253,8 +8292,8 @@ static void rrci_clear_part(rrc_heap *heap)
         if (list->count > RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
         rrci_gc_move_to_cleared(heap, part[i]);      /* the list's reference is ours now */
-        if (count == RRCI_SEGMENT)      /* (little garbage is in the cache) */
-            rrci_prefetch_owned(heap, part[i]);
+        if (count == RRCI_SEGMENT)      /* (tp_clear would wait for each. Little garbage is in the cache) */
+            rrci_visit_owned(heap, part[i], rrci_visit_prefetch, NULL);
     }
     heap->quota -= count;               /* each object counts once */
     for (i = 0; i < count; i++) {
@@ -10427,9 +10466,16 @@ static void rrci_end_progress(rrci_progress *progress)
 }
 
 /* ---- the end of a heap ----
-   It is a phase of the program first, RRCI_ENDING. Links do not hold any more, but all p's are still there, and
-   all functions work. What C does not hold goes: owners before what they own, so that each dealloc sees what its
-   object owns as it was. Then the links of what C holds are dissolved. */
+   It is a phase of the program first, RRCI_ENDING. All p's are still there, and all functions work. What C does not
+   hold goes: owners before what they own, so that each dealloc sees what its object owns as it was. An object can own
+   others through the host. So the host's graph gives the order first (rrci_order). For what is left then links do not
+   hold any more, and objects go in the order of the lists. In the end the links of what C holds are dissolved. */
+
+/* So many rounds of work may leave as many objects as before. For the order, a tenth. */
+#define RRCI_MOST_ROUNDS 10000
+
+/* For the order, no more objects and links are marked than these and eight times all. */
+#define RRCI_MOST_MARKED ((size_t)1 << 20)
 
 /* The state of rrc_heap_free. */
 typedef struct rrci_ending {
@@ -10498,6 +10544,174 @@ static void rrci_end_links(rrc_heap *heap, rrci_ending *ending)
     rrci_do_last(heap, ending);
 }
 
+/* ---- the order of the end ----
+   A marking that begins with what C holds, and with no root of the host, reaches the p of each object that another one
+   owns through the host. An object that only its link holds, and whose p is not reached, is owned by nobody: it parts
+   and goes, and the next marking tells what is owned by nobody then. When there is no such object, what is garbage of a
+   collection without roots is cleared in the order of PEP 442. So there is a marking for each object on the longest
+   path of owners through the host, at most. */
+
+/* Garbage that a visitor counts. */
+typedef struct rrci_garbage {
+    rrc_heap *heap;
+    size_t    count;
+} rrci_garbage;
+
+/* Mark as in a major collection, with what garbage owns. In RRCI_BY_OWNERS an object with a finalizer is like any
+   other: if nobody owns it, its dealloc calls the finalizer. */
+static void rrci_mark_from_c(rrc_heap *heap, const char *function)
+{
+    heap->state = RRCI_MAJOR;
+    if (rrci_count_tracked(heap) == 0 || !rrci_trace_with_cycles(heap, 0, function))
+        rrci_trace_without_search(heap, 0, function);
+    else if (!rrci_all_alive(heap))
+        rrci_keep_owned(heap, function);
+}
+
+/* Watch the objects of this list that only their links hold, and that nobody owns. Returns their number. */
+static size_t rrci_watch_owners(rrc_heap *heap, int kind)
+{
+    const rrci_list *list = &heap->list[kind];
+    size_t n = 0, i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = rrci_at(list, i)->ob;
+        if (i + RRCI_AHEAD < list->count)
+            RRCI_PREFETCH_TO_WRITE(rrci_at(list, i + RRCI_AHEAD)->ob);
+        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0 && !rrci_awaits_search(heap, ob)
+            && RRC_HOST_SURVIVOR(heap, rrci_at(list, i)->p) == NULL) {
+            RRC_REFCNT(ob) |= INTPTR_MIN;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Part the watched objects of this list. */
+static void rrci_part_owners(rrc_heap *heap, int kind, rrci_ending *ending, const char *function)
+{
+    rrci_list *list = &heap->list[kind];
+    size_t i;
+    for (i = list->count; i-- > 0;) {
+        rrc_object *ob;
+        if (i % RRCI_PROGRESS_UNITS == 0)
+            rrci_progress_of_end(ending);
+        if (i >= list->count)
+            continue;                   /* a hook has dropped other references */
+        ob = rrci_at(list, i)->ob;
+        if (RRC_REFCNT(ob) >= 0)
+            continue;
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+        if (rrc_refcnt(ob) == 0)
+            rrci_dissolve(heap, list, i, 1, function);
+    }
+}
+
+/* Is ob a view to which one object refers? That object decides when it goes. */
+static int rrci_is_owned_view(rrc_heap *heap, rrc_object *ob)
+{
+    return rrc_refcnt(ob) == 1 && rrci_is_p_linked(heap, ob);
+}
+
+static int rrci_visit_garbage(rrc_object *ob, void *arg)
+{
+    rrci_garbage *found = (rrci_garbage *)arg;
+    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_in_tracked(ob)
+        && rrci_is_to_wait(found->heap, rrci_gc_head_of(ob)) && !rrci_is_owned_view(found->heap, ob))
+        found->count++;
+    return 0;
+}
+
+/* Can this garbage wait for the next marking? Others own it through the host only, and it owns no other garbage. */
+static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_garbage found = { NULL, 0 };
+    found.heap = heap;
+    if (rrci_is_owned_view(heap, ob))
+        return 1;
+    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_OWNED) == 0 || rrc_refcnt(ob) > 0)
+        return 0;
+    rrci_visit_owned(heap, ob, rrci_visit_garbage, &found);
+    return found.count == 0;
+}
+
+/* Let garbage that can wait be as if it was found alive, unless there is no other garbage. */
+static void rrci_let_wait(rrc_heap *heap)
+{
+    const rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t others = 0, i;
+    for (i = 0; i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        others += (size_t)(rrci_is_to_wait(heap, rrci_gc_head_of(ob)) && !rrci_can_wait(heap, ob));
+    }
+    for (i = 0; others > 0 && i < list->count; i++) {
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_to_wait(heap, rrci_gc_head_of(ob)) && rrci_can_wait(heap, ob)) {
+            rrci_whiten(heap, rrci_gc_head_of(ob));
+            rrci_gc_head_of(ob)->is.word ^= RRCI_GC_COLOR;
+        }
+    }
+}
+
+/* Set garbage aside, after a marking that has found no owner. */
+static void rrci_set_cycles_aside(rrc_heap *heap)
+{
+    if (heap->searched && !rrci_all_alive(heap)) {
+        rrci_let_wait(heap);
+        rrci_set_all_aside(heap, 1);
+    }
+}
+
+/* One marking, and what follows from it. Returns whether that was anything. */
+static int rrci_order_once(rrc_heap *heap, int orders, rrci_ending *ending, const char *function)
+{
+    static const int kinds[2] = { RRCI_O_OLD, RRCI_P_OLD };
+    size_t finalized = heap->finalized, parted = heap->parted, n = 0;
+    ptrdiff_t objects = heap->objects;
+    int k;
+    if (heap->alive > 0)
+        rrci_reset_scratch(heap);       /* the host has reported what it marked for itself */
+    heap->orders = (char)orders;
+    heap->desc.mark_from_c(heap->desc.userdata, 1);
+    rrci_mark_from_c(heap, function);
+    for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
+        n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
+    if (orders == RRCI_BY_CYCLES)
+        rrci_set_cycles_aside(heap);
+    else if (heap->searched)
+        rrci_reset_scratch(heap);
+    heap->searched = 0;
+    heap->plan = RRCI_UNDECIDED;
+    heap->state = RRCI_ENDING;
+    heap->desc.mark_from_c(heap->desc.userdata, 0);
+    for (k = 0; n > 0 && k < 2; k++) {
+        rrci_part_owners(heap, kinds[k], ending, function);
+        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, ending, function);
+    }
+    rrci_do_last(heap, ending);
+    return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;
+}
+
+/* Deallocate what C does not hold, as long as the host's graph tells which objects go first. A path of owners can be
+   long. So markings are not repeated without end. */
+static void rrci_order(rrc_heap *heap, rrci_ending *ending, const char *function)
+{
+    size_t limit = RRCI_MOST_MARKED + 8 * rrci_count_left(heap), marked = 0;
+    int goes_on = 1;
+    if (heap->desc.mark_from_c == NULL || RRCI_IS_CLOSED(heap))
+        return;
+    ending->rounds_left = RRCI_MOST_ROUNDS / 10;
+    heap->orders = RRCI_BY_OWNERS;
+    rrci_do_last(heap, ending);
+    while (goes_on && marked <= limit && ending->rounds_left > 0) {
+        ptrdiff_t objects = heap->objects;
+        marked += 2 * rrci_count_left(heap) + 1;
+        goes_on = rrci_order_once(heap, RRCI_BY_OWNERS, ending, function)
+                  || rrci_order_once(heap, RRCI_BY_CYCLES, ending, function);
+        ending->rounds_left -= heap->objects >= objects;
+    }
+    heap->orders = RRCI_NO_ORDER;
+}
+
 /* Wrappers that the header has held because others refer to their foreign objects go now. */
 static void rrci_drop_held_for_others(rrc_heap *heap)
 {
@@ -10518,8 +10732,9 @@ static void rrci_end_objects(rrc_heap *heap, rrci_ending *ending)
 {
     size_t finalized, garbage, parted;
     int goes_on;
-    ending->rounds_left = 10000;
     heap->parts_wrappers = 0;
+    rrci_order(heap, ending, "rrc_heap_free");
+    ending->rounds_left = RRCI_MOST_ROUNDS;
     rrci_end_links(heap, ending);
     do {
         ptrdiff_t objects = heap->objects;

@@ -63,6 +63,12 @@ static void sweep(vm *m)
     }
 }
 
+static void forget_marks(vm *m)
+{
+    for (object *p = m->all; p != NULL; p = p->next)
+        p->marked = 0;
+}
+
 static void must(int code)
 {
     if (code != RRC_OK) {
@@ -105,6 +111,7 @@ static object *new_object(vm *m, object *a, object *b)
 static void trace(void *m, rrc_gcref p)          { mark(m, p); }                                        /* 1 */
 static rrc_gcref survivor(void *m, rrc_gcref p)  { (void)m; return ((object *)p)->marked ? p : NULL; }  /* 1 */
 static void propagate(void *m)                   { mark_all_gray(m); }                                  /* 2 */
+static void mark_from_c(void *m, int on)         { (void)on; forget_marks(m); }                         /* 7 */
 static void trigger(void *m)                     { rrc_run_pending(((vm *)m)->heap, 0); }               /* 3 */
 static void parted(void *m, rrc_gcref p, rrc_object *ob) { (void)m; (void)ob; ((object *)p)->ob = NULL; } /* 4, 7 */
 static void log_item(void *m, const rrc_log_item *item) { (void)m; fprintf(stderr, "%s\n", item->text); }
@@ -188,7 +195,8 @@ int main(void)
 {
     static vm m;
     rrc_desc desc = { .userdata = &m, .trace = trace, .survivor = survivor, .propagate = propagate, .log = log_item,
-                      .dealloc_trigger = trigger, .parted = parted, .collect = collect };
+                      .dealloc_trigger = trigger, .parted = parted, .collect = collect,
+                      .mark_from_c = mark_from_c };
     rrc_object *view, *ob;
     object *p, *last = NULL;
 

@@ -167,9 +167,29 @@ rrc_gcref host_survivor(void *userdata, rrc_gcref p)
     h->calls.survivor++;
     must_be(in_free(h) || h->phase == HOST_MAJOR_TRACE || h->slices == 2, h, "survivor");
     hook(h, "survivor");
-    if (c->kind != HOST_PREBUILT && !c->marked && !(in_minor(h) && !c->young))
+    if ((c->kind != HOST_PREBUILT || h->from_c) && !c->marked && !(in_minor(h) && !c->young))
         return NULL;
     return c->forward != NULL ? c->forward : c;
+}
+
+/* Marks are only for now, but a minor collection can come first. */
+void host_mark_from_c(void *userdata, int on)
+{
+    host *h = (host *)userdata;
+    size_t i;
+
+    h->marked_from_c++;
+    must_be(h->phase == (on ? HOST_MUTATOR : HOST_MAJOR_TRACE) && on != h->from_c, h, "mark_from_c");
+    hook(h, "mark_from_c");
+    if (on && h->options.order == 2)
+        host_minor(h);
+    for (i = 0; i < h->count; i++)
+        if (h->objects[i].at != NULL)
+            h->objects[i].at->marked = 0;
+    h->gray_count = 0;
+    h->slices = 0;
+    h->from_c = on;
+    h->phase = on ? HOST_MAJOR_TRACE : HOST_MUTATOR;
 }
 
 int host_is_young(void *userdata, rrc_gcref p)
@@ -387,6 +407,7 @@ void host_describe(host *h, rrc_desc *desc)
     desc->incremental = h->options.incremental;
     desc->snapshot = h->options.snapshot;
     desc->parted = host_parted;
+    desc->mark_from_c = h->options.early || h->options.order == 1 ? NULL : host_mark_from_c;
     desc->edges = h->options.shows ? host_edges : NULL;
     desc->describe = h->options.shows > 1 ? host_say : NULL;
     desc->progress = h->options.progresses ? host_progress : NULL;

@@ -101,6 +101,7 @@ typedef struct host_options {
                                    id, or none */
     int progresses;             /* set desc.progress */
     int demotes;                /* host_demote may be called */
+    int order;                  /* 1: leave desc.mark_from_c NULL; 2: that hook makes a minor collection first */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
     int incremental;            /* host_start may be called; 2: if early, host_major calls it */
     int snapshot;               /* desc.snapshot */
@@ -131,6 +132,8 @@ struct host {
     int sweeps;             /* major collections end with rrc_major_collection_sweep */
     int ignores;            /* trace does nothing */
     int slices;             /* a major collection in slices: 1 marking, 2 sweeping */
+    int from_c;             /* it marks from C only */
+    size_t marked_from_c;   /* calls of that hook */
 
     host_entry *objects;
     size_t count, room;
@@ -252,6 +255,7 @@ void host_collect(void *userdata);
 void host_trace(void *userdata, rrc_gcref p);
 rrc_gcref host_survivor(void *userdata, rrc_gcref p);
 void host_propagate(void *userdata);
+void host_mark_from_c(void *userdata, int on);
 int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);

@@ -984,10 +984,11 @@ static void what_goes_at_the_end_is_whole(void)
 {
     int shape, finalizes, steps;
 
-    for (shape = 0; shape < WHOLE_SHAPES * 2; shape++)
+    for (shape = 0; shape < WHOLE_SHAPES * 2 + WHOLE_PATHS; shape++)
         for (finalizes = 0; finalizes < 2; finalizes++)
             for (steps = 0; steps < 3; steps++) {
-                int is_rooted = shape < WHOLE_SHAPES;
+                int is_path = shape >= WHOLE_SHAPES * 2, path = (shape - WHOLE_SHAPES * 2) & ~1;
+                int is_rooted = is_path || shape < WHOLE_SHAPES;
                 whole_host w;
                 vm *v = vm_open(NULL, 1);
                 int n, i;
@@ -1002,7 +1003,10 @@ static void what_goes_at_the_end_is_whole(void)
                 w.read = read_view;
                 w.call = call_view;
                 whole_now = &w;
-                n = whole_make(&w, shape % WHOLE_SHAPES, finalizes, is_rooted);
+                if (is_path)            /* (which of the C objects goes first, a closed host does not say) */
+                    n = whole_make_path(&w, path | (path & WHOLE_PLAIN ? 0 : finalizes), 1);
+                else
+                    n = whole_make(&w, shape % WHOLE_SHAPES, finalizes, is_rooted);
                 for (i = 0; i < steps; i++) {
                     check_int(rrc_mirror_step(v->heap), RRC_OK);
                     vm_collect(v);
@@ -1012,7 +1016,7 @@ static void what_goes_at_the_end_is_whole(void)
                 v->ending = 0;
                 check(w.dead == 0 || !is_rooted);       /* the host has found garbage dead before */
                 check_int(w.deallocated, n);
-                check(w.looked >= 2 * n);
+                check(w.looked >= 2 * (is_path ? WHOLE_DEPTH - 1 : n));
                 vm_close(v);
             }
 }

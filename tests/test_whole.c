@@ -187,6 +187,42 @@ static void what_goes_at_the_end_is_whole(void)
                 }
 }
 
+/* What garbage owns through the host: a closure, which refers to the proxy of an object of C. */
+static void what_goes_is_whole_through_the_host(void)
+{
+    int kind, path, collects, is_rooted;
+
+    for (kind = 0; kind < 32; kind++)
+        for (path = 0; path < WHOLE_PATHS; path++)
+            for (collects = 0; collects < 2; collects++)
+                for (is_rooted = 0; is_rooted <= !collects; is_rooted++) {
+                    host_options options = { .keeps = 1 };
+                    whole_host w;
+                    int n, i;
+
+                    if (path % 4 == 3 || (collects && path % 4 != WHOLE_PLAIN))
+                        continue;       /* (tracked garbage goes in one collection, in which only p's are kept) */
+                    unit_context("host %d, path %d, collects %d, rooted %d", kind, path, collects, is_rooted);
+                    options.reports_marks = kind & 1 ? REPORT_LINKED : 0;
+                    options.without_generations = (kind & 2) != 0;
+                    options.eager = (kind & 4) != 0;
+                    views_are_tracked = (kind & 8) != 0;
+                    options.order = kind & 16 ? 2 : 0;
+                    begin(&w, &options);
+                    n = whole_make_path(&w, path, is_rooted);
+                    for (i = 0; collects && i < 2 * WHOLE_DEPTH; i++)
+                        w.collect(&w);
+                    if (collects)
+                        check_int(w.deallocated, n);
+                    check_int(host_free_heap(HOST_OF(&w)), 0);
+                    check_int(w.dead, 0);
+                    check_int(w.missed, 0);
+                    check_int(w.deallocated, n);
+                    check(w.looked >= 2 * WHOLE_DEPTH - 2);
+                    host_end(HOST_OF(&w));
+                }
+}
+
 /* ---- what else is promised ---- */
 
 /* Types with members only, and those that promise not to look, have nothing kept. */
@@ -723,6 +759,7 @@ static void the_last_that_waits_is_not_found(void)
 UNIT_GROUP(whole,
     UNIT(what_garbage_owns_is_whole),
     UNIT(what_goes_at_the_end_is_whole),
+    UNIT(what_goes_is_whole_through_the_host),
     UNIT(nothing_is_kept_for_those_who_do_not_look),
     UNIT(garbage_parts_from_what_was_kept),
     UNIT(a_new_link_takes_the_place_of_garbage),

@@ -26,7 +26,10 @@ typedef struct whole_host {
     void (*collect)(struct whole_host *w);      /* a full collection, and all pending work */
     /* The scenario counts: */
     int looked, dead;           /* what slots have looked at, and found dead */
+    int missed;                 /* ... objects of C that they own through the host, and that were gone */
     int finalized, cleared, deallocated;
+    int made;                   /* widgets, which are numbered from 1 on */
+    char is_gone[64];           /* by number */
 } whole_host;
 
 /* Finds the whole_host of a heap: each program with this scenario has one at a time. */
@@ -39,6 +42,7 @@ typedef struct whole_widget {
     rrc_object head;
 #endif
     rrc_object *text, *action, *peer;
+    int number, captured;       /* its own, and that of the widget to whose proxy its closure refers; 0: none */
 } whole_widget;
 
 #define WHOLE(ob) ((whole_widget *)(void *)(ob))
@@ -53,6 +57,10 @@ static void whole_look(rrc_object *self)
     if (WHOLE(self)->action != NULL) {
         w->looked++;
         w->dead += !w->call(w, WHOLE(self)->action);
+    }
+    if (WHOLE(self)->captured > 0) {
+        w->looked++;
+        w->missed += w->is_gone[WHOLE(self)->captured];
     }
 }
 
@@ -91,7 +99,8 @@ static void whole_dealloc(rrc_heap *heap, rrc_object *self)
     whole_now->deallocated++;
     whole_look(self);
     whole_drop(heap, self);
-    rrc_gc_del(heap, self);
+    whole_now->is_gone[WHOLE(self)->number] = 1;
+    (RRC_TYPE(self)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 ? rrc_gc_del(heap, self) : rrc_del(heap, self);
 }
 
 #define WHOLE_TYPE(name, finalize) \
@@ -100,6 +109,11 @@ static void whole_dealloc(rrc_heap *heap, rrc_object *self)
 
 static const rrc_type whole_types[2] = {
     WHOLE_TYPE("Widget", NULL), WHOLE_TYPE("FinalWidget", whole_finalize),
+};
+
+/* It is not tracked. */
+static const rrc_type whole_plain = {
+    .tp_name = "PlainWidget", .tp_basicsize = sizeof(whole_widget), .tp_dealloc = whole_dealloc,
 };
 
 /* A widget whose closure refers to the proxy of `captured`. The reference is the caller's. */
@@ -154,6 +168,45 @@ static int whole_make(whole_host *w, int shape, int finalizes, int is_rooted)
         rrc_decref(w->heap, next);
         return WHOLE_LENGTH;
     }
+}
+
+/* Through the host: a widget owns a closure that refers to the proxy of the next one, which so must outlive it. Nothing
+   in C knows that. */
+enum { WHOLE_DEPTH = 3 };
+enum { WHOLE_TRACKED, WHOLE_FINAL, WHOLE_PLAIN, WHOLE_BOTTOM_UP = 4, WHOLE_ALL_ROOTED = 8, WHOLE_IN_PEERS = 16,
+       WHOLE_PATHS = 32 };
+
+/* Make such widgets, in this order or the other. The first is perhaps one of two peers, which are garbage that only
+   tp_clear breaks. Returns the number of widgets. */
+static int whole_make_path(whole_host *w, int path, int is_rooted)
+{
+    rrc_object *ob[WHOLE_DEPTH], *peer = NULL;
+    int i, n, kind = path % 4, is_peer = (path & WHOLE_IN_PEERS) != 0 && kind != WHOLE_PLAIN;
+    for (n = 0; n < WHOLE_DEPTH; n++) {
+        i = path & WHOLE_BOTTOM_UP ? WHOLE_DEPTH - 1 - n : n;
+        if (kind == WHOLE_PLAIN) {
+            ob[i] = rrc_new(w->heap, &whole_plain);
+        } else {
+            ob[i] = rrc_gc_new(w->heap, &whole_types[kind == WHOLE_FINAL]);
+            rrc_gc_track(w->heap, ob[i]);
+        }
+        WHOLE(ob[i])->number = ++w->made;
+        rrc_incref(w->heap, ob[i]);
+        w->proxy(w, ob[i], is_rooted && (i == 0 || (path & WHOLE_ALL_ROOTED) != 0));
+    }
+    if (is_peer) {
+        peer = whole_new(w, kind == WHOLE_FINAL, NULL);
+        WHOLE(peer)->peer = ob[0];
+        rrc_incref(w->heap, ob[0]);
+        WHOLE(ob[0])->peer = peer;
+    }
+    for (i = 0; i + 1 < WHOLE_DEPTH; i++) {
+        WHOLE(ob[i])->action = w->closure(w, ob[i + 1]);
+        WHOLE(ob[i])->captured = WHOLE(ob[i + 1])->number;
+    }
+    for (i = 0; i < WHOLE_DEPTH; i++)
+        rrc_decref(w->heap, ob[i]);
+    return WHOLE_DEPTH + is_peer;
 }
 
 #endif

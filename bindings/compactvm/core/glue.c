@@ -20,6 +20,7 @@
  * slot       A word in each object for its C object, if the VM can afford one.
  *            Without it the header keeps a dictionary from p to ob.
  * collect    "Run a full collection of your own."
+ * mark_from_c "Mark what C holds, and nothing else." Only the end of the VM asks for it.
  *
  * An rrc_gcref is simply the address of a cvm_object. (The macros RRC_HOST_TRACE and so on would
  * fix these hooks at compile time, without calls through pointers.)
@@ -81,6 +82,10 @@ static void parted(void *vm, rrc_gcref p, rrc_object *ob)
     }
 }
 
+/* "The VM ends: which objects of C own others through yours?" The header marks from what C holds, and from no root of
+   ours, so that an owner goes before what it owns. */
+static void mark_from_c(void *vm, int on) { cvm_heap_mark_from_c(&((cvm *)vm)->heap, on); }
+
 /* A mistake in the use of the header was found. */
 static void log_mistake(void *vm, const rrc_log_item *item)
 {
@@ -94,6 +99,7 @@ int cvm_glue_open(cvm *vm)
 {
     rrc_desc desc = {           /* zero is the default of everything else */
         .userdata = vm, .log = log_mistake, .collect = collect, .parted = parted, .trace = trace,
+        .mark_from_c = mark_from_c,
         .survivor = survivor, .propagate = propagate, .is_young = is_young, .dealloc_trigger = dealloc_trigger,
         .reports_marks = 1,     /* we call rrc_marked: see cvm_heap_marked */
         .search_percent = vm->config.search_percent

@@ -363,6 +363,27 @@ void cvm_heap_major(cvm_heap *h)
     major(h, 0);
 }
 
+static void forget_marks(cvm_heap *h)
+{
+    const char *end = h->old_top;
+    for (char *at = h->old; at < end; at += cvm_object_size((cvm_object *)at))
+        ((cvm_object *)at)->flags &= (unsigned char)~CVM_REACHED;
+    for (cvm_fixed *f = h->fixed; f != NULL; f = f->next)
+        object_behind(f)->flags &= (unsigned char)~CVM_REACHED;
+    h->gray = NULL;
+    h->marking = 0;
+}
+
+void cvm_heap_mark_from_c(cvm_heap *h, int on)
+{
+    forget_marks(h);            /* if on, those of slices */
+    if (on) {
+        cvm_heap_minor(h);      /* marking is about old objects */
+        h->unscanned = h->old_top;
+    }
+    h->phase = on ? CVM_MARKING : CVM_MUTATOR;
+}
+
 static int has_more(const cvm_heap *h) { return h->gray != NULL || h->unscanned < h->old_top; }
 
 /* The header's part of a slice. Is anything left of it? (A unit is an object, a link or a reference: some 16 bytes

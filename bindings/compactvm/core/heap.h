@@ -103,6 +103,10 @@ void cvm_heap_major(cvm_heap *h);
    not incremental, the collection ends, and the result is 0. */
 int cvm_heap_slice(cvm_heap *h, size_t bytes);
 
+/* The VM ends. On: begin a marking in which nothing is marked but what cvm_heap_trace is given, and what that reaches.
+   Off: it has ended. Nothing is freed or moved meanwhile. (If slices mark, their marks are forgotten.) */
+void cvm_heap_mark_from_c(cvm_heap *h, int on);
+
 /* The first of the n references inside p. */
 cvm_value *cvm_heap_fields(const cvm_heap *h, cvm_object *p, size_t *n);
 

@@ -97,9 +97,9 @@ size_t cvm_free(cvm *vm)
     vm->closing = 1;
     if (vm->rrc != NULL)
         close_layers(vm, 0);
-    /* The heap is still whole: every p counts as dead now, all links are dissolved, and the deallocators that are still
-       due run, which may use the objects and run programs. If slices mark, the header gives up its part, and
-       deallocators that collect go on with ours. */
+    /* The heap is still whole: no root of ours keeps a C object from now on, all links are dissolved, owners go before
+       what they own, and the deallocators that are still due run, which may use the objects and run programs. If slices
+       mark, that is given up. */
     held = rrc_heap_free(vm->rrc);
     vm->closing = CVM_CLOSED;
     close_layers(vm, 1);

@@ -768,6 +768,117 @@ static void looker_dealloc(PyObject *op)
 static PyTypeObject Looker = { LOOKER("looker") };
 static PyTypeObject LastLooker = { LOOKER("last-looker"), .tp_finalize = look };
 
+/* A shelf owns a dict of books, and has them in a list of its own, without references. Its tp_dealloc goes through
+   that list: no book may have gone before it. */
+
+typedef struct book {
+    PyObject_HEAD
+    struct book *next;
+    int shelf;                  /* its number */
+} book;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *books;
+    book *first;
+    int number, added;
+} shelf;
+
+enum { SHELVES = 10000, BOOKS = 3 };
+static signed char books_there[SHELVES];
+static int shelves;
+
+static void book_dealloc(PyObject *op)
+{
+    books_there[((book *)(void *)op)->shelf]--;
+    Py_TYPE(op)->tp_free(op);
+}
+
+static PyTypeObject Book = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "book", .tp_basicsize = sizeof(book), .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = book_dealloc
+};
+
+static int shelf_add(shelf *self, PyObject *key)
+{
+    book *added = PyObject_New(book, &Book);
+    int failed;
+    if (added == NULL || key == NULL) {
+        Py_XDECREF(added);
+        Py_XDECREF(key);
+        return -1;
+    }
+    added->shelf = self->number;
+    books_there[self->number]++;
+    failed = PyDict_SetItem(self->books, key, (PyObject *)added);
+    if (!failed) {
+        added->next = self->first;
+        self->first = added;
+        self->added++;
+    }
+    Py_DECREF(key);
+    Py_DECREF(added);
+    return failed;
+}
+
+/* The arguments are in its dict as well. */
+static PyObject *shelf_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *op = shelves < SHELVES ? type->tp_alloc(type, 0) : NULL;
+    shelf *self = (shelf *)(void *)op;
+    long i;
+    (void)kwargs;
+    if (op == NULL)
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    self->number = shelves++;
+    self->books = PyDict_New();
+    for (i = 0; self->books != NULL && i < BOOKS; i++)
+        if (shelf_add(self, PyLong_FromLong(i)) != 0)
+            break;
+    if (i < BOOKS || PyDict_SetItemString(self->books, "args", args) != 0)
+        Py_CLEAR(op);
+    return op;
+}
+
+static void shelf_dealloc(PyObject *op)
+{
+    shelf *self = (shelf *)(void *)op;
+    const book *b;
+    int n = 0;
+    if (PyObject_IS_GC(op))
+        PyObject_GC_UnTrack(op);
+    if (books_there[self->number] != self->added)
+        Py_FatalError("a shelf: a book has gone before it");
+    for (b = self->first; b != NULL; b = b->next)
+        n += b->shelf == self->number;
+    if (n != self->added)
+        Py_FatalError("a shelf: its list is not whole");
+    Py_CLEAR(self->books);
+    Py_TYPE(op)->tp_free(op);
+}
+
+static int shelf_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Py_VISIT(((shelf *)(void *)op)->books);
+    return 0;
+}
+
+static int shelf_clear(PyObject *op)
+{
+    (void)op;
+    return 0;
+}
+
+static PyTypeObject Shelf = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "shelf", .tp_basicsize = sizeof(shelf), .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = shelf_dealloc, .tp_new = shelf_new
+};
+static PyTypeObject TrackedShelf = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "tracked-shelf", .tp_basicsize = sizeof(shelf),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = shelf_dealloc, .tp_traverse = shelf_traverse,
+    .tp_clear = shelf_clear, .tp_new = shelf_new
+};
+
 /* How many objects lookers have found whole since the last time. */
 FUNCTION(lookers_found)
 {
@@ -849,7 +960,7 @@ static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "probe", .m_s
 
 PyMODINIT_FUNC PyInit_probe(void)
 {
-    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker };
+    static PyTypeObject *const types[] = { &Box, &BigBox, &Row, &Looker, &LastLooker, &Book, &Shelf, &TrackedShelf };
     PyObject *module = PyModule_Create(&definition);
     size_t i;
     for (i = 0; module != NULL && i < sizeof types / sizeof *types; i++)
