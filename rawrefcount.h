@@ -297,6 +297,7 @@
  *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
  *        - At the end of a heap owners go before what they own through the host, if the host has the
  *          hook mark_from_c.
+ *        - Lua: an object that is closed while C functions use it stays until they have returned.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

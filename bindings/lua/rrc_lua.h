@@ -41,7 +41,8 @@
  *
  *   rrc_lua_push        borrows ob             the proxy (or the value) is Lua's
  *   rrc_lua_give        takes your reference   also when it raises an error
- *   rrc_lua_check       gives a borrowed ob    valid as long as the argument is on the stack
+ *   rrc_lua_check       gives a borrowed ob    valid as long as the argument is on the stack, also if a script
+ *                                              closes it meanwhile
  *   rrc_lua_ref         gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is closed
  *   an ob held by C     holds its Lua value    a P link; a proxy may die, and come again
@@ -177,7 +178,8 @@ RRC_LUA_API int rrc_lua_give(lua_State *L, rrc_heap *heap, rrc_object *ob);
 
 /* The ob of an argument, which must be a proxy of this class or one based on it (NULL:
    of any). Else raises an error that names both, or says that it was closed. test
-   returns NULL instead. Borrowed. [O(depth of the class)] */
+   returns NULL instead. Borrowed: ob is valid as long as the argument is on the stack of this C function, even if code
+   that runs meanwhile closes it. [O(depth of the class)] */
 RRC_LUA_API rrc_object *rrc_lua_check(lua_State *L, int arg, const rrc_lua_class *cls);
 RRC_LUA_API rrc_object *rrc_lua_test(lua_State *L, int index, const rrc_lua_class *cls);
 
@@ -530,10 +532,11 @@ typedef struct rrcl_state {
     lua_State  *hidden;             /* NULL: closed */
     lua_State  *caller;             /* used a function of this file last; see RRCL_CALLER_SLOT */
     int         caller_is_main;     /* it is the main thread, which lives as long as the state */
-    lua_State  *main;               /* that thread, if it has been the caller */
+    lua_State  *main;               /* that thread; NULL: unknown */
     rrcl_shard *shards;             /* the first slot, 0, stays empty */
     uint32_t    shard_count;
-    uint32_t    era;                /* the number of main sentinels up to now */
+    uint32_t    era;                /* the number of the main sentinel that is in its slot, or was last */
+    uint32_t    ended;              /* ... and of the last one whose cycle has ended: see rrcl_sentinel_gc */
     size_t      searches;           /* of shards, that this slice may still do: see rrcl_survivor */
     size_t      searched;           /* ... and that it has done to root something */
     int         has_left;           /* this step has left deaths to the next one */
@@ -552,7 +555,7 @@ typedef struct rrcl_state {
     int         is_open;            /* a step is: see rrcl_slice */
     int         has_missed;         /* ... and since then a cycle has ended */
     uint32_t    cycle;              /* of Lua's: their number */
-    size_t      sentinels;          /* helpers that were made in it: see rrcl_sentinel_gc */
+    size_t      sentinels;          /* that were made in it, beside the main one */
     size_t      units;              /* of the open step, done so far */
     size_t      owed;               /* units: see rrcl_pay */
     size_t      units_of_kbyte;
@@ -589,6 +592,9 @@ typedef struct rrcl_state {
     int         next_kbytes;        /* of Lua's memory, when the next are to begin; 0: when it has
                                        doubled from now on; INT_MAX: unknown */
     int         has_boxes;          /* there was one, at least */
+    struct rrcl_closed *closed;     /* see rrcl_let_go_of_closed */
+    size_t      closed_count, closed_size;
+    size_t      closings;           /* calls of rrcl_close that are at work */
     struct rrcl_closer *closer;
     int         is_ending;          /* see rrcl_part_all */
     int         is_closed;
@@ -614,6 +620,12 @@ typedef struct rrcl_proxy {
 } rrcl_proxy;
 
 #define RRCL_MOST_SLOTS ((uint32_t)1 << 29)
+
+/* An ob that was closed while C functions used it, and its proxy, which can be gone. We own a reference to ob. */
+typedef struct rrcl_closed {
+    rrc_object       *ob;
+    const rrcl_proxy *proxy;
+} rrcl_closed;
 
 #define RRCL_DISGUISE ((uintptr_t)0x7272634Cu)
 
@@ -1299,6 +1311,8 @@ static void rrcl_push_error(lua_State *L, rrcl_state *state, int place);
 static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
+static void rrcl_end_closing(lua_State *L, rrcl_state *state);
+static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
 /* Push what is kept, if there is an error. Returns whether there was one. */
@@ -2754,11 +2768,13 @@ static int rrcl_proxy_gc(lua_State *L)
     rrcl_state *state;
     if (proxy == NULL)
         return 0;
+    state = proxy->closer->state;
     if (rrcl_ob_of(proxy) == NULL) {            /* closed, or there is a newer one */
         rrcl_take_table(L, proxy);
+        if (state != NULL)
+            rrcl_forget_closed(L, state, proxy);
         return 0;
     }
-    state = proxy->closer->state;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
@@ -2783,6 +2799,116 @@ static int rrcl_witness_gc(lua_State *L)
     return rrcl_proxy_gc(L);
 }
 
+/* ---- closing ----
+ *
+ * A C function uses ob while its argument, the proxy, is on its stack. What it calls can close the object: a metamethod
+ * of another argument, a callback, or a finalizer. The proxy loses ob at once then, but the proxy's reference is kept
+ * in state->closed until no C function at work has the proxy on its stack. */
+
+/* So many levels of a thread are looked at, and so many threads. */
+#define RRCL_MOST_LEVELS 1000
+#define RRCL_MOST_THREADS 100
+
+/* Does a C function of this thread, from this level on, have the proxy on its stack? (Yes, if there is no room to look.) */
+static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
+{
+    lua_Debug frame;
+    for (; lua_getstack(L, level, &frame); level++) {
+        int i, is_found = level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1);
+        if (!is_found)
+            lua_getinfo(L, "S", &frame);
+        for (i = 1; !is_found && *frame.what == 'C' && lua_getlocal(L, &frame, i) != NULL; i++) {
+            is_found = lua_touserdata(L, -1) == proxy;
+            lua_pop(L, 1);
+        }
+        if (is_found)
+            return 1;
+    }
+    return 0;
+}
+
+/* The thread that a C function at the top of this one resumes: the only one on its stack, or its upvalue. NULL: unknown */
+static lua_State *rrcl_resumed(lua_State *L)
+{
+    lua_State *result = NULL, *thread;
+    lua_Debug frame;
+    int i, count = 0;
+    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 0, &frame))
+        return NULL;
+    for (i = 1; lua_getlocal(L, &frame, i) != NULL; i++) {
+        thread = lua_tothread(L, -1);
+        lua_pop(L, 1);
+        if (thread != NULL) {
+            result = thread;
+            count++;
+        }
+    }
+    if (count == 0) {
+        lua_getinfo(L, "f", &frame);
+        if (lua_getupvalue(L, -1, 1) != NULL) {
+            result = lua_tothread(L, -1);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    }
+    return count > 1 ? NULL : result;
+}
+
+/* The same of all threads that are at work: L, which runs the function at level 0, and those that have resumed it, from
+   the main thread on. (Yes, if these are not found.) */
+static int rrcl_is_used(lua_State *L, const rrcl_state *state, const rrcl_proxy *proxy)
+{
+    lua_State *thread = state->main;
+    int i;
+    if (rrcl_thread_uses(L, proxy, 1))
+        return 1;
+    for (i = 0; i < RRCL_MOST_THREADS && thread != NULL; i++) {
+        if (thread == L)
+            return 0;
+        if (rrcl_thread_uses(thread, proxy, 0))
+            return 1;
+        thread = rrcl_resumed(thread);
+    }
+    return 1;
+}
+
+/* Let go of what was closed, as far as it is not in use any more. L NULL: of all. */
+static void rrcl_let_go_of_closed(lua_State *L, rrcl_state *state)
+{
+    size_t i = 0;
+    while (i < state->closed_count) {
+        rrc_object *ob = state->closed[i].ob;
+        const rrcl_proxy *proxy = state->closed[i].proxy;
+        if (L != NULL && proxy != NULL && rrcl_is_used(L, state, proxy)) {
+            i++;
+            continue;
+        }
+        state->closed[i] = state->closed[--state->closed_count];
+        rrc_decref(state->heap, ob);        /* its slots can close others, and come here */
+    }
+}
+
+/* A proxy that was closed is dead: no stack has it. */
+static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy)
+{
+    size_t i;
+    for (i = 0; i < state->closed_count; i++)
+        if (state->closed[i].proxy == proxy)
+            state->closed[i].proxy = NULL;
+    if (state->closed_count > 0)
+        rrcl_let_go_of_closed(L, state);
+}
+
+/* Room for one more, and for those whose closing is at work. Raises. */
+static void rrcl_reserve_closed(lua_State *L, rrcl_state *state)
+{
+    size_t size = 2 * (state->closed_count + state->closings) + 4;
+    if (state->closed_count + state->closings < state->closed_size)
+        return;
+    state->closed = (rrcl_closed *)rrcl_realloc_or_raise(L, state->closed, size * sizeof *state->closed);
+    state->closed_size = size;
+}
+
 static int rrcl_close(lua_State *L)
 {
     rrcl_proxy *proxy = rrcl_to_proxy(L, 1);
@@ -2797,6 +2923,7 @@ static int rrcl_close(lua_State *L)
         return 0;
     state = proxy->closer->state;
     rrcl_use(state, L);
+    rrcl_reserve_closed(L, state);
     if (rrcl_take_error(L, state, RRCL_CALL_ERROR))
         lua_pop(L, 1);                          /* nobody has raised it */
     heap = state->heap;
@@ -2804,15 +2931,23 @@ static int rrcl_close(lua_State *L)
     for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
     proxy->is_closing = 1;
+    state->closings++;
     if (cls != NULL)
         cls->close(heap, ob);                   /* callbacks may run, which close it again */
+    state->closings--;
     proxy->is_closing = 0;
     if (rrcl_ob_of(proxy) != NULL) {
         rrcl_detach(proxy);
         proxy->is_closed = 1;
         rrcl_take_table(L, proxy);
     }
-    rrc_decref(heap, ob);
+    if (state->hidden != NULL) {
+        state->closed[state->closed_count].ob = ob;
+        state->closed[state->closed_count++].proxy = proxy;
+        rrcl_let_go_of_closed(L, state);
+    } else {
+        rrc_decref(heap, ob);
+    }
     rrcl_run_pending(state, RRCL_DEALLOCS);
     rrcl_raise_kept(L, state, RRCL_CALL_ERROR);
     return 0;
@@ -2942,12 +3077,23 @@ static void rrcl_check_strict(lua_State *L, const rrcl_proxy *proxy, int is_sett
     luaL_error(L, "%s has no property %s", rrcl_proxy_name(proxy), rrcl_push_key(L));
 }
 
+/* An object that scripts use: what was closed in an earlier call can go. */
+static rrcl_proxy *rrcl_use_proxy(lua_State *L)
+{
+    rrcl_proxy *proxy = rrcl_need_live(L);
+    if (proxy->closer->state->closed_count > 0) {
+        rrcl_end_closing(L, proxy->closer->state);
+        rrcl_need_live(L);
+    }
+    return proxy;
+}
+
 static int rrcl_index(lua_State *L)
 {
     const rrcl_proxy *proxy;
     if (rrcl_push_member(L, RRCL_METHODS))
         return 1;
-    proxy = rrcl_need_live(L);
+    proxy = rrcl_use_proxy(L);
     if (rrcl_push_member(L, RRCL_GETTERS)) {
         lua_pushvalue(L, 1);
         rrcl_call_property(L, proxy, 0, 1, 1);
@@ -3089,7 +3235,7 @@ static void rrcl_set_field(lua_State *L, rrcl_proxy *proxy)
 
 static int rrcl_newindex(lua_State *L)
 {
-    rrcl_proxy *proxy = rrcl_need_live(L);
+    rrcl_proxy *proxy = rrcl_use_proxy(L);
     if (rrcl_push_member(L, RRCL_SETTERS)) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 3);
@@ -3728,7 +3874,7 @@ RRC_LUA_API int rrc_lua_work(lua_State *L, rrc_heap *heap, size_t max)
     return has_ended;
 }
 
-static void rrcl_push_sentinel(lua_State *L, int is_main);
+static void rrcl_push_sentinel(lua_State *L);
 
 /* The data is an int: -1 if Lua refused, as it does in finalizers of 5.4. */
 static int rrcl_full_collection(lua_State *L)
@@ -3745,7 +3891,7 @@ static int rrcl_collection_at_once(lua_State *L)
     state->must_root = state->wrappers > 0;
     if (state->has_error[RRCL_COLLECT_ERROR])
         rrcl_root_wrappers(state);
-    rrcl_push_sentinel(L, 0);
+    rrcl_push_sentinel(L);
     lua_pop(L, 1);
     rrcl_full_collection(L);
     lua_gc(L, LUA_GCSTOP, 0);           /* it has started the collector, which rrc_lua_collect had stopped */
@@ -4028,22 +4174,29 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
 }
 
 /* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
-   the generational mode of 5.4: of a young collection), after the marking. The main sentinel is in the sentinel's slot.
-   Lua takes it out when a cycle finds it dead. Its __gc ends that cycle, once, and makes the next one, if the slot
-   is still empty: calls between the marking and the __gc find it empty, too, and may have made one. (That one lives
-   until the next cycle, which it ends.) So the slot is empty for long only if memory is lacking.
-   Helpers are not in the slot, and end no cycle. While there are steps, the main sentinel
-   makes some, and so does each of these: all together do a step at the end of the cycle, in short calls. They
+   the generational mode of 5.4: of a young collection), after the marking. The main sentinel is in the sentinel's slot,
+   and has a number. Lua takes it out when a cycle finds it dead. The first __gc of any sentinel that sees this ends the
+   cycle, and makes the next main one if the slot is still empty: calls between the marking and that __gc find it empty,
+   too, and may have made one. (That one lives until the next cycle.) So:
+
+       main sentinel    number ended    what has happened               what a __gc of a sentinel does
+       n, in its slot   n - 1           nothing                         a slice, if a step is open or wanted
+       n, dying         n - 1           a cycle has ended               ends the cycle: n; makes n + 1; the first slice
+       n + 1, in slot   n - 1           the same; a call made n + 1     ends the cycle: n; the first slice
+       n, dying         n               memory is lacking for n + 1     makes n + 1; a slice
+
+   If memory is lacking, calls that allocate make the next one, too. RRC_DEBUG checks the numbers.
+   While there are steps, the first sentinel makes others, which are not in the slot, and so does each of these: all
+   together do a step at the end of the cycle, in short calls. They
    are made there, and Lua finalizes what is newer first: so a step comes after the deaths of the objects that were
    made in the cycle. But Lua calls hundreds of finalizers in a row, which can be a whole step. So where a step takes
-   long, and the last cycle saw many new objects, the main sentinel makes no helpers: the calls that make objects pay
+   long, and the last cycle saw many new objects, the first sentinel makes no others: the calls that make objects pay
    for the step. */
 static int rrcl_sentinel_gc(lua_State *L);
 
-/* Push a sentinel. The payload says whether it is a main one. */
-static void rrcl_push_sentinel(lua_State *L, int is_main)
+static void rrcl_push_sentinel(lua_State *L)
 {
-    *(int *)rrcl_new_userdata(L, sizeof(int)) = is_main;
+    rrcl_new_userdata(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, RRCL_NAME ".sentinel");
     lua_setmetatable(L, -2);
 }
@@ -4051,7 +4204,7 @@ static void rrcl_push_sentinel(lua_State *L, int is_main)
 static int rrcl_new_sentinel(lua_State *L)
 {
     rrcl_state *state = (rrcl_state *)lua_touserdata(L, 1);
-    rrcl_push_sentinel(L, 1);
+    rrcl_push_sentinel(L);
     rrcl_need_open(L, state);
     lua_pushvalue(L, 2);
     lua_xmove(L, state->hidden, 1);
@@ -4071,7 +4224,7 @@ static int rrcl_more_sentinels(lua_State *L)
         most = RRCL_SENTINELS;
     while (state->sentinels < wanted && state->sentinels < most) {
         state->sentinels++;
-        rrcl_push_sentinel(L, 0);
+        rrcl_push_sentinel(L);
         lua_pushnil(L);
         lua_replace(L, 2);
         lua_settop(L, 1);
@@ -4094,6 +4247,18 @@ static void rrcl_need_sentinel(lua_State *L, rrcl_state *state)
         rrcl_try(L, rrcl_new_sentinel, state);
 }
 
+/* Has a cycle of Lua's taken a main sentinel out of the slot, and nobody has counted that cycle yet? Then it is counted
+   now. */
+static int rrcl_sees_end(rrcl_state *state)
+{
+    uint32_t taken = state->era - !rrcl_is_empty(state, RRCL_SENTINEL_SLOT);
+    RRC_ASSERT((int32_t)(taken - state->ended) >= 0 && "a sentinel has ended a cycle that goes on");
+    if (taken == state->ended)
+        return 0;
+    state->ended = taken;
+    return 1;
+}
+
 /* One of Lua's cycles has ended. */
 static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 {
@@ -4114,34 +4279,47 @@ static void rrcl_end_cycle(lua_State *L, rrcl_state *state)
 static int rrcl_sentinel_gc(lua_State *L)
 {
     rrcl_state *state = rrcl_open_state(L);
-    int is_main = *(const int *)lua_touserdata(L, 1);
-    size_t units = is_main ? RRCL_UNITS_OF_A_CYCLE : RRCL_UNITS_OF_A_SENTINEL;
+    size_t units = RRCL_UNITS_OF_A_SENTINEL;
+    int is_first;
     if (state == NULL)
         return 0;
     rrcl_use(state, L);
     if (state->must_root)
         rrcl_root_wrappers(state);
-    if (is_main)
+    is_first = rrcl_sees_end(state);
+    if (is_first) {
         rrcl_end_cycle(L, state);
+        units = RRCL_UNITS_OF_A_CYCLE;
+    }
     if (state->hidden != NULL)
         rrcl_need_sentinel(L, state);
     if (state->hidden == NULL || state->in_step)
         return 0;
     if (!state->is_open && !state->wants_step)
         units = 0;
+    rrcl_let_go_of_closed(L, state);
     rrcl_work_in_gc(L, state, units);
     if (state->hidden != NULL && !state->calls_pay && (state->is_open || rrcl_is_busy(state)))
         rrcl_try(L, rrcl_more_sentinels, state);
-    if (state->hidden != NULL && is_main)
+    if (state->hidden != NULL && is_first)
         rrcl_collect_wrappers(L, state);
     return 0;
+}
+
+/* C functions may have returned that used what is closed. An error of a finalizer of C is that of a __gc. */
+static void rrcl_end_closing(lua_State *L, rrcl_state *state)
+{
+    rrcl_let_go_of_closed(L, state);
+    rrcl_work_in_call(L, state, 0);
 }
 
 /* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
 {
     int looks = state->calls++ % RRCL_CALLS_OF_A_LOOK == 0;
-    if (looks)
+    if (state->closed_count > 0)
+        rrcl_end_closing(L, state);
+    if (state->hidden != NULL && looks)
         rrcl_need_sentinel(L, state);
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
@@ -4164,6 +4342,9 @@ static void rrcl_free_tables(rrcl_state *state)
     while (state->shard_count > 0)
         (void)RRC_LUA_REALLOC(state->shards[--state->shard_count].slots, 0);
     (void)RRC_LUA_REALLOC(state->shards, 0);
+    (void)RRC_LUA_REALLOC(state->closed, 0);
+    state->closed = NULL;
+    state->closed_count = state->closed_size = 0;
     state->shards = NULL;
     state->slot_count = state->free_slot = 0;
 }
@@ -4232,6 +4413,7 @@ static void rrcl_part_all(lua_State *L, rrcl_state *state)
     state->is_ending = 1;
     rrcl_use(state, L);
     rrcl_part_proxies(state);
+    rrcl_let_go_of_closed(NULL, state);
     do {
         rrc_get_stats(state->heap, &before);
         rrcl_step(state);
@@ -4377,6 +4559,10 @@ static int rrcl_open_protected(lua_State *L)
         return luaL_error(L, "not enough memory");
     closer->state = state;
     state->closer = closer;
+#if LUA_VERSION_NUM >= 502
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    state->main = lua_tothread(L, -1);
+#endif
     return 0;
 }
 

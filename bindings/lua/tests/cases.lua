@@ -1034,6 +1034,106 @@ case("a debug hook that raises, anywhere", function()
   assert(n > 50, n)
 end)
 
+-- How code that a C function calls can run another function.
+local ways_to_run = {
+  directly = function(f) f() end,
+  protected = function(f) assert(pcall(f)) end,
+  ["in a coroutine"] = function(f) assert(coroutine.resume(coroutine.create(f))) end,
+  ["in a wrapped coroutine"] = function(f) coroutine.wrap(f)() end,
+  ["two coroutines deep"] = function(f)
+    coroutine.wrap(function() assert(coroutine.resume(coroutine.create(function() coroutine.wrap(f)() end))) end)()
+  end,
+  ["in a finalizer"] = function(f)
+    finalizer(f)
+    collectgarbage()
+  end
+}
+
+-- How a node is used by a C function that calls another one.
+local ways_to_use = {
+  method = function(node, f) return node:use(f) end,
+  ["function"] = function(node, f) return nodes.use(node, f) end,
+  setter = function(node, f)
+    node.used = f
+    return 1
+  end,
+  getter = function(node, f)
+    nodes.on_use = f
+    return node.used
+  end,
+  metamethod = function(node, f) return node(f) end,
+  argument = function(node, f) return nodes.use(new(0), node, f) end,
+  ["in a coroutine"] = function(node, f) return coroutine.wrap(function() return node:use(f) end)() end,
+  ["in two"] = function(node, f) return node:use(function() coroutine.wrap(function() node:use(f) end)() end) end,
+  ["with an error"] = function(node, f)
+    local ok, message = pcall(node.use, node, function() f() return "after all" end)
+    assert(not ok and tostring(message):find "after all")
+    return 1
+  end
+}
+
+-- (A collection inside a finalizer, or a LuaJIT with a thread for finalizers, calls them later.)
+for use, run_use in pairs(ways_to_use) do
+  for way, run in pairs(ways_to_run) do
+    case("close while a C function uses the object: " .. use .. ", " .. way, function()
+      local node, was_closed = new(1)
+      assert(run_use(node, function()
+        run(function()
+          node:close()
+          was_closed = true
+          local ok, message = pcall(node.get, node, 1)
+          assert(not ok and message:find "this Node was closed", message)
+        end)
+      end) == 1)
+      assert(was_closed or way == "in a finalizer")
+      nodes.on_use = nil
+      if was_closed then
+        local other = new(2)                    -- lets go of it, as the function has returned
+        assert(other.id == 2 and pcall(function() return other.used end) == false)
+        rawrefcount.step()
+        other:close()
+        assert(nodes.live() <= (use == "argument" and 1 or 0), nodes.live())
+      end
+    end)
+  end
+end
+
+case("close lets go at once where nothing uses the object", function()
+  for way, run in pairs(ways_to_run) do
+    if way ~= "in a finalizer" then
+      local node, before = new(1), nodes.live()
+      run(function()
+        node:close()
+        assert(nodes.live() == before - 1, way)
+      end)
+      new(2):use(function()
+        node = new(3)
+        before = nodes.live()
+        run(function()
+          node:close()
+          assert(nodes.live() == before - 1, way)
+        end)
+      end)
+    end
+  end
+end)
+
+case("one of several that were closed in use can close another in its slot", function()
+  local first, second, third = new(1, "Closing"), new(2), new(3)
+  nodes.on_close = function(id)
+    if id == 1 then second:close() end
+  end
+  nodes.use(first, second, third, function()
+    first:close()
+    third:close()
+    collectgarbage()
+    assert(nodes.live() == 3)
+  end)
+  collectgarbage()
+  new(4):close()
+  assert(nodes.live() == 0)
+end)
+
 case("coroutines: objects made, called and dropped in them", function()
   local kept
   local function body()

@@ -222,6 +222,43 @@ static int node_move(lua_State *L)
     return 0;
 }
 
+static int is_live(const node *n)
+{
+    const node *other;
+    for (other = all_nodes.next; other != &all_nodes && other != n; other = other->next)
+        ;
+    return other == n;
+}
+
+/* use(node..., function): method, setter, metamethod and function. Call function() while these nodes are used: they must
+   live until then, whatever it does. Then raise the error of the function, if there is one. Returns the sum of the ids. */
+static int node_use(lua_State *L)
+{
+    const node *used[8];
+    int count = lua_gettop(L) - 1, i, sum = 0;
+    for (i = 0; i < count && i < 8; i++)
+        used[i] = (const node *)rrc_lua_check(L, i + 1, &NodeBase);
+    lua_call(L, 0, 1);
+    for (i = 0; i < count; i++) {
+        if (!is_live(used[i]))
+            return luaL_error(L, "node %d was freed while it was in use", i + 1);
+        sum += used[i]->id;
+    }
+    if (lua_toboolean(L, -1))
+        return lua_error(L);
+    lua_pushinteger(L, sum);
+    return 1;
+}
+
+/* A getter that uses the node while nodes.on_use runs. */
+static int node_used(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, "nodes");
+    lua_getfield(L, -1, "on_use");
+    lua_remove(L, -2);
+    return node_use(L);
+}
+
 /* ---- foreign objects ---- */
 
 static foreign **foreign_field(lua_State *L)
@@ -461,11 +498,15 @@ static int nodes_check(lua_State *L)
 }
 
 static const luaL_Reg node_methods[] = { { "set", node_set }, { "get", node_get }, { "move", node_move },
-                                         { "refer", node_refer }, { "referred", node_referred }, { NULL, NULL } };
+                                         { "refer", node_refer }, { "referred", node_referred }, { "use", node_use },
+                                         { NULL, NULL } };
 static const rrc_lua_property node_properties[] = { { "id", node_id, NULL }, { "broken", node_broken, node_broken },
                                                     { "self", node_self, node_self }, { "raised", NULL, node_other },
+                                                    { "used", node_used, node_use },
                                                     { NULL, NULL, NULL } };
-static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_methods, .properties = node_properties };
+static const luaL_Reg node_metamethods[] = { { "__call", node_use }, { NULL, NULL } };
+static const rrc_lua_class NodeBase = { .name = "NodeBase", .methods = node_methods, .properties = node_properties,
+                                        .metamethods = node_metamethods };
 static const rrc_lua_class classes[] = {
     { .type = &Node, .base = &NodeBase }, { .type = &Stubborn, .base = &NodeBase },
     { .type = &Untracked, .base = &NodeBase }, { .type = &Finalized, .base = &NodeBase },
@@ -481,7 +522,7 @@ int luaopen_nodes(lua_State *L)
         { "new", node_new }, { "hold", nodes_hold }, { "held", nodes_held }, { "release", nodes_release },
         { "ids", nodes_ids }, { "live", nodes_live }, { "freed", nodes_freed }, { "traversals", nodes_traversals },
         { "call", nodes_call }, { "raise", nodes_raise }, { "native", nodes_native }, { "check", nodes_check }, { "take", nodes_take },
-        { "taken", nodes_taken }, { "drop", nodes_drop }, { "retake", nodes_retake }, { NULL, NULL }
+        { "taken", nodes_taken }, { "drop", nodes_drop }, { "retake", nodes_retake }, { "use", node_use }, { NULL, NULL }
     };
     *(cell **)lua_newuserdata(L, sizeof(cell *)) = NULL;
     lua_setfield(L, LUA_REGISTRYINDEX, "nodes.held");

@@ -7,6 +7,7 @@ local nodes = require "nodes"
 local seed = tonumber((...))
 local random = math.random
 math.randomseed(seed)
+if _VERSION > "Lua 5.3" then collectgarbage(random(2) == 1 and "generational" or "incremental") end
 
 -- A step comes after at most 64 cycles. What it let go takes three more.
 local MOST = 70

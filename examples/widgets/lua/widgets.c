@@ -40,13 +40,10 @@ static int get_parent(lua_State *L) { return push(L, wg_parent(self(L))); }
 static int set_callback(lua_State *L, enum wg_event event)
 {
     rrc_heap *heap = rrc_lua_heap(L);
-    rrc_object *widget, *callback;
-    self(L);
+    rrc_object *widget = self(L), *callback;
     rrc_lua_check_callback(L, 2);
     callback = rrc_lua_ref(L, heap, 2);
-    widget = rrc_lua_test(L, 1, &Widget);           /* a finalizer may have closed it just now */
-    if (widget != NULL)
-        wg_set_callback(widget, event, callback);
+    wg_set_callback(widget, event, callback);
     RRC_CLEAR(heap, callback);                      /* the widget has its own reference */
     return 0;
 }
