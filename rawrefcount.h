@@ -6761,7 +6761,7 @@ static void rrci_keep_finalizable(rrci_search *search)
     rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     size_t i;
-    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count || heap->orders == RRCI_BY_OWNERS)
+    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
         return;
     heap->keeping = RRCI_GC_KEPT;
     for (i = 0; i < list->count; i++) {
@@ -10558,8 +10558,8 @@ typedef struct rrci_garbage {
     size_t    count;
 } rrci_garbage;
 
-/* Mark as in a major collection, with what garbage owns. In RRCI_BY_OWNERS an object with a finalizer is like any
-   other: if nobody owns it, its dealloc calls the finalizer. */
+/* Mark as in a major collection, with what finalizers may see, and what garbage owns. (An owner with a finalizer is
+   like any other: its dealloc calls the finalizer.) */
 static void rrci_mark_from_c(rrc_heap *heap, const char *function)
 {
     heap->state = RRCI_MAJOR;
