@@ -15,6 +15,7 @@ WARNINGS   := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 RRC_CFLAGS := -std=c99 $(WARNINGS) -I.
 BUILD      := build
 HEADER     := rawrefcount.h
+INSIGHT    := bindings/insight/rrc_insight.h
 VERSION    := $(shell sed -n 's/^\#define RRC_VERSION "\(.*\)"/\1/p' $(HEADER))
 
 ifneq ($(words $(BUILD)) $(filter /%,$(BUILD)),1 )
@@ -66,7 +67,7 @@ TENSOR   := $(BUILD)/examples/tensor.so
 
 all: $(CVM) $(PVM) $(EXAMPLES) $(TENSOR) ## build the VM, without and with Python.h, and the examples
 
-$(BUILD)/examples/%: examples/%.c $(HEADER)
+$(BUILD)/examples/%: examples/%.c $(HEADER) $(INSIGHT)
 	@mkdir -p $(@D)
 	$(CC) $(RRC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $< $(LDFLAGS) -o $@
 
@@ -153,9 +154,10 @@ export LINT_SETTINGS CPPCHECK TIDY_CHECKS
 
 $(BUILD)/lint.c: Makefile
 	@mkdir -p $(@D)
-	@printf '#define RAWREFCOUNT_IMPLEMENTATION\n#include "rawrefcount.h"\n' >$@
+	@printf '%s\n' '#define RAWREFCOUNT_IMPLEMENTATION' '#include "rawrefcount.h"' \
+	    '#ifndef RRC_NO_STDIO' '#include "bindings/insight/rrc_insight.h"' '#endif' >$@
 
-lint: $(BUILD)/lint.c ## static analysis of the header; ASCII, blanks, line ends of all files
+lint: $(BUILD)/lint.c ## static analysis of the headers; ASCII, blanks, line ends of all files
 	@sh tests/text.sh
 	@sh tests/lint.sh $(BUILD)/lint.c
 
@@ -169,11 +171,11 @@ deps-all: ## install what `make test-all` needs, fetch sources of Lua and of CPy
 	@sh tests/npm.sh
 
 # Where install puts its files, and uninstall looks for them.
-INSTALLED = include/rawrefcount.h lib/pkgconfig/rawrefcount.pc
+INSTALLED = include/rawrefcount.h include/rrc_insight.h lib/pkgconfig/rawrefcount.pc
 
-install: ## install the header and rawrefcount.pc below $(DESTDIR)$(PREFIX)
+install: ## install the headers and rawrefcount.pc below $(DESTDIR)$(PREFIX)
 	for file in $(INSTALLED); do mkdir -p "$(DESTDIR)$(PREFIX)/$$(dirname $$file)" || exit 1; done
-	cp $(HEADER) "$(DESTDIR)$(PREFIX)/include/rawrefcount.h"
+	cp $(HEADER) $(INSIGHT) "$(DESTDIR)$(PREFIX)/include"
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' \
 	    'Name: rawrefcount' \
 	    'Description: Joins a tracing garbage collector with reference-counted C objects' \

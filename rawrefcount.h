@@ -38,7 +38,7 @@
  *     >>types         objects, types, the descriptor and its hooks
  *     >>api           the functions
  *     >>implementation  memory, lists, dictionary, >>objects, >>deallocation, links, collections,
- *                     >>outside, >>cycles, >>slices, pending work, >>mirror, heaps, insight
+ *                     >>outside, >>cycles, >>slices, pending work, >>mirror, heaps, inspection
  *     >>license
  */
 
@@ -298,6 +298,10 @@
  *        - At the end of a heap owners go before what they own through the host, if the host has the
  *          hook mark_from_c.
  *        - Lua: an object that is closed while C functions use it stays until they have returned.
+ *        - rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot are in bindings/insight/rrc_insight.h. The hooks
+ *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
+ *        - rrc_check and rrc_heap_free report no progress.
+ *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -367,7 +371,7 @@
 #define RRC_VERSION "1.0.0"
 
 /* This number grows when units that were built with an older header no longer fit: see rrc_check_config. */
-#define RRC_ABI 5
+#define RRC_ABI 6
 
 /* >>config
  * ---------------------------------------------------------------------------
@@ -389,8 +393,8 @@
  *   RRC_HOST_HAS_STATE(heap, p) 0              does p, the proxy of an O link, have state that a new proxy
  *                                              would not have? Then it lives while C holds its ob. The header
  *                                              asks while the host marks, unless the heap is mirrored, and in
- *                                              rrc_explain and the rrc_dump functions. (A host in slices must
- *                                              then use rrc_major_collection_trace_early)
+ *                                              rrc_inspect. (A host in slices must then use
+ *                                              rrc_major_collection_trace_early)
  *   RRC_HOST_MOVES              1              0: no p ever moves: survivor returns p itself, or NULL
  *   RRC_SET_TYPE(ob, type)      RRC_TYPE(ob) = type    for a layout whose RRC_TYPE is not an lvalue
  *   RRC_OBJECT_PREFIX           0              bytes of an object in front of its address (a multiple
@@ -409,8 +413,7 @@
  *                                              if the word was not old. They acquire and release
  *   RRC_THREAD_MALLOC(size)     malloc, free   memory for rrc_decref_later, in any thread
  *   RRC_THREAD_FREE(memory)
- *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text; no
- *                                              rrc_explain, no rrc_dump_dot, no rrc_dump_heapsnapshot
+ *   RRC_NO_STDIO                off            no <stdio.h>: items carry no composed text
  *   RRC_NO_STDLIB               off            no C library (kernels, firmware; -ffreestanding). It implies
  *                                              RRC_NO_STDIO and requires desc.realloc. The header calls only
  *                                              memcpy, memset and strcmp. There is no assert: define RRC_ASSERT
@@ -617,20 +620,6 @@ typedef struct rrc_log_item {
     const char *type_name;              /* ob's tp_name, or "?" */
 } rrc_log_item;
 
-/* The hook `edges` calls this with each object `to` that p refers to. name says how p refers to it: ".title" for a
-   field, else words such as "upvalue w" or "metatable". It is read during the call only. If name is NULL,
-   number stands for it, such as the index in an array. A `to` that is NULL or odd is ignored. */
-typedef void (*rrc_edgeproc)(void *arg, rrc_gcref to, const char *name, size_t number);
-
-/* The hook `describe` fills this in for a host object. All fields are preset. */
-typedef struct rrc_description {
-    char     text[128];         /* one word for its kind, and perhaps more: "function at main.lua:12". Preset: "p" */
-    size_t   size;              /* bytes, without those of other objects. Preset: 0 */
-    uint32_t id;                /* 1 to 2^30 - 1: a number that this object keeps, and that no other one ever gets,
-                                   not even after its death. A host whose objects move should give one to each.
-                                   Preset: 0, for which the address is taken */
-} rrc_description;
-
 /* A cell: what stands for an object of a closed host, as the p of a link, or as the edge node of a C object. It does
    not move, and outlives the host's object. The host's own struct can begin with it: see cell_size in rrc_desc. The
    header makes and frees cells. The host reads these fields, and writes only `object`. */
@@ -760,27 +749,6 @@ typedef struct rrc_desc {
        its owner when the heap ends. */
     void (*mark_from_c)(void *userdata, int on);
 
-    /* With the next two hooks, rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show the host's objects as
-       well. They are called by these functions only, and so never in a collection. They must not allocate in the
-       host, as nothing may move or die meanwhile, and must give the same answers each time. In a mirrored heap
-       the p of a link can be dead already. Then `edges` visits nothing, and `describe` says that p is dead. */
-
-    /* Call visit(arg, to, name, number) for each object that p refers to; if p is NULL, for each root of the
-       host, with names such as "global app". Leave out the edge nodes and anchors of a mirrored heap, and
-       fields that serve the link, such as a proxy's pointer to ob. If you leave out any others, objects may look
-       like garbage. NULL: of the host's objects only the p's of links are known. */
-    void (*edges)(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
-
-    /* Describe p in a few words. NULL: all host objects are called "p". */
-    void (*describe)(void *userdata, rrc_gcref p, rrc_description *about);
-
-    /* A long function, whose name is given, has done this many of its units of work. A host can show a bar with it.
-       rrc_check, rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot and rrc_heap_free call this about every 4096
-       units, and with done == total at the end, unless they fail. done is never more than total, and never
-       decreases. total grows while objects of the host are found. This hook must not call the header. NULL: no
-       progress is reported. */
-    void (*progress)(void *userdata, const char *function, size_t done, size_t total);
-
     /* The next two hooks are for a host whose collector is closed: see >>mirror. A heap with them is
        mirrored. It needs survivor, but no trace, and the implementing unit needs RRC_MIRROR. In such
        a heap survivor says whether a p, or an edge node, still exists. (With cells, see below, none of these hooks is
@@ -887,7 +855,7 @@ typedef struct rrc_stats {
 
 /* >>api
  * ---------------------------------------------------------------------------
- * The functions are in five parts: core, generations, cycles, closed hosts, insight. A first port
+ * The functions are in five parts: core, generations, cycles, closed hosts, inspection. A first port
  * needs sixteen of them:
  *
  *   the VM      rrc_heap_new, rrc_heap_free, rrc_major_collection_trace, rrc_major_collection_free,
@@ -943,7 +911,7 @@ RRC_INLINE rrc_heap *rrc_heap_new(const rrc_desc *desc);
    but realloc and log. userdata must be valid as long as these two hooks and late deallocs need it.
    Inside a collection, a dealloc, a hook or a callback the call is refused: it is logged,
    returns SIZE_MAX, and changes nothing. NULL is ignored (returns 0).
-   [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, progress, slot,
+   [mutator until rrc_heap_free | frees only | calls mark_from_c, trace, propagate, survivor, parted, slot,
    tp_traverse, tp_clear_weakrefs, tp_clear, dealloc; if mirrored anchor |
    O(links + tracked objects + references) for each marking, and for each round that finalizers ask for] */
 RRC_API size_t rrc_heap_free(rrc_heap *heap);
@@ -1456,12 +1424,11 @@ RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *ce
 
 #endif
 
-/* ==== insight ==== */
+/* ==== checks and inspection ==== */
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log, progress | O(links, tracked
-   objects and their references)] */
+   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
 /* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has
@@ -1473,40 +1440,94 @@ RRC_API void rrc_native_bytes(rrc_heap *heap, ptrdiff_t change);
 /* Fill in stats. Fails with RRC_ENULL, RRC_ECLOSED. [any until rrc_heap_free is done | no | nothing | O(1)] */
 RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats);
 
-#ifndef RRC_NO_STDIO
+/* ---- inspection ----
+   What a viewer needs that shows a heap, such as bindings/insight/rrc_insight.h. It begins an inspection, asks about
+   links, objects and references, and ends it. */
 
-/* Receives text of size bytes, followed by a 0. It must not call the header or free objects. */
-typedef void (*rrc_writeproc)(void *arg, const char *text, size_t size);
+/* Begin an inspection. `function` is the name of the viewer's function, a constant: errors are logged under it. Until
+   rrc_inspect_end nothing may change. Of the header's functions only those of this part may be called, and those
+   tagged `any` that do not change an object. A build with RRC_DEBUG refuses others.
+   Fails with RRC_EPHASE (also if an inspection is open already), RRC_ECLOSED.
+   [mutator | no | nothing | O(1)] */
+RRC_API int rrc_inspect_begin(rrc_heap *heap, const char *function);
 
-/* Why is ob alive? Write, in words, the shortest path of references to ob, from an object that is held from
-   outside, or with the hook `edges` from a root of the host, through both heaps. If there is no such path, write one
-   that begins at a p, or write that ob is garbage. RRC_ENOMEM: nothing was written.
-   [mutator | allocates, and frees it | calls tp_traverse, edges, describe, progress, write |
-   O(links + tracked objects + references; with `edges` those of the host, too)] */
-RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg);
+/* End it. Fails with RRC_EPHASE if no inspection is open; so do the next three functions.
+   [mutator, in an inspection | no | nothing | O(1)] */
+RRC_API int rrc_inspect_end(rrc_heap *heap);
 
-/* Draw the same graph in the language of Graphviz (dot -Tsvg). Boxes are C objects; their corners are
-   round if they are not tracked. Ellipses are host objects: those with links, and with the hook `edges` all that
-   it visits. Bold blue edges are links. An orange object is held from outside, by as many references as are
-   not explained. A gray object is garbage, or waits in the queue.
-   [as rrc_explain] */
-RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg);
+/* Which objects rrc_inspect_each visits. */
+enum {
+    RRC_EACH_TRACKED = 1,       /* tracked objects, and after them garbage that waits for rrc_run_pending */
+    RRC_EACH_LINKED = 2,        /* objects with a link, once for each link */
+    RRC_EACH_QUEUED = 3         /* objects that wait for their dealloc. The queue owns a reference to each */
+};
 
-/* Write both heaps in the format of V8's heap snapshots. A file with it, whose name ends in .heapsnapshot,
-   can be loaded in the memory panel of Chrome's developer tools, and in other tools for this format. They show
-   what retains an object, retained sizes, and how two snapshots differ. A linked pair is two nodes. An edge
-   has the name of the field, or the name that the hook `edges` gives. The size of an object of rrc_new is that of its
-   memory, and that of other C objects is the tp_basicsize. `describe` gives the size of a host object. Garbage
-   that no collection has found yet is in the snapshot, if it was tracked or linked.
-   An object has the same id in all snapshots of a heap, and no other object gets it. (A C object that
-   rrc_gc_resize moves counts as new. A host object without an id of its own, see rrc_description, is taken
-   for the one that was at its address.) To this end the heap remembers the addresses of the last snapshot, 10 to 20
-   bytes for each object, from the first one on. After RRC_ENOMEM or RRC_EHOOK the text is of no use.
-   [mutator | allocates | calls tp_traverse, edges, describe, progress, write |
-   O(links + tracked objects + references, of the host too)] */
-RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg);
+/* Call visit(ob, arg) for each object of one kind, until it returns a value that is not 0. visit may call the other
+   functions of an inspection. [mutator, in an inspection | no | calls visit | O(objects)] */
+RRC_API int rrc_inspect_each(rrc_heap *heap, int kind, rrc_visitproc visit, void *arg);
 
-#endif /* RRC_NO_STDIO */
+/* Call visit(arg, to, name) for each reference that ob owns, if it is tracked. The name is that of the member of
+   tp_members which holds the reference, "tp_type" for the one to a heap type, or NULL.
+   [mutator, in an inspection | no | calls tp_traverse, visit | O(references of ob)] */
+typedef void (*rrc_referenceproc)(void *arg, rrc_object *to, const char *name);
+RRC_API int rrc_inspect_references(rrc_heap *heap, rrc_object *ob, rrc_referenceproc visit, void *arg);
+
+/* What is known of an object. */
+enum {
+    RRC_IS_P_LINKED = 1 << 0,
+    RRC_IS_O_LINKED = 1 << 1,
+    RRC_IS_LIGHT = 1 << 2,
+    RRC_IS_STATIC = 1 << 3,
+    RRC_IS_TRACKED = 1 << 4,        /* also if it waits */
+    RRC_IS_WAITING = 1 << 5,        /* a collection set it aside for rrc_run_pending */
+    RRC_IS_UNCOLLECTABLE = 1 << 6,
+    RRC_IS_FINALIZED = 1 << 7,      /* its tp_finalize was called */
+    RRC_IS_WRAPPER = 1 << 8,        /* it has tp_outside */
+    RRC_IS_WEAK = 1 << 9,           /* in a mirrored heap: see >>mirror */
+    RRC_IS_HELD_BY_P = 1 << 10,     /* it lives for as long as its p */
+    RRC_HOLDS_P = 1 << 11           /* its p lives for as long as it does */
+};
+typedef struct rrc_info {
+    unsigned  is;               /* RRC_IS_... */
+    rrc_gcref p;                /* of its link, or NULL */
+    intptr_t  references;       /* to it, without the bias, and without that of the list of waiting garbage. (That of
+                                   the queue counts.) Those that no rrc_inspect_references shows are held from C.
+                                   For a static object it is some large number */
+    intptr_t  outside;          /* references to its foreign object, as tp_outside says */
+    size_t    size;             /* bytes of the object, if rrc_new made it, else its tp_basicsize */
+} rrc_info;
+
+/* Fill in info. Fails also with RRC_ENULL, and with RRC_DEBUG RRC_EFREED.
+   [mutator, in an inspection | no | calls slot, tp_outside |
+   O(1); O(links) if the maker of its link forgot the bias] */
+RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info);
+
+/* Hears when an address stops to be that of an object. Make it the first member of a struct of your own. */
+typedef struct rrc_observer rrc_observer;
+typedef void (*rrc_goneproc)(rrc_observer *self, rrc_heap *heap, rrc_object *ob);
+struct rrc_observer {
+    rrc_goneproc  gone;
+    rrc_observer *next;         /* the heap's */
+};
+
+/* Call observer->gone for each object whose dealloc begins, which is freed, or which rrc_gc_resize has moved: what is
+   at its address later is another object. (It may be called twice for one object, also in collections. It must not
+   call the header or look at ob.) At the end of the heap it is called with NULL, and then forgotten: in that call it
+   may free memory by rrc_realloc. `on` 0 takes the observer off again. Fails with RRC_ENULL, RRC_ECLOSED.
+   [any until rrc_heap_free is done | no | nothing | O(observers)] */
+RRC_API int rrc_observe(rrc_heap *heap, rrc_observer *observer, int on);
+
+/* The observer that has this function, or NULL. [any | no | nothing | O(observers)] */
+RRC_API rrc_observer *rrc_find_observer(rrc_heap *heap, rrc_goneproc gone);
+
+/* Memory of the heap's allocator, for what is built on the header: see the hook `realloc`. rrc_stats counts it. memory
+   NULL: new memory; new_size 0: free it. Returns NULL if memory is lacking, and then the old memory is as it was.
+   [any but a collection, hooks too | allocates | calls realloc | O(bytes)] */
+RRC_API void *rrc_realloc(rrc_heap *heap, void *memory, size_t old_size, size_t new_size);
+
+/* Report a mistake of the caller of `function`, which is built on the header, as the header itself does: see >>errors.
+   ob and p may be NULL, detail not. Returns code. [any | no | calls log | O(1)] */
+RRC_API int rrc_log(rrc_heap *heap, int code, const char *function, rrc_object *ob, rrc_gcref p, const char *detail);
 
 /* Return the version of the implementation (RRC_VERSION is that of this file), and the
    name and message of a code, for any int. [any | no | nothing | O(1)] */
@@ -1614,7 +1635,7 @@ RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob)
  * ===========================================================================
  * The order is: configuration, data, errors, memory, lists, the dictionary, the queue, traverses, the
  * nodes and anchors of closed hosts, objects, deallocation, links, collections, the search for cycles,
- * pending work, closed hosts, heaps, insight. A function stands below those that it calls. (Only the
+ * pending work, closed hosts, heaps, inspection. A function stands below those that it calls. (Only the
  * dealloc of a heap type, which goes with its last instance, is declared ahead.)
  *
  * A collection spends its time on memory accesses, and the data is laid out for that. A link is a
@@ -1924,17 +1945,6 @@ typedef struct rrci_queue {
     size_t      count;
 } rrci_queue;
 
-#ifndef RRC_NO_STDIO
-/* Objects of both heaps, for insight: numbered in the order in which they were found. The key of an ob is its
-   address, that of an object of the host is one more than its address. Key 0: an ob that was freed. */
-typedef struct rrci_nodes {
-    uintptr_t *key;
-    uint32_t  *slot;            /* a hash table: the number of a node + 1, or 0 */
-    uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
-    size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
-} rrci_nodes;
-#endif
-
 #ifdef RRC_THREADS
 /* A reference that another thread drops. */
 typedef struct rrci_letter {
@@ -2166,11 +2176,9 @@ struct rrc_heap {
     rrci_letter  *letters;          /* those that were fetched, the oldest first */
 #endif
 
-#ifndef RRC_NO_STDIO
-    /* Heap snapshots. */
-    rrci_nodes    seen;             /* the objects of the last one; none before the first */
-    uint32_t      last_id;
-#endif
+    /* Inspection. */
+    const char   *inspecting;       /* in an inspection: the name of the viewer's function; else NULL */
+    rrc_observer *observers;
 
 #ifdef RRC_MIRROR
     /* Closed hosts. */
@@ -4494,54 +4502,23 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     rrci_gc_move(heap, RRCI_WAITING, ob);
 }
 
-/* ---- the objects of the last heap snapshot ---- */
+/* ---- observers ---- */
 
-#ifndef RRC_NO_STDIO
-
-static uintptr_t rrci_ob_key(const rrc_object *ob)
+static RRCI_NOINLINE void rrci_tell_observers(rrc_heap *heap, rrc_object *ob)
 {
-    return (uintptr_t)ob;
-}
-
-/* Returns the number of a node, or RRCI_NONE. */
-static size_t rrci_node_of(const rrci_nodes *nodes, uintptr_t key)
-{
-    size_t place = nodes->slots > 0 ? (size_t)rrci_hash_word(key) & (nodes->slots - 1) : 0;
-    if (nodes->slots == 0)
-        return RRCI_NONE;
-    for (; nodes->slot[place] != 0; place = (place + 1) & (nodes->slots - 1))
-        if (nodes->key[nodes->slot[place] - 1] == key)
-            return nodes->slot[place] - 1;
-    return RRCI_NONE;
-}
-
-static RRCI_NOINLINE void rrci_forget_node_of(rrci_nodes *seen, const rrc_object *ob)
-{
-    size_t node = rrci_node_of(seen, rrci_ob_key(ob));
-    if (node != RRCI_NONE)
-        seen->key[node] = 0;
+    rrc_observer *observer, *next;
+    for (observer = heap->observers; observer != NULL; observer = next) {
+        next = observer->next;
+        observer->gone(observer, heap, ob);
+    }
 }
 
 /* ob is freed, or gets another address: what is at this address later is another object. */
-RRCI_ALWAYS_INLINE void rrci_forget_seen(rrc_heap *heap, const rrc_object *ob)
+RRCI_ALWAYS_INLINE void rrci_is_gone(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRCI_UNLIKELY(heap->seen.slots > 0))
-        rrci_forget_node_of(&heap->seen, ob);
+    if (RRCI_UNLIKELY(heap->observers != NULL))
+        rrci_tell_observers(heap, ob);
 }
-
-static void rrci_free_seen(rrc_heap *heap)
-{
-    rrci_nodes *seen = &heap->seen;
-    rrci_free_table(heap, seen->key, seen->capacity * sizeof *seen->key);
-    rrci_free_table(heap, seen->slot, seen->slots * sizeof *seen->slot);
-    rrci_free_table(heap, seen->id, seen->ids * sizeof *seen->id);
-    memset(seen, 0, sizeof *seen);
-}
-
-#else
-#define rrci_forget_seen(heap, ob) ((void)(heap), (void)(ob))
-#define rrci_free_seen(heap) ((void)(heap))
-#endif
 
 /* >>objects
  * ---------------------------------------------------------------------------
@@ -4686,7 +4663,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
     if (memory == NULL)
         return NULL;
     if (memory + before != (char *)ob)
-        rrci_forget_seen(heap, ob);
+        rrci_is_gone(heap, ob);
     if (size > old_size)
         memset(memory + old_size, 0, size - old_size);
     ((rrci_var_head *)(void *)memory)->size = size;
@@ -4756,7 +4733,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
     if (rrci_has_left(heap, ob))
         rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
-    rrci_forget_seen(heap, ob);
+    rrci_is_gone(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
@@ -4896,7 +4873,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_wrapper(heap, ob) && rrci_is_tracked(ob))
         RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
     rrci_untrack(heap, ob);
-    rrci_forget_seen(heap, ob);
+    rrci_is_gone(heap, ob);
     if (type->tp_dealloc != NULL) {
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
     } else {
@@ -4938,7 +4915,7 @@ static void rrci_free_light(rrc_heap *heap, rrc_object *ob)
 {
     RRC_REFCNT(ob) = 0;
     rrci_untrack(heap, ob);
-    rrci_forget_seen(heap, ob);
+    rrci_is_gone(heap, ob);
     rrci_free_object(heap, ob);
 }
 
@@ -10422,50 +10399,6 @@ RRC_API void *rrc_userdata(const rrc_heap *heap)
     return heap != NULL ? heap->desc.userdata : NULL;
 }
 
-/* ---- progress: the hook `progress` ---- */
-
-#define RRCI_PROGRESS_UNITS ((size_t)4096)
-
-typedef struct rrci_progress {
-    rrc_heap   *heap;
-    const char *function;
-    size_t      done, told, total;
-} rrci_progress;
-
-static void rrci_begin_progress(rrci_progress *progress, rrc_heap *heap, const char *function, size_t total)
-{
-    progress->heap = heap;
-    progress->function = function;
-    progress->done = progress->told = 0;
-    progress->total = total;
-}
-
-/* (Totals are estimates.) */
-static void rrci_tell_progress(rrci_progress *progress)
-{
-    rrc_heap *heap = progress->heap;
-    size_t done = progress->done < progress->total ? progress->done : progress->total;
-    progress->told = progress->done;
-    if (heap->desc.progress == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.progress(heap->desc.userdata, progress->function, done, progress->total);
-    RRCI_END_HOOK(heap);
-}
-
-static void rrci_advance(rrci_progress *progress, size_t units)
-{
-    progress->done += units;
-    if (progress->done - progress->told >= RRCI_PROGRESS_UNITS)
-        rrci_tell_progress(progress);
-}
-
-static void rrci_end_progress(rrci_progress *progress)
-{
-    progress->done = progress->total;
-    rrci_tell_progress(progress);
-}
-
 /* ---- the end of a heap ----
    It is a phase of the program first, RRCI_ENDING. All p's are still there, and all functions work. What C does not
    hold goes: owners before what they own, so that each dealloc sees what its object owns as it was. An object can own
@@ -10478,34 +10411,17 @@ static void rrci_end_progress(rrci_progress *progress)
 /* For the order, no more objects and links are marked than these and eight times all. */
 #define RRCI_MOST_MARKED ((size_t)1 << 20)
 
-/* The state of rrc_heap_free. */
-typedef struct rrci_ending {
-    int           rounds_left;  /* so many rounds may leave as many objects as before */
-    rrci_progress progress;
-} rrci_ending;
-
 static size_t rrci_count_left(const rrc_heap *heap)
 {
     return rrci_count_links(heap) + rrci_count_tracked(heap) + (heap->objects > 0 ? (size_t)heap->objects : 0);
 }
 
-/* (Finalizers can make more than there was.) */
-static void rrci_progress_of_end(rrci_ending *ending)
-{
-    rrci_progress *progress = &ending->progress;
-    size_t left = rrci_count_left(progress->heap), done = left < progress->total ? progress->total - left : 0;
-    if (done > progress->done)
-        rrci_advance(progress, done - progress->done);
-}
-
 /* Part the objects of this list that only their links hold. */
-static void rrci_part_idle(rrc_heap *heap, int kind, rrci_ending *ending)
+static void rrci_part_idle(rrc_heap *heap, int kind)
 {
     rrci_list *list = &heap->list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
-        if (i % RRCI_PROGRESS_UNITS == 0)
-            rrci_progress_of_end(ending);
         if (i >= list->count)
             continue;                   /* a hook has dropped other references */
         if (i >= RRCI_AHEAD)
@@ -10517,32 +10433,28 @@ static void rrci_part_idle(rrc_heap *heap, int kind, rrci_ending *ending)
 }
 
 /* Do all pending work. It can make more: that is done too. */
-static void rrci_do_last(rrc_heap *heap, rrci_ending *ending)
+static void rrci_do_last(rrc_heap *heap, int *rounds_left)
 {
-    size_t pending, part;
-    while ((pending = rrci_pending(heap)) > 0 && ending->rounds_left > 0) {
+    size_t pending;
+    while ((pending = rrci_pending(heap)) > 0 && *rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         heap->quota = SIZE_MAX;
         rrci_read_mail(heap);
-        for (; pending > 0; pending -= part) {
-            part = heap->desc.progress != NULL && pending > RRCI_PROGRESS_UNITS ? RRCI_PROGRESS_UNITS : pending;
-            rrci_do_pending(heap, part);
-            rrci_progress_of_end(ending);
-        }
-        ending->rounds_left -= heap->objects >= objects;
+        rrci_do_pending(heap, pending);
+        *rounds_left -= heap->objects >= objects;
     }
 }
 
 /* Do what is pending. Part all that only links hold: proxies first, views that nobody owns after them. */
-static void rrci_end_links(rrc_heap *heap, rrci_ending *ending)
+static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 {
-    rrci_do_last(heap, ending);
-    rrci_part_idle(heap, RRCI_O_OLD, ending);
-    rrci_part_idle(heap, RRCI_O_YOUNG, ending);
-    rrci_do_last(heap, ending);
-    rrci_part_idle(heap, RRCI_P_OLD, ending);
-    rrci_part_idle(heap, RRCI_P_YOUNG, ending);
-    rrci_do_last(heap, ending);
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_O_OLD);
+    rrci_part_idle(heap, RRCI_O_YOUNG);
+    rrci_do_last(heap, rounds_left);
+    rrci_part_idle(heap, RRCI_P_OLD);
+    rrci_part_idle(heap, RRCI_P_YOUNG);
+    rrci_do_last(heap, rounds_left);
 }
 
 /* ---- the order of the end ----
@@ -10588,14 +10500,12 @@ static size_t rrci_watch_owners(rrc_heap *heap, int kind)
 }
 
 /* Part the watched objects of this list. */
-static void rrci_part_owners(rrc_heap *heap, int kind, rrci_ending *ending, const char *function)
+static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
 {
     rrci_list *list = &heap->list[kind];
     size_t i;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob;
-        if (i % RRCI_PROGRESS_UNITS == 0)
-            rrci_progress_of_end(ending);
         if (i >= list->count)
             continue;                   /* a hook has dropped other references */
         ob = rrci_at(list, i)->ob;
@@ -10663,7 +10573,7 @@ static void rrci_set_cycles_aside(rrc_heap *heap)
 }
 
 /* One marking, and what follows from it. Returns whether that was anything. */
-static int rrci_order_once(rrc_heap *heap, int orders, rrci_ending *ending, const char *function)
+static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const char *function)
 {
     static const int kinds[2] = { RRCI_O_OLD, RRCI_P_OLD };
     size_t finalized = heap->finalized, parted = heap->parted, n = 0;
@@ -10685,30 +10595,29 @@ static int rrci_order_once(rrc_heap *heap, int orders, rrci_ending *ending, cons
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
     for (k = 0; n > 0 && k < 2; k++) {
-        rrci_part_owners(heap, kinds[k], ending, function);
-        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, ending, function);
+        rrci_part_owners(heap, kinds[k], function);
+        rrci_part_owners(heap, kinds[k] + RRCI_YOUNG, function);
     }
-    rrci_do_last(heap, ending);
+    rrci_do_last(heap, rounds_left);
     return heap->objects != objects || heap->finalized != finalized || heap->parted != parted;
 }
 
 /* Deallocate what C does not hold, as long as the host's graph tells which objects go first. A path of owners can be
    long. So markings are not repeated without end. */
-static void rrci_order(rrc_heap *heap, rrci_ending *ending, const char *function)
+static void rrci_order(rrc_heap *heap, const char *function)
 {
     size_t limit = RRCI_MOST_MARKED + 8 * rrci_count_left(heap), marked = 0;
-    int goes_on = 1;
+    int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
     if (heap->desc.mark_from_c == NULL || RRCI_IS_CLOSED(heap))
         return;
-    ending->rounds_left = RRCI_MOST_ROUNDS / 10;
     heap->orders = RRCI_BY_OWNERS;
-    rrci_do_last(heap, ending);
-    while (goes_on && marked <= limit && ending->rounds_left > 0) {
+    rrci_do_last(heap, &rounds_left);
+    while (goes_on && marked <= limit && rounds_left > 0) {
         ptrdiff_t objects = heap->objects;
         marked += 2 * rrci_count_left(heap) + 1;
-        goes_on = rrci_order_once(heap, RRCI_BY_OWNERS, ending, function)
-                  || rrci_order_once(heap, RRCI_BY_CYCLES, ending, function);
-        ending->rounds_left -= heap->objects >= objects;
+        goes_on = rrci_order_once(heap, RRCI_BY_OWNERS, &rounds_left, function)
+                  || rrci_order_once(heap, RRCI_BY_CYCLES, &rounds_left, function);
+        rounds_left -= heap->objects >= objects;
     }
     heap->orders = RRCI_NO_ORDER;
 }
@@ -10729,29 +10638,29 @@ static void rrci_drop_held_for_others(rrc_heap *heap)
 
 /* Deallocate all that C does not hold, and then look for cycles. That is repeated for what finalizers kept, or only
    other garbage held. */
-static void rrci_end_objects(rrc_heap *heap, rrci_ending *ending)
+static void rrci_end_objects(rrc_heap *heap)
 {
     size_t finalized, garbage, parted;
-    int goes_on;
+    int goes_on, rounds_left;
     heap->parts_wrappers = 0;
-    rrci_order(heap, ending, "rrc_heap_free");
-    ending->rounds_left = RRCI_MOST_ROUNDS;
-    rrci_end_links(heap, ending);
+    rrci_order(heap, "rrc_heap_free");
+    rounds_left = RRCI_MOST_ROUNDS;
+    rrci_end_links(heap, &rounds_left);
     do {
         ptrdiff_t objects = heap->objects;
         finalized = heap->finalized;
         garbage = heap->garbage;
         parted = heap->parted;
         rrci_collect_c(heap, "rrc_heap_free");
-        rrci_end_links(heap, ending);
-        ending->rounds_left -= heap->objects >= objects;
+        rrci_end_links(heap, &rounds_left);
+        rounds_left -= heap->objects >= objects;
         goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted;
         if (!goes_on && heap->wrappers > 0 && !heap->parts_wrappers) {
             goes_on = 1;
             heap->parts_wrappers = 1;
             rrci_drop_held_for_others(heap);
         }
-    } while (goes_on && ending->rounds_left > 0);
+    } while (goes_on && rounds_left > 0);
 }
 
 /* Does C hold ob? Uncollectable garbage holds itself. A link whose maker forgot the bias is reported. */
@@ -10763,7 +10672,7 @@ static int rrci_is_held_at_the_end(rrc_heap *heap, rrc_object *ob)
 
 /* Dissolve the links that are left. Returns the number of objects that C holds, of those that had a link or have
    been in the queue. */
-static size_t rrci_part_all(rrc_heap *heap, rrci_ending *ending)
+static size_t rrci_part_all(rrc_heap *heap)
 {
     static const int kinds[RRCI_LISTS] = { RRCI_O_OLD, RRCI_O_YOUNG, RRCI_P_OLD, RRCI_P_YOUNG };
     const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
@@ -10774,8 +10683,6 @@ static size_t rrci_part_all(rrc_heap *heap, rrci_ending *ending)
         while (list->count > 0) {
             held += (size_t)rrci_is_held_at_the_end(heap, rrci_at(list, list->count - 1)->ob);
             rrci_dissolve(heap, list, list->count - 1, 1, "rrc_heap_free");
-            if (list->count % RRCI_PROGRESS_UNITS == 0)
-                rrci_progress_of_end(ending);
         }
     }
     for (i = 0; i < tracked->count; i++) {
@@ -10805,14 +10712,14 @@ static void rrci_free_tables(rrc_heap *heap)
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
     rrci_free_table(heap, heap->gc_directory.block,
                     heap->gc_directory.capacity * RRCI_GC_LISTS * sizeof(rrci_chunk *));
-    rrci_free_seen(heap);
+    rrci_is_gone(heap, NULL);
+    heap->observers = NULL;
     rrci_free_mail(heap);
 }
 
 RRC_API size_t rrc_heap_free(rrc_heap *heap)
 {
     const char *function = "rrc_heap_free";
-    rrci_ending ending;
     size_t held;
     if (heap == NULL)
         return 0;
@@ -10832,17 +10739,15 @@ RRC_API size_t rrc_heap_free(rrc_heap *heap)
     RRCI_MIRRORED(heap, rrci_mirror_end(heap));
     heap->state = heap->rest = RRCI_ENDING;
     heap->running = 1;                  /* deallocs wait for rrci_do_last */
-    rrci_begin_progress(&ending.progress, heap, function, rrci_count_left(heap));
-    rrci_end_objects(heap, &ending);
+    rrci_end_objects(heap);
     if (rrci_close_mail(heap))
-        rrci_end_objects(heap, &ending);
-    held = rrci_part_all(heap, &ending);
+        rrci_end_objects(heap);
+    held = rrci_part_all(heap);
 #ifdef RRC_MIRROR
     rrci_free_cells(heap);
 #endif
     heap->running = 0;
     rrci_free_tables(heap);
-    rrci_end_progress(&ending.progress);
     heap->state = heap->rest = RRCI_HUSK;
     rrci_end_husk(heap);
     return held;
@@ -10901,7 +10806,6 @@ RRC_API int rrc_get_stats(const rrc_heap *heap, rrc_stats *stats)
 typedef struct rrci_checker {
     rrc_heap *heap;
     int code;                   /* of the first error */
-    rrci_progress progress;
 } rrci_checker;
 
 static void rrci_found(rrci_checker *checker, int code, rrc_object *ob, rrc_gcref p, const char *detail)
@@ -10976,7 +10880,6 @@ static void rrci_check_single_links(rrci_checker *checker)
             rrci_link *link = rrci_at(&heap->list[kind], i);
             if (RRC_LINK(link->ob) != link)
                 rrci_found(checker, RRC_ELINKED, link->ob, link->p, "I2: the object has two links");
-            rrci_advance(&checker->progress, 1);
         }
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
@@ -11086,16 +10989,13 @@ static void rrci_check_traverses(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
     rrci_search search;
-    size_t i, part;
+    size_t i;
     int kind;
     rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS_LINKED,
                       "rrc_check");
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count && !search.is_wrong; i += part) {
-            part = heap->gc[kind].count - i < RRCI_PROGRESS_UNITS ? heap->gc[kind].count - i : RRCI_PROGRESS_UNITS;
-            rrci_explain_part(&search, &heap->gc[kind], i, i + part);
-            rrci_advance(&checker->progress, part);
-        }
+        if (!search.is_wrong)
+            rrci_explain_part(&search, &heap->gc[kind], 0, heap->gc[kind].count);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             rrci_check_explained(&search, *rrci_ob_at(&heap->gc[kind], i));
@@ -11116,7 +11016,6 @@ static void rrci_check_tracked(rrci_checker *checker)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             const rrci_gc_head *head;
-            rrci_advance(&checker->progress, 1);
             if (rrci_is_hole(ob)) {
                 holes++;
                 continue;
@@ -11167,10 +11066,8 @@ static void rrci_check_owners(rrci_checker *checker)
     if (rrci_count_tracked(heap) == 0)
         return;
     rrci_begin_weighing(&weighing, heap, "rrc_check");
-    for (i = 0; i < list->count; i++) {
+    for (i = 0; i < list->count; i++)
         rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
-        rrci_advance(&checker->progress, 1);
-    }
     for (i = 0; i < list->count; i++)
         rrci_check_weak(checker, *rrci_ob_at(list, i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
@@ -11250,14 +11147,10 @@ RRC_API int rrc_check(rrc_heap *heap)
         return code;
     checker.heap = heap;
     checker.code = RRC_OK;
-    rrci_begin_progress(&checker.progress, heap, "rrc_check", rrci_count_links(heap) * 2
-                        + rrci_count_tracked(heap) * (RRCI_IS_MIRRORED(heap) ? 3 : 2));
     for (kind = 0; kind < RRCI_LISTS; kind++) {
         rrci_check_dict(&checker, &heap->list[kind]);
-        for (i = 0; i < heap->list[kind].count; i++) {
+        for (i = 0; i < heap->list[kind].count; i++)
             rrci_check_link(&checker, kind, i);
-            rrci_advance(&checker.progress, 1);
-        }
     }
     if (checker.code == RRC_OK)
         rrci_check_single_links(&checker);
@@ -11267,937 +11160,190 @@ RRC_API int rrc_check(rrc_heap *heap)
         RRCI_MIRRORED(heap, rrci_check_mirror(&checker));
     }
     rrci_check_reserves(&checker);
-    if (checker.code == RRC_OK)
-        rrci_end_progress(&checker.progress);
     return checker.code;
 }
 
-#ifndef RRC_NO_STDIO
+/* ---- inspection ---- */
 
-/* ---- the graph, for rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot ----
-   A picture of both heaps, in memory of its own: the tracked objects and what they refer to, the linked
-   objects, and with the hook `edges` all of the host that its roots or a linked p reach. Only nodes are
-   kept. rrci_list_edges asks a node for its edges when they are needed. */
-
-/* What an edge is. For the first two, rrci_edge.name is the number of a string. */
-enum {
-    RRCI_FIELD,                 /* its name follows that of its owner, as in "Widget.on_click" */
-    RRCI_PHRASE,                /* it has another name */
-    RRCI_ELEMENT,               /* it has only a number */
-    RRCI_LINK                   /* from one half of a linked pair to the other */
-};
-
-typedef struct rrci_edge {
-    uint32_t to, name;
-    int      kind;
-} rrci_edge;
-
-/* A link, by the numbers of its nodes. */
-typedef struct rrci_pair {
-    uint32_t p, ob;
-} rrci_pair;
-
-/* Strings, each of them once. */
-typedef struct rrci_strings {
-    char     *text;             /* one behind the other */
-    size_t   *start;            /* of each in text */
-    uint32_t *slot;             /* a hash table: the number of a string + 1, or 0 */
-    size_t    size, text_capacity, count, capacity, slots;
-} rrci_strings;
-
-/* Flags of a C object. */
-enum { RRCI_HAS_P_LINK = 1, RRCI_HAS_O_LINK = 2, RRCI_IS_QUEUED = 4 };
-
-/* How a node was reached in a breadth-first search. */
-typedef struct rrci_path {
-    uint32_t by;                /* from this node, or RRCI_NO_NODE: it is a root */
-    uint32_t queue;             /* (a place of the queue, which has as many as there are nodes) */
-    int      how;               /* RRCI_ALIVE, RRCI_DYING; 0: it was not */
-} rrci_path;
-#define RRCI_NO_NODE UINT32_MAX
-enum { RRCI_ALIVE = 1, RRCI_DYING };    /* (dying: only from the queue, or from a p that no root reaches) */
-
-typedef struct rrci_graph {
-    rrci_search    search;      /* (the first member: tp_traverse passes its address on) */
-    rrc_heap      *heap;
-    rrci_progress  progress;
-    size_t         passes;      /* over all nodes, with that of rrci_make_graph */
-    rrci_nodes     nodes;
-    size_t         obs;         /* this many nodes, the first ones, are C objects */
-    uint32_t      *explained;   /* for each of these: references that tracked objects own */
-    unsigned char *flags;       /* for each of these */
-    rrci_pair     *pairs;       /* sorted by p */
-    size_t         pair_count, pair_capacity;
-    rrci_path     *reach;
-    rrci_strings   strings;
-    rrci_edge     *edges;       /* of the node that rrci_list_edges was asked for */
-    size_t         edge_count, edge_capacity;
-    uint32_t       number;      /* of its next edge */
-    int            with_names;  /* ... are edges noted */
-    uint64_t       members;     /* a bit for each of its tp_members that gave a name to an edge */
-    int            out_of_memory;
-} rrci_graph;
-
-/* Resize an array. If memory is lacking, now or before, the array stays as it is. */
-static void *rrci_graph_realloc(rrci_graph *graph, void *array, size_t old_count, size_t count, size_t size)
+RRC_API int rrc_log(rrc_heap *heap, int code, const char *function, rrc_object *ob, rrc_gcref p, const char *detail)
 {
-    void *memory;
-    if (graph->out_of_memory)
-        return array;
-    memory = rrci_heap_realloc(graph->heap, array, old_count * size, count * size);
-    graph->out_of_memory = memory == NULL;
-    return memory != NULL ? memory : array;
+    return heap != NULL ? rrci_error(heap, code, function, ob, p, detail)
+                        : rrci_report(NULL, code, function, ob, p, detail);
 }
 
-static void rrci_free_array(const rrci_graph *graph, void *array, size_t count, size_t size)
+RRC_API int rrc_inspect_begin(rrc_heap *heap, const char *function)
 {
-    if (array != NULL)
-        rrci_free_memory(graph->heap, array, count * size);
+    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    if (code != RRC_OK)
+        return code;
+    if (heap->inspecting != NULL)
+        return rrci_error(heap, RRC_EPHASE, function, NULL, NULL, "called from inside an inspection");
+    heap->inspecting = function;
+    RRCI_BEGIN_HOOK(heap);
+    return RRC_OK;
 }
 
-/* Make room for `more` elements. */
-static void *rrci_grow(rrci_graph *graph, void *array, size_t count, size_t more, size_t *capacity, size_t size)
+/* Is an inspection open? Returns RRC_OK, or the logged code. */
+static int rrci_inspects(rrc_heap *heap, const char *function)
 {
-    size_t room = count + count / 2 + more + 63;
-    void *grown;
-    if (more <= *capacity - count)
-        return array;
-    grown = rrci_graph_realloc(graph, array, *capacity, room, size);
-    if (!graph->out_of_memory)
-        *capacity = room;
-    return grown;
+    if (heap != NULL && heap->inspecting != NULL)
+        return RRC_OK;
+    return heap == NULL ? rrc_log(NULL, RRC_ENULL, function, NULL, NULL, "heap is NULL")
+                        : rrc_log(heap, RRC_EPHASE, function, NULL, NULL, "rrc_inspect_begin must come first");
 }
 
-/* Put `number` where its hash says. */
-static void rrci_fill_slot(uint32_t *slot, size_t slots, uint64_t hash, size_t number)
+RRC_API int rrc_inspect_end(rrc_heap *heap)
 {
-    size_t place = (size_t)hash & (slots - 1);
-    while (slot[place] != 0)
-        place = (place + 1) & (slots - 1);
-    slot[place] = (uint32_t)number + 1;
+    int code = rrci_inspects(heap, "rrc_inspect_end");
+    if (code != RRC_OK)
+        return code;
+    RRCI_END_HOOK(heap);
+    heap->inspecting = NULL;
+    return RRC_OK;
 }
 
-/* Make room for one more in a hash table of `count`. Returns 1 if the table is new, and so empty. */
-static int rrci_grow_slots(rrci_graph *graph, uint32_t **slot, size_t *slots, size_t count)
+static int rrci_each_tracked(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
-    size_t more = *slots > 0 ? *slots * 2 : 64;
-    uint32_t *grown;
-    graph->out_of_memory |= count >= UINT32_MAX - 1;    /* more than there are numbers for */
-    if (graph->out_of_memory || count + 1 <= *slots / 4 * 3)
-        return 0;
-    grown = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, more, sizeof *grown);
-    if (grown == NULL)
-        return 0;
-    memset(grown, 0, more * sizeof *grown);
-    rrci_free_array(graph, *slot, *slots, sizeof *grown);
-    *slot = grown;
-    *slots = more;
-    return 1;
-}
-
-/* ---- nodes ---- */
-
-static uintptr_t rrci_p_key(const void *p)
-{
-    return (uintptr_t)p + 1;
-}
-
-static rrc_object *rrci_ob_of_node(const rrci_graph *graph, size_t node)
-{
-    return (rrc_object *)graph->nodes.key[node];
-}
-
-static rrc_gcref rrci_p_of_node(const rrci_graph *graph, size_t node)
-{
-    return (rrc_gcref)(graph->nodes.key[node] - 1);
-}
-
-static void rrci_add_node(rrci_graph *graph, uintptr_t key)
-{
-    rrci_nodes *nodes = &graph->nodes;
     size_t i;
-    if (graph->out_of_memory || rrci_node_of(nodes, key) != RRCI_NONE)
-        return;
-    if (rrci_grow_slots(graph, &nodes->slot, &nodes->slots, nodes->count))
-        for (i = 0; i < nodes->count; i++)
-            rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(nodes->key[i]), i);
-    nodes->key = (uintptr_t *)rrci_grow(graph, nodes->key, nodes->count, 1, &nodes->capacity, sizeof *nodes->key);
-    if (graph->out_of_memory)
-        return;
-    nodes->key[nodes->count] = key;
-    rrci_fill_slot(nodes->slot, nodes->slots, rrci_hash_word(key), nodes->count++);
-    graph->progress.total += graph->passes;
-}
-
-static int rrci_visit_to_add(rrc_object *ob, void *arg)
-{
-    rrci_add_node((rrci_graph *)arg, rrci_ob_key(ob));
-    return 0;
-}
-
-static int rrci_visit_to_explain(rrc_object *ob, void *arg)
-{
-    rrci_graph *graph = (rrci_graph *)arg;
-    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
-    if (node < graph->obs)
-        graph->explained[node]++;
-    return 0;
-}
-
-/* For the hook `edges`. (An odd address is not that of an object.) */
-static void rrci_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
-{
-    (void)name, (void)number;
-    if (p != NULL && !rrci_is_odd(p))
-        rrci_add_node((rrci_graph *)arg, rrci_p_key(p));
-}
-
-/* Call the hook `edges`. p NULL: for the roots. */
-static void rrci_host_edges(rrci_graph *graph, rrc_gcref p, rrc_edgeproc visit)
-{
-    rrc_heap *heap = graph->heap;
-    if (heap->desc.edges == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.edges(heap->desc.userdata, p, visit, graph);
-    RRCI_END_HOOK(heap);
-}
-
-/* Call the hook `describe`. */
-static void rrci_describe(const rrci_graph *graph, rrc_gcref p, rrc_description *about)
-{
-    rrc_heap *heap = graph->heap;
-    memset(about, 0, sizeof *about);
-    about->text[0] = 'p';
-    if (heap->desc.describe == NULL)
-        return;
-    RRCI_BEGIN_HOOK(heap);
-    heap->desc.describe(heap->desc.userdata, p, about);
-    RRCI_END_HOOK(heap);
-    about->text[sizeof about->text - 1] = '\0';
-}
-
-static void rrci_add_obs(rrci_graph *graph, rrc_object *extra)
-{
-    const rrc_heap *heap = graph->heap;
-    size_t i, known;
-    int kind;
+    int kind, result = 0;
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++)
+        for (i = 0; i < heap->gc[kind].count && result == 0; i++)
             if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
-                rrci_add_node(graph, rrci_ob_key(*rrci_ob_at(&heap->gc[kind], i)));
+                result = visit(*rrci_ob_at(&heap->gc[kind], i), arg);
+    return RRC_OK;
+}
+
+static int rrci_each_linked(rrc_heap *heap, rrc_visitproc visit, void *arg)
+{
+    size_t i;
+    int kind, result = 0;
     for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrci_add_node(graph, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob));
-    if (extra != NULL)
-        rrci_add_node(graph, rrci_ob_key(extra));
-    known = graph->nodes.count;
-    for (i = 0; i < known; i++) {
-        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
-            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_add);
-        rrci_advance(&graph->progress, 1);
-    }
-    graph->obs = graph->nodes.count;
-    graph->progress.total += graph->obs;
+        for (i = 0; i < heap->list[kind].count && result == 0; i++)
+            result = visit(rrci_at(&heap->list[kind], i)->ob, arg);
+    return RRC_OK;
 }
 
-static void rrci_note_queued(rrci_graph *graph, const rrc_object *ob)
+/* (Those whose dealloc was put off are not in the queue itself.) */
+static int rrci_each_queued(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
-    size_t node = rrci_node_of(&graph->nodes, rrci_ob_key(ob));
-    if (node != RRCI_NONE)
-        graph->flags[node] |= RRCI_IS_QUEUED;
-}
-
-/* Note what is known of each C object. */
-static void rrci_note_obs(rrci_graph *graph)
-{
-    const rrc_heap *heap = graph->heap;
     const rrci_chunk *chunk = heap->queue.head;
     size_t index = heap->queue.head_index, i;
     rrc_object *ob;
-    int kind;
-    memset(graph->explained, 0, graph->obs * sizeof *graph->explained);
-    memset(graph->flags, 0, graph->obs);
-    for (i = 0; i < graph->obs; i++) {
-        if (rrci_is_tracked(rrci_ob_of_node(graph, i)))
-            rrci_traverse(&graph->search, rrci_ob_of_node(graph, i), rrci_visit_to_explain);
-        rrci_advance(&graph->progress, 1);
-    }
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            graph->flags[rrci_node_of(&graph->nodes, rrci_ob_key(rrci_at(&heap->list[kind], i)->ob))] |=
-                (kind & RRCI_O) != 0 ? RRCI_HAS_O_LINK : RRCI_HAS_P_LINK;
-    for (i = 0; i < heap->queue.count; i++) {
+    int result = 0;
+    for (i = 0; i < heap->queue.count && result == 0; i++) {
         if (index == RRCI_CHUNK_QUEUED) {
             chunk = chunk->queue.next;
             index = 0;
         }
-        rrci_note_queued(graph, chunk->queue.ob[index++]);
+        result = visit(chunk->queue.ob[index++], arg);
     }
-    for (ob = heap->later; ob != NULL; ob = rrci_next_deferred(ob))
-        rrci_note_queued(graph, ob);
+    for (ob = heap->later; ob != NULL && result == 0; ob = rrci_next_deferred(ob))
+        result = visit(ob, arg);
+    return RRC_OK;
 }
 
-static int rrci_compare_pairs(const void *a, const void *b)
+RRC_API int rrc_inspect_each(rrc_heap *heap, int kind, rrc_visitproc visit, void *arg)
 {
-    const rrci_pair *pair = (const rrci_pair *)a, *other = (const rrci_pair *)b;
-    uint64_t x = (uint64_t)pair->p << 32 | pair->ob, y = (uint64_t)other->p << 32 | other->ob;
-    return (x > y) - (x < y);
-}
-
-/* Add the objects of the host. */
-static void rrci_add_ps(rrci_graph *graph)
-{
-    size_t i;
-    for (i = 0; i < graph->obs; i++) {
-        rrc_gcref p = RRC_LINK(rrci_ob_of_node(graph, i));
-        rrci_pair *pair;
-        if ((graph->flags[i] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) == 0)
-            continue;
-        rrci_add_node(graph, rrci_p_key(p));
-        graph->pairs = (rrci_pair *)rrci_grow(graph, graph->pairs, graph->pair_count, 1, &graph->pair_capacity,
-                                              sizeof *graph->pairs);
-        if (graph->out_of_memory)
-            return;
-        pair = &graph->pairs[graph->pair_count++];
-        pair->p = (uint32_t)rrci_node_of(&graph->nodes, rrci_p_key(p));
-        pair->ob = (uint32_t)i;
-    }
-    if (graph->pair_count > 0)
-        qsort(graph->pairs, graph->pair_count, sizeof *graph->pairs, rrci_compare_pairs);
-    rrci_host_edges(graph, NULL, rrci_visit_p_to_add);
-    for (i = graph->obs; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrci_host_edges(graph, rrci_p_of_node(graph, i), rrci_visit_p_to_add);
-        rrci_advance(&graph->progress, 1);
+    int code = rrci_inspects(heap, "rrc_inspect_each");
+    if (code != RRC_OK)
+        return code;
+    if (visit == NULL)
+        return rrci_error(heap, RRC_ENULL, heap->inspecting, NULL, NULL, "visit is NULL");
+    switch (kind) {
+    case RRC_EACH_TRACKED:
+        return rrci_each_tracked(heap, visit, arg);
+    case RRC_EACH_LINKED:
+        return rrci_each_linked(heap, visit, arg);
+    case RRC_EACH_QUEUED:
+        return rrci_each_queued(heap, visit, arg);
+    default:
+        return rrci_error(heap, RRC_EKIND, heap->inspecting, NULL, NULL, "kind must be one of RRC_EACH_...");
     }
 }
 
-/* For a function that passes over all nodes so many times. Returns RRC_OK or RRC_ENOMEM. Free it in either
-   case. `extra` need be neither tracked nor linked. */
-static int rrci_make_graph(rrci_graph *graph, rrc_heap *heap, rrc_object *extra, const char *function, size_t passes)
-{
-    memset(graph, 0, sizeof *graph);
-    graph->heap = graph->search.heap = heap;
-    graph->passes = 1 + passes;
-    rrci_begin_progress(&graph->progress, heap, function, 0);
-    rrci_add_obs(graph, extra);
-    if (graph->obs > 0) {
-        graph->explained = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
-        graph->flags = (unsigned char *)rrci_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->flags);
-        if (graph->out_of_memory)
-            return RRC_ENOMEM;
-        rrci_note_obs(graph);
-    }
-    rrci_add_ps(graph);
-    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
-}
+/* The state of rrc_inspect_references. */
+typedef struct rrci_naming {
+    rrci_search       search;       /* (the first member: tp_traverse passes its address on) */
+    rrc_referenceproc visit;
+    void             *arg;
+    uint64_t          members;      /* a bit for each of the tp_members that gave a name to a reference */
+} rrci_naming;
 
-static void rrci_free_graph(rrci_graph *graph)
+/* References to one object have the names of its members in their order. */
+static int rrci_visit_to_name(rrc_object *ob, void *arg)
 {
-    rrci_strings *strings = &graph->strings;
-    rrci_free_array(graph, graph->nodes.key, graph->nodes.capacity, sizeof *graph->nodes.key);
-    rrci_free_array(graph, graph->nodes.slot, graph->nodes.slots, sizeof *graph->nodes.slot);
-    rrci_free_array(graph, graph->nodes.id, graph->nodes.ids, sizeof *graph->nodes.id);
-    rrci_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
-    rrci_free_array(graph, graph->flags, graph->obs, sizeof *graph->flags);
-    rrci_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
-    rrci_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
-    rrci_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
-    rrci_free_array(graph, strings->text, strings->text_capacity, 1);
-    rrci_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
-    rrci_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
-}
-
-/* The number of references to a C object that tracked objects do not explain. */
-static intptr_t rrci_from_outside(const rrci_graph *graph, size_t node)
-{
-    rrc_object *ob = rrci_ob_of_node(graph, node);
-    return RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL
-         ? 1 : rrci_references(graph->heap, ob) - rrci_is_listed(ob) - (intptr_t)graph->explained[node];
-}
-
-/* Does only the queue hold the object? (Foreign references do not save a wrapper that waits there.) */
-static int rrci_is_dying(const rrci_graph *graph, size_t node)
-{
-    rrc_object *ob = rrci_ob_of_node(graph, node);
-    return (graph->flags[node] & RRCI_IS_QUEUED) != 0
-        && (rrci_is_wrapper(graph->heap, ob) ? rrc_refcnt(ob) : rrci_from_outside(graph, node)) == 1;
-}
-
-/* The first link of an object of the host. It may be that of another one, or past the last. */
-static size_t rrci_first_pair(const rrci_graph *graph, size_t node)
-{
-    size_t low = 0, high = graph->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->pairs[middle].p < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* ---- edges ---- */
-
-static uint64_t rrci_hash_text(const char *text, size_t size)
-{
-    uint64_t hash = size;
-    size_t i;
-    for (i = 0; i < size; i++)
-        hash = rrci_hash_word((uintptr_t)(hash ^ (unsigned char)text[i]));
-    return hash;
-}
-
-/* Returns the number of a string, of which the first 250 bytes are kept. */
-static uint32_t rrci_intern(rrci_graph *graph, const char *text)
-{
-    rrci_strings *strings = &graph->strings;
-    const char *end = (const char *)memchr(text, '\0', 250);
-    size_t size = end != NULL ? (size_t)(end - text) : 250, i, place;
-    char *fresh;
-    if (rrci_grow_slots(graph, &strings->slot, &strings->slots, strings->count))
-        for (i = 0; i < strings->count; i++) {
-            const char *known = strings->text + strings->start[i];
-            rrci_fill_slot(strings->slot, strings->slots, rrci_hash_text(known, strlen(known)), i);
-        }
-    strings->text = (char *)rrci_grow(graph, strings->text, strings->size, size + 1, &strings->text_capacity, 1);
-    strings->start = (size_t *)rrci_grow(graph, strings->start, strings->count, 1, &strings->capacity,
-                                         sizeof *strings->start);
-    if (graph->out_of_memory)
-        return 0;
-    fresh = strings->text + strings->size;
-    memcpy(fresh, text, size);
-    fresh[size] = '\0';
-    for (place = (size_t)rrci_hash_text(fresh, size) & (strings->slots - 1); strings->slot[place] != 0;
-         place = (place + 1) & (strings->slots - 1))
-        if (strcmp(strings->text + strings->start[strings->slot[place] - 1], fresh) == 0)
-            return strings->slot[place] - 1;
-    strings->start[strings->count] = strings->size;
-    strings->size += size + 1;
-    strings->slot[place] = (uint32_t)++strings->count;
-    return (uint32_t)strings->count - 1;
-}
-
-static const char *rrci_string(const rrci_graph *graph, uint32_t number)
-{
-    return graph->strings.text + graph->strings.start[number];
-}
-
-/* name NULL: the edge has only a number. */
-static void rrci_note_edge(rrci_graph *graph, uintptr_t key, int kind, const char *name, size_t number)
-{
-    size_t to = rrci_node_of(&graph->nodes, key);
-    rrci_edge edge;
-    if (to == RRCI_NONE)
-        return;
-    edge.to = (uint32_t)to;
-    edge.kind = name != NULL || kind == RRCI_LINK ? kind : RRCI_ELEMENT;
-    edge.name = name == NULL ? (uint32_t)number : graph->with_names ? rrci_intern(graph, name) : 0;
-    graph->edges = (rrci_edge *)rrci_grow(graph, graph->edges, graph->edge_count, 1, &graph->edge_capacity,
-                                          sizeof edge);
-    if (!graph->out_of_memory)
-        graph->edges[graph->edge_count++] = edge;
-}
-
-/* A reference has the name of the member that holds it. (References to one object have the names of its
-   members in their order.) */
-static int rrci_visit_field(rrc_object *ob, void *arg)
-{
-    rrci_graph *graph = (rrci_graph *)arg;
-    rrc_object *owner = graph->search.parent;
+    rrci_naming *naming = (rrci_naming *)arg;
+    rrc_object *owner = naming->search.parent;
     const rrc_member *member = RRC_TYPE(owner)->tp_members;
     const char *name = ob == (rrc_object *)(uintptr_t)RRC_TYPE(owner) ? "tp_type" : NULL;
     uint64_t bit = 1;
     for (; name == NULL && member != NULL && member->name != NULL; member++, bit <<= 1)
-        if ((graph->members & bit) == 0 && rrci_member_value(owner, member) == ob) {
-            graph->members |= bit;
+        if ((naming->members & bit) == 0 && rrci_member_value(owner, member) == ob) {
+            naming->members |= bit;
             name = member->name;
         }
-    rrci_note_edge(graph, rrci_ob_key(ob), RRCI_FIELD, name, graph->number++);
+    naming->visit(naming->arg, ob, name);
     return 0;
 }
 
-static void rrci_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
+RRC_API int rrc_inspect_references(rrc_heap *heap, rrc_object *ob, rrc_referenceproc visit, void *arg)
 {
-    int is_field = name != NULL && name[0] == '.';
-    if (p != NULL && !rrci_is_odd(p))
-        rrci_note_edge((rrci_graph *)arg, rrci_p_key(p), is_field ? RRCI_FIELD : RRCI_PHRASE,
-                       is_field ? name + 1 : name, number);
-}
-
-/* List the edges of a node in graph->edges. RRCI_NONE: the roots of the host. */
-static void rrci_list_edges(rrci_graph *graph, size_t node, int with_names)
-{
-    size_t i;
-    graph->edge_count = 0;
-    graph->number = 0;
-    graph->members = 0;
-    graph->with_names = with_names;
-    if (node >= graph->obs) {
-        rrci_host_edges(graph, node == RRCI_NONE ? NULL : rrci_p_of_node(graph, node), rrci_visit_p_edge);
-        for (i = rrci_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
-            rrci_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCI_LINK, NULL, 0);
-    } else {
-        rrc_object *ob = rrci_ob_of_node(graph, node);
-        if (rrci_is_tracked(ob))
-            rrci_traverse(&graph->search, ob, rrci_visit_field);
-        if ((graph->flags[node] & RRCI_HAS_P_LINK) != 0
-            || ((graph->flags[node] & RRCI_HAS_O_LINK) != 0
-                && (RRC_HOST_HAS_STATE(graph->heap, RRC_LINK(ob)) || rrci_outside(graph->heap, ob) > 0)))
-            rrci_note_edge(graph, rrci_p_key(RRC_LINK(ob)), RRCI_LINK, NULL, 0);
-    }
-}
-
-/* ---- paths ---- */
-
-/* Reach a node, and put it in the queue. Returns the new end of the queue. */
-static size_t rrci_reach_node(rrci_graph *graph, size_t tail, size_t node, size_t by, int how)
-{
-    rrci_path *reach = &graph->reach[node];
-    if (reach->how != 0)
-        return tail;
-    reach->how = how;
-    reach->by = (uint32_t)by;
-    graph->reach[tail].queue = (uint32_t)node;
-    return tail + 1;
-}
-
-/* Do paths follow a link to this node? Without the hook `edges` the objects of the host take no part. */
-static int rrci_is_followed(const rrci_graph *graph, size_t to)
-{
-    return graph->heap->desc.edges != NULL
-        && (to >= graph->obs || rrci_link_holds(graph->heap, rrci_ob_of_node(graph, to)));
-}
-
-/* Find all that can be reached from the nodes in the queue, by shortest paths: breadth first. */
-static void rrci_spread(rrci_graph *graph, size_t tail, int how)
-{
-    size_t head, i;
-    for (head = 0; head < tail; head++) {
-        size_t from = graph->reach[head].queue;
-        rrci_list_edges(graph, from, 0);
-        for (i = 0; i < graph->edge_count; i++)
-            if (graph->edges[i].kind != RRCI_LINK || rrci_is_followed(graph, graph->edges[i].to))
-                tail = rrci_reach_node(graph, tail, graph->edges[i].to, from, how);
-        rrci_advance(&graph->progress, 1);
-    }
-}
-
-/* Does a link hold this node? */
-static int rrci_p_holds(const rrci_graph *graph, size_t node)
-{
-    return (graph->flags[node] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0
-        && rrci_link_holds(graph->heap, rrci_ob_of_node(graph, node));
-}
-
-/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
-static int rrci_find_paths(rrci_graph *graph)
-{
-    int with_host = graph->heap->desc.edges != NULL, wave;
-    size_t count = graph->nodes.count, i;
-    if (count == 0)
-        return RRC_OK;
-    graph->reach = (rrci_path *)rrci_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
-    if (graph->out_of_memory)
-        return RRC_ENOMEM;
-    memset(graph->reach, 0, count * sizeof *graph->reach);
-    for (wave = 0; wave < 3; wave++) {
-        int how = wave == 2 || (wave == 1 && with_host) ? RRCI_DYING : RRCI_ALIVE;
-        size_t tail = 0;
-        for (i = 0; i < graph->obs; i++)
-            if (wave == 0 ? rrci_from_outside(graph, i) > 0 && !rrci_is_dying(graph, i)
-                : wave == 1 ? !with_host && rrci_p_holds(graph, i)
-                : rrci_is_dying(graph, i))
-                tail = rrci_reach_node(graph, tail, i, RRCI_NO_NODE, how);
-        if (wave == 0) {
-            rrci_list_edges(graph, RRCI_NONE, 0);
-            for (i = 0; i < graph->edge_count; i++)
-                tail = rrci_reach_node(graph, tail, graph->edges[i].to, RRCI_NO_NODE, how);
-        } else if (wave == 1 && with_host) {
-            for (i = 0; i < graph->pair_count; i++)
-                tail = rrci_reach_node(graph, tail, graph->pairs[i].p, RRCI_NO_NODE, how);
-        }
-        rrci_spread(graph, tail, how);
-    }
-    return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
-}
-
-/* ---- text ---- */
-
-typedef struct rrci_writer {
-    rrc_heap *heap;
-    rrc_writeproc write;
-    void *arg;
-} rrci_writer;
-
-static void rrci_write(const rrci_writer *writer, const char *format, ...)
-{
-    char text[500];                     /* the formats limit strings, so that all fits */
-    va_list arguments;
-    int size;
-    va_start(arguments, format);
-    size = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    RRCI_BEGIN_HOOK(writer->heap);
-    RRC_ASSERT(size > 0 && (size_t)size < sizeof text);
-    writer->write(writer->arg, text, (size_t)size);
-    RRCI_END_HOOK(writer->heap);
-}
-
-/* Write "1 reference" or "2 references". (On Windows a long is shorter than a count.) */
-static void rrci_write_count(const rrci_writer *writer, intptr_t count, const char *what)
-{
-    rrci_write(writer, "%lld %s%s", (long long)count, what, count == 1 ? "" : "s");
-}
-
-/* The references to an object: C's, and those to its foreign object. */
-static void rrci_write_references(const rrci_writer *writer, rrc_object *ob)
-{
-    rrci_write_count(writer, rrc_refcnt(ob) - rrci_is_listed(ob), "reference");
-    if (rrci_is_wrapper(writer->heap, ob)) {
-        rrci_write(writer, " and ");
-        rrci_write_count(writer, rrci_outside(writer->heap, ob), "foreign reference");
-    }
-}
-
-static int rrci_is_set_aside(rrc_object *ob)
-{
-    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED;
-}
-
-/* The first edge that leads from a node to another, or NULL. */
-static const rrci_edge *rrci_edge_between(rrci_graph *graph, size_t from, size_t to)
-{
-    size_t i;
-    rrci_list_edges(graph, from, 1);
-    for (i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == to)
-            return &graph->edges[i];
-    return NULL;
-}
-
-/* Write an edge of a path. The two halves of a linked pair are like one object: their link is only
-   named where the path goes through it from another link. Returns the number of lines. */
-static int rrci_write_step(const rrci_writer *writer, rrci_graph *graph, size_t from, size_t to)
-{
-    const rrci_edge *edge = rrci_edge_between(graph, from, to);
-    const void *address = from < graph->obs ? (void *)rrci_ob_of_node(graph, from) : rrci_p_of_node(graph, from);
-    rrc_description about;
-    int word;
-    if (edge == NULL)
-        return 0;
-    if (edge->kind == RRCI_LINK) {
-        uint32_t by = graph->reach[from].by;
-        if (from < graph->obs || by == RRCI_NO_NODE || by >= graph->obs)
-            return 0;
-        rrci_write(writer, "  held by p %p, the host object of %.100s %p,\n", address,
-                   rrci_type_name(rrci_ob_of_node(graph, by)), (void *)rrci_ob_of_node(graph, by));
-        return 1;
-    }
-    memset(&about, 0, sizeof about);
-    if (from < graph->obs)
-        snprintf(about.text, sizeof about.text, "%.100s", rrci_type_name(rrci_ob_of_node(graph, from)));
-    else
-        rrci_describe(graph, rrci_p_of_node(graph, from), &about);
-    word = from < graph->obs ? (int)strlen(about.text) : (int)strcspn(about.text, " ");
-    if (edge->kind == RRCI_PHRASE)
-        rrci_write(writer, "  held by %.100s", rrci_string(graph, edge->name));
-    else if (edge->kind == RRCI_FIELD)
-        rrci_write(writer, "  held by %.*s.%.100s", word, about.text, rrci_string(graph, edge->name));
-    else
-        rrci_write(writer, "  held by %.*s[%lu]", word, about.text, (unsigned long)edge->name);
-    rrci_write(writer, " of %s %p,\n", about.text, address);
-    return 1;
-}
-
-/* Write what keeps the first node of a path. `it`: this is the explained object itself. */
-static void rrci_write_root(const rrci_writer *writer, rrci_graph *graph, size_t root, int it)
-{
-    const char *which = it ? "" : "which ", *keeps = it ? "keeps it" : "keeps", *keep = it ? "keep it" : "keep";
-    const rrci_edge *edge = root < graph->obs ? NULL : rrci_edge_between(graph, RRCI_NONE, root);
-    rrc_gcref p = root < graph->obs ? RRC_LINK(rrci_ob_of_node(graph, root)) : rrci_p_of_node(graph, root);
-    if (edge != NULL && edge->kind == RRCI_ELEMENT)
-        rrci_write(writer, "  %sroot %lu of the host %s alive\n", which, (unsigned long)edge->name, keeps);
-    else if (edge != NULL)
-        rrci_write(writer, "  %s%.100s %s alive\n", which, rrci_string(graph, edge->name), keeps);
-    else if (root >= graph->obs)
-        rrci_write(writer, "  %sits host object p %p %s alive until the next collection: no root reaches it\n",
-                   which, p, keeps);
-    else if (rrci_is_dying(graph, root))
-        rrci_write(writer, "  %s in the queue for rrc_run_pending\n", it ? "it waits" : "which waits");
-    else if (rrci_from_outside(graph, root) == 1)
-        rrci_write(writer, "  %s1 reference from outside %s alive\n", which, keeps);
-    else if (rrci_from_outside(graph, root) > 1)
-        rrci_write(writer, "  %s%lld references from outside %s alive\n", which,
-                   (long long)rrci_from_outside(graph, root), keep);
-    else
-        rrci_write(writer, "  %sits host object p %p %s alive for as long as that lives\n", which, p, keeps);
-}
-
-RRC_API int rrc_explain(rrc_heap *heap, rrc_object *ob, rrc_writeproc write, void *arg)
-{
-    const char *function = "rrc_explain";
-    rrci_writer writer;
-    rrci_graph graph;
-    size_t node, first;
-    int lines = 0, code = rrci_gate(heap, RRCI_MUTATES, function);
+    rrci_naming naming;
+    int code = rrci_inspects(heap, "rrc_inspect_references");
     if (code != RRC_OK)
         return code;
-    if (ob == NULL || write == NULL)
-        return rrci_error(heap, RRC_ENULL, function, ob, NULL, ob == NULL ? "ob is NULL" : "write is NULL");
-    if (rrci_is_freed(ob))
-        return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    writer.heap = heap;
-    writer.write = write;
-    writer.arg = arg;
-    code = rrci_make_graph(&graph, heap, ob, function, 1);
-    if (code == RRC_OK)
-        code = rrci_find_paths(&graph);
-    first = rrci_node_of(&graph.nodes, rrci_ob_key(ob));
-    /* What can fail is done before anything is written. */
-    for (node = first; code == RRC_OK && node != RRCI_NO_NODE && graph.reach[node].how != 0;
-         node = graph.reach[node].by) {
-        (void)rrci_edge_between(&graph, graph.reach[node].by != RRCI_NO_NODE ? graph.reach[node].by : RRCI_NONE, node);
-        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
-    }
-    if (code != RRC_OK) {
-        rrci_free_graph(&graph);
-        return code;
-    }
-    rrci_end_progress(&graph.progress);
-    rrci_write(&writer, "%.100s %p", rrci_type_name(ob), (void *)ob);
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL) {
-        rrci_write(&writer, ": static, never freed\n");
-        rrci_free_graph(&graph);
+    if (ob == NULL || visit == NULL)
+        return rrci_error(heap, RRC_ENULL, heap->inspecting, ob, NULL, ob == NULL ? "ob is NULL" : "visit is NULL");
+    if (!rrci_is_tracked(ob))
         return RRC_OK;
-    }
-    rrci_write(&writer, " (");
-    rrci_write_references(&writer, ob);
-    if (graph.flags[first] & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK))
-        rrci_write(&writer, ", %s link to p %p", (graph.flags[first] & RRCI_HAS_P_LINK) != 0 ? "P" : "O", RRC_LINK(ob));
-    rrci_write(&writer, "%s%s):\n", rrc_gc_is_tracked(heap, ob) ? "" : ", not tracked",
-               RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob) ? ", weak" : "");
-    if (graph.reach[first].how == 0) {
-        rrci_write(&writer, rrci_is_set_aside(ob) ? "  garbage, waits for rrc_run_pending\n"
-                          : rrc_gc_is_uncollectable(heap, ob) ? "  garbage that could not be cleared\n"
-                          : "  garbage, will go at the next collection\n");
-    } else {
-        for (node = first; graph.reach[node].by != RRCI_NO_NODE; node = graph.reach[node].by)
-            lines += rrci_write_step(&writer, &graph, graph.reach[node].by, node);
-        rrci_write_root(&writer, &graph, node, lines == 0);
-    }
-    rrci_free_graph(&graph);
+    naming.search.heap = heap;
+    naming.visit = visit;
+    naming.arg = arg;
+    naming.members = 0;
+    rrci_traverse(&naming.search, ob, rrci_visit_to_name);
     return RRC_OK;
 }
 
-/* Write text into a quoted string of the dot language. */
-static void rrci_write_quoted(const rrci_writer *writer, const char *text)
+/* RRC_IS_P_LINKED, RRC_IS_O_LINKED, or 0. */
+static unsigned rrci_kind_of_link(rrc_heap *heap, rrc_object *ob)
 {
-    for (; *text != '\0'; text++)
-        rrci_write(writer, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    const rrci_list *list;
+    size_t index;
+    if (RRC_LINK(ob) == NULL || RRC_LINK(ob) == heap->marker || rrci_is_odd(RRC_LINK(ob)))
+        return 0;
+    if (rrci_is_linked_ob(ob))
+        return rrci_is_p_linked(heap, ob) ? RRC_IS_P_LINKED : RRC_IS_O_LINKED;
+    list = rrci_find_link(heap, ob, &index);    /* its maker may have forgotten the bias */
+    return list == NULL ? 0 : ((list - heap->list) & RRCI_O) != 0 ? RRC_IS_O_LINKED : RRC_IS_P_LINKED;
 }
 
-static void rrci_write_p(const rrci_writer *writer, const rrci_graph *graph, rrc_gcref p)
+static unsigned rrci_what_is(rrc_heap *heap, rrc_object *ob)
 {
-    size_t node = rrci_node_of(&graph->nodes, rrci_p_key(p));
-    int is_gray = graph->heap->desc.edges != NULL && graph->reach[node].how != RRCI_ALIVE;
-    rrc_description about;
-    rrci_describe(graph, p, &about);
-    rrci_write(writer, "  \"p%p\" [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", p,
-               is_gray ? "#cccccc" : "#d9e8ff");
-    rrci_write_quoted(writer, about.text);
-    rrci_write(writer, "\\n%p\"];\n", p);
-}
-
-static void rrci_write_node(const rrci_writer *writer, const rrci_graph *graph, size_t index)
-{
-    rrc_object *ob = rrci_ob_of_node(graph, index);
-    intptr_t outside = rrci_from_outside(graph, index);
-    int is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
-    int is_dying = rrci_is_dying(graph, index), flags = graph->flags[index], how = graph->reach[index].how;
-    const char *fill = how != RRCI_ALIVE || rrci_is_set_aside(ob) ? "#cccccc"   /* garbage */
-                     : outside > 0 ? "#ffd9b3"                                  /* a root */
-                     : "#ffffff";
-    rrci_write(writer, "  c%lu [shape=box, style=\"filled%s\", fillcolor=\"%s\", label=\"", (unsigned long)index,
-               rrci_is_tracked(ob) ? "" : ",rounded", fill);
-    rrci_write_quoted(writer, rrci_type_name(ob));
-    rrci_write(writer, "\\n%p\\n", (void *)ob);
+    unsigned is = rrci_kind_of_link(heap, ob), is_static = RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL;
+    if (is != 0 && rrci_link_holds(heap, ob))
+        is |= RRC_IS_HELD_BY_P;
+    if ((is & RRC_IS_P_LINKED) != 0
+        || ((is & RRC_IS_O_LINKED) != 0
+            && (RRC_HOST_HAS_STATE(heap, RRC_LINK(ob)) || rrci_outside(heap, ob) > 0)))
+        is |= RRC_HOLDS_P;
     if (is_static)
-        rrci_write(writer, "static");
-    else
-        rrci_write_references(writer, ob);
-    rrci_write(writer, "%s%s%s\"];\n", RRCI_IS_MIRRORED(graph->heap) && RRCI_IS_WEAK(ob) ? "\\nweak" : "",
-               RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT && !is_static ? "\\nlight" : "",
-               is_dying ? "\\nin the queue" : rrci_is_set_aside(ob) ? "\\ngarbage, waits"
-               : how == 0 ? "\\ngarbage" : "");
-    if (outside > 0 && !is_static && !is_dying) {
-        rrci_write(writer, "  o%lu [shape=plaintext, label=\"%lld outside\"];\n  o%lu -> c%lu [color=\"#cc5500\"];\n",
-                   (unsigned long)index, (long long)outside, (unsigned long)index, (unsigned long)index);
-    }
-    if ((flags & (RRCI_HAS_P_LINK | RRCI_HAS_O_LINK)) != 0) {
-        rrci_write_p(writer, graph, RRC_LINK(ob));
-        rrci_write(writer, "  \"p%p\" -> c%lu [style=bold, color=\"#3366cc\", label=\"%s\"%s];\n", RRC_LINK(ob),
-                   (unsigned long)index, (flags & RRCI_HAS_O_LINK) != 0 ? "O" : "P",
-                   (flags & RRCI_HAS_O_LINK) != 0 ? "" : ", dir=both");
-    }
+        is |= RRC_IS_STATIC;
+    else if (RRCI_COUNT(ob) >= RRC_REFCNT_FROM_PYPY_LIGHT)
+        is |= RRC_IS_LIGHT;
+    if (rrci_is_tracked(ob))
+        is |= rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED ? RRC_IS_TRACKED | RRC_IS_WAITING : RRC_IS_TRACKED;
+    if (rrc_gc_is_uncollectable(heap, ob))
+        is |= RRC_IS_UNCOLLECTABLE;
+    if (rrc_gc_is_finalized(heap, ob))
+        is |= RRC_IS_FINALIZED;
+    if (rrci_is_wrapper(heap, ob))
+        is |= RRC_IS_WRAPPER;
+    if (RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob))
+        is |= RRC_IS_WEAK;
+    return is;
 }
 
-/* Write an edge from a node, or from the roots of the host. Links are drawn with their C objects. */
-static void rrci_write_edge(const rrci_writer *writer, const rrci_graph *graph, size_t from, const rrci_edge *edge)
-{
-    if (edge->kind == RRCI_LINK)
-        return;
-    if (from == RRCI_NONE)
-        rrci_write(writer, "  roots -> \"p%p\" [color=\"#cc5500\", label=\"", rrci_p_of_node(graph, edge->to));
-    else if (from < graph->obs)
-        rrci_write(writer, "  c%lu -> c%lu [label=\"", (unsigned long)from, (unsigned long)edge->to);
-    else
-        rrci_write(writer, "  \"p%p\" -> \"p%p\" [label=\"", rrci_p_of_node(graph, from),
-                   rrci_p_of_node(graph, edge->to));
-    if (edge->kind == RRCI_ELEMENT) {
-        rrci_write(writer, "[%lu]", (unsigned long)edge->name);
-    } else {
-        if (edge->kind == RRCI_FIELD)
-            rrci_write(writer, ".");
-        rrci_write_quoted(writer, rrci_string(graph, edge->name));
-    }
-    rrci_write(writer, "\"];\n");
-}
-
-RRC_API int rrc_dump_dot(rrc_heap *heap, rrc_writeproc write, void *arg)
-{
-    const char *function = "rrc_dump_dot";
-    rrci_writer writer;
-    rrci_graph graph;
-    size_t from, i;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
-    if (code != RRC_OK)
-        return code;
-    if (write == NULL)
-        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
-    writer.heap = heap;
-    writer.write = write;
-    writer.arg = arg;
-    code = rrci_make_graph(&graph, heap, NULL, function, 3);
-    if (code == RRC_OK)
-        code = rrci_find_paths(&graph);
-    /* What can fail is done before anything is written. (RRCI_NONE + 1 is 0.) */
-    for (from = RRCI_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
-        rrci_list_edges(&graph, from, 1);
-        rrci_advance(&graph.progress, 1);
-        code = graph.out_of_memory ? RRC_ENOMEM : RRC_OK;
-    }
-    if (code == RRC_OK) {
-        rrci_write(&writer, "digraph rawrefcount {\n  rankdir=LR;\n  node [fontname=\"sans-serif\", fontsize=10];\n"
-                            "  edge [fontname=\"sans-serif\", fontsize=9];\n");
-        for (i = 0; i < graph.obs; i++)
-            rrci_write_node(&writer, &graph, i);
-        for (; i < graph.nodes.count; i++)
-            if (rrci_first_pair(&graph, i) == rrci_first_pair(&graph, i + 1))       /* it has no link */
-                rrci_write_p(&writer, &graph, rrci_p_of_node(&graph, i));
-        if (heap->desc.edges != NULL)
-            rrci_write(&writer, "  roots [shape=plaintext, label=\"roots of the host\"];\n");
-        for (from = RRCI_NONE; from + 1 <= graph.nodes.count; from++) {
-            rrci_list_edges(&graph, from, 1);
-            for (i = 0; i < graph.edge_count; i++)
-                rrci_write_edge(&writer, &graph, from, &graph.edges[i]);
-            rrci_advance(&graph.progress, 1);
-        }
-        rrci_write(&writer, "}\n");
-        rrci_end_progress(&graph.progress);
-    }
-    rrci_free_graph(&graph);
-    return code;
-}
-
-/* ---- heap snapshots ----
-   A snapshot is written in passes over the nodes, so that no text is kept but the names. */
-
-/* The first nodes of a snapshot stand for no object. */
-enum { RRCI_TOP, RRCI_BY_C, RRCI_BY_HOST, RRCI_BY_PENDING, RRCI_BEFORE_OBJECTS };
-
-/* Types of nodes and edges, by their places in the lists of rrci_snapshot_meta. */
-enum { RRCI_V8_STRING = 2, RRCI_V8_OBJECT = 3, RRCI_V8_CLOSURE = 5, RRCI_V8_NATIVE = 8, RRCI_V8_SYNTHETIC = 9 };
-enum { RRCI_V8_ELEMENT = 1, RRCI_V8_PROPERTY = 2, RRCI_V8_INTERNAL = 3, RRCI_V8_WEAK = 6 };
-#define RRCI_V8_NODE_FIELDS 7
-
-static const char *const rrci_snapshot_meta[] = {
-    "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
-    "\"trace_node_id\",\"detachedness\"],\n",
-    "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
-    "\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
-    "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
-    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
-    "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
-    "\"string_or_number\",\"node\"],\n",
-    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],\n",
-    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
-    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
-    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
-    NULL
-};
-
-typedef struct rrci_snapshot {
-    rrci_writer writer;
-    rrci_graph  graph;
-    size_t      by_c, by_host, by_pending;      /* edges of the first nodes */
-    size_t      edges;                          /* all */
-    size_t      written;                        /* so far: records of nodes, or of edges */
-    size_t      node_edges;                     /* as the nodes say */
-    size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
-} rrci_snapshot;
-
-/* Write text as it is. (rrci_write has a buffer of limited size.) */
-static void rrci_write_text(const rrci_writer *writer, const char *text, size_t size)
-{
-    RRCI_BEGIN_HOOK(writer->heap);
-    writer->write(writer->arg, text, size);
-    RRCI_END_HOOK(writer->heap);
-}
-
-/* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
-static size_t rrci_utf8_size(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0, i;
-    for (i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)
-        || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;                       /* too long a form, a surrogate, or too large */
-    return n;
-}
-
-/* Write a string of JSON. A byte that is not UTF-8 becomes U+FFFD. */
-static void rrci_write_json(const rrci_writer *writer, const char *text)
-{
-    char out[256];
-    size_t size = 0, n;
-    out[size++] = '"';
-    for (; *text != '\0'; text += n > 0 ? n : 1) {
-        unsigned char c = (unsigned char)*text;
-        n = rrci_utf8_size((const unsigned char *)text);
-        if (size > sizeof out - 10) {
-            out[size] = '\0';
-            rrci_write_text(writer, out, size);
-            size = 0;
-        }
-        if (n == 0 || c < 0x20) {
-            size += (size_t)snprintf(out + size, sizeof out - size, "\\u%04x", n == 0 ? 0xFFFDu : (unsigned)c);
-        } else {
-            if (c == '"' || c == '\\')
-                out[size++] = '\\';
-            memcpy(out + size, text, n);
-            size += n;
-        }
-    }
-    out[size++] = '"';
-    out[size] = '\0';
-    rrci_write_text(writer, out, size);
-}
-
-/* The bytes of a C object. */
+/* The bytes of an object, without its heads. */
 static size_t rrci_self_size(rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
@@ -12208,241 +11354,66 @@ static size_t rrci_self_size(rrc_object *ob)
     return ((const rrci_var_head *)(const void *)((const char *)ob - before))->size - before;
 }
 
-/* Which of the first nodes refers to a C object? RRCI_TOP: none. */
-static int rrci_snapshot_parent(const rrci_graph *graph, size_t node)
+RRC_API int rrc_inspect(rrc_heap *heap, rrc_object *ob, rrc_info *info)
 {
-    if (rrci_is_set_aside(rrci_ob_of_node(graph, node)) || rrci_is_dying(graph, node))
-        return RRCI_BY_PENDING;
-    return rrci_from_outside(graph, node) > 0 ? RRCI_BY_C : RRCI_TOP;
-}
-
-/* The id of a node: a number that only this object has, times 4, and the kind of the number. */
-static uint32_t rrci_snapshot_id(rrci_snapshot *snapshot, size_t node, uint32_t host_id)
-{
-    rrci_graph *graph = &snapshot->graph;
-    rrc_heap *heap = graph->heap;
-    size_t known = rrci_node_of(&heap->seen, graph->nodes.key[node]);
-    uint32_t id;
-    if (host_id != 0) {
-        graph->nodes.id[node] = 0;
-        return host_id * 4 + 1;
-    }
-    id = known != RRCI_NONE && heap->seen.id[known] != 0 ? heap->seen.id[known] : ++heap->last_id;
-    graph->nodes.id[node] = id;
-    snapshot->remembered = node + 1;
-    return id * 4 + (node < graph->obs ? 2 : 3);
-}
-
-static void rrci_snapshot_count(rrci_snapshot *snapshot)
-{
-    rrci_graph *graph = &snapshot->graph;
-    size_t i;
-    for (i = 0; i < graph->obs; i++) {
-        int parent = rrci_snapshot_parent(graph, i);
-        snapshot->by_c += parent == RRCI_BY_C;
-        snapshot->by_pending += parent == RRCI_BY_PENDING;
-    }
-    rrci_list_edges(graph, RRCI_NONE, 0);
-    snapshot->by_host = graph->edge_count;
-    snapshot->edges = RRCI_BEFORE_OBJECTS - 1 + snapshot->by_c + snapshot->by_host + snapshot->by_pending;
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrci_list_edges(graph, i, 0);
-        snapshot->edges += graph->edge_count;
-        rrci_advance(&graph->progress, 1);
-    }
-}
-
-static void rrci_snapshot_node(rrci_snapshot *snapshot, int type, const char *name, uint32_t id, size_t size,
-                               size_t edges)
-{
-    uint32_t string = rrci_intern(&snapshot->graph, name);
-    rrci_write(&snapshot->writer, "%s%d,%lu,%lu,%lu,%lu,0,0\n", snapshot->written++ > 0 ? "," : "", type,
-               (unsigned long)string, (unsigned long)id, (unsigned long)size, (unsigned long)edges);
-    snapshot->node_edges += edges;
-}
-
-static void rrci_snapshot_object(rrci_snapshot *snapshot, size_t node)
-{
-    rrci_graph *graph = &snapshot->graph;
-    rrc_description about;
-    size_t edges;
-    rrci_list_edges(graph, node, 0);
-    edges = graph->edge_count;
-    if (node < graph->obs) {
-        rrc_object *ob = rrci_ob_of_node(graph, node);
-        rrci_snapshot_node(snapshot, RRCI_V8_NATIVE, rrci_type_name(ob), rrci_snapshot_id(snapshot, node, 0),
-                           rrci_self_size(ob), edges);
-    } else {
-        size_t word;
-        rrci_describe(graph, rrci_p_of_node(graph, node), &about);
-        word = strcspn(about.text, " ");
-        rrci_snapshot_node(snapshot, word == 6 && strncmp(about.text, "string", 6) == 0 ? RRCI_V8_STRING
-                                   : word == 8 && strncmp(about.text, "function", 8) == 0 ? RRCI_V8_CLOSURE
-                                   : RRCI_V8_OBJECT,
-                           about.text, rrci_snapshot_id(snapshot, node, about.id), about.size, edges);
-    }
-}
-
-/* name: the number of a string; of an element, its number. */
-static void rrci_snapshot_edge(rrci_snapshot *snapshot, int type, uint32_t name, size_t to)
-{
-    rrci_write(&snapshot->writer, "%s%d,%lu,%lu\n", snapshot->written++ > 0 ? "," : "", type, (unsigned long)name,
-               (unsigned long)to * RRCI_V8_NODE_FIELDS);
-}
-
-/* Write the edges of one of the first nodes to C objects. */
-static void rrci_snapshot_parents(rrci_snapshot *snapshot, int parent)
-{
-    rrci_graph *graph = &snapshot->graph;
-    char name[40];
-    size_t i;
-    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
-        intptr_t count = rrci_from_outside(graph, i);
-        if (rrci_snapshot_parent(graph, i) != parent)
-            continue;
-        if (parent == RRCI_BY_PENDING)
-            snprintf(name, sizeof name, "waits");
-        else if (RRC_REFCNT(rrci_ob_of_node(graph, i)) >= RRC_REFCNT_IMMORTAL)
-            snprintf(name, sizeof name, "static");
-        else
-            snprintf(name, sizeof name, "%lld reference%s", (long long)count, count == 1 ? "" : "s");
-        rrci_snapshot_edge(snapshot, RRCI_V8_PROPERTY, rrci_intern(graph, name), RRCI_BEFORE_OBJECTS + i);
-    }
-}
-
-/* Write the edges of an object, or the roots of the host (RRCI_NONE). */
-static void rrci_snapshot_edges(rrci_snapshot *snapshot, size_t node)
-{
-    rrci_graph *graph = &snapshot->graph;
-    size_t i;
-    rrci_list_edges(graph, node, 1);
-    for (i = 0; i < graph->edge_count && !graph->out_of_memory; i++) {
-        rrci_edge edge = graph->edges[i];
-        if (edge.kind == RRCI_LINK)
-            edge.name = rrci_intern(graph, edge.to < graph->obs ? "C object" : "host object");
-        rrci_snapshot_edge(snapshot, edge.kind == RRCI_ELEMENT ? RRCI_V8_ELEMENT
-                                   : edge.kind != RRCI_LINK ? RRCI_V8_PROPERTY
-                                   : edge.to >= graph->obs || rrci_p_holds(graph, edge.to)
-                                   ? RRCI_V8_INTERNAL : RRCI_V8_WEAK,
-                           edge.name, RRCI_BEFORE_OBJECTS + edge.to);
-    }
-}
-
-/* Write all. The caller looks at out_of_memory, and at the numbers of edges. */
-static void rrci_snapshot_write(rrci_snapshot *snapshot)
-{
-    rrci_graph *graph = &snapshot->graph;
-    const rrci_writer *writer = &snapshot->writer;
-    size_t i;
-    for (i = 0; rrci_snapshot_meta[i] != NULL; i++)
-        rrci_write_text(writer, rrci_snapshot_meta[i], strlen(rrci_snapshot_meta[i]));
-    rrci_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
-               (unsigned long)(RRCI_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
-    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "", 4, 0, RRCI_BEFORE_OBJECTS - 1);
-    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(references from C)", 8, 0, snapshot->by_c);
-    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(roots of the host)", 12, 0, snapshot->by_host);
-    rrci_snapshot_node(snapshot, RRCI_V8_SYNTHETIC, "(pending work)", 16, 0, snapshot->by_pending);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrci_snapshot_object(snapshot, i);
-        rrci_advance(&graph->progress, 1);
-    }
-    rrci_write(writer, "],\n\"edges\":[");
-    snapshot->written = 0;
-    for (i = 1; i < RRCI_BEFORE_OBJECTS; i++)
-        rrci_snapshot_edge(snapshot, RRCI_V8_ELEMENT, (uint32_t)i, i);
-    rrci_snapshot_parents(snapshot, RRCI_BY_C);
-    rrci_snapshot_edges(snapshot, RRCI_NONE);
-    rrci_snapshot_parents(snapshot, RRCI_BY_PENDING);
-    for (i = 0; i < graph->nodes.count && !graph->out_of_memory; i++) {
-        rrci_snapshot_edges(snapshot, i);
-        rrci_advance(&graph->progress, 1);
-    }
-    rrci_write(writer, "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n"
-                       "\"strings\":[");
-    for (i = 0; i < graph->strings.count; i++) {
-        if (i > 0)
-            rrci_write(writer, ",\n");
-        rrci_write_json(writer, rrci_string(graph, (uint32_t)i));
-    }
-    rrci_write(writer, "]}\n");
-}
-
-/* Make an array smaller, if the allocator can. */
-static void *rrci_shrink(rrci_graph *graph, void *array, size_t *capacity, size_t count, size_t size)
-{
-    void *smaller;
-    if (count >= *capacity)
-        return array;
-    smaller = rrci_heap_realloc(graph->heap, array, *capacity * size, count * size);
-    if (smaller == NULL)
-        return array;
-    *capacity = count;
-    return smaller;
-}
-
-/* Keep the first nodes, up to `count`, for the next snapshot. */
-static void rrci_remember_nodes(rrci_graph *graph, size_t count)
-{
-    rrc_heap *heap = graph->heap;
-    rrci_nodes *nodes = &graph->nodes, *seen = &heap->seen;
-    size_t slots = nodes->slots, i;
-    rrci_free_seen(heap);
-    if (count == 0)
-        return;
-    while (slots > 64 && count <= slots / 8 * 3)
-        slots /= 2;
-    *seen = *nodes;
-    memset(nodes, 0, sizeof *nodes);
-    seen->key = (uintptr_t *)rrci_shrink(graph, seen->key, &seen->capacity, count, sizeof *seen->key);
-    seen->id = (uint32_t *)rrci_shrink(graph, seen->id, &seen->ids, count, sizeof *seen->id);
-    seen->slot = (uint32_t *)rrci_shrink(graph, seen->slot, &seen->slots, slots, sizeof *seen->slot);
-    memset(seen->slot, 0, seen->slots * sizeof *seen->slot);
-    for (i = 0; i < count; i++)
-        rrci_fill_slot(seen->slot, seen->slots, rrci_hash_word(seen->key[i]), i);
-    heap->memory += seen->capacity * sizeof *seen->key + seen->slots * sizeof *seen->slot
-                  + seen->ids * sizeof *seen->id;
-}
-
-RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, rrc_writeproc write, void *arg)
-{
-    const char *function = "rrc_dump_heapsnapshot";
-    rrci_snapshot snapshot;
-    rrci_graph *graph = &snapshot.graph;
-    rrci_nodes *nodes = &graph->nodes;
-    int code = rrci_gate(heap, RRCI_MUTATES, function);
+    int code = rrci_inspects(heap, "rrc_inspect");
     if (code != RRC_OK)
         return code;
-    if (write == NULL)
-        return rrci_error(heap, RRC_ENULL, function, NULL, NULL, "write is NULL");
-    memset(&snapshot, 0, sizeof snapshot);
-    snapshot.writer.heap = heap;
-    snapshot.writer.write = write;
-    snapshot.writer.arg = arg;
-    code = rrci_make_graph(graph, heap, NULL, function, 3);
-    if (code == RRC_OK && nodes->count > 0) {
-        nodes->key = (uintptr_t *)rrci_shrink(graph, nodes->key, &nodes->capacity, nodes->count, sizeof *nodes->key);
-        nodes->id = (uint32_t *)rrci_graph_realloc(graph, NULL, 0, nodes->count, sizeof *nodes->id);
-        nodes->ids = graph->out_of_memory ? 0 : nodes->count;
-    }
-    if (!graph->out_of_memory)
-        rrci_snapshot_count(&snapshot);
-    if (!graph->out_of_memory) {
-        rrci_snapshot_write(&snapshot);
-        if (!graph->out_of_memory && (snapshot.written != snapshot.edges || snapshot.node_edges != snapshot.edges))
-            code = rrci_error(heap, RRC_EHOOK, function, NULL, NULL,
-                              "edges gave other answers the second time; what was written is of no use");
-    }
-    if (graph->out_of_memory) {
-        code = RRC_ENOMEM;
-    } else if (code == RRC_OK) {
-        rrci_remember_nodes(graph, snapshot.remembered);
-        rrci_end_progress(&graph->progress);
-    }
-    rrci_free_graph(graph);
-    return code;
+    if (ob == NULL || info == NULL)
+        return rrci_error(heap, RRC_ENULL, heap->inspecting, ob, NULL, ob == NULL ? "ob is NULL" : "info is NULL");
+    if (rrci_is_freed(ob))
+        return rrci_error(heap, RRC_EFREED, heap->inspecting, ob, NULL, "");
+    info->is = rrci_what_is(heap, ob);
+    info->p = (info->is & (RRC_IS_P_LINKED | RRC_IS_O_LINKED)) != 0 ? RRC_LINK(ob) : NULL;
+    info->references = rrc_refcnt(ob) - rrci_is_listed(ob);
+    info->outside = rrci_outside(heap, ob);
+    info->size = rrci_self_size(ob);
+    return RRC_OK;
 }
 
-#endif /* RRC_NO_STDIO */
+RRC_API int rrc_observe(rrc_heap *heap, rrc_observer *observer, int on)
+{
+    const char *function = "rrc_observe";
+    rrc_observer **at;
+    if (heap == NULL || observer == NULL || observer->gone == NULL)
+        return rrc_log(heap, RRC_ENULL, function, NULL, NULL, "");
+    if (heap->state == RRCI_HUSK)
+        return rrc_log(heap, RRC_ECLOSED, function, NULL, NULL, "");
+    for (at = &heap->observers; *at != NULL && *at != observer; at = &(*at)->next)
+        ;
+    if (*at != NULL)
+        *at = observer->next;
+    if (on) {
+        observer->next = heap->observers;
+        heap->observers = observer;
+    }
+    return RRC_OK;
+}
+
+RRC_API rrc_observer *rrc_find_observer(rrc_heap *heap, rrc_goneproc gone)
+{
+    rrc_observer *observer = heap != NULL ? heap->observers : NULL;
+    while (observer != NULL && observer->gone != gone)
+        observer = observer->next;
+    return observer;
+}
+
+RRC_API void *rrc_realloc(rrc_heap *heap, void *memory, size_t old_size, size_t new_size)
+{
+    if (heap == NULL || heap->state > RRCI_ENDING) {     /* a collection, or a husk */
+        rrc_log(heap, heap == NULL ? RRC_ENULL : heap->state == RRCI_HUSK ? RRC_ECLOSED : RRC_EPHASE, "rrc_realloc",
+                NULL, NULL, "");
+        return NULL;
+    }
+    if (new_size == 0) {
+        rrci_free_table(heap, memory, old_size);
+        return NULL;
+    }
+    memory = rrci_heap_realloc(heap, memory, old_size, new_size);
+    if (memory != NULL)
+        heap->memory += new_size - old_size;
+    return memory;
+}
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION */
 

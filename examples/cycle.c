@@ -8,6 +8,7 @@
 
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 
 /* The host: two cells, a root, and a collector that marks. */
 typedef struct cell { struct cell *mentions; int marked; } cell;
@@ -74,7 +75,7 @@ int main(void)
     root = NULL;
     collect(heap);
     puts("Why is the closure alive?");
-    rrc_explain(heap, view, print_text, NULL);
+    rrc_explain(heap, NULL, view, print_text, NULL);
     puts("C lets go. Only the closure needs the widget, and only the widget needs the closure:");
     rrc_decref(heap, ob);
     collect(heap);

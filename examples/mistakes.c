@@ -9,6 +9,7 @@
 #define RRC_DEBUG                   /* adds the checks that cost time */
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 
 /* ---- a host that makes one mistake, if it is told to --------------------- */
 
@@ -270,7 +271,7 @@ static void an_owned_field_is_not_visited(vm *self)
     ((node *)b)->next = a;                      /* a cycle; nothing else holds it */
     collect(self);
     printf("  rrc_explain: ");
-    rrc_explain(self->heap, a, print_text, NULL);
+    rrc_explain(self->heap, NULL, a, print_text, NULL);
     rrc_incref(self->heap, b);                  /* (to clean up) */
     RRC_CLEAR(self->heap, ((node *)b)->next);
     rrc_decref(self->heap, b);

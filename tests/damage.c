@@ -5,6 +5,7 @@
 
 #define RAWREFCOUNT_STATIC
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static void note_text(void *arg, const char *text, size_t size)
 static void is_explained_as(rrc_object *ob, const char *words)
 {
     said[0] = '\0';
-    check_int(rrc_explain(heap, ob, note_text, NULL), RRC_OK);
+    check_int(rrc_explain(heap, NULL, ob, note_text, NULL), RRC_OK);
     if (strstr(said, words) == NULL)
         unit_fail(__FILE__, __LINE__, "\"%s\" says nothing of \"%s\"", said, words);
 }

@@ -239,17 +239,6 @@ void host_parted(void *userdata, rrc_gcref p, rrc_object *ob)
         h->on_parted(h, p, ob);
 }
 
-void host_progress(void *userdata, const char *function, size_t done, size_t total)
-{
-    host *h = (host *)userdata;
-
-    must_be(h->phase == HOST_MUTATOR, h, "progress");
-    check(done <= total);
-    hook(h, "progress");
-    if (h->on_progress != NULL)
-        h->on_progress(h, function, done, total);
-}
-
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob)
 {
     host *h = (host *)rrc_userdata(heap);
@@ -267,7 +256,7 @@ void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rr
 }
 
 /* An edge has the name of a field, another name, or only a number. */
-void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
+static void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
 {
     static const char *const names[HOST_EDGES] = { ".window", "upvalue w", NULL };
     host *h = (host *)userdata;
@@ -288,7 +277,7 @@ void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
     visit(arg, (char *)h + 1, ".odd", 0);       /* a number with a tag, in other hosts */
 }
 
-void host_say(void *userdata, rrc_gcref p, rrc_description *about)
+static void host_say(void *userdata, rrc_gcref p, rrc_description *about)
 {
     host *h = (host *)userdata;
     const cell *c = (const cell *)p;
@@ -302,6 +291,26 @@ void host_say(void *userdata, rrc_gcref p, rrc_description *about)
     snprintf(about->text, sizeof about->text, "%s", h->words != NULL ? h->words(h, c->id) : "cell");
     about->size = 40;
     about->id = h->options.shows == 2 || (h->options.shows == 3 && c->id % 2 == 0) ? (uint32_t)c->id + 1 : 0;
+}
+
+static void host_progress(void *userdata, const char *function, size_t done, size_t total)
+{
+    host *h = (host *)userdata;
+
+    must_be(h->phase == HOST_MUTATOR, h, "progress");
+    check(done <= total);
+    hook(h, "progress");
+    if (h->on_progress != NULL)
+        h->on_progress(h, function, done, total);
+}
+
+const rrc_insight *host_insight(host *h)
+{
+    h->insight.userdata = h;
+    h->insight.edges = h->options.shows ? host_edges : NULL;
+    h->insight.describe = h->options.shows > 1 ? host_say : NULL;
+    h->insight.progress = h->options.progresses ? host_progress : NULL;
+    return &h->insight;
 }
 
 void host_write_log(void *userdata, const rrc_log_item *item)
@@ -408,9 +417,6 @@ void host_describe(host *h, rrc_desc *desc)
     desc->snapshot = h->options.snapshot;
     desc->parted = host_parted;
     desc->mark_from_c = h->options.early || h->options.order == 1 ? NULL : host_mark_from_c;
-    desc->edges = h->options.shows ? host_edges : NULL;
-    desc->describe = h->options.shows > 1 ? host_say : NULL;
-    desc->progress = h->options.progresses ? host_progress : NULL;
     desc->realloc = h->options.plain_memory ? NULL : host_realloc;
     desc->log = host_write_log;
 }

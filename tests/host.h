@@ -30,6 +30,7 @@
 #include "jumps.h"
 #include "layout.h"
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 #include "unit.h"
 
 #ifdef RRC_DEBUG
@@ -97,9 +98,9 @@ typedef struct host_options {
     int collects;               /* set desc.collect: a major collection */
     int early;                  /* it cannot finish its marking in a trace call, and marks on after it; 2: it
                                    pauses in between, too; 3: and forgets to report. Needs reports_marks */
-    int shows;                  /* set desc.edges; 2: and desc.describe; 3, 4: which gives half of the objects an
+    int shows;                  /* host_insight has edges; 2: and describe; 3, 4: which gives half of the objects an
                                    id, or none */
-    int progresses;             /* set desc.progress */
+    int progresses;             /* host_insight has progress */
     int demotes;                /* host_demote may be called */
     int order;                  /* 1: leave desc.mark_from_c NULL; 2: that hook makes a minor collection first */
     int keeps;                  /* major collections call rrc_major_collection_keep (but not if early) */
@@ -126,6 +127,7 @@ typedef struct host_entry {
 
 struct host {
     rrc_heap *heap;
+    rrc_insight insight;
     host_options options;
     host_phase phase;
     int closed;             /* rrc_heap_free was called: hooks must be silent */
@@ -166,7 +168,7 @@ struct host {
     void (*on_progress)(host *h, const char *function, size_t done, size_t total);
     void (*on_dealloc)(host *h, rrc_object *ob);
     void (*on_finalize)(host *h, rrc_object *ob);
-    const char *(*words)(host *h, size_t id);   /* for desc.describe */
+    const char *(*words)(host *h, size_t id);   /* for describe */
     void *test;
     jmp_buf *escape;        /* where an error in a slot jumps to, if host_guard catches them (HOST_MACROS) */
     int catches;
@@ -260,10 +262,10 @@ int host_is_young(void *userdata, rrc_gcref p);
 rrc_object **host_slot(void *userdata, rrc_gcref p);
 void host_dealloc_trigger(void *userdata);
 void host_parted(void *userdata, rrc_gcref p, rrc_object *ob);
-void host_progress(void *userdata, const char *function, size_t done, size_t total);
 void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *heap, rrc_object *ob), rrc_object *ob);
-void host_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg);
-void host_say(void *userdata, rrc_gcref p, rrc_description *about);
+
+/* For rrc_explain and its like: what the options say. */
+const rrc_insight *host_insight(host *h);
 void *host_realloc(void *userdata, void *ptr, size_t old_size, size_t new_size);
 void host_write_log(void *userdata, const rrc_log_item *item);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh - `make install` puts the header and its .pc file where they belong, a program
+# install.sh - `make install` puts the headers and the .pc file where they belong, a program
 # finds them through pkg-config, and `make uninstall` leaves no file. Other folders for what is built.
 . tests/lib.sh
 MAKE=${MAKE:-make}
@@ -18,7 +18,8 @@ expect "the .pc file names the prefix, not the stage" \
 version=$(sed -n 's/^#define RRC_VERSION "\(.*\)"/\1/p' rawrefcount.h)
 expect "the .pc file has the header's version $version" \
     grep -qx "Version: $version" "$stage/opt/rrc/lib/pkgconfig/rawrefcount.pc"
-expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 2
+expect "rrc_insight.h, too" cmp -s bindings/insight/rrc_insight.h "$stage/opt/rrc/include/rrc_insight.h"
+expect "nothing else is installed" test "$(find "$stage" -type f | wc -l)" -eq 3
 $MAKE -s --no-print-directory uninstall DESTDIR="$stage" PREFIX=/opt/rrc
 expect "uninstall leaves no file" test "$(find "$stage" -type f | wc -l)" -eq 0
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# languages.sh - the header compiles without a warning as every language that it
+# languages.sh - the header, alone and with rrc_insight.h, compiles without a warning as every language that it
 # promises, in each kind of unit, with each compiler there is, 64 and 32 bits wide. The
 # first standard of each language is optimized too, for the warnings that take that.
 . tests/lib.sh
@@ -9,6 +9,8 @@ mkdir -p "$out" || exit 1
 cat >"$out/declarations.c" <<'END'
 #include "rawrefcount.h"
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
+#include "bindings/insight/rrc_insight.h"
 int main(void) { return 0; }
 END
 cat >"$out/implementation.c" <<'END'
@@ -16,9 +18,18 @@ cat >"$out/implementation.c" <<'END'
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 #include "rawrefcount.h"
+#ifndef RRC_NO_STDIO
+#include "bindings/insight/rrc_insight.h"
+#include "bindings/insight/rrc_insight.h"
+#endif
 int main(void) { return rrc_version()[0] == 0; }
 END
-for name in declarations implementation; do
+cat >"$out/insight.c" <<'END'
+#include "rawrefcount.h"
+#define RRC_INSIGHT_IMPLEMENTATION
+#include "bindings/insight/rrc_insight.h"
+END
+for name in declarations implementation insight; do
     cp "$out/$name.c" "$out/$name.cc"
 done
 sed '/^#define/d' "$out/implementation.c" >"$out/static.c"
@@ -39,6 +50,7 @@ all_units() {
     compiler=$1 extension=$2
     shift 2
     compiles $compiler "$@" $STRICT "$out/declarations.$extension"
+    compiles $compiler "$@" $STRICT -c "$out/insight.$extension"
     for settings in '' '-DRRC_DEBUG' '-DRRC_NO_STDIO' '-DRRC_DEBUG -DRRC_NO_STDIO' '-DRRC_HOST_MOVES=0'; do
         compiles $compiler "$@" $STRICT $settings "$out/implementation.$extension"
         [ "$QUICK" = 1 ] && return

@@ -851,9 +851,10 @@ static void see(void *arg, const char *text, size_t size)
 static const char *explained(m_world *w, int ob)
 {
     static seen s;
+    rrc_insight insight = vm_insight(w->v);
 
     s.size = 0;
-    check_int(rrc_explain(w->v->heap, at(w, ob), see, &s), RRC_OK);
+    check_int(rrc_explain(w->v->heap, &insight, at(w, ob), see, &s), RRC_OK);
     return s.text;
 }
 
@@ -862,9 +863,11 @@ static int seen_in(m_world *w, int is_picture, const char *words)
 {
     seen s = { "", 0 };
     const char *from = s.text;
+    rrc_insight insight = vm_insight(w->v);
     int n = 0;
 
-    check_int(is_picture ? rrc_dump_dot(w->v->heap, see, &s) : rrc_dump_heapsnapshot(w->v->heap, see, &s), RRC_OK);
+    check_int(is_picture ? rrc_dump_dot(w->v->heap, &insight, see, &s)
+                         : rrc_dump_heapsnapshot(w->v->heap, &insight, see, &s), RRC_OK);
     for (; (from = strstr(from, words)) != NULL; from++)
         n++;
     return n;
@@ -1035,17 +1038,18 @@ static void words_about_weak_objects(void)
 {
     m_world *w = m_open(NULL, 1);
     int proxy, closure, a = widget(w, &proxy, &closure);
+    rrc_insight insight = vm_insight(w->v);
 
     live_on(w, 1);
     text[0] = '\0';
-    check_int(rrc_explain(w->v->heap, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
+    check_int(rrc_explain(w->v->heap, &insight, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
     check(strstr(text, "weak") != NULL);
     text[0] = '\0';
     m_hold(w, w->ob[a].ref[0]);
-    check_int(rrc_explain(w->v->heap, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
+    check_int(rrc_explain(w->v->heap, &insight, at(w, w->ob[a].ref[0]), append, NULL), RRC_OK);
     check_ptr(strstr(text, "weak"), NULL);
     text[0] = '\0';
-    check_int(rrc_dump_dot(w->v->heap, append, NULL), RRC_OK);
+    check_int(rrc_dump_dot(w->v->heap, &insight, append, NULL), RRC_OK);
     check(strstr(text, "\\nweak") != NULL);
     m_close(w);
 }

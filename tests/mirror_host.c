@@ -652,6 +652,13 @@ static void describe(void *userdata, rrc_gcref p, rrc_description *about)
     snprintf(about->text, sizeof about->text, o != NULL ? "object %d" : "dead", o != NULL ? o->number : 0);
 }
 
+rrc_insight vm_insight(vm *v)
+{
+    rrc_insight insight = { v, edges, describe, NULL };
+
+    return insight;
+}
+
 static void *allocate(void *userdata, void *ptr, size_t old_size, size_t new_size)
 {
     vm *v = (vm *)userdata;
@@ -695,8 +702,6 @@ vm *vm_open(const vm_options *options, uint64_t seed)
     desc.mirror = mirror;
     desc.anchor = anchor;
     desc.collect = collect;
-    desc.edges = edges;
-    desc.describe = describe;
     desc.realloc = allocate;
     desc.log = write_log;
     desc.confirms_deaths = v->options.confirms;

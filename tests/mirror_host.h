@@ -11,6 +11,7 @@
 #include "choices.h"
 #include "layout.h"
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 #include "unit.h"
 
 enum { VM_EDGES = 3 };
@@ -81,6 +82,9 @@ struct vm {
 };
 
 vm *vm_open(const vm_options *options, uint64_t seed);
+
+/* For rrc_explain and its like. */
+rrc_insight vm_insight(vm *v);
 void vm_close(vm *v);
 
 /* rrc_gc_collect; at once, if the host does that. */

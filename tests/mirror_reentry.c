@@ -290,13 +290,13 @@ static void read_text(void *arg, const char *text, size_t size)
 }
 
 static int call_check(scene *s, rrc_heap *heap) { (void)s; return rrc_check(heap); }
-static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, s->owner, read_text, NULL); }
-static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, read_text, NULL); }
+static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, NULL, s->owner, read_text, NULL); }
+static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, NULL, read_text, NULL); }
 
 static int call_dump_heapsnapshot(scene *s, rrc_heap *heap)
 {
     (void)s;
-    return rrc_dump_heapsnapshot(heap, read_text, NULL);
+    return rrc_dump_heapsnapshot(heap, NULL, read_text, NULL);
 }
 
 static int call_heap_free(scene *s, rrc_heap *heap)

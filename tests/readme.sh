@@ -56,7 +56,7 @@ else
 fi
 
 # What rrc_explain says is what an example prints.
-sed -n '/^    View (/,/^$/s/^    //p' bindings/CYCLES.md >"$out/explained.txt"
+sed -n '/^    View (/,/^$/s/^    //p' bindings/insight/README.md >"$out/explained.txt"
 expect "rrc_explain is quoted" test -s "$out/explained.txt"
 while IFS= read -r line; do
     expect "rrc_explain says: $line" grep -qxF -- "$line" examples/expected/cycle.txt

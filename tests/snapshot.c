@@ -99,7 +99,7 @@ static void write_snapshot(host *h, const char *directory, const char *name)
     snprintf(path, sizeof path, "%s/%s", directory, name);
     file = fopen(path, "wb");
     check(file != NULL);
-    check_int(rrc_dump_heapsnapshot(h->heap, write_to_file, file), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_to_file, file), RRC_OK);
     check_int(fclose(file), 0);
 }
 
@@ -196,7 +196,7 @@ static int write_big(size_t nodes)
         h->most_bytes = 0;
         text = 0;
         clock_gettime(CLOCK_MONOTONIC, &from);
-        check_int(rrc_dump_heapsnapshot(h->heap, count_text, &text), RRC_OK);
+        check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), count_text, &text), RRC_OK);
         clock_gettime(CLOCK_MONOTONIC, &to);
         printf("snapshot %d: %lu nodes, %.1f bytes of text each; %.1f bytes of memory each, of which %.1f stay; %.2f s\n",
                round, (unsigned long)nodes, (double)text / (double)nodes,

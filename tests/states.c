@@ -518,7 +518,7 @@ static void read_text(void *arg, const char *text, size_t size)
 
 CALL(rrc_explain)
 {
-    int wrote = 0, code = rrc_explain(c->heap, c->linked, read_text, &wrote);
+    int wrote = 0, code = rrc_explain(c->heap, NULL, c->linked, read_text, &wrote);
 
     (void)works;
     return answer(code, wrote);
@@ -526,7 +526,7 @@ CALL(rrc_explain)
 
 CALL(rrc_dump_dot)
 {
-    int wrote = 0, code = rrc_dump_dot(c->heap, read_text, &wrote);
+    int wrote = 0, code = rrc_dump_dot(c->heap, NULL, read_text, &wrote);
 
     (void)works;
     return answer(code, wrote);
@@ -534,10 +534,117 @@ CALL(rrc_dump_dot)
 
 CALL(rrc_dump_heapsnapshot)
 {
-    int wrote = 0, code = rrc_dump_heapsnapshot(c->heap, read_text, &wrote);
+    int wrote = 0, code = rrc_dump_heapsnapshot(c->heap, NULL, read_text, &wrote);
 
     (void)works;
     return answer(code, wrote);
+}
+
+/* What follows in an inspection, of which the function is this one. */
+static int inspect_begin(states_cast *c, int code)
+{
+    return code == RRC_OK ? rrc_inspect_begin(c->heap, c->function->name) : code;
+}
+
+static void inspect_end(states_cast *c) { check_int(rrc_inspect_end(c->heap), RRC_OK); }
+
+CALL(rrc_inspect_begin)
+{
+    int code = inspect_begin(c, RRC_OK);
+
+    (void)works;
+    if (code == RRC_OK)
+        inspect_end(c);
+    return answer(code, code == RRC_OK);
+}
+
+CALL(rrc_inspect_end)
+{
+    int code = inspect_begin(c, RRC_OK);
+
+    (void)works;
+    if (code == RRC_OK)
+        code = rrc_inspect_end(c->heap);
+    return answer(code, code == RRC_OK);
+}
+
+CALL(rrc_inspect_each)
+{
+    int visited = 0, code = inspect_begin(c, RRC_OK);
+
+    (void)works;
+    if (code == RRC_OK) {
+        code = rrc_inspect_each(c->heap, RRC_EACH_TRACKED, visit, &visited);
+        inspect_end(c);
+    }
+    return answer(code, visited);
+}
+
+static void note_reference(void *arg, rrc_object *to, const char *name)
+{
+    (void)name;
+    *(rrc_object **)arg = to;
+}
+
+CALL(rrc_inspect_references)
+{
+    rrc_object *to = NULL;
+    int code = inspect_begin(c, RRC_OK);
+
+    (void)works;
+    if (code == RRC_OK) {
+        THING(c->knot)->ref[0] = c->plain;
+        code = rrc_inspect_references(c->heap, c->knot, note_reference, &to);
+        THING(c->knot)->ref[0] = NULL;
+        inspect_end(c);
+    }
+    return answer(code, to == c->plain);
+}
+
+CALL(rrc_inspect)
+{
+    rrc_info info = { 0, NULL, 0, 0, 0 };
+    int code = inspect_begin(c, RRC_OK);
+
+    (void)works;
+    if (code == RRC_OK) {
+        code = rrc_inspect(c->heap, c->plain, &info);
+        inspect_end(c);
+    }
+    return answer(code, info.references == 1);
+}
+
+static void hears_nothing(rrc_observer *self, rrc_heap *heap, rrc_object *ob) { (void)self, (void)heap, (void)ob; }
+
+CALL(rrc_observe)
+{
+    rrc_observer observer = { hears_nothing, NULL };
+    int code = rrc_observe(c->heap, &observer, 1), worked = rrc_find_observer(c->heap, hears_nothing) == &observer;
+
+    (void)works;
+    if (code == RRC_OK)
+        check_int(rrc_observe(c->heap, &observer, 0), RRC_OK);
+    return answer(code, worked && rrc_find_observer(c->heap, hears_nothing) == NULL);
+}
+
+CALL(rrc_find_observer) { (void)works; return says(rrc_find_observer(c->heap, hears_nothing) == NULL); }
+
+CALL(rrc_realloc)
+{
+    void *memory = rrc_realloc(c->heap, NULL, 0, 100);
+
+    (void)works;
+    if (memory != NULL)
+        check_ptr(rrc_realloc(c->heap, memory, 100, 0), NULL);
+    return says(memory != NULL);
+}
+
+CALL(rrc_log)
+{
+    int code = rrc_log(c->heap, RRC_ETYPE, "rrc_log", c->plain, NULL, "said");
+
+    (void)works;
+    return says(code == RRC_ETYPE);
 }
 
 CALL(rrc_version) { (void)c, (void)works; return says(strcmp(rrc_version(), RRC_VERSION) == 0); }
@@ -752,6 +859,7 @@ void states_call(states_cast *c)
     if (what == '+' && other_host(c) == RRC_OK) {
         check(given.code == STATES_NO_CODE || given.code == RRC_OK);
         check(given.worked != 0);
+        logged += strcmp(c->function->name, "rrc_log") == 0 && !(IS_DEBUG && c->in_log);
         check_int(c->logged(c, &item), logged);
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "layout.h"
 #include "rawrefcount.h"
+#include "bindings/insight/rrc_insight.h"
 #include "unit.h"
 
 #include "states.inc"

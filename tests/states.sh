@@ -1,6 +1,6 @@
 #!/bin/sh
 # states.sh [HEADER] - the table of states and functions that test_states.c and mirror_states.c
-# go through, in C. It is made of what the header says: the tag line of each function of >>api
+# go through, in C. It is made of what the header and rrc_insight.h say: the tag line of each function of >>api
 # names a phase, and the table below says what a phase means in each state.
 #
 # The functions of cells are left out, as they need a heap of another kind: see mirror_cells.c.
@@ -22,6 +22,8 @@ function phases() {
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator is stopped, old addresses can still be told")
     phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "any but a collection")
+    phase("+ ! ! - - - - - - + + + + + + -", "MUTATES", "mutator, in an inspection")
+    phase("+ + + - - - - - - + + + + + + -", "none", "any but a collection, hooks too")
     phase("+ ! ! - - - - - - + + + + + . -", "MUTATES", "mutator, ignored in rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + . . -", "MUTATES", "mutator, ignored in a step and in rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + + + .", "MUTATES", "mutator, ignored after rrc_heap_free")
@@ -109,7 +111,8 @@ BEGIN {
     phases()
 }
 
-/>>api$/ { part = "api" }
+/>>(api|functions)$/ && /^(\/\*| \*) >>/ { part = "api" }
+/^#endif \/\* RRC_INSIGHT_H/ { part = "" }
 /^\/\* ---- what the inline functions need/ { part = "" }
 /^\/\* The state of a heap, and the invariant/ { part = "invariants" }
 /^} rrci_state;/ { part = "" }
@@ -199,7 +202,7 @@ END {
             complain("what phase is for RRCI_" group "?")
     if (failed)
         exit 1
-    print "/* Made by tests/states.sh from rawrefcount.h. */"
+    print "/* Made by tests/states.sh from rawrefcount.h and rrc_insight.h. */"
     printf "#define STATES(X)"
     for (i = 1; i <= state_count; i++)
         printf " \\\n    X(%s, %s)", state[i], words[state[i]]
@@ -216,4 +219,4 @@ END {
     }
     print ""
 }
-' "${1:-rawrefcount.h}"
+' "${1:-rawrefcount.h}" bindings/insight/rrc_insight.h

@@ -73,7 +73,7 @@ static void clear_text(text *t)
 #define check_explained(t, ob, expected) \
     do { \
         clear_text(t); \
-        check_int(rrc_explain((t)->h->heap, (ob), write_text, (t)), RRC_OK); \
+        check_int(rrc_explain((t)->h->heap, host_insight((t)->h), (ob), write_text, (t)), RRC_OK); \
         check_str(readable(t), (expected)); \
     } while (0)
 
@@ -150,7 +150,7 @@ static void a_very_large_count(void)
              number, number);
     check_explained(t, ob, expected);
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     snprintf(expected, sizeof expected, "KnotTable\\nA\\n%s references\"", number);
     check_int(mentions(readable(t), expected), 1);
     snprintf(expected, sizeof expected, "label=\"%s outside\"", number);
@@ -206,7 +206,7 @@ static void the_same_object_in_two_members(void)
                           "  held by KnotTable.left of KnotTable A,\n"
                           "  which 1 reference from outside keeps alive\n");
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "label=\".left\""), 1);
     check_int(mentions(t->written, "label=\".right\""), 1);
     rrc_decref(h->heap, a);
@@ -267,7 +267,7 @@ static int let_the_other_go(rrc_object *ob, void *arg)
     rrc_object **both = (rrc_object **)t->h->test;
 
     rrc_gc_untrack(t->h->heap, both[ob == both[0]]);
-    check_int(rrc_dump_dot(t->h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(t->h->heap, host_insight(t->h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "[shape=box"), 1);
     check_explained(t, ob, ob == both[0] ? "Knot A (2 references):\n  2 references from outside keep it alive\n"
                                          : "Knot B (2 references):\n  2 references from outside keep it alive\n");
@@ -346,16 +346,16 @@ static void what_is_not_in_the_graph(void)
     check_explained(t, STATIC_PTR(still), "Node STILL: static, never freed\n");
     check_explained(t, plain, "Node PLAIN (1 reference, not tracked):\n"
                               "  1 reference from outside keeps it alive\n");
-    check_int(rrc_explain(h->heap, NULL, write_text, t), RRC_ENULL);
+    check_int(rrc_explain(h->heap, host_insight(h), NULL, write_text, t), RRC_ENULL);
     check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "ob is NULL");
-    check_int(rrc_explain(h->heap, plain, NULL, t), RRC_ENULL);
+    check_int(rrc_explain(h->heap, host_insight(h), plain, NULL, t), RRC_ENULL);
     check_str(host_expect_log(h, RRC_ENULL, "rrc_explain")->detail, "write is NULL");
-    check_int(rrc_dump_dot(h->heap, NULL, t), RRC_ENULL);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), NULL, t), RRC_ENULL);
     host_expect_log(h, RRC_ENULL, "rrc_dump_dot");
     host_major_begin(h);
-    check_int(rrc_explain(h->heap, plain, write_text, t), RRC_EPHASE);
+    check_int(rrc_explain(h->heap, host_insight(h), plain, write_text, t), RRC_EPHASE);
     host_expect_log(h, RRC_EPHASE, "rrc_explain");
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_EPHASE);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_EPHASE);
     host_expect_log(h, RRC_EPHASE, "rrc_dump_dot");
     host_major_end(h);
     rrc_decref(h->heap, plain);
@@ -381,7 +381,7 @@ static void without_memory_nothing_is_written(void)
             unit_context("dot %d, allocation %u fails", dot, (unsigned)fail_at);
             bytes = h->live_bytes;
             h->fail_at = h->calls.allocate + fail_at;
-            code = dot ? rrc_dump_dot(h->heap, write_text, t) : rrc_explain(h->heap, ring, write_text, t);
+            code = dot ? rrc_dump_dot(h->heap, host_insight(h), write_text, t) : rrc_explain(h->heap, host_insight(h), ring, write_text, t);
             check_int(code, h->failed > 0 ? RRC_ENOMEM : RRC_OK);
             check_int(t->size > 0, code == RRC_OK);
             h->fail_at = 0;
@@ -406,13 +406,13 @@ static void a_picture_of_one(void)
     rrc_object *ob;
     size_t p = host_rooted(h, HOST_OLD);
 
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_str(readable(t), DOT_HEAD "}\n");
     ob = knot_new(h, &KnotTable, 0);
     knot_tie(h, ob, 1, ob);
     name_it(t, ob, "A");
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_str(readable(t), DOT_HEAD
               "  c0 [shape=box, style=\"filled\", fillcolor=\"#ffd9b3\", label=\"KnotTable\\nA\\n2 references\"];\n"
               "  o0 [shape=plaintext, label=\"1 outside\"];\n"
@@ -421,7 +421,7 @@ static void a_picture_of_one(void)
               "}\n");
     rrc_decref(h->heap, ob);
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_str(readable(t), DOT_HEAD
               "  c0 [shape=box, style=\"filled\", fillcolor=\"#cccccc\", label=\"KnotTable\\nA\\n1 reference\\ngarbage\"];\n"
               "  c0 -> c0 [label=\".middle\"];\n"
@@ -429,7 +429,7 @@ static void a_picture_of_one(void)
     ob_link(h, P, p, ob, FULL);
     name_it(t, host_at(h, p), "PA");
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_str(readable(t), DOT_HEAD
               "  c0 [shape=box, style=\"filled\", fillcolor=\"#ffffff\", label=\"KnotTable\\nA\\n1 reference\"];\n"
               "  \"pPA\" [shape=ellipse, style=filled, fillcolor=\"#d9e8ff\", label=\"p\\nPA\"];\n"
@@ -439,7 +439,7 @@ static void a_picture_of_one(void)
     host_unroot(h, p);
     host_major(h);
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\\ngarbage, waits\""), 1);
     rrc_run_pending(h->heap, 0);
     check_int(host_stats(h).objects, 0);
@@ -491,7 +491,7 @@ static void a_picture_of_everything(void)
     text *t = text_open(h);
     zoo z = make_a_zoo(h);
 
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "[shape=box"), 12);
     check_int(mentions(t->written, "[shape=ellipse"), 3);
     check_int(mentions(t->written, "label=\"say \\\"hi\\\" \\\\\\n"), 1);
@@ -520,7 +520,7 @@ static void graphviz_understands_it(void)
     zoo z = make_a_zoo(h);
     FILE *dot;
 
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     if (system("command -v dot >/dev/null 2>&1") != 0) {
         printf("\nskipped: what rrc_dump_dot writes is not given to dot: there is none\n");
     } else {
@@ -547,13 +547,13 @@ static void only_tracked_objects_have_edges(void)
 
     knot_tie(h, owner, 0, bare);
     rrc_decref(h->heap, bare);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "[shape=box"), 2);
     check_int(mentions(t->written, " [label=\""), 1);
     rrc_gc_untrack(h->heap, owner);
     ob_link(h, P, host_rooted(h, HOST_OLD), owner, FULL);
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "[shape=box"), 1);
     check_int(mentions(t->written, " [label=\""), 0);
     rrc_decref(h->heap, owner);
@@ -590,12 +590,12 @@ static void a_long_queue(void)
     check_explained(t, child, "Knot CHILD (1 reference):\n  held by Knot[0] of Knot OWNER,\n"
                               "  which waits in the queue for rrc_run_pending\n");
     clear_text(t);
-    check_int(rrc_dump_dot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "in the queue"), 2);
     check_int(mentions(t->written, "#cccccc"), 3);      /* the child, too */
     check_int(mentions(t->written, "#ffd9b3"), 1);
     clear_text(t);
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\n,9,3,16,0,2,0,0\n"), 1);  /* the owner, and what waits behind the queue */
     rrc_decref(h->heap, bystander);
     check_int(rrc_run_pending(h->heap, 0), COUNT + 3);
@@ -604,7 +604,7 @@ static void a_long_queue(void)
         node saved = *NODE(ob);
 
         memset(NODE(ob), 0xDD, sizeof(node));
-        check_int(rrc_explain(h->heap, ob, ignore_text, NULL), RRC_EFREED);
+        check_int(rrc_explain(h->heap, host_insight(h), ob, ignore_text, NULL), RRC_EFREED);
         host_expect_log(h, RRC_EFREED, "rrc_explain");
         *NODE(ob) = saved;
         rrc_decref(h->heap, ob);
@@ -738,10 +738,10 @@ static void kept_for_garbage(void)
         check_explained(a.t, a.view, "Knot VIEW (2 references, P link to p CLOSURE):\n"
                                      "  garbage, waits for rrc_run_pending\n");
         clear_text(a.t);
-        check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+        check_int(rrc_dump_dot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
         check_int(mentions(a.t->written, "\\ngarbage, waits\""), 3);
         clear_text(a.t);
-        check_int(rrc_dump_heapsnapshot(a.h->heap, write_text, a.t), RRC_OK);
+        check_int(rrc_dump_heapsnapshot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
         check_int(mentions(a.t->written, "\n,6,"), 2);      /* its p's refer to it weakly */
         check_int(rrc_run_pending(a.h->heap, 0), 3);
         a.table = host_rooted(a.h, HOST_OLD);
@@ -787,7 +787,7 @@ static void a_picture_of_both_heaps(void)
 
     host_point(a.h, a.table, 2, other);
     host_point(a.h, other, 0, a.table);
-    check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+    check_int(rrc_dump_dot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
     name_it(a.t, host_at(a.h, other), "OTHER");
     readable(a.t);
     check_int(mentions(a.t->readable, "[shape=box"), 3);
@@ -810,7 +810,7 @@ static void a_picture_of_both_heaps(void)
     }
     host_unroot(a.h, a.table);
     clear_text(a.t);
-    check_int(rrc_dump_dot(a.h->heap, write_text, a.t), RRC_OK);
+    check_int(rrc_dump_dot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
     check_int(mentions(a.t->written, "[shape=ellipse"), 3);     /* the table is not known any more */
     check_int(mentions(a.t->written, "#cccccc"), 6);
     (void)lost;
@@ -842,8 +842,8 @@ static void seeing_both_heaps_without_memory(void)
             host_point(a.h, a.closure, 1, HOST_NOTHING);
             check_int(a.h->shown, 0);
             a.h->fail_at = a.h->calls.allocate + fail_at;
-            code = dot ? rrc_dump_dot(a.h->heap, ignore_text, NULL)
-                       : rrc_explain(a.h->heap, a.widget, write_text, a.t);
+            code = dot ? rrc_dump_dot(a.h->heap, host_insight(a.h), ignore_text, NULL)
+                       : rrc_explain(a.h->heap, host_insight(a.h), a.widget, write_text, a.t);
             check_int(code, a.h->failed > 0 ? RRC_ENOMEM : RRC_OK);
             a.h->fail_at = 0;
             check_int(a.h->live_bytes, bytes);
@@ -875,7 +875,7 @@ static void the_hooks_that_show_may_only_look(void)
     }
     rrc_unlink(a.h->heap, a.widget);            /* something to run */
     a.h->on_hook = call_from_a_hook;
-    check_int(rrc_explain(a.h->heap, a.window, write_text, a.t), RRC_OK);
+    check_int(rrc_explain(a.h->heap, host_insight(a.h), a.window, write_text, a.t), RRC_OK);
     a.h->on_hook = NULL;
     calls = a.h->shown;
     check(calls > 5);
@@ -895,7 +895,7 @@ static void a_snapshot_in_full(void)
     char expected[2000];
     int size = (int)sizeof(knot);
 
-    check_int(rrc_dump_heapsnapshot(a.h->heap, write_text, a.t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(a.h->heap, host_insight(a.h), write_text, a.t), RRC_OK);
     snprintf(expected, sizeof expected, "\"node_count\":11,\"edge_count\":11,\"trace_function_count\":0},\n"
              "\"nodes\":[9,0,4,0,3,0,0\n,9,1,8,0,0,0,0\n,9,2,12,0,1,0,0\n,9,3,16,0,0,0,0\n"
              ",8,4,6,%d,1,0,0\n,8,5,10,%d,1,0,0\n,8,5,14,%d,0,0,0\n"
@@ -908,7 +908,7 @@ static void a_snapshot_in_full(void)
              "\"host object\",\n\"C object\",\n\"upvalue w\",\n\"window\"]}\n", size, size, size);
     check(strstr(a.t->written, "\"node_count\"") != NULL);
     check_str(strstr(a.t->written, "\"node_count\""), expected);
-    check_int(rrc_dump_heapsnapshot(a.h->heap, NULL, NULL), RRC_ENULL);
+    check_int(rrc_dump_heapsnapshot(a.h->heap, host_insight(a.h), NULL, NULL), RRC_ENULL);
     host_expect_log(a.h, RRC_ENULL, "rrc_dump_heapsnapshot");
     app_close(&a);
 }
@@ -940,7 +940,7 @@ static const char *ids_of(text *t, const char *name)
 static const char *snapshot_ids(text *t, const char *name)
 {
     clear_text(t);
-    check_int(rrc_dump_heapsnapshot(t->h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(t->h->heap, host_insight(t->h), write_text, t), RRC_OK);
     return ids_of(t, name);
 }
 
@@ -1118,7 +1118,7 @@ static void a_snapshot_without_memory(void)
             stats = host_stats(h);
             bytes = h->live_bytes;
             h->fail_at = h->calls.allocate + fail_at;
-            code = rrc_dump_heapsnapshot(h->heap, ignore_text, NULL);
+            code = rrc_dump_heapsnapshot(h->heap, host_insight(h), ignore_text, NULL);
             has_failed = h->failed > 0;
             check_int(code, !has_failed || code == RRC_OK ? RRC_OK : RRC_ENOMEM);
             failures += code != RRC_OK;
@@ -1150,12 +1150,12 @@ static void names_of_all_lengths(void)
         name[length] = '\0';
         snprintf(expected, sizeof expected, "\"%.250s\"", name);
         clear_text(t);
-        check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+        check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
         check_int(mentions(t->written, expected), 1);
     }
     RRC_TYPE(ob) = NULL;
     clear_text(t);
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\"?\""), 1);
     RRC_TYPE(ob) = &Long;
     rrc_decref(h->heap, ob);
@@ -1211,8 +1211,8 @@ static void traverses_that_change(void)
             KNOT(fickle)->ref[1] = b;
             answers_left = calls;
             shows_at_first = way / 3;
-            code = way % 3 == 0 ? rrc_explain(h->heap, a, write_text, t) : way % 3 == 1
-                 ? rrc_dump_dot(h->heap, write_text, t) : rrc_dump_heapsnapshot(h->heap, write_text, t);
+            code = way % 3 == 0 ? rrc_explain(h->heap, host_insight(h), a, write_text, t) : way % 3 == 1
+                 ? rrc_dump_dot(h->heap, host_insight(h), write_text, t) : rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t);
             check(code == RRC_OK || (way % 3 == 2 && code == RRC_EHOOK));
             if (code == RRC_EHOOK)
                 host_expect_log(h, RRC_EHOOK, "rrc_dump_heapsnapshot");
@@ -1230,7 +1230,7 @@ static void a_snapshot_of_what_waits(void)
     text *t = text_open(h);
     zoo z = make_a_zoo(h);
 
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\"say \\\"hi\\\" \\\\\""), 1);
     check_int(mentions(t->written, "\"static\""), 1);
     check_int(mentions(t->written, "\"1 reference\""), 1);
@@ -1239,7 +1239,7 @@ static void a_snapshot_of_what_waits(void)
     check_int(mentions(t->written, "\n,3,"), 3 + 3 + 1);        /* three p's; their links, of which one leads back */
     host_major(h);
     clear_text(t);
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\"waits\""), 1);
     check_int(mentions(t->written, "\n,9,3,16,0,7,0,0\n"), 1);  /* the ring of five, and the stiff one */
     leave_the_zoo(h, z);
@@ -1271,13 +1271,13 @@ static void text_of_all_kinds(void)
     text *t = text_open(h);
     size_t i;
 
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);      /* an empty heap */
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);      /* an empty heap */
     check_int(mentions(t->written, "\"node_count\":4,\"edge_count\":3,"), 1);
     h->words = strange_words;
     for (i = 0; i < 150; i++)
         host_rooted(h, HOST_OLD);
     clear_text(t);
-    check_int(rrc_dump_heapsnapshot(h->heap, write_text, t), RRC_OK);
+    check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), write_text, t), RRC_OK);
     check_int(mentions(t->written, "\"string \\u0001\\u001f\\\"\\\\\""), 1);
     check_int(mentions(t->written, "\"string \x7f\xc2\x80\xdf\xbf\""), 1);
     check_int(mentions(t->written, "\"string \xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\""), 1);
@@ -1333,7 +1333,7 @@ static void edges_that_change(void)
         f.remembers = cases[i].remembers;
         a.h->on_hook = forget_an_edge;
         a.h->test = &f;
-        check_int(rrc_dump_heapsnapshot(a.h->heap, ignore_text, NULL), cases[i].code);
+        check_int(rrc_dump_heapsnapshot(a.h->heap, host_insight(a.h), ignore_text, NULL), cases[i].code);
         if (cases[i].code != RRC_OK)
             host_expect_log(a.h, cases[i].code, "rrc_dump_heapsnapshot");
         a.h->on_hook = NULL;

@@ -566,10 +566,10 @@ static void the_reference_to_a_type_is_told(void)
         snprintf(expected, sizeof expected,
                  "type %p (1 reference):\n  held by Made.tp_type of Made %p,\n"
                  "  which 1 reference from outside keeps alive\n", (void *)type, (void *)ob);
-        check_int(rrc_explain(h->heap, type, write_text, &t), RRC_OK);
+        check_int(rrc_explain(h->heap, host_insight(h), type, write_text, &t), RRC_OK);
         check_str(t.written, expected);
         t.size = 0;
-        check_int(rrc_dump_dot(h->heap, write_text, &t), RRC_OK);
+        check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, &t), RRC_OK);
         check_int(mentions(t.written, "label=\".tp_type\""), 1);
         rrc_decref(h->heap, ob);
         check_events(h, visits_it ? "d1 d9" : "d9");

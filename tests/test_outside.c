@@ -679,7 +679,7 @@ static void insight_tells_of_foreign_references(void)
     foreign *f = foreign_take(foreign_take(F(ob)));
 
     text[0] = '\0';
-    check_int(rrc_explain(h->heap, ob, write_text, NULL), RRC_OK);
+    check_int(rrc_explain(h->heap, host_insight(h), ob, write_text, NULL), RRC_OK);
     snprintf(expected, sizeof expected,
              "Wrapper %p (0 references and 2 foreign references, P link to p %p):\n"
              "  2 references from outside keep it alive\n", (void *)ob, host_at(h, p));
@@ -689,14 +689,14 @@ static void insight_tells_of_foreign_references(void)
     foreign_drop(f);
     foreign_take(F(store));
     text[0] = '\0';
-    check_int(rrc_explain(h->heap, ob, write_text, NULL), RRC_OK);
+    check_int(rrc_explain(h->heap, host_insight(h), ob, write_text, NULL), RRC_OK);
     snprintf(expected, sizeof expected,
              "Wrapper %p (0 references and 1 foreign reference, P link to p %p):\n"
              "  held by Wrapper[0] of Wrapper %p,\n  which 1 reference from outside keeps alive\n",
              (void *)ob, host_at(h, p), (void *)store);
     check_str(text, expected);
     text[0] = '\0';
-    check_int(rrc_dump_dot(h->heap, write_text, NULL), RRC_OK);
+    check_int(rrc_dump_dot(h->heap, host_insight(h), write_text, NULL), RRC_OK);
     check(strstr(text, "0 references and 1 foreign reference\"") != NULL);
     check(strstr(text, "1 outside") != NULL);
     foreign_drop(F(store));
@@ -705,7 +705,7 @@ static void insight_tells_of_foreign_references(void)
     f = foreign_take(F(proxy));
     check_int(rrc_unlink(h->heap, proxy), RRC_OK);
     text[0] = '\0';
-    check_int(rrc_explain(h->heap, proxy, write_text, NULL), RRC_OK);
+    check_int(rrc_explain(h->heap, host_insight(h), proxy, write_text, NULL), RRC_OK);
     check(strstr(text, "it waits in the queue for rrc_run_pending") != NULL);
     rrc_run_pending(h->heap, 0);
     foreign_drop(f);
@@ -723,7 +723,7 @@ static void a_path_goes_through_a_held_proxy(void)
     host_point(h, p, 0, q);
     foreign_take(F(ob));
     text[0] = '\0';
-    check_int(rrc_explain(h->heap, target, write_text, NULL), RRC_OK);
+    check_int(rrc_explain(h->heap, host_insight(h), target, write_text, NULL), RRC_OK);
     check(strstr(text, "which 1 reference from outside keeps alive") != NULL);
     foreign_drop(F(ob));
     end(h);

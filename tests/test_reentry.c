@@ -223,13 +223,13 @@ static void read_text(void *arg, const char *text, size_t size)
     check_int(strlen(text), size);
 }
 
-static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, s->linked, read_text, NULL); }
-static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, read_text, NULL); }
+static int call_explain(scene *s, rrc_heap *heap) { return rrc_explain(heap, NULL, s->linked, read_text, NULL); }
+static int call_dump_dot(scene *s, rrc_heap *heap) { (void)s; return rrc_dump_dot(heap, NULL, read_text, NULL); }
 
 static int call_dump_heapsnapshot(scene *s, rrc_heap *heap)
 {
     (void)s;
-    return rrc_dump_heapsnapshot(heap, read_text, NULL);
+    return rrc_dump_heapsnapshot(heap, NULL, read_text, NULL);
 }
 
 static int call_queries(scene *s, rrc_heap *heap)
@@ -552,7 +552,7 @@ static void traverse(scene *s, void (*function)(scene *s))
 }
 
 static void do_check(scene *s) { check_int(rrc_check(s->h->heap), RRC_OK); }
-static void do_explain(scene *s) { check_int(rrc_explain(s->h->heap, s->plain, read_text, NULL), RRC_OK); }
+static void do_explain(scene *s) { check_int(rrc_explain(s->h->heap, host_insight(s->h), s->plain, read_text, NULL), RRC_OK); }
 static void do_c_search(scene *s) { rrc_gc_collect(s->h->heap); }
 static void traverse_in_major(scene *s) { traverse(s, do_major); }
 static void traverse_in_check(scene *s) { traverse(s, do_check); }
@@ -574,7 +574,7 @@ static void write_back(void *arg, const char *text, size_t size)
     call_back((scene *)arg);
 }
 
-static void do_write(scene *s) { check_int(rrc_dump_dot(s->h->heap, write_back, s), RRC_OK); }
+static void do_write(scene *s) { check_int(rrc_dump_dot(s->h->heap, host_insight(s->h), write_back, s), RRC_OK); }
 
 /* (rrc_heap_free is called by the end of the scene.) */
 static void do_end(scene *s)

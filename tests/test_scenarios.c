@@ -500,7 +500,7 @@ static void proxies_with_state(void)
             check_int(rrc_gc_track(h->heap, child), RRC_OK);
             if (!searches)
                 rrc_gc_disable(h->heap);
-            check_int(rrc_dump_dot(h->heap, ignore, NULL), RRC_OK);
+            check_int(rrc_dump_dot(h->heap, host_insight(h), ignore, NULL), RRC_OK);
             host_minor(h);
             host_major(h);
             host_major(h);

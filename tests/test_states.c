@@ -327,6 +327,8 @@ static void write_text(void *arg, const char *text, size_t size)
     states_call((states_cast *)arg);
 }
 
+static void ignore_text(void *arg, const char *text, size_t size) { (void)arg, (void)text, (void)size; }
+
 static void at_the_end_of_work(host *h, const char *function, size_t done, size_t total)
 {
     (void)function, (void)done, (void)total;
@@ -338,10 +340,10 @@ static void in_progress(states_cast *c)
 {
     hooked = c;
     HOST_OF(c)->on_progress = at_the_end_of_work;
-    check_int(rrc_check(c->heap), RRC_OK);
+    check_int(rrc_dump_dot(c->heap, host_insight(HOST_OF(c)), ignore_text, NULL), RRC_OK);
 }
 
-static void in_writeproc(states_cast *c) { check_int(rrc_explain(c->heap, c->linked, write_text, c), RRC_OK); }
+static void in_writeproc(states_cast *c) { check_int(rrc_explain(c->heap, NULL, c->linked, write_text, c), RRC_OK); }
 
 /* What garbage owns is kept. */
 static void with_keep(states_cast *c, void (*keep)(host *h))

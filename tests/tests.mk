@@ -11,15 +11,15 @@
 #
 # The words of a variant are its settings: see tests/variant.sh.
 
-TEST_HEADERS := $(HEADER) $(wildcard tests/*.h) tests/variant.sh
-HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c
+TEST_HEADERS := $(HEADER) $(INSIGHT) $(wildcard tests/*.h) tests/variant.sh
+HOST_SRCS    := tests/unit.c tests/host.c tests/objects.c tests/insight.c
 STATES       := $(BUILD)/tests/states.inc
 SUITE_SRCS   := tests/suite.c $(HOST_SRCS) tests/knots.c tests/states.c tests/other_debug.c tests/other_layout.c \
                 tests/static_plain.c tests/static_adapted.c $(wildcard tests/test_*.c)
 RANDOM_SRCS  := tests/random.c $(HOST_SRCS)
 WORLD_SRCS   := tests/world.c tests/random_cycles.c $(HOST_SRCS)
 CYCLES_SRCS  := tests/cycles.c tests/small_graphs.c tests/graphs.c tests/graph.c $(WORLD_SRCS)
-MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c
+MIRROR_SRCS  := $(wildcard tests/mirror*.c) tests/graph.c tests/states.c tests/unit.c tests/impl.c tests/insight.c
 GRAPHS       := $(sort $(wildcard tests/graphs/*.graph))
 BUILD_VARIANT = @echo "building $@"; CFLAGS='$(CFLAGS) $(1)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' sh tests/variant.sh
 
@@ -28,9 +28,9 @@ $(BUILD)/tests/impl-%.o: tests/impl.c $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* tests/impl.c
 
 # What the header's comments promise of each function in each state.
-$(STATES): tests/states.sh $(HEADER)
+$(STATES): tests/states.sh $(HEADER) $(INSIGHT)
 	@mkdir -p $(@D)
-	@sh tests/states.sh $(HEADER) >$@
+	@sh tests/states.sh >$@
 
 # (-O1, as to optimize these tests takes longer than to run them.)
 $(BUILD)/tests/suite-%: $(BUILD)/tests/impl-%.o $(SUITE_SRCS) $(STATES) $(TEST_HEADERS)
@@ -107,7 +107,7 @@ $(eval $(call run,graph_errors,$(BUILD)/tests/cycles-$(firstword $(CHECK_VARIANT
 CHECK_RUNS += graph_errors $(foreach variant,$(CHECK_VARIANTS),random_cycles-$(variant) graphs-$(variant) small_graphs-$(variant))
 
 # Heap snapshots, as another program reads them.
-SNAPSHOT_SRCS := tests/snapshot.c tests/unit.c tests/host.c tests/objects.c tests/knots.c
+SNAPSHOT_SRCS := tests/snapshot.c tests/knots.c $(HOST_SRCS)
 $(BUILD)/tests/snapshot-%: $(BUILD)/tests/impl-%.o $(SNAPSHOT_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ $* $< $(SNAPSHOT_SRCS)
 $(foreach variant,$(CHECK_VARIANTS),\
@@ -262,7 +262,8 @@ FUZZ_cycles  := $(BUILD)/tests/fuzz_cycles-dict-desc-moves-debug
 FUZZ_mirror  := $(BUILD)/tests/fuzz_mirror-small-debug
 FUZZ_slices  := $(BUILD)/tests/fuzz_slices-dict-debug
 FUZZERS      := $(foreach kind,$(FUZZ_KINDS),$(FUZZ_$(kind)))
-FUZZ_MIRROR_SRCS := tests/mirror_random.c tests/mirror_world.c tests/mirror_host.c tests/unit.c tests/impl.c
+FUZZ_MIRROR_SRCS := tests/mirror_random.c tests/mirror_world.c tests/mirror_host.c tests/unit.c tests/impl.c \
+                    tests/insight.c
 
 $(BUILD)/tests/fuzz_random-%: $(RANDOM_SRCS) $(TEST_HEADERS)
 	$(BUILD_VARIANT) $@ clang-fuzz-$* $(RANDOM_SRCS) tests/impl.c

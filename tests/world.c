@@ -967,7 +967,7 @@ static int waits(world *w, const world_ob *o)
     memset(&d, 0, sizeof d);
     snprintf(d.label, sizeof d.label, "\\n%p\\n", (void *)o->ob);
     w->h->fail_at = 0;
-    check_int(rrc_dump_dot(w->h->heap, read_drawing, &d), RRC_OK);
+    check_int(rrc_dump_dot(w->h->heap, host_insight(w->h), read_drawing, &d), RRC_OK);
     w->h->fail_at = fail_at;
     return d.waits;
 }

@@ -6,7 +6,7 @@
 
 VM_DIR  := bindings/compactvm
 VM_SRCS := $(wildcard $(VM_DIR)/core/*.c $(VM_DIR)/lisp/*.c)
-VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) rawrefcount.h
+VM_DEPS := $(VM_SRCS) $(wildcard $(VM_DIR)/*/*.h) $(HEADER) $(INSIGHT)
 VM_LIBS := -lm
 
 # Line editing, where pkg-config finds libedit and CC can link it (`make CVM_EDIT=` does without).

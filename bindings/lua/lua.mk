@@ -21,11 +21,11 @@ LUAS_BUILT  := $(filter-out $(LUAS),$(sort $(foreach folder,$(LUA_FOLDERS),$(cal
 LUAS        += $(LUAS_BUILT)
 LUA         ?= $(firstword $(LUAS))
 
-LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER)
+LUA_HEADERS := $(LUA_DIR)/rrc_lua.h $(HEADER) $(INSIGHT)
 LUA_MODULES := rawrefcount widgets naive nodes classes
 LUA_NODES   := $(addprefix $(LUA_DIR)/tests/,nodes.c functions.c)
 LUA_NODES_H := $(LUA_DIR)/tests/nodes.h tests/foreign.h
-LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) \
+LUA_COMPILE  = @mkdir -p $(@D); $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) \
                $(call lua_flags,$(1),--cflags) $(CPPFLAGS) $(CFLAGS)
 # Functions that a module exports cannot be replaced by others of the same name: they can be inlined.
 LUA_SHARED  := -fPIC -fno-semantic-interposition -shared $(if $(filter Darwin,$(shell uname -s)),-undefined dynamic_lookup)
@@ -159,7 +159,7 @@ $(foreach lua,$(filter-out $(LUAS),$(LUA_NAMES)),$(eval $(call lua_missing,$(lua
 LUAS_CHECKED := $(LUA_FOLDERS)
 lua_checked_out = $(BUILD)/lua/checked/$(1)
 # The functions of both headers are in embed.c only; Lua's headers are those that checked.sh has copied.
-LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE)
+LUA_CHECKED_COMPILE = $(CC) $(RRC_CFLAGS) -I$(LUA_DIR) -I$(dir $(INSIGHT)) -I$(WIDGETS_DIR) -Itests -I$(@D)/src $(CPPFLAGS) $(LUA_SANITIZE)
 
 define lua_checked_rules
 $(call lua_checked_out,$(1))/lua.a: $(LUA_SOURCES)/$(1)/src/lmem.c $(LUA_TESTS)/checked.sh $(LUA_TESTS)/checked.h

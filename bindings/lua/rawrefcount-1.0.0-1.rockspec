@@ -19,13 +19,14 @@ build = {
   modules = {
     rawrefcount = {
       sources = { "bindings/lua/rawrefcount.c" },
-      incdirs = { ".", "bindings/lua" },
+      incdirs = { ".", "bindings/lua", "bindings/insight" },
     },
   },
   install = {
     conf = {
       ["include/rawrefcount.h"] = "rawrefcount.h",
       ["include/rrc_lua.h"] = "bindings/lua/rrc_lua.h",
+      ["include/rrc_insight.h"] = "bindings/insight/rrc_insight.h",
     },
   },
 }

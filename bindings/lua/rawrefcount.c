@@ -17,6 +17,7 @@
 #define RAWREFCOUNT_STATIC
 #define RRC_LUA_IMPLEMENTATION
 #include "rrc_lua.h"
+#include "rrc_insight.h"
 
 /* Is stderr a terminal? */
 #if defined(_WIN32)
@@ -381,7 +382,7 @@ static void view_push(view *v, rrc_gcref p)
 
 static void view_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *arg)
 {
-    view *v = (view *)((rrcl_state *)userdata)->view;
+    view *v = (view *)userdata;
     v->visit = visit;
     v->arg = arg;
     if (p == NULL) {
@@ -395,7 +396,7 @@ static void view_edges(void *userdata, rrc_gcref p, rrc_edgeproc visit, void *ar
 /* (Lua does not say how large a table or a function is: these are the usual sizes.) */
 static void view_describe(void *userdata, rrc_gcref p, rrc_description *about)
 {
-    view *v = (view *)((rrcl_state *)userdata)->view;
+    view *v = (view *)userdata;
     lua_State *L = v->L;
     rrcl_proxy *proxy;
     lua_Debug ar;
@@ -447,7 +448,7 @@ static void view_describe(void *userdata, rrc_gcref p, rrc_description *about)
 static void view_progress(void *userdata, const char *function, size_t done, size_t total)
 {
     static const char marks[] = "########################################";
-    view *v = (view *)((rrcl_state *)userdata)->view;
+    view *v = (view *)userdata;
     int percents = (int)(100.0 * (double)done / ((double)total + 1));
     (void)function;
     if (done == total && v->bar > 0) {
@@ -513,13 +514,10 @@ static void view_open(lua_State *L, view *v, int with_ids)
     }
 }
 
-/* While `on`, the header sees values of Lua. */
-static void view_show(view *v, int on)
+static rrc_insight view_insight(view *v)
 {
-    v->state->view = on ? v : NULL;
-    v->state->heap->desc.edges = on ? view_edges : NULL;
-    v->state->heap->desc.describe = on ? view_describe : NULL;
-    v->state->heap->desc.progress = on && v->shows_bar ? view_progress : NULL;
+    rrc_insight insight = { v, view_edges, view_describe, v->shows_bar ? view_progress : NULL };
+    return insight;
 }
 
 static int module_explain(lua_State *L)
@@ -527,6 +525,7 @@ static int module_explain(lua_State *L)
     rrc_heap *heap = rrc_lua_heap(L);
     text t = { NULL, 0, 0, 0 };
     rrc_object *ob;
+    rrc_insight insight;
     view v;
     int code;
     luaL_checkany(L, 1);
@@ -536,9 +535,8 @@ static int module_explain(lua_State *L)
         return 1;
     }
     view_open(L, &v, 0);
-    view_show(&v, 1);
-    code = rrc_explain(heap, ob, text_write, &t);
-    view_show(&v, 0);
+    insight = view_insight(&v);
+    code = rrc_explain(heap, &insight, ob, text_write, &t);
     return text_push(L, &t, code);
 }
 
@@ -551,6 +549,7 @@ static int module_snapshot(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
     int wants_bar = lua_toboolean(L, 2), code, is_lost;
+    rrc_insight insight;
     FILE *file;
     view v;
     view_open(L, &v, 1);
@@ -558,9 +557,8 @@ static int module_snapshot(lua_State *L)
     file = fopen(name, "wb");
     if (file == NULL)
         return luaL_error(L, "cannot write %s", name);
-    view_show(&v, 1);
-    code = rrc_dump_heapsnapshot(v.state->heap, file_write, file);
-    view_show(&v, 0);
+    insight = view_insight(&v);
+    code = rrc_dump_heapsnapshot(v.state->heap, &insight, file_write, file);
     is_lost = ferror(file) != 0;
     if (fclose(file) != 0 || is_lost)
         return luaL_error(L, "cannot write %s", name);
@@ -572,7 +570,7 @@ static int module_snapshot(lua_State *L)
 static int module_graph(lua_State *L)
 {
     text t = { NULL, 0, 0, 0 };
-    int code = rrc_dump_dot(rrc_lua_heap(L), text_write, &t);
+    int code = rrc_dump_dot(rrc_lua_heap(L), NULL, text_write, &t);
     return text_push(L, &t, code);
 }
 

@@ -604,7 +604,6 @@ typedef struct rrcl_state {
     size_t      memory;             /* the header's */
     size_t      native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
-    void       *view;               /* while the module rawrefcount shows what values of Lua refer to */
 } rrcl_state;
 
 /* The payload of a proxy. Its ob is that of the slot, as long as the slot has the proxy: see rrcl_ob_of. */

@@ -1,9 +1,9 @@
 /* rrc_mruby.h - version 1.0.0
  * Reference-counted C objects in mruby, without leaks through callbacks: mruby 3.1 to 4.0,
- * unmodified. One file beside rawrefcount.h.
+ * unmodified. One file beside rawrefcount.h and rrc_insight.h.
  *
  *     #define RRC_MRUBY_IMPLEMENTATION        // in exactly one file of the program,
- *     #include "rrc_mruby.h"                  // which then holds rawrefcount.h's functions, too
+ *     #include "rrc_mruby.h"                  // which then holds the functions of these two, as well
  *
  *     static rrc_object *button_new(const rrc_mruby_args *a)      // Button.new("a label")
  *     {
@@ -88,6 +88,9 @@ static void rrcm_guard(struct rrc_heap *heap, void (*slot)(struct rrc_heap *heap
 #endif
 
 #include "rawrefcount.h"
+#ifndef RRC_NO_STDIO
+#include "rrc_insight.h"
+#endif
 
 #include <mruby.h>
 
@@ -156,6 +159,11 @@ typedef struct rrc_mruby_class {
 /* The heap of a mrb_state; made by the first call, which also defines the module
    Rawrefcount; freed by mrb_close. Raises. [a look-up by name: once per function] */
 RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb);
+
+#ifndef RRC_NO_STDIO
+/* By these hooks rrc_explain, rrc_dump_dot and rrc_dump_heapsnapshot show objects of mruby. Valid as long as the heap. */
+RRC_MRUBY_API rrc_insight rrc_mruby_insight(mrb_state *mrb);
+#endif
 
 /* The mrb_state of a heap. NULL: it is closed. [O(1)] */
 RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap);
@@ -1495,6 +1503,8 @@ RRC_MRUBY_API void rrc_mruby_raise(rrc_heap *heap)
     mrb_exc_raise(state->mrb, exception);
 }
 
+#ifndef RRC_NO_STDIO
+
 /* ---- what objects of mruby refer to, for rrc_explain and its like ----
  * The p of a link is its cell, and any other object of mruby its address plus 2: that of a cell has no such bit.
  * A proxy is the p of its link, and so is a value in a box. Nothing here allocates. */
@@ -1829,6 +1839,8 @@ static void rrcm_describe(void *userdata, rrc_gcref p, rrc_description *about)
     }
 }
 
+#endif /* RRC_NO_STDIO */
+
 /* ---- what scripts have: the module Rawrefcount ---- */
 
 static mrb_value rrcm_script_collect(mrb_state *mrb, mrb_value self)
@@ -1934,6 +1946,7 @@ static mrb_value rrcm_script_explain(mrb_state *mrb, mrb_value self)
     mrb_value value = mrb_get_arg1(mrb);
     rrc_object *ob = rrc_mruby_test(value, NULL);
     rrcm_text text = { NULL, 0, 0, 0 };
+    rrc_insight insight = rrc_mruby_insight(mrb);
     int code;
     (void)self;
     if (ob == NULL && !mrb_immediate_p(value))
@@ -1941,20 +1954,19 @@ static mrb_value rrcm_script_explain(mrb_state *mrb, mrb_value self)
     if (ob == NULL)
         return mrb_nil_value();
     rrcm_state_of(heap)->asked = mrb_basic_ptr(value);
-    code = rrc_explain(heap, ob, rrcm_write, &text);
+    code = rrc_explain(heap, &insight, ob, rrcm_write, &text);
     rrcm_state_of(heap)->asked = NULL;
     return rrcm_text_string(mrb, &text, code);
 }
 
 static mrb_value rrcm_script_graph(mrb_state *mrb, mrb_value self)
 {
-    rrc_heap *heap = rrc_mruby_heap(mrb);
     rrcm_text text = { NULL, 0, 0, 0 };
+    rrc_insight insight = rrc_mruby_insight(mrb);
     int code;
     (void)self;
-    heap->desc.edges = NULL;            /* all classes and methods of mruby would be in the picture */
-    code = rrc_dump_dot(heap, rrcm_write, &text);
-    heap->desc.edges = rrcm_edges;
+    insight.edges = NULL;               /* all classes and methods of mruby would be in the picture */
+    code = rrc_dump_dot(rrc_mruby_heap(mrb), &insight, rrcm_write, &text);
     return rrcm_text_string(mrb, &text, code);
 }
 #endif
@@ -2106,8 +2118,6 @@ static mrb_value rrcm_open_protected(mrb_state *mrb, void *data)
     desc.join = rrcm_join;
     desc.collect = rrcm_collect;
     desc.realloc = rrcm_heap_realloc;
-    desc.edges = rrcm_edges;
-    desc.describe = rrcm_describe;
     desc.collects_at_once = 1;
     state->heap = rrc_heap_new(&desc);
     if (state->heap == NULL)
@@ -2146,5 +2156,14 @@ RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb)
         mrb_raise(mrb, E_RUNTIME_ERROR, "this mrb_state is being closed");
     return ((rrcm_state *)DATA_PTR(holder))->heap;
 }
+
+#ifndef RRC_NO_STDIO
+RRC_MRUBY_API rrc_insight rrc_mruby_insight(mrb_state *mrb)
+{
+    rrc_insight insight = { NULL, rrcm_edges, rrcm_describe, NULL };
+    insight.userdata = rrcm_state_of(rrc_mruby_heap(mrb));
+    return insight;
+}
+#endif
 
 #endif /* RRC_MRUBY_IMPLEMENTATION */

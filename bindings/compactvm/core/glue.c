@@ -105,13 +105,14 @@ int cvm_glue_open(cvm *vm)
         .search_percent = vm->config.search_percent
     };
     vm->searches_in_slices = vm->heap.incremental;
+    vm->insight.userdata = vm;
     for (int i = 0; i < CVM_LAYERS; i++) {
         const cvm_layer *layer = vm->layers[i];
         if (layer == NULL)
             continue;
         vm->searches_in_slices &= !layer->counts_freely;
-        desc.edges = layer->edges != NULL ? layer->edges : desc.edges;
-        desc.describe = layer->describe != NULL ? layer->describe : desc.describe;
+        vm->insight.edges = layer->edges != NULL ? layer->edges : vm->insight.edges;
+        vm->insight.describe = layer->describe != NULL ? layer->describe : vm->insight.describe;
         desc.realloc = layer->realloc != NULL ? layer->realloc : desc.realloc;
     }
     desc.incremental = vm->searches_in_slices;

@@ -30,6 +30,7 @@
 
 #include "heap.h"
 #include "../../../rawrefcount.h"
+#include "../../insight/rrc_insight.h"
 
 #include <stdio.h>
 
@@ -51,7 +52,7 @@ typedef struct cvm_layer {
     void (*free)(cvm *vm);      /* the links are gone, and the heap is about to go */
     int counts_freely;          /* C code in it changes counts without rrc_incref, or moves references without
                                    rrc_touch: the search for cycles is not divided into slices */
-    /* As the hooks of rrc_desc with these names. Of several layers the highest one counts. */
+    /* As the hooks of rrc_insight and rrc_desc with these names. Of several layers the highest one counts. */
     void (*edges)(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
     void (*describe)(void *vm, rrc_gcref p, rrc_description *about);
     void *(*realloc)(void *vm, void *ptr, size_t old_size, size_t new_size);
@@ -110,6 +111,7 @@ struct cvm {
     cvm_heap heap;
     const cvm_layer *layers[CVM_LAYERS];        /* by number; NULL: there is none */
     void *state[CVM_LAYERS];
+    rrc_insight insight;        /* what the layers show of objects */
     int searches_in_slices;     /* the header, too, does its work in slices */
     int attention;              /* the next safe point has something to do */
     int auto_pending;           /* namely, deallocate C objects that wait for it */

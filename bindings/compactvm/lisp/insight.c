@@ -1,4 +1,4 @@
-/* insight.c - what rawrefcount.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
+/* insight.c - what rrc_insight.h may know of this VM's objects, for rrc_explain, rrc_dump_dot and
  * rrc_dump_heapsnapshot: the hooks `edges` and `describe`.
  *
  * The VM can do without this file. The hooks are called when nothing runs, and they only look. */

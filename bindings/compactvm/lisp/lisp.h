@@ -238,7 +238,7 @@ void cvm_print_calls(cvm *vm, FILE *out);
 
 /* ---- what the VM shows of its objects: insight.c ------------------------- */
 
-/* The hooks of rrc_desc with these names. */
+/* The hooks of rrc_insight with these names. */
 void cvm_edges(void *vm, rrc_gcref p, rrc_edgeproc visit, void *arg);
 void cvm_describe(void *vm, rrc_gcref p, rrc_description *about);
 

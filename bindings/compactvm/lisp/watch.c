@@ -99,14 +99,14 @@ CVM_BUILTIN_BODY(b_explanation)
     if (!cvm_memory_open(vm, &text))
         return CVM_NONE;
     args[0] = CVM_NIL;          /* this slot of the stack is no answer */
-    int code = rrc_explain(vm->rrc, ob, write_text, text.out);
+    int code = rrc_explain(vm->rrc, &vm->insight, ob, write_text, text.out);
     if (cvm_memory_close(vm, &text))
         v = code == RRC_OK ? cvm_string_new(vm, text.bytes, text.length) : cvm_out_of_memory(vm);
     free(text.bytes);
     return v;
 }
 
-typedef int picture(rrc_heap *heap, rrc_writeproc write, void *arg);
+typedef int picture(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
 static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
 {
@@ -114,7 +114,7 @@ static cvm_value write_picture(cvm *vm, cvm_value name, picture *draw)
     int code = RRC_OK, ok = file != NULL;
     if (ok) {
         cvm_lisp_of(vm)->drawing = draw == rrc_dump_dot;
-        code = draw(vm->rrc, write_text, file);
+        code = draw(vm->rrc, &vm->insight, write_text, file);
         cvm_lisp_of(vm)->drawing = 0;
         ok = ferror(file) == 0;
         ok = fclose(file) == 0 && ok;

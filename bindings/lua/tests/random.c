@@ -9,6 +9,8 @@
  */
 #define RAWREFCOUNT_IMPLEMENTATION
 #define RRC_LUA_IMPLEMENTATION
+#include "rrc_lua.h"
+#include "rrc_insight.h"
 #include "nodes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# readme.sh FOLDER [MRUBY_CONFIG] - the programs of the page, each in an empty folder with two vendored files: they
+# readme.sh FOLDER [MRUBY_CONFIG] - the programs of the page, each in an empty folder with three vendored files: they
 # compile by the line that the page gives, and print what the page says. They also compile as C++.
 . tests/lib.sh
 out=$1
@@ -22,7 +22,7 @@ block() {
 # follow HEADING NAME [NAME.rb]: the program NAME.c below the heading, and its script
 follow() {
     folder=$out/$2
-    mkdir "$folder" && cp rawrefcount.h bindings/mruby/rrc_mruby.h "$folder" || exit 1
+    mkdir "$folder" && cp rawrefcount.h bindings/insight/rrc_insight.h bindings/mruby/rrc_mruby.h "$folder" || exit 1
     block "$1" c >"$folder/$2.c"
     block "$1" sh >"$folder/commands.sh"
     block "$1" text >"$folder/expected.txt"

@@ -552,12 +552,14 @@ static void write_text(void *arg, const char *bytes, size_t size)
 static void check_why(int line, const char *block, const char *expected)
 {
     char script[500], *from, *to;
+    rrc_insight insight;
     written t;
     t.size = 0;
     snprintf(script, sizeof script, "def why = $explained = Nodes.proxy(7).then { |node| Nodes.remember(node); %s }\n"
              "why; [1, 2, 3, 4, 5, 6, 7, 8].each { |i| [i] }", block);
     run_at(line, script);
-    check_int(rrc_explain(heap, asked, write_text, &t), RRC_OK);
+    insight = rrc_mruby_insight(mrb);
+    check_int(rrc_explain(heap, &insight, asked, write_text, &t), RRC_OK);
     for (from = to = t.bytes; *from != '\0';) {
         if (strncmp(from, " 0x", 3) == 0)
             from += 3 + strspn(from + 3, "0123456789abcdef");
@@ -624,19 +626,21 @@ static void explain_names_the_whole_path(void)
 static void explain_is_asked_of_the_dead(void)
 {
     rrc_object *ob;
+    rrc_insight insight;
     written t;
     open_vm();
+    insight = rrc_mruby_insight(mrb);
     nodes_step_by_hand(mrb);
     ob = (rrc_object *)node_make(heap, &node_type, 1);
     rrc_mruby_wrap(heap, ob);
     mrb_gc_arena_restore(mrb, 0);
     t.size = 0;
-    check_int(rrc_explain(heap, ob, write_text, &t), RRC_OK);
+    check_int(rrc_explain(heap, &insight, ob, write_text, &t), RRC_OK);
     check(strstr(t.bytes, "1 reference from outside") != NULL);
     run("Nodes.proxy(3)");
     mrb_full_gc(mrb);
     t.size = 0;
-    check_int(rrc_dump_dot(heap, write_text, &t), RRC_OK);
+    check_int(rrc_dump_dot(heap, &insight, write_text, &t), RRC_OK);
     check(strstr(t.bytes, "digraph") != NULL);
     rrc_decref(heap, ob);
     close_vm();

@@ -29,7 +29,7 @@ MUTANTS = {
   "the_root_is_protected" => ["collector.c", ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY",
                               ".dcompact = root_compact },\n    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED"],
   "shown_references_have_no_barrier" => ["objspace.c", "    rb_gc_writebarrier(from, to);", "    (void)from;", "objspace"],
-  "views_show_references_twice" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;", "    return rrb.mode == RRB_IDLE;", "insight"],
+  "views_show_references_twice" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb.insight.edges == NULL;", "    return rrb.mode == RRB_IDLE;", "insight"],
   "exact_marking_takes_c_references_for_rubys" => ["collector.c", "    return rrb.mode == RRB_IDLE && rrb", "    return rrb", "cycles"],
   "the_root_shows_nothing" => ["collector.c", "            rrb_show_root();", "            (void)0;", "objspace"],
   "the_look_goes_on" => ["objspace.c", "        rrc_major_collection_pause(rrb.heap);", "        (void)0;", "objspace"],
@@ -94,6 +94,8 @@ def prepare
   FileUtils.cp_r("#{HERE}/ext/rawrefcount", "#{WORK}/ext")
   header = ["#{HERE}/ext/rawrefcount", File.expand_path("../..", HERE)].find { |dir| File.exist?("#{dir}/rawrefcount.h") }
   FileUtils.cp("#{header}/rawrefcount.h", "#{WORK}/ext/rawrefcount.h")
+  insight = "#{header}/bindings/insight/rrc_insight.h"
+  FileUtils.cp(insight, "#{WORK}/ext/rrc_insight.h") if File.exist?(insight)
   FileUtils.cp("#{OUT}/lib/nodes.#{RbConfig::CONFIG['DLEXT']}", "#{WORK}/lib/")
   Dir.chdir("#{WORK}/ext") { system({ "RAWREFCOUNT_CFLAGS" => "-O1 -w" }, "#{RbConfig.ruby} extconf.rb >log 2>&1") }
 end

@@ -143,6 +143,7 @@ static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), r
 #define RRC_THREADS
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
+#include "rrc_insight.h"
 
 /* ---- user code ---- */
 
@@ -483,7 +484,7 @@ static void keep_all(void)
    know C references already, and better.) */
 static int is_asked_by_others(void)
 {
-    return rrb.mode == RRB_IDLE && rrb.heap->desc.edges == NULL;
+    return rrb.mode == RRB_IDLE && rrb.insight.edges == NULL;
 }
 
 /* (We may not hear of a part of an incremental marking: another Ractor does it, or our hooks were off. One of the
@@ -650,9 +651,9 @@ static const rb_data_type_t root_type = {
 
 void rrb_show(int on, int with_bar)
 {
-    rrb.heap->desc.edges = on ? rrb_edges : NULL;
-    rrb.heap->desc.describe = on ? rrb_describe : NULL;
-    rrb.heap->desc.progress = on && with_bar ? rrb_progress : NULL;
+    rrb.insight.edges = on ? rrb_edges : NULL;
+    rrb.insight.describe = on ? rrb_describe : NULL;
+    rrb.insight.progress = on && with_bar ? rrb_progress : NULL;
 }
 
 /* ---- the beginning and the end ---- */

@@ -9,12 +9,12 @@ end
 
 require "mkmf"
 
-# The header lies here in a packed gem, and at the root of the project in its repository.
+# The headers lie here in a packed gem, and at the root of the project and below it in its repository.
 root = [__dir__, File.expand_path("../../../..", __dir__)].find do |dir|
   File.exist?(File.join(dir, "rawrefcount.h"))
 end
 abort "rawrefcount: rawrefcount.h is neither in #{__dir__} nor at the root of the project." unless root
-$INCFLAGS << " -I#{root}" unless root == __dir__
+$INCFLAGS << " -I#{root} -I#{root}/bindings/insight" unless root == __dir__
 
 # What tells which objects are marked: to 3.3; in 3.4; in 4.0.
 %w[rb_objspace_marked_object_p rb_obj_gc_flags rb_gc_object_metadata].any? { |function| have_func(function) } ||

@@ -66,7 +66,7 @@ static VALUE explain(VALUE arg)
     question *q = (question *)arg;
     q->ob = rrb_find(q->value);         /* now, as other threads ran meanwhile */
     if (q->ob != NULL)
-        q->code = rrc_explain(rrb.heap, q->ob, add_text, &q->text);
+        q->code = rrc_explain(rrb.heap, &rrb.insight, q->ob, add_text, &q->text);
     return Qnil;
 }
 
@@ -104,7 +104,7 @@ static void write_file(void *arg, const char *bytes, size_t size)
 static VALUE write_snapshot(VALUE arg)
 {
     question *q = (question *)arg;
-    q->code = rrc_dump_heapsnapshot(rrb.heap, write_file, q->file);
+    q->code = rrc_dump_heapsnapshot(rrb.heap, &rrb.insight, write_file, q->file);
     return Qnil;
 }
 
@@ -173,7 +173,7 @@ static VALUE m_graph(VALUE self)
     text t = { NULL, 0, 0, 0 };
     (void)self;
     rrb_need_open();
-    return finish_text(&t, rrc_dump_dot(rrb.heap, add_text, &t));
+    return finish_text(&t, rrc_dump_dot(rrb.heap, &rrb.insight, add_text, &t));
 }
 
 static void put(VALUE hash, const char *name, size_t number)

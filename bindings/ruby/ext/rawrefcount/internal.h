@@ -10,6 +10,7 @@
 #define RRC_RUBY_INTERNAL_H
 
 #include "rrc_ruby.h"
+#include "rrc_insight.h"
 #include <ruby/atomic.h>
 #include <ruby/debug.h>
 #include <ruby/version.h>
@@ -35,6 +36,7 @@ typedef enum rrb_mode {
    it is there whatever Ruby has freed. */
 typedef struct rrb_state {
     rrc_heap *heap;
+    rrc_insight insight;        /* while a view is open, its hooks; else none */
     rrb_mode mode;
     VALUE root;                 /* its dmark is our part in marking */
     VALUE gate;                 /* what it has a reference to becomes gray: see host_trace */
@@ -85,7 +87,7 @@ void rrb_settle(void);
 void rrb_stop_slices(void);             /* the search goes on as one piece when Ruby's marking ends */
 void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
-void rrb_show(int on, int with_bar);    /* the header sees Ruby's objects */
+void rrb_show(int on, int with_bar);    /* rrb.insight shows Ruby's objects */
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;
