@@ -1428,7 +1428,8 @@ RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *ce
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked objects and their references)] */
+   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked objects and
+   their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
 /* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has

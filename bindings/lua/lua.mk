@@ -94,7 +94,7 @@ LUA_TESTS  := $(LUA_DIR)/tests
 LUA_MODES  := incremental stepped stressed rare sliced
 lua_modes   = $(LUA_MODES) $(if $(filter lua5.4 lua5.5,$(1)),generational) $(if $(filter lua5.1 luajit,$(1)),everywhere)
 LUA_EMBED  := $(addprefix $(LUA_TESTS)/,embed.c slots.c nodes.c classes.c) tests/unit.c
-LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -DUNIT_CMOCKA=0 -Itests
+LUA_EMBED_COMPILE := $(CC) $(RRC_CFLAGS) -I$(dir $(INSIGHT)) -DUNIT_CMOCKA=0 -Itests
 LUA_RANDOM := $(LUA_TESTS)/random.c $(LUA_TESTS)/nodes.c tests/unit.c
 lua_soak    = env GLIBC_TUNABLES=glibc.malloc.tcache_count=0 $(call lua_out,$(1))/random soak
 LUA_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DRRC_DEBUG
