@@ -302,6 +302,8 @@
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
+ *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
+ *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -242,6 +242,11 @@ RRC_LUA_API int rrc_lua_protect(rrc_heap *heap, lua_CFunction function, void *da
    is none: for the end of a method whose C function says that a callback failed. */
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap);
 
+/* Drop that error: for C code that deals with it. Returns whether there was one. The next call drops it, too; and one
+   that a tp_finalize, tp_clear or tp_dealloc leaves in pending work is given to Lua's warning function (before 5.4 it
+   is dropped). Never raises. */
+RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap);
+
 /* ---- references of a method ---- */
 
 /* For a method that holds references while it calls what can raise. function(L, refs) is called with
@@ -300,6 +305,7 @@ RRC_LUA_API void rrc_lua_native_bytes(rrc_heap *heap, ptrdiff_t change);
  *   NO_STACK_ERROR   the message when the caller's stack is full
  *   HANDLER   the function that adds a traceback to an error
  *   SPARE     a proxy without an object: see rrcl_need_spare
+ *   SLOT_ERROR   what rrc_lua_call kept in a slot that pending work runs
  *   VALUES    slot -> a Lua object, weakly: what is in there lives
  *   ANCHORS   slot -> the same object, strongly; nothing where C does not hold it
  *   OWNERS    a Lua object that C refers to, or a node with fields of scripts -> its slot,
@@ -420,7 +426,7 @@ static int rrcl_try(lua_State *L, lua_CFunction function, void *data)
 /* The places on the stack of the hidden thread. */
 enum {
     RRCL_CLASSES = 1, RRCL_CALL_ERROR, RRCL_COLLECT_ERROR, RRCL_RESERVE,
-    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_PLACES = RRCL_SPARE
+    RRCL_NO_STACK_ERROR, RRCL_HANDLER, RRCL_SPARE, RRCL_SLOT_ERROR, RRCL_PLACES = RRCL_SLOT_ERROR
 };
 
 /* The tables of a shard, behind these places. (In 5.1 and LuaJIT, C can use 8000 places of a stack.) */
@@ -601,6 +607,9 @@ typedef struct rrcl_state {
     int         must_end;           /* closed, but the header was at work: its heap is still to be freed */
     int         is_kept;            /* the heap's own memory stays: see rrcl_can_be_known */
     int         has_error[RRCL_PLACES + 1];
+    int         in_slots;           /* pending work runs: see rrcl_error_place */
+    int         has_backlog;        /* pending work was left */
+    const void *collectgarbage;     /* Lua's function; NULL: unknown */
     size_t      memory;             /* the header's */
     size_t      native_before, native_new, native_told;    /* see rrc_lua_native_bytes */
     const rrc_type *value_type;
@@ -1311,6 +1320,9 @@ static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place);
 static void rrcl_run_pending(rrcl_state *state, size_t max);
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max);
 static void rrcl_end_closing(lua_State *L, rrcl_state *state);
+static void rrcl_begin_slots(rrcl_state *state);
+static void rrcl_end_slots(rrcl_state *state);
+static int rrcl_error_place(const rrcl_state *state);
 static void rrcl_forget_closed(lua_State *L, rrcl_state *state, const rrcl_proxy *proxy);
 static void rrcl_before_allocating(lua_State *L, rrcl_state *state);
 
@@ -2883,7 +2895,9 @@ static void rrcl_let_go_of_closed(lua_State *L, rrcl_state *state)
             continue;
         }
         state->closed[i] = state->closed[--state->closed_count];
+        rrcl_begin_slots(state);
         rrc_decref(state->heap, ob);        /* its slots can close others, and come here */
+        rrcl_end_slots(state);
     }
 }
 
@@ -2923,9 +2937,8 @@ static int rrcl_close(lua_State *L)
     state = proxy->closer->state;
     rrcl_use(state, L);
     rrcl_reserve_closed(L, state);
-    if (rrcl_take_error(L, state, RRCL_CALL_ERROR))
-        lua_pop(L, 1);                          /* nobody has raised it */
     heap = state->heap;
+    rrc_lua_drop_error(heap);                   /* nobody has raised it */
     rrc_incref(heap, ob);
     for (cls = proxy->cls; cls != NULL && cls->close == NULL; cls = cls->base)
         ;
@@ -2948,7 +2961,7 @@ static int rrcl_close(lua_State *L)
         rrc_decref(heap, ob);
     }
     rrcl_run_pending(state, RRCL_DEALLOCS);
-    rrcl_raise_kept(L, state, RRCL_CALL_ERROR);
+    rrcl_raise_kept(L, state, rrcl_error_place(state));
     return 0;
 }
 
@@ -3287,6 +3300,45 @@ static void rrcl_push_error(lua_State *L, rrcl_state *state, int place)
     lua_replace(state->hidden, place);
 }
 
+/* Where the error of a call is kept. What a slot in pending work leaves there is nobody's, and must not replace what a
+   method is going to raise. */
+static int rrcl_error_place(const rrcl_state *state)
+{
+    return state->in_slots > 0 ? RRCL_SLOT_ERROR : RRCL_CALL_ERROR;
+}
+
+/* Slots run from here on. */
+static void rrcl_begin_slots(rrcl_state *state)
+{
+    state->in_slots++;
+}
+
+/* ... to here. An error that they left is given to Lua's warning function; before 5.4 it is dropped. */
+static void rrcl_end_slots(rrcl_state *state)
+{
+    if (--state->in_slots > 0 || state->hidden == NULL || !rrcl_take_error(state->hidden, state, RRCL_SLOT_ERROR))
+        return;
+#if LUA_VERSION_NUM >= 504
+    {
+        lua_State *L = state->hidden;
+        const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
+        lua_warning(L, "error in a finalizer (", 1);
+        lua_warning(L, text, 1);
+        lua_warning(L, ")", 0);
+    }
+#endif
+    lua_pop(state->hidden, 1);
+}
+
+RRC_LUA_API int rrc_lua_drop_error(rrc_heap *heap)
+{
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    if (state->hidden == NULL || !rrcl_take_error(state->hidden, state, rrcl_error_place(state)))
+        return 0;
+    lua_pop(state->hidden, 1);
+    return 1;
+}
+
 static void rrcl_raise_kept(lua_State *L, rrcl_state *state, int place)
 {
     if (rrcl_take_error(L, state, place))
@@ -3337,7 +3389,7 @@ static int rrcl_call_traced(lua_State *L)
     lua_pushlightuserdata(L, job->data);
     job->status = lua_pcall(L, 1, 0, 1);
     if (job->status != 0)
-        rrcl_keep_error(L, job->state, RRCL_CALL_ERROR, job->status);
+        rrcl_keep_error(L, job->state, rrcl_error_place(job->state), job->status);
     return 0;
 }
 
@@ -3345,10 +3397,8 @@ static int rrcl_call_traced(lua_State *L)
 static lua_State *rrcl_begin_call(rrcl_state *state)
 {
     lua_State *L = rrcl_caller(state);
-    if (L != NULL && state->has_error[RRCL_CALL_ERROR]) {
-        rrcl_take_error(state->hidden, state, RRCL_CALL_ERROR);
-        lua_pop(state->hidden, 1);
-    }
+    if (L != NULL)
+        rrc_lua_drop_error(state->heap);
     return L;
 }
 
@@ -3361,7 +3411,7 @@ static int rrcl_protect(rrcl_state *state, lua_CFunction function, void *data)
         return LUA_ERRRUN;
     status = rrcl_pcall(L, function, data);
     if (status != 0)
-        rrcl_keep_error(L, state, RRCL_CALL_ERROR, status);
+        rrcl_keep_error(L, state, rrcl_error_place(state), status);
     if (state->hidden != NULL)
         rrcl_use(state, L);
     return status == RRCL_NO_STACK ? LUA_ERRRUN : status;
@@ -3544,7 +3594,7 @@ static void rrcl_call_value(lua_State *L, rrcl_calling *job)
     } else {
         job->status = lua_pcall(L, n, results, 1);
         if (job->status != 0)
-            rrcl_keep_error(L, job->state, RRCL_CALL_ERROR, job->status);
+            rrcl_keep_error(L, job->state, rrcl_error_place(job->state), job->status);
     }
 }
 
@@ -3592,7 +3642,7 @@ static int rrcl_call_existing(rrcl_state *state, rrc_object *callback, size_t n,
     if (is_there) {
         *status = lua_pcall(L, (int)n, 0, top + 1);
         if (*status != 0)
-            rrcl_keep_error(L, state, RRCL_CALL_ERROR, *status);
+            rrcl_keep_error(L, state, rrcl_error_place(state), *status);
     }
     lua_settop(L, top);
     if (state->hidden != NULL)
@@ -3646,7 +3696,8 @@ RRC_LUA_API int rrc_lua_callf(rrc_heap *heap, rrc_object *callback, const char *
 
 RRC_LUA_API void rrc_lua_raise(lua_State *L, rrc_heap *heap)
 {
-    rrcl_raise_kept(L, (rrcl_state *)rrc_userdata(heap), RRCL_CALL_ERROR);
+    rrcl_state *state = (rrcl_state *)rrc_userdata(heap);
+    rrcl_raise_kept(L, state, rrcl_error_place(state));
 }
 
 /* ---- references of a method ---- */
@@ -3706,7 +3757,9 @@ static void rrcl_end_heap(rrcl_state *state)
 
 static void rrcl_run_pending(rrcl_state *state, size_t max)
 {
-    rrc_run_pending(state->heap, max);
+    rrcl_begin_slots(state);
+    state->has_backlog = rrc_run_pending(state->heap, max) >= max && max > 0;
+    rrcl_end_slots(state);
     if (state->must_end)
         rrcl_end_heap(state);
 }
@@ -3810,46 +3863,41 @@ static int rrcl_slice(rrcl_state *state, size_t max)
     return 1;
 }
 
-/* A slice of at most max units (0: none; SIZE_MAX: a whole step), and pending work. Returns whether a finalizer of C has
-   raised an error, which is on top then. An error that was kept before stays for the method that runs. */
-static int rrcl_work(lua_State *L, rrcl_state *state, size_t max)
+/* Is this __gc called by a script's collectgarbage(), which is a full collection? */
+static int rrcl_is_full_collection(lua_State *L, const rrcl_state *state)
 {
-    int had_error = rrcl_take_error(L, state, RRCL_CALL_ERROR), has_error;
+    lua_Debug frame;
+    int is_full;
+    if (!rrcl_has_room(L, 2) || !lua_getstack(L, 1, &frame))
+        return 0;
+    lua_getinfo(L, "f", &frame);
+    is_full = state->collectgarbage != NULL && lua_topointer(L, -1) == state->collectgarbage;
+    lua_pop(L, 1);
+    if (is_full && lua_getlocal(L, &frame, 1) != NULL) {
+        is_full = lua_isnil(L, -1) || (lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "collect") == 0);
+        lua_pop(L, 1);
+    }
+    return is_full;
+}
+
+/* A slice of at most max units (0: none; SIZE_MAX: a whole step), and pending work. */
+static void rrcl_work(rrcl_state *state, size_t max)
+{
     if (max == SIZE_MAX) {
         rrcl_run_pending(state, 0);
         state->wants_step |= rrcl_step(state) == RRC_EPHASE;
-    } else if (max > 0 && max < SIZE_MAX)
+    } else if (max > 0) {
         rrcl_slice(state, max);
-    rrcl_run_pending(state, RRCL_DEALLOCS);
-    has_error = rrcl_take_error(L, state, RRCL_CALL_ERROR);
-    if (had_error) {
-        lua_pushvalue(L, has_error ? -2 : -1);
-        rrcl_keep_error(L, state, RRCL_CALL_ERROR, LUA_ERRRUN);
-        lua_remove(L, has_error ? -2 : -1);
     }
-    return has_error;
+    rrcl_run_pending(state, RRCL_DEALLOCS);
 }
 
-/* For a __gc: an error of a finalizer of C is treated as any error in a __gc (5.4 makes a warning of it). */
+/* The same in a __gc. A script's full collection does all pending work. */
 static void rrcl_work_in_gc(lua_State *L, rrcl_state *state, size_t max)
 {
-    if (rrcl_work(L, state, max))
-        lua_error(L);
-}
-
-/* The same where Lua is not in a __gc: what Lua does with such an error, if it runs finalizers as it allocates. */
-static void rrcl_work_in_call(lua_State *L, rrcl_state *state, size_t max)
-{
-    if (!rrcl_work(L, state, max))
-        return;
-#if LUA_VERSION_NUM >= 504
-    lua_warning(L, "error in a finalizer (", 1);
-    lua_warning(L, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1), 1);
-    lua_warning(L, ")", 0);
-    lua_pop(L, 1);
-#else
-    lua_error(L);
-#endif
+    rrcl_work(state, max);
+    if (state->hidden != NULL && state->has_backlog && rrcl_is_full_collection(L, state))
+        rrcl_run_pending(state, 0);
 }
 
 RRC_LUA_API int rrc_lua_step(lua_State *L, rrc_heap *heap)
@@ -3957,6 +4005,7 @@ static void rrcl_collect(void *userdata)
 static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
 {
     int drained;
+    size_t found;
     if (!RRCL_CONFIRMS && state->wrappers > 0) {
         int status = rrcl_pcall(L, rrcl_full_collection, &drained);     /* no finalizer waits any more */
         if (rrcl_open_state(L) == NULL)
@@ -3966,7 +4015,10 @@ static size_t rrcl_collect_round(lua_State *L, rrcl_state *state)
     }
     lua_gc(L, LUA_GCSTOP, 0);               /* what dies in the step would not be found this time */
     rrcl_decide(state);
-    return rrc_gc_collect(state->heap);
+    rrcl_begin_slots(state);
+    found = rrc_gc_collect(state->heap);
+    rrcl_end_slots(state);
+    return found;
 }
 
 RRC_LUA_API size_t rrc_lua_collect(lua_State *L, rrc_heap *heap)
@@ -4122,7 +4174,7 @@ static void rrcl_do_portion(lua_State *L, rrcl_state *state)
     if (state->is_started) {
         rrcl_gc_step(L, 16 + lua_gc(L, LUA_GCCOUNT, 0) / 200);
     } else if (state->is_open || state->wants_step) {
-        rrcl_work_in_call(L, state, RRCL_MOST_UNITS);
+        rrcl_work(state, RRCL_MOST_UNITS);
     } else if (state->is_full) {
         lua_gc(L, LUA_GCCOLLECT, 0);
     } else {
@@ -4169,7 +4221,7 @@ static void rrcl_pay(lua_State *L, rrcl_state *state)
         return;
     units = state->owed < RRCL_MOST_UNITS ? state->owed : RRCL_MOST_UNITS;
     state->owed -= units;
-    rrcl_work_in_call(L, state, units);
+    rrcl_work(state, units);
 }
 
 /* A sentinel is garbage from the start: its __gc runs at the end of one of Lua's cycles (of
@@ -4305,11 +4357,11 @@ static int rrcl_sentinel_gc(lua_State *L)
     return 0;
 }
 
-/* C functions may have returned that used what is closed. An error of a finalizer of C is that of a __gc. */
+/* C functions may have returned that used what is closed. */
 static void rrcl_end_closing(lua_State *L, rrcl_state *state)
 {
     rrcl_let_go_of_closed(L, state);
-    rrcl_work_in_call(L, state, 0);
+    rrcl_work(state, 0);
 }
 
 /* Called where Lua may run anything anyway. Only some of the calls, the first among them, look for what is seldom due. */
@@ -4320,6 +4372,8 @@ static void rrcl_before_allocating(lua_State *L, rrcl_state *state)
         rrcl_end_closing(L, state);
     if (state->hidden != NULL && looks)
         rrcl_need_sentinel(L, state);
+    if (state->hidden != NULL && looks && state->has_backlog)
+        rrcl_run_pending(state, RRCL_DEALLOCS);
     if (state->hidden != NULL && state->native_new > RRC_LUA_NATIVE_BYTES)
         rrcl_tell_native(L, state);
     if (state->hidden != NULL && (state->extra > 0 || (looks && state->next_kbytes < INT_MAX)))
@@ -4558,6 +4612,8 @@ static int rrcl_open_protected(lua_State *L)
         return luaL_error(L, "not enough memory");
     closer->state = state;
     state->closer = closer;
+    lua_getglobal(L, "collectgarbage");
+    state->collectgarbage = lua_topointer(L, -1);
 #if LUA_VERSION_NUM >= 502
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     state->main = lua_tothread(L, -1);
