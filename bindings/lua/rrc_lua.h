@@ -2825,10 +2825,13 @@ static int rrcl_thread_uses(lua_State *L, const rrcl_proxy *proxy, int level)
 {
     lua_Debug frame;
     for (; lua_getstack(L, level, &frame); level++) {
-        int i, is_found = level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1);
-        if (!is_found)
-            lua_getinfo(L, "S", &frame);
-        for (i = 1; !is_found && *frame.what == 'C' && lua_getlocal(L, &frame, i) != NULL; i++) {
+        int i, is_c, is_found = level > RRCL_MOST_LEVELS || !rrcl_has_room(L, 1);
+        if (is_found)
+            return 1;
+        lua_getinfo(L, "f", &frame);
+        is_c = lua_iscfunction(L, -1);
+        lua_pop(L, 1);
+        for (i = 1; is_c && !is_found && lua_getlocal(L, &frame, i) != NULL; i++) {
             is_found = lua_touserdata(L, -1) == proxy;
             lua_pop(L, 1);
         }
