@@ -107,6 +107,7 @@ int go_new_variant(lua_State *L);
 
 /* ---- types.c ---- */
 
+void go_close_wrapper(rrc_heap *heap, rrc_object *self);
 extern const rrc_lua_class go_class;        /* of all GObjects, as rrc_lua.h knows them */
 
 /* Push the table of a type: its constructor and methods. */

@@ -292,6 +292,13 @@ static int wrapper_clear(rrc_heap *heap, rrc_object *self)
 }
 
 /* Nobody holds the GObject any more, or the script has closed it, or its Lua state has ended. */
+/* object:close(): C functions can still use the object, but no handler runs any more. */
+void go_close_wrapper(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    disconnect_handlers((go_wrapper *)self);
+}
+
 static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
 {
     go_wrapper *wrapper = (go_wrapper *)self;

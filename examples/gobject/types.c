@@ -664,7 +664,7 @@ static const luaL_Reg object_methods[] = { { "connect", go_connect }, { "disconn
 static const luaL_Reg object_metamethods[] = { { "__index", object_index }, { "__newindex", object_newindex },
                                                { "__len", object_len }, { "__tostring", object_tostring },
                                                { NULL, NULL } };
-const rrc_lua_class go_class = { .type = &go_wrapper_type, .methods = object_methods,
+const rrc_lua_class go_class = { .type = &go_wrapper_type, .close = go_close_wrapper, .methods = object_methods,
                                  .metamethods = object_metamethods };
 
 void go_open_types(lua_State *L)
