@@ -45,8 +45,8 @@ mutant 'weak tables give what is deallocated' '/^static void rrcl_detach/,/^}/s/
 /^static void rrcl_free_slot/,/^}/s/^    s->ob = NULL;/    ;/
 /^static void rrcl_free_slot/,/^}/s/^    rrcl_set_proxy(s, NULL);/    ;/'
 mutant 'what is deallocated gets a proxy' 's/if (rrc_refcnt(ob) == 0 && rrc_to_obj(state->heap, ob) == NULL)/if (0)/'
-mutant 'a sentinel that is made early ends no cycle' 's/rrcl_need_sentinel(L, state, state->cycle + 1)/rrcl_need_sentinel(L, state, state->cycle)/' \
-    an_early_sentinel
+mutant 'each sentinel ends a cycle' 's/^    if (taken == state->ended)/    if (0)/' each_cycle_ends
+mutant 'what is closed in use goes at once' 's/^        if (L != NULL && proxy != NULL && rrcl_is_used(.*/        if (0) {/' close_in_a_hidden
 
 # passes MODES: do the random programs? (A program that takes too long passes. It depends on where objects lie in
 # memory what a program does: so there are many times as many as it takes to notice a mistake.)
