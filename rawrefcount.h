@@ -5151,7 +5151,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
     count = RRC_REFCNT(ob);
-    if ((RRCI_IS_MIRRORED(heap) || heap->desc.incremental) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+    if ((RRCI_IS_MIRRORED(heap) || heap->desc.incremental || heap->orders) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be weak or watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
@@ -5363,7 +5363,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
 
 static int rrci_create_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, const char *function)
 {
-    rrci_new_link made;
+    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
     int code = rrci_may_link(heap, p, ob, kind, function, &made);
     if (code == RRC_OK)
         rrci_make_link(heap, &made);
@@ -5409,7 +5409,7 @@ static void rrci_make_link_kind(rrc_heap *heap, const rrci_new_link *made, int k
 
 RRC_API int rrc_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind)
 {
-    rrci_new_link made;
+    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
     int code = rrci_may_link_kind(heap, p, ob, kind, "rrc_link", &made);
     if (code == RRC_OK)
         rrci_make_link_kind(heap, &made, kind);
@@ -9513,7 +9513,7 @@ static void rrci_free_cells(rrc_heap *heap)
 RRC_API int rrc_cell_link(rrc_heap *heap, void *obj, rrc_object *ob, int kind)
 {
     const char *function = "rrc_cell_link";
-    rrci_new_link made;
+    rrci_new_link made = { { NULL, NULL }, 0, NULL, NULL };     /* compilers may not see that errors are not RRC_OK */
     rrc_cell *c, *node;
     int code = rrci_gate(heap, RRCI_MUTATES, function);
     if (code != RRC_OK)
@@ -10509,13 +10509,11 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
     size_t i;
     for (i = list->count; i-- > 0;) {
         rrc_object *ob;
-        if (i >= list->count)
-            continue;                   /* a hook has dropped other references */
-        ob = rrci_at(list, i)->ob;
+        ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
         if (RRC_REFCNT(ob) >= 0)
             continue;
         RRC_REFCNT(ob) &= INTPTR_MAX;
-        if (rrc_refcnt(ob) == 0)
+        if (rrc_refcnt(ob) == 0)        /* (the hook parted can have taken a reference) */
             rrci_dissolve(heap, list, i, 1, function);
     }
 }

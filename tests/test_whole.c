@@ -223,6 +223,36 @@ static void what_goes_is_whole_through_the_host(void)
                 }
 }
 
+/* The hook `parted` takes a reference to an object that is about to part, too. Then C holds that. */
+static rrc_object *two[2], *gone;
+
+static void hold_the_other(host *h, rrc_gcref p, rrc_object *ob)
+{
+    (void)p;
+    h->on_parted = NULL;
+    gone = ob;
+    rrc_incref(h->heap, two[ob == two[0]]);
+}
+
+static void a_hook_holds_what_is_about_to_part(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *held;
+    int i;
+
+    for (i = 0; i < 2; i++)
+        two[i] = ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->on_parted = hold_the_other;
+    check_int(host_free_heap(h), 1);
+    check_int(h->parted, 2);
+    check_int(h->deallocs, 1);
+    held = two[gone == two[0]];
+    check_int(REFCNT(held), 1);
+    rrc_decref(h->heap, held);
+    check_int(h->deallocs, 2);
+    host_end(h);
+}
+
 /* ---- what else is promised ---- */
 
 /* Types with members only, and those that promise not to look, have nothing kept. */
@@ -760,6 +790,7 @@ UNIT_GROUP(whole,
     UNIT(what_garbage_owns_is_whole),
     UNIT(what_goes_at_the_end_is_whole),
     UNIT(what_goes_is_whole_through_the_host),
+    UNIT(a_hook_holds_what_is_about_to_part),
     UNIT(nothing_is_kept_for_those_who_do_not_look),
     UNIT(garbage_parts_from_what_was_kept),
     UNIT(a_new_link_takes_the_place_of_garbage),
