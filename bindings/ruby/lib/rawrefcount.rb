@@ -6,7 +6,7 @@ require_relative "rawrefcount/names"
 # Counted C objects in Ruby: see README.md, and rrc_ruby.h for authors of extensions.
 module Rawrefcount
   class << self
-    # Called with the exception (nil: it was a throw, or the thread was killed) and the name of
+    # Called with the exception (nil: it was a throw, or Thread.exit) and the name of
     # the C type, when a dealloc, finalizer or clear of a C object was left by an exception.
     # Without a handler it is a warning.
     #

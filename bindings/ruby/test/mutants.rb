@@ -37,9 +37,17 @@ MUTANTS = {
   "all_objects_are_passed" => ["objspace.c", "#define MAX_PASSED 1000\n#define PLACES 2048 ", "#define MAX_PASSED 100000\n#define PLACES 262144 ", "objspace"],
   "jobs_are_not_scheduled" => ["collector.c", "    rb_postponed_job_register_one(0, run_job, NULL);\n#endif", "    (void)run_job;\n#endif"],
   "jobs_run_in_any_ractor" => ["collector.c", "    if (rb_ractor_local_storage_ptr(our_key) == &rrb)\n", "    if (1)\n", "collector"],
-  "early_jobs_are_lost" => ["collector.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;", "collector"],
-  "user_code_is_not_guarded" => ["collector.c", "    if (rrb.is_closed) {\n        slot(heap, ob);", "    if (1) {\n        slot(heap, ob);"],
-  "errors_in_flight_are_lost" => ["collector.c", "            rb_set_errinfo(before);", "            (void)0;", "collector"],
+  "early_jobs_are_lost" => ["usercode.c", "        rrb.job_was_early = 0;\n        rrb_schedule();", "        rrb.job_was_early = 0;", "collector"],
+  "user_code_is_not_guarded" => ["usercode.c", "    if (rrb.is_closed)                  /* Ruby itself may be gone */", "    if (1)", "usercode"],
+  "errors_in_flight_are_lost" => ["usercode.c", "        rb_ensure(noop, Qnil, enter_and_work, (VALUE)&call);", "        enter_and_work((VALUE)&call);", "usercode"],
+  "errors_in_flight_are_lost_in_slots_of_slots" => ["usercode.c", "        rb_ensure(noop, Qnil, work, arg);", "        work(arg);", "usercode"],
+  "errors_in_flight_are_lost_in_calls" => ["objects.c", "    return rb_ensure(noop, Qnil, call_and_store, arg);", "    return call_and_store(arg);", "usercode"],
+  "slots_are_cut_short" => ["usercode.c", "    if (rb_thread_alone())", "    if (1)", "usercode"],
+  "ruby_delivers_to_c" => ["usercode.c", "        stay_masked();\n    return Qnil;", "        (void)0;\n    return Qnil;", "usercode"],
+  "nothing_is_delivered" => ["usercode.c", "        hook(thread, EVENTS);", "        (void)0;", "usercode"],
+  "one_exception_is_delivered" => ["usercode.c", "            rb_ary_unshift(list, item);", "            (void)0;", "usercode"],
+  "slots_are_delivered_to" => ["usercode.c", "    while (!is_inside(thread) && !NIL_P(list)) {", "    while (!NIL_P(list)) {", "usercode"],
+  "signals_are_lost" => ["usercode.c", "    if (RTEST(rb_obj_is_kind_of(error, rb_eSignal)))", "    if (0)", "usercode"],
   "lost_hooks_stay_lost" => ["collector.c", "        rb_tracepoint_disable(rrb.tracepoint);\n        rb_tracepoint_enable(rrb.tracepoint);", "        (void)0;", "collector"],
   "sweeps_count_as_marking" => ["collector.c", "rb_gc_latest_gc_info(sym_state) != sym_sweeping;", "1;", "collector"],
   "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;", "collector"],
@@ -121,7 +129,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers foreign insight objspace process random collector cycles].freeze
+TESTS = %w[values wrappers usercode foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
 def noticed_by_any?(first)

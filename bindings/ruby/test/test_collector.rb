@@ -733,6 +733,23 @@ class TestCollector < Minitest::Test
     assert_equal "kept", assert_raises(ArgumentError) { outer.call }.message
   end
 
+  # From 3.4 on a program can say that Ruby starts no major collection by itself. Then the gem starts none.
+  def test_majors_that_the_program_forbids
+    return unless GC.respond_to?(:config)
+
+    [false, true].each do |whole|
+      assert_runs "0 true true\n", <<~RUBY, whole: ("1" if whole)
+        GC.config(rgengc_allow_full_mark: false)
+        before = GC.stat(:major_gc_count)
+        30_000.times { n = Nodes::Node.new(0, 1); n[0] = proc { n } }
+        3_000.times { n = Nodes::FinalNode.new(0, 1); n[0] = proc { n } }
+        print GC.stat(:major_gc_count) - before, " "
+        Rawrefcount.collect
+        puts [Nodes.alive < 5000, Rawrefcount.check].join(" ")
+      RUBY
+    end
+  end
+
   # What dies while user code runs, is dealt with after that.
   def test_garbage_made_in_a_dealloc
     assert_runs "true\n", <<~RUBY

@@ -270,7 +270,7 @@ class TestProcess < Minitest::Test
       Nodes.on_dealloc(lambda do |id|
         $stdout.write(id)
         $asleep = true
-        sleep if id == 1
+        sleep 0.3 if id == 1            # the process waits for it
         Fiber.yield if id == 2
       end)
       Thread.new { Nodes::Node.new(1, 0).dispose }

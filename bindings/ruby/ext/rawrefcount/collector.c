@@ -130,90 +130,21 @@ static inline int host_has_state(rrc_gcref p)
     return rrb_is_wrapper((VALUE)p) && RTYPEDDATA_DATA((VALUE)p) != NULL && rrb_has_state((VALUE)p);
 }
 
-/* User code that is left by an exception ends there. */
-static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
-
 #define RRC_HOST_TRACE(heap, p) host_trace(p)
 #define RRC_HOST_SURVIVOR(heap, p) host_survivor(p)
 #define RRC_HOST_PROPAGATE(heap) (rrb.mode == RRB_EXACT ? rrb_exact_propagate() : (void)0)
 #define RRC_HOST_IS_YOUNG(heap, p) host_is_young(p)
 #define RRC_HOST_HAS_STATE(heap, p) host_has_state(p)
-#define RRC_HOST_GUARD(heap, slot, ob) host_guard((heap), (slot), (ob))
+#define RRC_HOST_GUARD(heap, slot, ob) rrb_guard((heap), (slot), (ob))
 
 #define RRC_THREADS
 #define RAWREFCOUNT_IMPLEMENTATION
 #include "rawrefcount.h"
 #include "rrc_insight.h"
 
-/* ---- user code ---- */
-
-typedef struct guarded_call {
-    rrc_heap *heap;
-    void (*slot)(rrc_heap *, rrc_object *);
-    rrc_object *ob;
-} guarded_call;
-
-static VALUE run_slot(VALUE arg)
-{
-    const guarded_call *call = (const guarded_call *)arg;
-    call->slot(call->heap, call->ob);
-    return Qnil;
-}
-
-static VALUE report(VALUE args)
-{
-    return rb_funcallv(rrb.module, rb_intern("report_error"), 2, RARRAY_CONST_PTR(args));
-}
-
-/* (errinfo can also be a number, or an object of Ruby's own, without a class.) */
-static int is_exception(VALUE error)
-{
-    return !RB_SPECIAL_CONST_P(error) && RB_BUILTIN_TYPE(error) != RUBY_T_IMEMO
-        && RTEST(rb_obj_is_kind_of(error, rb_eException));
-}
-
-/* The error that is in errinfo came out of user code. Whatever the report raises is lost. */
-static void report_error(const char *type_name)
-{
-    VALUE error = rb_errinfo(), args;
-    int tag;
-    rrb.errors++;
-    rb_set_errinfo(Qnil);
-    if (!is_exception(error))
-        error = Qnil;                   /* a throw, or the end of a thread */
-    args = rb_ary_new_from_args(2, error, rb_str_new_cstr(type_name));
-    rb_protect(report, args, &tag);
-    if (tag != 0)
-        rb_set_errinfo(Qnil);
-}
-
-static void host_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob)
-{
-    guarded_call call = { heap, slot, ob };
-    const char *type_name = RRC_TYPE(ob)->tp_name;
-    VALUE before;
-    int tag;
-    if (rrb.is_closed) {
-        slot(heap, ob);
-        return;
-    }
-    before = rb_errinfo();
-    rrb.guards++;
-    rb_protect(run_slot, (VALUE)&call, &tag);
-    if (tag != 0) {
-        report_error(type_name);
-        if (is_exception(before))
-            rb_set_errinfo(before);
-    }
-    if (--rrb.guards == 0 && rrb.job_was_early) {
-        rrb.job_was_early = 0;
-        rrb_schedule();
-    }
-}
-
 /* ---- memory ---- */
 
-static VALUE sym_major_by, sym_state, sym_marking, sym_sweeping, sym_old_objects;
+static VALUE sym_major_by, sym_state, sym_marking, sym_sweeping, sym_old_objects, sym_allow_full_mark;
 
 static rrc_stats stats_now(void)
 {
@@ -225,11 +156,22 @@ static rrc_stats stats_now(void)
 /* As few tracked objects start no collection. */
 #define TRACKED_MIN 5000
 
-/* Let Ruby do a collection, with lazy sweeping; a major one with incremental marking. */
+/* From 3.4 on a program can forbid major collections but those that it starts itself (rgengc_allow_full_mark). */
+static int majors_are_allowed(void)
+{
+    VALUE allowed;
+    if (!rb_respond_to(rb_mGC, rb_intern("config")))
+        return 1;
+    allowed = rb_hash_lookup2(rb_funcall(rb_mGC, rb_intern("config"), 0), sym_allow_full_mark, Qtrue);
+    return RTEST(allowed);
+}
+
+/* Let Ruby do a collection, with lazy sweeping; a major one with incremental marking. (Where majors are forbidden, Ruby
+   would make a major one of a minor one that it is told to do, and crash, as it marks in slices.) */
 static void start_collection(int is_major)
 {
     VALUE options;
-    if (RTEST(rb_gc_disable()))
+    if (!majors_are_allowed() || RTEST(rb_gc_disable()))
         return;                         /* it was disabled, and stays so */
     rb_gc_enable();
     options = rb_hash_new();
@@ -340,7 +282,7 @@ static void run_job(void *unused)
     }
     rrb_run_pending(0);
     stats = stats_now();
-    if (stats.finalizable >= rrb.finalizable_limit)
+    if (stats.finalizable >= rrb.finalizable_limit && majors_are_allowed())
         rrb_exact_collection();
     weigh_tracked(stats.tracked);
     stats = stats_now();                /* (other threads may have run) */
@@ -374,14 +316,27 @@ static void recover(void)
     rrb_settle();
 }
 
+static VALUE run_pending(VALUE arg)
+{
+    size_t *max = (size_t *)arg;
+    *max = rrc_run_pending(rrb.heap, *max);
+    return Qnil;
+}
+
+/* (What is masked takes memory of Ruby's, and that can start a collection, which schedules a job. So that comes to an
+   end under GC.stress, too, nothing is masked if nothing waits.) */
 size_t rrb_run_pending(size_t max)
 {
-    size_t done;
+    rrc_stats stats;
     if (rrb.unsettled)
         recover();
-    done = rrc_run_pending(rrb.heap, max);
+    stats = stats_now();
+    if (stats.pending > 0)
+        rrb_masked(run_pending, (VALUE)&max);
+    else
+        run_pending((VALUE)&max);
     rrb_press();
-    return done;
+    return max;
 }
 
 size_t rrc_ruby_run_pending(size_t max)
@@ -759,6 +714,7 @@ void rrb_init_collector(void)
     sym_state = ID2SYM(rb_intern("state"));
     sym_sweeping = ID2SYM(rb_intern("sweeping"));
     sym_marking = ID2SYM(rb_intern("marking"));
+    sym_allow_full_mark = ID2SYM(rb_intern("rgengc_allow_full_mark"));
     sym_old_objects = ID2SYM(rb_intern("old_objects"));
     init_marked();
     rb_gc_latest_gc_info(sym_major_by);         /* makes its symbols now, not in a collection */

@@ -351,6 +351,7 @@ void Init_rawrefcount(void)
 {
     rrb.module = rb_define_module("Rawrefcount");
     make_visible();
+    rrb_init_usercode();
     rrb_init_collector();
     rrb_init_objects();
     rrb_init_view();

@@ -1,6 +1,7 @@
 /* What the gem's units share.
  *
  *     collector.c   the heap, and its part in Ruby's collections
+ *     usercode.c    what slots run
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
  *     objspace.c    C references as ObjectSpace shows them
@@ -57,7 +58,7 @@ typedef struct rrb_state {
     int recovering;             /* ... and it is being made good */
     int closing;                /* at the end: no links are made any more */
     int is_closed;              /* ... and the heap is freed; Ruby may be gone, too */
-    int guards;                 /* nested calls of user code */
+    int guards;                 /* threads that run slots, or are about to */
     int job_was_early;          /* pending work could not be done inside user code */
     rb_atomic_t job_was_astray; /* ... or in another Ractor */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
@@ -88,6 +89,11 @@ void rrb_stop_slices(void);             /* the search goes on as one piece when 
 void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
 int rrb_is_old(VALUE p);
 void rrb_show(int on, int with_bar);    /* rrb.insight shows Ruby's objects */
+
+/* usercode.c */
+void rrb_init_usercode(void);
+void rrb_guard(rrc_heap *heap, void (*slot)(rrc_heap *, rrc_object *), rrc_object *ob);
+void rrb_masked(VALUE (*work)(VALUE), VALUE arg);   /* what other threads send waits; work must not raise */
 
 /* objects.c */
 extern const rb_data_type_t rrb_wrapper_type;

@@ -425,6 +425,7 @@ typedef struct call_args {
     int argc;
     const VALUE *argv;
     rrc_object *const *objects;
+    VALUE result;
 } call_args;
 
 static VALUE call_with(VALUE arg)
@@ -440,24 +441,44 @@ static VALUE call_with(VALUE arg)
     return rrc_ruby_call(args->callable, args->argc, wrapped);
 }
 
+static VALUE noop(VALUE unused)
+{
+    return unused;
+}
+
+static VALUE call_and_store(VALUE arg)
+{
+    call_args *args = (call_args *)arg;
+    args->result = call_with(arg);
+    return Qnil;
+}
+
+/* (The library may call this on its way out, with the tag of another call. What belongs to that stays, unless this call
+   fails as well.) */
+static VALUE call_as_ensure(VALUE arg)
+{
+    return rb_ensure(noop, Qnil, call_and_store, arg);
+}
+
 static int call_protected(call_args args, VALUE *result)
 {
     int tag = 0;
-    VALUE value = rrb.closing ? Qnil : rb_protect(call_with, (VALUE)&args, &tag);
+    if (!rrb.closing)
+        rb_protect(call_as_ensure, (VALUE)&args, &tag);
     if (result != NULL)
-        *result = tag == 0 ? value : Qnil;
+        *result = tag == 0 ? args.result : Qnil;
     return tag;
 }
 
 int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result)
 {
-    call_args args = { callable, argc, argv, NULL };
+    call_args args = { callable, argc, argv, NULL, Qnil };
     return call_protected(args, result);
 }
 
 int rrc_ruby_call_objects(rrc_object *callable, int argc, rrc_object *const *objects, VALUE *result)
 {
-    call_args args = { callable, argc, NULL, objects };
+    call_args args = { callable, argc, NULL, objects, Qnil };
     return call_protected(args, result);
 }
 

@@ -24,7 +24,8 @@
  * WHEN. All of this is called with the GVL, and not from a tp_traverse, tp_free or a
  * mark function. Where a comment says "raises", the function may leave by longjmp, as
  * Ruby's own do. A tp_dealloc, tp_finalize or tp_clear may raise: it ends there, the
- * error is reported (Rawrefcount.error_handler), and all else goes on.
+ * error is reported (Rawrefcount.error_handler), and all else goes on. While it runs, what
+ * other threads send (Thread#kill, Thread#raise) waits.
  */
 #ifndef RRC_RUBY_H
 #define RRC_RUBY_H
@@ -120,8 +121,9 @@ VALUE rrc_ruby_call(rrc_object *callable, int argc, const VALUE *argv);
 
 /* The same, called from a C library that must not be left by longjmp: returns 0, or a
    tag, which goes through the library as its error code and, back in Ruby's hands, is
-   given to rrc_ruby_raise. No other Ruby code should run in between. A tp_dealloc has nobody
-   to give it to, and calls rb_set_errinfo(Qnil) instead. result may be NULL. */
+   given to rrc_ruby_raise. In between, the library may drop references, and call this again: if
+   that fails as well, the first tag is void. A tp_dealloc has nobody to give a tag to, and calls
+   rb_set_errinfo(Qnil) instead. result may be NULL. */
 int rrc_ruby_call_protected(rrc_object *callable, int argc, const VALUE *argv, VALUE *result);
 
 /* The same with C objects as arguments, which are wrapped inside of the protection. */

@@ -80,6 +80,14 @@ static void node_finalize(rrc_heap *h, rrc_object *self)
         rb_ary_push(finalized, rb_assoc_new(LONG2NUM(n->id), value));
 }
 
+/* (Not for objects that earlier tests have left.) */
+static void node_clear_weakrefs(rrc_heap *h, rrc_object *self)
+{
+    node *n = (node *)self;
+    if (n->test == test && !NIL_P(on_dealloc))
+        rb_funcall(on_dealloc, rb_intern("call"), 1, LONG2NUM(-n->id));
+}
+
 /* Reads what it owns, when it ends and (if it has a finalizer) before: a string in slot 0, and in
    slot 1 what is to be called. Says what it finds without Ruby, which may be gone. */
 static void read_owned(const char *when, const node *n)
@@ -131,6 +139,10 @@ static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_tr
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
 static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
+static const rrc_type weak_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "weak_node",
+    .tp_basicsize = sizeof(node), .tp_itemsize = sizeof(rrc_object *), .tp_flags = RRC_TPFLAGS_HAVE_GC,
+    .tp_dealloc = node_dealloc, .tp_traverse = node_traverse, .tp_clear = node_clear,
+    .tp_clear_weakrefs = node_clear_weakrefs };
 #define READER_TYPE(name, dealloc, finalize) \
     { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, .tp_basicsize = sizeof(node), \
       .tp_itemsize = sizeof(rrc_object *), .tp_flags = RRC_TPFLAGS_HAVE_GC, .tp_dealloc = dealloc, \
@@ -145,7 +157,7 @@ static size_t node_native(const rrc_object *ob)
     return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
 }
 
-static VALUE node_class, final_class, bare_class;
+static VALUE node_class, final_class, bare_class, weak_class;
 
 static rrc_object *make(const rrc_type *type, long id, int count)
 {
@@ -168,7 +180,8 @@ static rrc_object *make(const rrc_type *type, long id, int count)
 static VALUE node_s_new(int argc, VALUE *argv, VALUE klass)
 {
     const rrc_type *type = RTEST(rb_class_inherited_p(klass, final_class)) ? &final_type
-                         : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type : &node_type;
+                         : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type
+                         : RTEST(rb_class_inherited_p(klass, weak_class)) ? &weak_type : &node_type;
     rb_check_arity(argc, 0, 2);
     return rrc_ruby_wrap_new(klass, make(type, argc > 0 ? NUM2LONG(argv[0]) : 0, argc > 1 ? NUM2INT(argv[1]) : 2));
 }
@@ -376,6 +389,30 @@ static VALUE m_wipe(VALUE self)
     for (i = 0; i < sizeof words / sizeof words[0]; i++)
         words[i] = Qfalse;
     return Qnil;
+}
+
+/* Nodes.leave(way, place) { ... }: a C library calls back, and works on the way out, whatever leaves the block. */
+static VALUE yield_to(VALUE unused) { return rb_yield(Qnil); }
+static VALUE m_leave(VALUE self, VALUE way, VALUE place)
+{
+    const char *name = StringValueCStr(way);
+    size_t i = held_index(place);
+    int tag;
+    VALUE result = rb_protect(yield_to, Qnil, &tag);
+    if (strcmp(name, "drop") == 0)
+        RRC_CLEAR(heap, held[i]);
+    else if (strcmp(name, "run_pending") == 0) {
+        rb_gc_start();
+        rrc_ruby_run_pending(0);
+    }
+    else if (strcmp(name, "collect") == 0)
+        rrc_gc_collect(heap);
+    else if (strcmp(name, "native_bytes") == 0)
+        rrc_ruby_native_bytes(1 << 20);
+    else if (strcmp(name, "call") == 0 && rrc_ruby_call_protected(held[i], 0, NULL, NULL) != 0)
+        rb_bug("the second call failed");
+    rrc_ruby_raise(tag);
+    return result;
 }
 
 static VALUE m_gc_collect(VALUE self) { return SIZET2NUM(rrc_gc_collect(heap)); }
@@ -599,6 +636,9 @@ void Init_nodes(void)
     spec.name = "BareNode";
     spec.type = &bare_type;
     bare_class = rrc_ruby_define_class(module, &spec);
+    spec.name = "WeakNode";
+    spec.type = &weak_type;
+    weak_class = rrc_ruby_define_class(module, &spec);
     spec.methods = made_methods;
     spec.name = "MadeNode";
     spec.type = &made_type;
@@ -636,6 +676,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("unprotect", m_unprotect, 1);
     MODULE_FUNCTION("next_test", m_next_test, 0);
     MODULE_FUNCTION("wipe", m_wipe, 0);
+    MODULE_FUNCTION("leave", m_leave, 2);
     MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
     MODULE_FUNCTION("define_twice", m_define_twice, 0);
     MODULE_FUNCTION("define_below", m_define_below, 1);
