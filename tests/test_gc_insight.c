@@ -1341,7 +1341,160 @@ static void edges_that_change(void)
     }
 }
 
+/* ---- the inspection interface itself ---- */
+
+static int count_until_two(rrc_object *ob, void *arg)
+{
+    (void)ob;
+    return ++*(int *)arg == 2;
+}
+
+static void ignore_reference(void *arg, rrc_object *to, const char *name)
+{
+    (void)arg;
+    (void)to;
+    (void)name;
+}
+
+static void ignore_gone(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
+{
+    (void)self;
+    (void)heap;
+    (void)ob;
+}
+
+static void note_gone(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
+{
+    (void)self;
+    (void)heap;
+    (void)ob;
+}
+
+/* Each function of an inspection says what is wrong, and under whose name. */
+static void inspections_that_are_refused(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = knot_new(h, &Knot, 0);
+    rrc_info info;
+    int n = 0;
+
+    check_int(rrc_inspect_begin(NULL, "viewer"), RRC_ENULL);
+    check_int(rrc_inspect_end(NULL), RRC_ENULL);
+    check_int(rrc_inspect_each(NULL, RRC_EACH_TRACKED, count_until_two, &n), RRC_ENULL);
+    check_int(rrc_inspect_end(h->heap), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_inspect_end");
+    check_int(rrc_inspect_each(h->heap, RRC_EACH_TRACKED, count_until_two, &n), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_inspect_each");
+    check_int(rrc_inspect_references(h->heap, ob, ignore_reference, NULL), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_inspect_references");
+    check_int(rrc_inspect(h->heap, ob, &info), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_inspect");
+
+    check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+    check_int(rrc_inspect_begin(h->heap, "another"), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "another");
+    check_int(rrc_inspect_each(h->heap, RRC_EACH_TRACKED, NULL, &n), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "viewer");
+    check_int(rrc_inspect_each(h->heap, 0, count_until_two, &n), RRC_EKIND);
+    host_expect_log(h, RRC_EKIND, "viewer");
+    check_int(rrc_inspect_each(h->heap, RRC_EACH_QUEUED + 1, count_until_two, &n), RRC_EKIND);
+    host_expect_log(h, RRC_EKIND, "viewer");
+    check_int(rrc_inspect_references(h->heap, NULL, ignore_reference, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "viewer");
+    check_int(rrc_inspect_references(h->heap, ob, NULL, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "viewer");
+    check_int(rrc_inspect(h->heap, NULL, &info), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "viewer");
+    check_int(rrc_inspect(h->heap, ob, NULL), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "viewer");
+    check_int(n, 0);
+    check_int(rrc_inspect_end(h->heap), RRC_OK);
+    check_int(rrc_check(h->heap), RRC_OK);              /* nothing is left of it */
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+/* A visit ends when it returns something else than 0: of each kind there are three objects. */
+static void inspections_that_stop(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob[3];
+    int kind, i;
+
+    for (i = 0; i < 3; i++)
+        ob[i] = knot_new(h, &Knot, 0);
+    for (i = 0; i < 3; i++)
+        check_int(rrc_link(h->heap, host_at(h, host_rooted(h, HOST_OLD)), ob[i], RRC_P), RRC_OK);
+    check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+    for (kind = RRC_EACH_TRACKED; kind <= RRC_EACH_QUEUED; kind++) {
+        int n = 0;
+
+        unit_context("kind %d", kind);
+        check_int(rrc_inspect_each(h->heap, kind, count_until_two, &n), RRC_OK);
+        check_int(n, kind == RRC_EACH_QUEUED ? 0 : 2);
+    }
+    check_int(rrc_inspect_end(h->heap), RRC_OK);
+    for (i = 0; i < 3; i++)
+        rrc_decref(h->heap, ob[i]);
+    host_close(h);
+}
+
+static void observers_come_and_go(void)
+{
+    host *h = host_open(NULL);
+    rrc_observer first, second, none;
+
+    memset(&first, 0, sizeof first);
+    memset(&second, 0, sizeof second);
+    memset(&none, 0, sizeof none);
+    first.gone = ignore_gone;
+    second.gone = note_gone;
+    check_int(rrc_observe(NULL, &first, 1), RRC_ENULL);
+    check_int(rrc_observe(h->heap, NULL, 1), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_observe");
+    check_int(rrc_observe(h->heap, &none, 1), RRC_ENULL);
+    host_expect_log(h, RRC_ENULL, "rrc_observe");
+    check(rrc_find_observer(NULL, ignore_gone) == NULL);
+    check(rrc_find_observer(h->heap, ignore_gone) == NULL);
+    check_int(rrc_observe(h->heap, &first, 1), RRC_OK);
+    check_int(rrc_observe(h->heap, &second, 1), RRC_OK);
+    check_int(rrc_observe(h->heap, &first, 1), RRC_OK);         /* (once is enough) */
+    check(rrc_find_observer(h->heap, ignore_gone) == &first);
+    check(rrc_find_observer(h->heap, note_gone) == &second);
+    check_int(rrc_observe(h->heap, &first, 0), RRC_OK);
+    check_int(rrc_observe(h->heap, &first, 0), RRC_OK);
+    check(rrc_find_observer(h->heap, ignore_gone) == NULL);
+    check(rrc_find_observer(h->heap, note_gone) == &second);
+    check_int(rrc_observe(h->heap, &second, 0), RRC_OK);
+    host_close(h);
+}
+
+static void memory_for_viewers(void)
+{
+    host *h = host_open(NULL);
+    char *memory;
+
+    check(rrc_realloc(NULL, NULL, 0, 10) == NULL);
+    memory = (char *)rrc_realloc(h->heap, NULL, 0, 10);
+    check(memory != NULL);
+    memset(memory, 'x', 10);
+    h->fail_at = h->calls.allocate + 1;
+    check(rrc_realloc(h->heap, memory, 10, 100) == NULL);
+    h->fail_at = 0;
+    memory = (char *)rrc_realloc(h->heap, memory, 10, 100);
+    check(memory != NULL && memory[9] == 'x');
+    check(rrc_realloc(h->heap, memory, 100, 0) == NULL);
+    check_int(rrc_log(NULL, RRC_ENULL, "viewer", NULL, NULL, ""), RRC_ENULL);
+    check_int(rrc_log(h->heap, RRC_EKIND, "viewer", NULL, NULL, ""), RRC_EKIND);
+    host_expect_log(h, RRC_EKIND, "viewer");
+    host_close(h);
+}
+
 UNIT_GROUP(gc_insight,
+    UNIT(inspections_that_are_refused),
+    UNIT(inspections_that_stop),
+    UNIT(observers_come_and_go),
+    UNIT(memory_for_viewers),
     UNIT(a_snapshot_in_full),
     UNIT(ids_are_those_of_one_life),
     UNIT(a_snapshot_without_memory),
