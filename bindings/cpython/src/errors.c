@@ -262,17 +262,30 @@ void PyErr_NormalizeException(PyObject **type, PyObject **value, PyObject **trac
     Py_SETREF(*type, Py_NewRef(Py_TYPE(op)));
 }
 
+/* A tuple that is nested too deeply matches nothing: the caller cannot take an exception, so it is only written. */
+static int matches_one(PyObject *error, PyObject *tuple)
+{
+    PyObject *type, *value, *traceback;
+    Py_ssize_t i;
+    int yes = 0;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (Py_EnterRecursiveCall(" in a tuple of exceptions")) {
+        PyErr_WriteUnraisable(tuple);
+    } else {
+        for (i = 0; !yes && i < PyTuple_GET_SIZE(tuple); i++)
+            yes = PyErr_GivenExceptionMatches(error, PyTuple_GET_ITEM(tuple, i));
+        Py_LeaveRecursiveCall();
+    }
+    PyErr_Restore(type, value, traceback);
+    return yes;
+}
+
 int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type)
 {
     if (error == NULL || type == NULL)
         return 0;
-    if (PyTuple_Check(type)) {
-        Py_ssize_t i;
-        for (i = 0; i < PyTuple_GET_SIZE(type); i++)
-            if (PyErr_GivenExceptionMatches(error, PyTuple_GET_ITEM(type, i)))
-                return 1;
-        return 0;
-    }
+    if (PyTuple_Check(type))
+        return matches_one(error, type);
     if (PyExceptionInstance_Check(error))
         error = (PyObject *)(void *)Py_TYPE(error);
     if (PyExceptionClass_Check(error) && PyExceptionClass_Check(type))

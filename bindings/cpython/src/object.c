@@ -190,10 +190,13 @@ Py_hash_t PyObject_HashNotImplemented(PyObject *op)
 
 Py_hash_t PyObject_Hash(PyObject *op)
 {
+    Py_hash_t h;
     PY_USES(op);
-    if (!ready(op))
+    if (!ready(op) || Py_EnterRecursiveCall(" while getting the hash of an object"))
         return -1;
-    return Py_TYPE(op)->tp_hash != NULL ? Py_TYPE(op)->tp_hash(op) : PyObject_HashNotImplemented(op);
+    h = Py_TYPE(op)->tp_hash != NULL ? Py_TYPE(op)->tp_hash(op) : PyObject_HashNotImplemented(op);
+    Py_LeaveRecursiveCall();
+    return h;
 }
 
 int PyObject_IsTrue(PyObject *op)
@@ -417,8 +420,11 @@ static int check(PyObject *x, PyObject *type, const char *hook, int (*otherwise)
     int yes;
     if (PyTuple_Check(type)) {
         Py_ssize_t i;
+        if (Py_EnterRecursiveCall(" in a tuple of types"))
+            return -1;
         for (i = 0, yes = 0; yes == 0 && i < PyTuple_GET_SIZE(type); i++)
             yes = check(x, PyTuple_GET_ITEM(type, i), hook, otherwise);
+        Py_LeaveRecursiveCall();
         return yes;
     }
     if (PyType_CheckExact(type))

@@ -220,6 +220,29 @@ FUNCTION(tuple_set)
     return NONE_OR(PyTuple_SetItem(args[0], 0, Py_NewRef(args[1])));
 }
 
+/* An object in n tuples, one in the other. The host sees none of them. */
+FUNCTION(tuple_nest)
+{
+    PyObject *nested = Py_NewRef(args[0]);
+    Py_ssize_t depth = PyLong_AsSsize_t(args[1]);
+    UNUSED;
+    for (; nested != NULL && depth > 0; depth--)
+        Py_SETREF(nested, PyTuple_Pack(1, nested));
+    return nested;
+}
+
+/* Whether the class of the exception matches, and whether the one that is set meanwhile is still set. */
+FUNCTION(error_matches)
+{
+    int matches, same;
+    UNUSED;
+    PyErr_SetObject(args[0], args[0]);
+    matches = PyErr_ExceptionMatches(args[1]);
+    same = PyErr_Occurred() == args[0];
+    PyErr_Clear();
+    return same ? truth(matches) : PyErr_Format(PyExc_AssertionError, "another exception is set");
+}
+
 /* ---- list --------------------------------------------------------------------------- */
 
 FUNCTION(list_make)
@@ -937,7 +960,7 @@ static PyMethodDef methods[] = {
     METHOD("what", what), METHOD("is-true", is_true), METHOD("texts", texts), METHOD("as-long", as_long),
     METHOD("as-size", as_size), METHOD("as-double", as_double), METHOD("extreme-longs", extreme_longs),
     METHOD("str-copy", str_copy), METHOD("str-fill", str_fill), METHOD("greet", greet), METHOD("tuple-items", tuple_items),
-    METHOD("tuple-get", tuple_get), METHOD("tuple-make", tuple_make), METHOD("tuple-set", tuple_set),
+    METHOD("tuple-get", tuple_get), METHOD("tuple-make", tuple_make), METHOD("tuple-set", tuple_set), METHOD("tuple-nest", tuple_nest), METHOD("error-matches", error_matches),
     METHOD("list-make", list_make), METHOD("list-items", list_items), METHOD("list-size", list_size),
     METHOD("list-get", list_get), METHOD("list-set", list_set), METHOD("list-append", list_append),
     METHOD("list-insert", list_insert), METHOD("list-delete", list_delete), METHOD("list-as-tuple", list_as_tuple),

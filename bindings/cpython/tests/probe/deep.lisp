@@ -1,0 +1,77 @@
+; deep.lisp - objects nested 300,000 deep: what C does with them is done, or is a RecursionError.
+(load "bindings/cpython/tests/probe/common.lisp")
+(define depth (if stress? 100000 300000))
+(define int (type 1))
+(define RecursionError (builtin "RecursionError"))
+(define (too-deep thunk) (fails "RecursionError: maximum recursion depth exceeded" thunk))
+
+; ---- tuples; made by C, and by the language
+(define (nest x n) (if (> n 0) (nest (tuple x) (- n 1)) x))
+(define (main-thunks t)
+  (list (lambda () (hash t)) (lambda () (dict-set! (dict) t 1)) (lambda () (instance? t t))))
+(define (other-thunks t other)
+  (list (lambda () (call t '__hash__)) (lambda () (dict-get (dict) t)) (lambda () (set-item! (dict) t 1))
+        (lambda () (contains? (dict) t)) (lambda () (instance? 1 t)) (lambda () (subclass? int t))
+        (lambda () (str t)) (lambda () (py-repr t)) (lambda () (py "==" t other)) (lambda () (py "<" t other))
+        (lambda () (contains? (array other) t)) (lambda () (contains? other t))))
+(define (try-all t other)
+  (for-each too-deep (main-thunks t))
+  (assert (not (error-matches RecursionError t)))       ; and a message says why
+  (assert (error-matches RecursionError (tuple int (tuple t RecursionError))))
+  (when (not stress?) (for-each too-deep (other-thunks t other))))
+(try-all (tuple-nest int depth) (tuple-nest int depth))
+(when (not stress?) (try-all (nest int depth) (nest int depth)))
+(settle)
+(assert (instance? 1 (tuple-nest int 500)))
+(assert (subclass? int (tuple-nest int 500)))
+(assert (not (instance? "x" (tuple-nest int 500))))
+(assert (error-matches RecursionError (tuple-nest RecursionError 500)))
+(assert (not (error-matches RecursionError (tuple-nest int 500))))
+(assert (= (hash (tuple-nest 7 500)) (hash (tuple-nest 7 500))))
+(define d (dict (tuple-nest 7 500) 'seven))
+(assert (eq? (dict-get d (tuple-nest 7 500)) 'seven))
+
+; ---- an object of a class, whose methods go on to another
+(define Shell
+  (class "Shell" (list)
+    (dict "__init__" (lambda (self x) (set-attr! self 'inside x))
+          "__hash__" (lambda (self) (hash (attr self 'inside)))
+          "__len__" (lambda (self) (len (attr self 'inside)))
+          "__bool__" (lambda (self) (truth (attr self 'inside)))
+          "__contains__" (lambda (self x) (contains? (attr self 'inside) x))
+          "__getitem__" (lambda (self i) (item (attr self 'inside) i))
+          "__iter__" (lambda (self) (iter (attr self 'inside)))
+          "__call__" (lambda (self) ((attr self 'inside)))
+          "__repr__" (lambda (self) (py-repr (attr self 'inside)))
+          "__eq__" (lambda (self other) (py "==" (attr self 'inside) (attr other 'inside)))
+          "__neg__" (lambda (self) (py "-" (attr self 'inside))))))
+(define s (Shell nil))
+(set-attr! s 'inside s)
+(define other (Shell nil))
+(set-attr! other 'inside other)
+(for-each
+  (lambda (thunk) (assert (catch RecursionError thunk)))
+  (append
+    (list (lambda () (hash s)) (lambda () (py "==" s other)))
+    (if stress? nil
+        (list (lambda () (len s)) (lambda () (truth s)) (lambda () (contains? s 1)) (lambda () (item s 0))
+              (lambda () (iter s)) (lambda () (s)) (lambda () (py-repr s)) (lambda () (str s))
+              (lambda () (py "-" s)) (lambda () (dict-set! (dict) s 1))))))
+(set-attr! s 'inside nil)
+(set-attr! other 'inside nil)
+
+; ---- a box of C in a box, and so on: nothing is recursive but its repr
+(define b (box nil))
+(define (boxed n x) (if (> n 0) (boxed (- n 1) (box x)) x))
+(define none (boxes))
+(define deep-box (boxed (if stress? 300 100000) nil))
+(assert (> (boxes) none))
+(when (not stress?) (too-deep (lambda () (py-repr deep-box))))
+(assert (hash deep-box))
+
+; ---- they go
+(set! d nil)
+(set! deep-box nil)
+(settle)
+(settle)
+(assert (= (boxes) none))
