@@ -305,6 +305,8 @@
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.
+ *        - Python.h: static types become ready when they are first needed. A type that cannot is named,
+ *          with the reason.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

@@ -261,8 +261,11 @@ PyObject *PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t 
 {
     Py_ssize_t n = PyVectorcall_NARGS(nargs);
     PyObject *tuple, *kwargs, *result = NULL;
-    vectorcallfunc f = PyVectorcall_Function(callable);
+    vectorcallfunc f;
     PY_USES(callable);
+    if (!py_ready(callable))
+        return NULL;
+    f = PyVectorcall_Function(callable);
     if (f != NULL || PyCFunction_CheckExact(callable) || (PyFunction_Check(callable) && (names == NULL || PyTuple_GET_SIZE(names) == 0))) {
         if (Py_EnterRecursiveCall(" while calling a Python object"))
             return NULL;

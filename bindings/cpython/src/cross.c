@@ -161,7 +161,7 @@ static cvm_value static_proxy(PyObject *op)
         return cvm_out_of_memory(py_vm);
     if (s->proxy != CVM_NONE)
         return s->proxy;
-    v = cvm_foreign_new(py_vm, _Py_RRC(op));
+    v = py_ready(op) ? cvm_foreign_new(py_vm, _Py_RRC(op)) : CVM_NONE;
     if (v != CVM_NONE)
         py_static_of(op)->proxy = v;
     return v;
@@ -175,6 +175,8 @@ cvm_value py_to_value(PyObject *op)
         return CVM_NONE;
     if (op == Py_None)
         return CVM_NIL;
+    if (Py_TYPE(op) == NULL && !py_ready(op))
+        return CVM_NONE;
     if (PyBool_Check(op))
         return cvm_boolean(op == Py_True);
     if (PyLong_CheckExact(op) && py_long_fits(op, &n))

@@ -282,7 +282,7 @@ static int matches_one(PyObject *error, PyObject *tuple)
 
 int PyErr_GivenExceptionMatches(PyObject *error, PyObject *type)
 {
-    if (error == NULL || type == NULL)
+    if (error == NULL || type == NULL || !py_ready(type))
         return 0;
     if (PyTuple_Check(type))
         return matches_one(error, type);
@@ -308,6 +308,10 @@ PyObject *PyErr_NewExceptionWithDoc(const char *name, const char *doc, PyObject 
         if (mine != NULL)
             PyErr_SetString(PyExc_SystemError, "PyErr_NewException: name must be module.class");
         Py_XDECREF(mine);
+        return NULL;
+    }
+    if (base != NULL && !py_ready(base)) {
+        Py_DECREF(mine);
         return NULL;
     }
     bases = base != NULL && PyTuple_Check(base) ? Py_NewRef(base) : PyTuple_Pack(1, base != NULL ? base : PyExc_Exception);

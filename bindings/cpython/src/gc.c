@@ -41,35 +41,30 @@ PyObject *py_alloc(PyTypeObject *type, Py_ssize_t n)
     return (PyObject *)(void *)ob;
 }
 
-static PyObject *alloc(PyTypeObject *type, Py_ssize_t n)
-{
-    PyObject *op = py_alloc(type, n);
-    return op != NULL ? op : PyErr_NoMemory();
-}
-
-PyObject *_PyObject_New(PyTypeObject *type)
-{
-    return alloc(type, 0);
-}
-
 PyVarObject *_PyObject_NewVar(PyTypeObject *type, Py_ssize_t n)
 {
-    return (PyVarObject *)(void *)alloc(type, n);
+    PyObject *op;
+    if (!py_ready_type(type))
+        return NULL;
+    if (n < 0)
+        return (PyVarObject *)(void *)PyErr_Format(PyExc_SystemError, "an object of type '%.200s' cannot have %zd items", type->tp_name, n);
+    op = py_alloc(type, n);
+    return (PyVarObject *)(void *)(op != NULL ? op : PyErr_NoMemory());
 }
 
-PyObject *_PyObject_GC_New(PyTypeObject *type)
-{
-    return alloc(type, 0);
-}
-
-PyVarObject *_PyObject_GC_NewVar(PyTypeObject *type, Py_ssize_t n)
-{
-    return (PyVarObject *)(void *)alloc(type, n);
-}
+/* (That a type takes part in cyclic garbage is asked when the object is made.) */
+PyObject *_PyObject_New(PyTypeObject *type) { return (PyObject *)(void *)_PyObject_NewVar(type, 0); }
+PyObject *_PyObject_GC_New(PyTypeObject *type) { return _PyObject_New(type); }
+PyVarObject *_PyObject_GC_NewVar(PyTypeObject *type, Py_ssize_t n) { return _PyObject_NewVar(type, n); }
 
 PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra)
 {
-    rrc_object *ob = rrc_gc_new_with_extra_data(py_vm->rrc, &type->ob_base.rrc, extra);
+    rrc_object *ob;
+    if (!py_ready_type(type))
+        return NULL;
+    if (!PyType_IS_GC(type))
+        return PyErr_Format(PyExc_SystemError, "extra data needs Py_TPFLAGS_HAVE_GC, which type '%.200s' lacks", type->tp_name);
+    ob = rrc_gc_new_with_extra_data(py_vm->rrc, &type->ob_base.rrc, extra);
     if (ob == NULL)
         return PyErr_NoMemory();
     if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
@@ -79,7 +74,13 @@ PyObject *PyUnstable_Object_GC_NewWithExtraData(PyTypeObject *type, size_t extra
 
 PyVarObject *_PyObject_GC_Resize(PyVarObject *op, Py_ssize_t n)
 {
-    rrc_object *ob = rrc_gc_resize(py_vm->rrc, _Py_RRC(op), (size_t)n);
+    const PyTypeObject *type = Py_TYPE(op);
+    rrc_object *ob;
+    if (n < 0 || !PyType_IS_GC(type) || type->tp_itemsize == 0 || PyObject_GC_IsTracked(_PyObject_CAST(op)))
+        return (PyVarObject *)(void *)PyErr_Format(PyExc_SystemError, "an object of type '%.200s' cannot be resized to %zd items%s",
+            type->tp_name, n, n < 0 ? "" : PyType_IS_GC(type) && type->tp_itemsize != 0 ? ": it is tracked"
+            : ": the type needs Py_TPFLAGS_HAVE_GC and a tp_itemsize");
+    ob = rrc_gc_resize(py_vm->rrc, _Py_RRC(op), (size_t)n);
     if (ob == NULL)
         return (PyVarObject *)(void *)PyErr_NoMemory();
     ((PyVarObject *)(void *)ob)->ob_size = n;

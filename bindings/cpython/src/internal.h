@@ -79,6 +79,9 @@ typedef struct {
     char *name_text;
 } PyHeapTypeObject;
 
+/* A static type becomes ready when it is first needed. 0 after a failure, with an exception. */
+int py_ready_type(PyTypeObject *type);
+int py_ready(PyObject *op);             /* the type of op; and op, if that is a type. It may have no type itself yet */
 PyObject *py_type_dict(PyTypeObject *type);             /* borrowed; NULL after a failure */
 PyObject *py_type_mro(PyTypeObject *type);              /* new */
 int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);

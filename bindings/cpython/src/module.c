@@ -146,8 +146,11 @@ int PyModule_SetDocString(PyObject *op, const char *doc) { return add_new(op, "_
 
 int PyModule_AddType(PyObject *op, PyTypeObject *type)
 {
-    const char *dot = strrchr(type->tp_name, '.');
-    return PyType_Ready(type) < 0 ? -1 : PyModule_AddObjectRef(op, dot != NULL ? dot + 1 : type->tp_name, (PyObject *)(void *)type);
+    const char *dot;
+    if (PyType_Ready(type) < 0)
+        return -1;
+    dot = strrchr(type->tp_name, '.');
+    return PyModule_AddObjectRef(op, dot != NULL ? dot + 1 : type->tp_name, (PyObject *)(void *)type);
 }
 
 PyObject *PyState_FindModule(PyModuleDef *def)

@@ -31,13 +31,7 @@ const char *py_type_name(PyObject *op)
     return Py_TYPE(op)->tp_name;
 }
 
-PyObject *PyObject_Type(PyObject *op) { return Py_NewRef(Py_TYPE(op)); }
-
-/* Not while a static type waits to be ready. */
-static int ready(PyObject *op)
-{
-    return (Py_TYPE(op)->tp_flags & Py_TPFLAGS_READY) != 0 || PyType_Ready(Py_TYPE(op)) == 0;
-}
+PyObject *PyObject_Type(PyObject *op) { return py_ready(op) ? Py_NewRef(Py_TYPE(op)) : NULL; }
 
 /* ---- recursion -------------------------------------------------------------- */
 
@@ -76,7 +70,7 @@ PyObject *PyObject_Repr(PyObject *op)
     PY_USES(op);
     if (op == NULL)
         return PyUnicode_FromString("<NULL>");
-    if (!ready(op))
+    if (!py_ready(op))
         return NULL;
     if (Py_TYPE(op)->tp_repr == NULL)
         return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(op)->tp_name, (void *)op);
@@ -90,7 +84,7 @@ PyObject *PyObject_Str(PyObject *op)
         return PyUnicode_FromString("<NULL>");
     if (PyUnicode_CheckExact(op))
         return Py_NewRef(op);
-    if (!ready(op))
+    if (!py_ready(op))
         return NULL;
     return Py_TYPE(op)->tp_str == NULL ? PyObject_Repr(op) : text_of(op, Py_TYPE(op)->tp_str, "__str__");
 }
@@ -155,7 +149,7 @@ PyObject *PyObject_RichCompare(PyObject *a, PyObject *b, int op)
             PyErr_BadInternalCall();
         return NULL;
     }
-    if (!ready(a) || !ready(b) || Py_EnterRecursiveCall(" in comparison"))
+    if (!py_ready(a) || !py_ready(b) || Py_EnterRecursiveCall(" in comparison"))
         return NULL;
     result = compare(a, b, op);
     Py_LeaveRecursiveCall();
@@ -192,7 +186,7 @@ Py_hash_t PyObject_Hash(PyObject *op)
 {
     Py_hash_t h;
     PY_USES(op);
-    if (!ready(op) || Py_EnterRecursiveCall(" while getting the hash of an object"))
+    if (!py_ready(op) || Py_EnterRecursiveCall(" while getting the hash of an object"))
         return -1;
     h = Py_TYPE(op)->tp_hash != NULL ? Py_TYPE(op)->tp_hash(op) : PyObject_HashNotImplemented(op);
     Py_LeaveRecursiveCall();
@@ -206,7 +200,7 @@ int PyObject_IsTrue(PyObject *op)
     PY_USES(op);
     if (op == Py_True || op == Py_False || op == Py_None)
         return op == Py_True;
-    if (!ready(op))
+    if (!py_ready(op))
         return -1;
     if (type->tp_as_number != NULL && type->tp_as_number->nb_bool != NULL)
         return type->tp_as_number->nb_bool(op);
@@ -227,7 +221,7 @@ int PyObject_Not(PyObject *op)
 
 int PyCallable_Check(PyObject *op)
 {
-    return op != NULL && ready(op) && Py_TYPE(op)->tp_call != NULL;
+    return op != NULL && py_ready(op) && Py_TYPE(op)->tp_call != NULL;
 }
 
 PyObject *PyObject_SelfIter(PyObject *op) { return Py_NewRef(op); }
@@ -244,7 +238,7 @@ PyObject *PyObject_GetAttr(PyObject *op, PyObject *name)
 {
     PyTypeObject *type;
     PY_USES(op);
-    if (op == NULL || !ready(op))
+    if (op == NULL || !py_ready(op))
         return NULL;
     type = Py_TYPE(op);
     if (!PyUnicode_Check(name))
@@ -283,7 +277,7 @@ int PyObject_SetAttr(PyObject *op, PyObject *name, PyObject *value)
 {
     PyTypeObject *type;
     PY_USES(op);
-    if (!ready(op))
+    if (!py_ready(op))
         return -1;
     type = Py_TYPE(op);
     if (!PyUnicode_Check(name)) {
@@ -316,7 +310,7 @@ static PyObject *bind(PyObject *descr, PyObject *op)
 PyObject *PyObject_GenericGetAttr(PyObject *op, PyObject *name)
 {
     PyObject *descr, *value, **dict;
-    if (!ready(op))
+    if (!py_ready(op))
         return NULL;
     descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
     if (descr == NULL && PyErr_Occurred())
@@ -342,7 +336,7 @@ int PyObject_GenericSetAttr(PyObject *op, PyObject *name, PyObject *value)
 {
     PyObject *descr, **dict;
     int code;
-    if (!ready(op))
+    if (!py_ready(op))
         return -1;
     descr = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name));
     if (descr != NULL && Py_TYPE(descr)->tp_descr_set != NULL) {
@@ -418,6 +412,8 @@ static int check(PyObject *x, PyObject *type, const char *hook, int (*otherwise)
 {
     PyObject *method, *result;
     int yes;
+    if (!py_ready(x) || !py_ready(type))
+        return -1;
     if (PyTuple_Check(type)) {
         Py_ssize_t i;
         if (Py_EnterRecursiveCall(" in a tuple of types"))

@@ -15,8 +15,11 @@ static PyWeakReference **list_of(PyObject *op)
 
 PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
 {
-    PyWeakReference **list = list_of(op), *r;
+    PyWeakReference **list, *r;
     PyObject *ref;
+    if (!py_ready(op))
+        return NULL;
+    list = list_of(op);
     if (list == NULL)
         return PyErr_Format(PyExc_TypeError, "cannot create weak reference to '%s' object", Py_TYPE(op)->tp_name);
     if (callback == Py_None)

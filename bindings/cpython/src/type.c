@@ -85,7 +85,7 @@ static PyTypeObject *mro_at(PyTypeObject *type, Py_ssize_t i)
 
 PyObject *py_type_mro(PyTypeObject *type)
 {
-    PyObject *list = PyList_New(0), *mro;
+    PyObject *list = py_ready_type(type) ? PyList_New(0) : NULL, *mro;
     PyTypeObject *t;
     Py_ssize_t i;
     for (i = 0; list != NULL && (t = mro_at(type, i)) != NULL; i++)
@@ -164,7 +164,7 @@ int PyType_IsSubtype(PyTypeObject *type, PyTypeObject *base)
     for (i = 0; (t = mro_at(type, i)) != NULL; i++)
         if (t == base)
             return 1;
-    return 0;
+    return base == &PyBaseObject_Type;          /* also of types that are not ready, whose chain ends early */
 }
 
 /* ---- inheritance ------------------------------------------------------------ */
@@ -249,12 +249,42 @@ static int tell_vm(PyTypeObject *type)
     return type->tp_dict != NULL ? 0 : -1;
 }
 
+int py_ready_type(PyTypeObject *type)
+{
+    return (type->tp_flags & Py_TPFLAGS_READY) != 0 || PyType_Ready(type) == 0;
+}
+
+int py_ready(PyObject *op)
+{
+    return Py_TYPE(op) != NULL ? py_ready_type(Py_TYPE(op)) && (!PyType_Check(op) || py_ready_type(TYPE(op))) : PyType_Ready(TYPE(op)) == 0;
+}
+
+/* What would go wrong later, without a reason that anybody could see. */
+static int check_type(const PyTypeObject *type)
+{
+    const PyTypeObject *base = type->tp_base;
+    if (base != NULL && type->tp_basicsize < base->tp_basicsize) {
+        PyErr_Format(PyExc_SystemError, "tp_basicsize of type '%.200s' is %zd, but its base '%.200s' has %zd bytes", type->tp_name,
+                     type->tp_basicsize, base->tp_name, base->tp_basicsize);
+        return -1;
+    }
+    if (PyType_IS_GC(type) && type->tp_traverse == NULL) {
+        PyErr_Format(PyExc_SystemError, "type '%.200s' has Py_TPFLAGS_HAVE_GC, but no tp_traverse", type->tp_name);
+        return -1;
+    }
+    return 0;
+}
+
 int PyType_Ready(PyTypeObject *type)
 {
     Py_ssize_t i;
     PyTypeObject *base;
     if (type->tp_flags & Py_TPFLAGS_READY)
         return tell_vm(type);
+    if (type->tp_name == NULL) {
+        PyErr_SetString(PyExc_SystemError, "a type without a tp_name is not complete: is it initialized?");
+        return -1;
+    }
     if (type->tp_base == NULL && type != &PyBaseObject_Type)
         type->tp_base = &PyBaseObject_Type;
     if (type->tp_base != NULL && PyType_Ready(type->tp_base) < 0)
@@ -266,11 +296,15 @@ int PyType_Ready(PyTypeObject *type)
         type->tp_new = type->tp_base->tp_new;
     for (i = 1; (base = mro_at(type, i)) != NULL; i++)
         inherit(type, base);
+    if (check_type(type) < 0)
+        return -1;
     if (type->tp_hash == NULL)
         type->tp_hash = PyObject_HashNotImplemented;
-    type->tp_flags |= Py_TPFLAGS_READY;
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        OBJECT(type)->ob_refcnt = _PyObject_IMMORTAL;       /* also if its initializer does not say so */
     tell_header(type);
-    return tell_vm(type);
+    type->tp_flags |= Py_TPFLAGS_READY;
+    return py_ready_type(Py_TYPE(type)) ? tell_vm(type) : -1;
 }
 
 /* ---- the dict ----------------------------------------------------------------- */
@@ -340,6 +374,8 @@ PyObject *_PyType_Lookup(PyTypeObject *type, PyObject *name)
 {
     Py_ssize_t i;
     PyTypeObject *t;
+    if (!py_ready_type(type))
+        return NULL;
     for (i = 0; (t = mro_at(type, i)) != NULL; i++) {
         PyObject *dict = py_type_dict(t), *value = dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
         if (value != NULL)
@@ -419,7 +455,7 @@ static PyTypeObject *best_base(PyObject *bases)
     Py_ssize_t i;
     for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
         PyTypeObject *base = TYPE(PyTuple_GET_ITEM(bases, i));
-        if (!PyType_Check(OBJECT(base)) || PyType_Ready(base) < 0) {
+        if (!py_ready(OBJECT(base)) || !PyType_Check(OBJECT(base))) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_TypeError, "bases must be types");
             return NULL;
@@ -536,10 +572,15 @@ PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject
     PyHeapTypeObject *ht;
     PyTypeObject *type;
     const PyType_Slot *slot;
-    const char *dot = strrchr(spec->name, '.');
+    const char *dot;
+    if (spec->name == NULL)
+        return PyErr_Format(PyExc_SystemError, "a PyType_Spec has no name");
+    dot = strrchr(spec->name, '.');
     for (slot = spec->slots; bases == NULL && slot->slot != 0; slot++)
         if (slot->slot == Py_tp_base || slot->slot == Py_tp_bases)
             bases = slot->pfunc;
+    if (bases != NULL && !py_ready(bases))
+        return NULL;
     all = bases == NULL ? PyTuple_Pack(1, OBJECT(&PyBaseObject_Type)) : PyTuple_Check(bases) ? Py_NewRef(bases) : PyTuple_Pack(1, bases);
     ht = all != NULL ? heap_type(&PyType_Type, spec->name, all) : NULL;
     Py_XDECREF(all);
@@ -595,7 +636,10 @@ static PyObject *make_class(PyTypeObject *metatype, PyObject *args, PyObject *kw
     if (!PyArg_ParseTuple(args, "UO!O!:type", &name, &PyTuple_Type, &bases, &PyDict_Type, &dict))
         return NULL;
     for (i = 0; i < PyTuple_GET_SIZE(bases); i++) {
-        PyTypeObject *meta = Py_TYPE(PyTuple_GET_ITEM(bases, i));
+        PyTypeObject *meta;
+        if (!py_ready(PyTuple_GET_ITEM(bases, i)))
+            return NULL;
+        meta = Py_TYPE(PyTuple_GET_ITEM(bases, i));
         if (meta != metatype && PyType_IsSubtype(meta, metatype)) {
             if (meta->tp_new != metatype->tp_new)
                 return meta->tp_new(meta, args, kwargs);
@@ -668,10 +712,8 @@ static PyObject *type_call(PyObject *callable, PyObject *args, PyObject *kwargs)
 
 PyObject *PyType_GenericAlloc(PyTypeObject *type, Py_ssize_t n)
 {
-    PyObject *op = py_alloc(type, n);
-    if (op == NULL)
-        return PyErr_NoMemory();
-    if (PyType_IS_GC(type))
+    PyObject *op = (PyObject *)(void *)_PyObject_NewVar(type, n);
+    if (op != NULL && PyType_IS_GC(type))
         PyObject_GC_Track(op);
     return op;
 }
@@ -679,7 +721,7 @@ PyObject *PyType_GenericAlloc(PyTypeObject *type, Py_ssize_t n)
 PyObject *PyType_GenericNew(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     (void)args, (void)kwargs;
-    return type->tp_alloc(type, 0);
+    return py_ready_type(type) ? type->tp_alloc(type, 0) : NULL;
 }
 
 static void type_dealloc(PyObject *op)
@@ -735,8 +777,7 @@ static PyObject *type_repr(PyObject *op)
 /* What is in the metatype and gives a value or takes one goes first, then what is in the type. */
 static PyObject *type_getattro(PyObject *op, PyObject *name)
 {
-    PyObject *meta = _PyType_Lookup(Py_TYPE(op), name), *value;
-    Py_XINCREF(meta);
+    PyObject *meta = Py_XNewRef(_PyType_Lookup(Py_TYPE(op), name)), *value;
     if (meta == NULL && PyErr_Occurred())
         return NULL;
     if (meta != NULL && Py_TYPE(meta)->tp_descr_get != NULL && PyDescr_IsData(meta)) {

@@ -1,0 +1,60 @@
+; unready.lisp - static types that become ready when something first needs them; and what cannot be made ready.
+(load "bindings/cpython/tests/common.lisp")
+(define m (import "unready"))
+(define object (builtin "object"))
+(define type-type (builtin "type"))
+
+(define (type-name x) (attr (type x) '__name__))
+(define (check-thing x name)
+  (assert (instance? x object))
+  (assert (subclass? (type x) object))
+  (assert (equal? (type-name x) name))
+  (assert (equal? (call x 'five) 5))
+  (assert (hash x))
+  (assert (string-search (py-repr x) name))
+  (fails "AttributeError" (lambda () (attr x 'six))))
+(for-each
+  (lambda (route) (check-thing (call m 'make route) route))
+  '("New" "NewVar" "GcNew" "GcNewVar" "Extra" "Alloc" "GenericNew" "Called" "CalledWith" "Vectorcalled" "Third" "Added"
+    "Typed" "Zero" "ZeroAdded" "HasMetatype" "Single" "AddedType" "InTuple"))
+(check-thing (call m 'make "SpecBase") "OnSpec")
+(check-thing (call m 'make "SlotBase") "OnSlot")
+(check-thing (call m 'make "ClassBase") "Derived")
+(assert (equal? (type-name (type (call m 'make "HasMetatype"))) "Metatype"))
+(assert (instance? (type (call m 'make "HasMetatype")) type-type))
+(assert (instance? (call m 'make "Third") (attr (type (call m 'make "Third")) '__base__)))
+(assert (eq? (call m 'make "Single") (call m 'make "Single")))
+(define failure (call m 'make "Failure"))
+(assert (instance? failure (builtin "ValueError")))
+(assert (catch (builtin "ValueError") (lambda () (raise failure))))
+
+(define answers (call m 'ask))
+(assert (equal? (map (lambda (i) (tuple-ref answers i)) (range 8)) '(1 0 0 1 1 1 "AskedAttribute" "<class 'unready.AskedText'>")))
+(assert (= (tuple-length (tuple-ref answers 8)) 2))
+
+; ---- classes of the language on them
+(define Derived (class "Derived" (list (type (call m 'make "New"))) (dict "six" (lambda (self) 6))))
+(define C (class "C" (list (type (call m 'make "Called"))) (dict "six" (lambda (self) 6))))
+(assert (= (call (C) 'six) 6))
+(assert (= (call (C) 'five) 5))
+
+; ---- what is wrong is named
+(define small "SystemError: tp_basicsize of type 'unready.Small' is 8, but its base 'object' has 24 bytes")
+(define too-small "SystemError: tp_basicsize of type 'unready.TooSmall' is 24, but its base 'unready.Large' has ")
+(define (fails-for route text) (fails text (lambda () (call m 'fail route))))
+(for-each
+  (lambda (i)                           ; it is wrong each time
+    (for-each (lambda (route) (fails-for route "SystemError: a type without a tp_name is not complete")) '("NoName" "NoName added"))
+    (for-each (lambda (route) (fails-for route small))
+      '("Small" "Small called" "Small allocated" "Small new" "Small asked" "Small based on" "Small spec" "Small in a dict"))
+    (for-each (lambda (route) (fails-for route too-small)) '("TooSmall" "OnTooSmall"))
+    (fails-for "NoTraverse" "SystemError: type 'unready.NoTraverse' has Py_TPFLAGS_HAVE_GC, but no tp_traverse")
+    (fails-for "negative" "SystemError: an object of type 'unready.NewVar' cannot have -1 items")
+    (fails-for "negative GC" "SystemError: an object of type 'unready.GcNewVar' cannot have -1 items")
+    (fails-for "no GC" "SystemError: extra data needs Py_TPFLAGS_HAVE_GC, which type 'unready.Wrong' lacks")
+    (fails-for "spec without a name" "SystemError: a PyType_Spec has no name")
+    (fails-for "resize plain" "SystemError: an object of type 'unready.Wrong' cannot be resized to 2 items: the type needs Py_TPFLAGS_HAVE_GC")
+    (fails-for "resize tracked" "SystemError: an object of type 'unready.WrongTracked' cannot be resized to 2 items: it is tracked")
+    (fails-for "resize negative" "SystemError: an object of type 'unready.WrongTracked' cannot be resized to -1 items"))
+  (range 2))
+(settle)
