@@ -6472,12 +6472,13 @@ static rrc_object *rrci_ask_host(rrc_heap *heap)
     return reached;
 }
 
-/* The host marked p of ob without a report. If it reports at all, that was a mistake. */
+/* The host marked p of ob without a report. If it reports at all, that was a mistake. (As long as the end of the heap
+   looks for the order, hosts need not report.) */
 static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     rrc_heap *heap = search->heap;
-    if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
+    if (!search->is_early && heap->orders == RRCI_NO_ORDER && (heap->host_reports || heap->desc.reports_marks))
         rrci_error(heap, RRC_EHOOK, search->function, ob, RRC_LINK(ob),
                    "the host marked p, but did not report it by rrc_marked");
 #else
