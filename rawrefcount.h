@@ -6472,13 +6472,12 @@ static rrc_object *rrci_ask_host(rrc_heap *heap)
     return reached;
 }
 
-/* The host marked p of ob without a report. If it reports at all, that was a mistake. (As long as the end of the heap
-   looks for the order, hosts need not report.) */
+/* The host marked p of ob without a report. If it reports at all, that was a mistake. */
 static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 {
 #ifdef RRC_DEBUG
     rrc_heap *heap = search->heap;
-    if (!search->is_early && heap->orders == RRCI_NO_ORDER && (heap->host_reports || heap->desc.reports_marks))
+    if (!search->is_early && (heap->host_reports || heap->desc.reports_marks))
         rrci_error(heap, RRC_EHOOK, search->function, ob, RRC_LINK(ob),
                    "the host marked p, but did not report it by rrc_marked");
 #else
@@ -10482,6 +10481,7 @@ typedef struct rrci_garbage {
 static void rrci_mark_from_c(rrc_heap *heap, const char *function)
 {
     heap->state = RRCI_MAJOR;
+    heap->plan = RRCI_SEARCH;           /* reports count, also after rrc_gc_disable */
     if (rrci_count_tracked(heap) == 0 || !rrci_trace_with_cycles(heap, 0, function))
         rrci_trace_without_search(heap, 0, function);
     else if (!rrci_all_alive(heap))
