@@ -192,7 +192,7 @@ static void what_goes_is_whole_through_the_host(void)
 {
     int kind, path, collects, is_rooted;
 
-    for (kind = 0; kind < 32; kind++)
+    for (kind = 0; kind < 64; kind++)
         for (path = 0; path < WHOLE_PATHS; path++)
             for (collects = 0; collects < 2; collects++)
                 for (is_rooted = 0; is_rooted <= !collects; is_rooted++) {
@@ -214,6 +214,8 @@ static void what_goes_is_whole_through_the_host(void)
                         w.collect(&w);
                     if (collects)
                         check_int(w.deallocated, n);
+                    if (kind & 32)
+                        rrc_gc_disable(HOST_OF(&w)->heap);      /* the order is looked for in any case */
                     check_int(host_free_heap(HOST_OF(&w)), 0);
                     check_int(w.dead, 0);
                     check_int(w.missed, 0);
