@@ -9311,10 +9311,10 @@ static void rrci_pin(rrc_heap *heap, rrc_cell *c, int on)
         heap->desc.pin(heap->desc.userdata, c, on);
 }
 
-/* Does ob have a link with a cell whose object has died? */
+/* The link field of ob is in use. Has it a cell whose object has died? */
 static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob)
 {
-    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != NULL && RRC_LINK(ob) != heap->marker
+    return RRCI_HAS_CELLS(heap) && rrci_is_linked_ob(ob) && RRC_LINK(ob) != heap->marker
         && !rrci_is_cell_live(heap, (rrc_cell *)RRC_LINK(ob));
 }
 

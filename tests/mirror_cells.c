@@ -1311,6 +1311,7 @@ static void static_objects_get_cells(void)
 #if !HOST_FRONT
     static thing fixed = { RRC_OBJECT_HEAD_INIT(&View), { NULL } };
     world *w = open_world();
+    rrc_object *plain;
     int i;
 
     check_ptr(rrc_cell_of(w->heap, &fixed.head), NULL);
@@ -1325,6 +1326,12 @@ static void static_objects_get_cells(void)
     check_int(rrc_cell_link(w->heap, new_being(w), &fixed.head, RRC_O), RRC_ELINKED);
     expect_log(w, RRC_ELINKED);
     RRC_LINK(&fixed.head) = NULL;
+    plain = rrc_new(w->heap, &View);
+    rrc_mark_deallocating(w->heap, w, plain);
+    check_int(rrc_cell_link(w->heap, new_being(w), plain, RRC_O), RRC_ELINKED);
+    expect_log(w, RRC_ELINKED);
+    rrc_mark_deallocating(w->heap, NULL, plain);
+    rrc_decref(w->heap, plain);
     close_world(w);
 #endif
 }

@@ -1414,6 +1414,83 @@ static void inspections_that_are_refused(void)
     host_close(h);
 }
 
+/* What is said of links that are not as they should be, and of a marker. */
+static void links_that_are_wrong(void)
+{
+    static short marker;
+    static const unsigned kinds[] = { RRC_IS_P_LINKED, RRC_IS_O_LINKED, 0 };
+    host *h = host_open(NULL);
+    rrc_object *ob;
+    rrc_info info;
+    size_t k;
+
+    for (k = 0; k < 3; k++) {
+        rrc_gcref p = host_at(h, host_rooted(h, HOST_OLD));
+
+        unit_context("kind %u", kinds[k]);
+        ob = ob_new(h, &Node);
+        if (kinds[k] == RRC_IS_P_LINKED)                /* its maker forgot the bias */
+            check_int(rrc_create_link_pypy(h->heap, p, ob), RRC_OK);
+        else if (kinds[k] == RRC_IS_O_LINKED)
+            check_int(rrc_create_link_pyobj(h->heap, p, ob), RRC_OK);
+        else
+            RRC_LINK(ob) = p;                           /* somebody wrote it there */
+        check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+        check_int(rrc_inspect(h->heap, ob, &info), RRC_OK);
+        check_int(info.is & (RRC_IS_P_LINKED | RRC_IS_O_LINKED), kinds[k]);
+        check_ptr(info.p, kinds[k] != 0 ? p : NULL);
+        check_int(rrc_inspect_end(h->heap), RRC_OK);
+        if (kinds[k] != 0) {
+            RRC_REFCNT(ob) += BIAS;
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        }
+        RRC_LINK(ob) = NULL;
+        rrc_decref(h->heap, ob);
+    }
+    ob = ob_new(h, &Node);
+    rrc_mark_deallocating(h->heap, &marker, ob);
+    check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+    check_int(rrc_inspect(h->heap, ob, &info), RRC_OK);
+    check_int(info.is & (RRC_IS_P_LINKED | RRC_IS_O_LINKED), 0);
+    check_ptr(info.p, NULL);
+    check_int(rrc_inspect_end(h->heap), RRC_OK);
+    rrc_mark_deallocating(h->heap, NULL, ob);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
+/* A look at the queue ends where the visit says so, also if the deallocs of others were put off. */
+static void stop_in_the_queue(host *h, rrc_object *ob)
+{
+    int seen = 0;
+
+    (void)ob;
+    check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+    check_int(rrc_inspect_each(h->heap, RRC_EACH_QUEUED, count_until_two, &seen), RRC_OK);
+    check_int(rrc_inspect_end(h->heap), RRC_OK);
+    check_int(seen, 2);
+}
+
+static void a_queue_that_is_left(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *chain = ob_chain(h, &Node, 200), *ob;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        ob_given(h, P, host_new(h, HOST_OLD), FULL);
+    host_major(h);
+    check_int(host_stats(h).pending, 3);
+    for (ob = chain; ob != NULL; ob = NODE(ob)->ref[0])
+        NODE(ob)->ref[1] = ob_new(h, &Node);
+    h->on_dealloc = stop_in_the_queue;
+    rrc_decref(h->heap, chain);
+    h->on_dealloc = NULL;
+    check_int(h->deallocs, 400);
+    rrc_run_pending(h->heap, 0);
+    host_close(h);
+}
+
 /* A visit ends when it returns something else than 0: of each kind there are three objects. */
 static void inspections_that_stop(void)
 {
@@ -1493,6 +1570,8 @@ static void memory_for_viewers(void)
 UNIT_GROUP(gc_insight,
     UNIT(inspections_that_are_refused),
     UNIT(inspections_that_stop),
+    UNIT(links_that_are_wrong),
+    UNIT(a_queue_that_is_left),
     UNIT(observers_come_and_go),
     UNIT(memory_for_viewers),
     UNIT(a_snapshot_in_full),

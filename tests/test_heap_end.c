@@ -379,16 +379,48 @@ static void drop_others(host *h, rrc_gcref p, rrc_object *ob)
 
 static void parted_drops_references(void)
 {
-    host *h = host_open(NULL);
-    int i;
+    int order, i;
 
-    for (i = 0; i < 20; i++)
-        others[i] = ob_shared(h, O, host_rooted(h, HOST_OLD), FULL);
-    for (i = 0; i < 20; i++)
-        ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
-    h->on_parted = drop_others;
+    for (order = 0; order < 2; order++) {
+        host_options options = { .order = order };      /* with the hook mark_from_c, and without */
+        host *h = host_open(&options);
+
+        for (i = 0; i < 20; i++)
+            others[i] = ob_shared(h, O, host_rooted(h, HOST_OLD), FULL);
+        for (i = 0; i < 20; i++)
+            ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+        h->on_parted = drop_others;
+        check_int(host_free_heap(h), 0);
+        check_int(h->deallocs, 40);
+        host_end(h);
+    }
+}
+
+/* The dealloc of one object unlinks another, whose maker forgot the bias. The markings that look for the order have
+   found that before, and said nothing. */
+static rrc_object *wrong;
+
+static void unlink_what_is_wrong(host *h, rrc_object *ob)
+{
+    (void)ob;
+    h->on_dealloc = NULL;
+    check_int(rrc_unlink(h->heap, wrong), RRC_OK);
+    host_expect_log(h, RRC_EREFCNT, "rrc_unlink");
+}
+
+static void mistakes_are_logged_while_the_order_is_looked_for(void)
+{
+    host *h = host_open(NULL);
+
+    wrong = ob_new(h, &Node);
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, host_rooted(h, HOST_OLD)), wrong), RRC_OK);
+    ob_given(h, O, host_rooted(h, HOST_OLD), FULL);
+    h->on_dealloc = unlink_what_is_wrong;
     check_int(host_free_heap(h), 0);
-    check_int(h->deallocs, 40);
+    check_int(h->deallocs, 1);
+    check_int(REFCNT(wrong), 1);
+    rrc_decref(h->heap, wrong);
+    check_int(h->deallocs, 2);
     host_end(h);
 }
 
@@ -901,4 +933,5 @@ UNIT_GROUP(heap_end,
     UNIT(late_del),
     UNIT(saved_objects_can_be_used),
     UNIT(uncollectable_at_the_end),
-    UNIT(parted_drops_references), UNIT(parted_makes_no_object));
+    UNIT(parted_drops_references), UNIT(parted_makes_no_object),
+    UNIT(mistakes_are_logged_while_the_order_is_looked_for));

@@ -190,6 +190,7 @@ static void what_goes_at_the_end_is_whole(void)
 /* What garbage owns through the host: a closure, which refers to the proxy of an object of C. */
 static void what_goes_is_whole_through_the_host(void)
 {
+    static STATIC_OB(still, &Node);
     int kind, path, collects, is_rooted;
 
     for (kind = 0; kind < 64; kind++)
@@ -209,6 +210,7 @@ static void what_goes_is_whole_through_the_host(void)
                     views_are_tracked = (kind & 8) != 0;
                     options.order = kind & 16 ? 2 : 0;
                     begin(&w, &options);
+                    w.still = kind & 32 ? STATIC_PTR(still) : NULL;
                     n = whole_make_path(&w, path, is_rooted);
                     for (i = 0; collects && i < 2 * WHOLE_DEPTH; i++)
                         w.collect(&w);

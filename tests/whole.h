@@ -28,6 +28,7 @@ typedef struct whole_host {
     int looked, dead;           /* what slots have looked at, and found dead */
     int missed;                 /* ... objects of C that they own through the host, and that were gone */
     int finalized, cleared, deallocated;
+    rrc_object *still;          /* a static object that some widgets own; NULL: none */
     int made;                   /* widgets, which are numbered from 1 on */
     char is_gone[64];           /* by number */
 } whole_host;
@@ -203,6 +204,10 @@ static int whole_make_path(whole_host *w, int path, int is_rooted)
     for (i = 0; i + 1 < WHOLE_DEPTH; i++) {
         WHOLE(ob[i])->action = w->closure(w, ob[i + 1]);
         WHOLE(ob[i])->captured = WHOLE(ob[i + 1])->number;
+    }
+    for (i = 1; i < WHOLE_DEPTH && w->still != NULL; i++) {
+        rrc_incref(w->heap, w->still);
+        WHOLE(ob[i])->peer = w->still;
     }
     for (i = 0; i < WHOLE_DEPTH; i++)
         rrc_decref(w->heap, ob[i]);
