@@ -307,6 +307,8 @@
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.
  *        - Python.h: static types become ready when they are first needed. A type that cannot is named,
  *          with the reason.
+ *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
+ *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;

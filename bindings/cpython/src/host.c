@@ -207,7 +207,7 @@ int py_close(cvm *vm, cvm_value *slot)
 
 static PyTypeObject *const static_types[] = {
     &PyBaseObject_Type, &PyType_Type, &PyUnicode_Type, &PyDict_Type, &PyTuple_Type, &PyList_Type, &PyLong_Type, &PyBool_Type,
-    &PyFloat_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
+    &PyFloat_Type, &PyComplex_Type, &PyBytes_Type, &PyByteArray_Type, &PyMemoryView_Type, &PySlice_Type, &PyCFunction_Type, &PyFunction_Type,
     &py_host_type, &PyMethod_Type, &PyMethodDescr_Type, &PyClassMethodDescr_Type, &PyGetSetDescr_Type, &PyMemberDescr_Type,
     &PyWrapperDescr_Type, &PyClassMethod_Type, &PyStaticMethod_Type, &PyProperty_Type, &PySuper_Type, &PyModule_Type,
     &PyModuleDef_Type, &PyRange_Type, &py_seqiter_type, &py_calliter_type, &_PyWeakref_RefType, &PyCapsule_Type, &PyCode_Type, &PyFrame_Type

@@ -96,6 +96,9 @@ typedef struct _Py_Identifier {
 int PyArg_Parse(PyObject *args, const char *format, ...);
 int PyArg_ParseTuple(PyObject *args, const char *format, ...);
 int PyArg_ParseTupleAndKeywords(PyObject *args, PyObject *kwargs, const char *format, char **names, ...);
+int PyArg_VaParse(PyObject *args, const char *format, va_list to);
+int PyArg_VaParseTupleAndKeywords(PyObject *args, PyObject *kwargs, const char *format, char **names, va_list to);
+#define Py_CLEANUP_SUPPORTED 0x20000    /* from a converter: it is called again, with NULL, if a later argument fails */
 int PyArg_UnpackTuple(PyObject *args, const char *name, Py_ssize_t least, Py_ssize_t most, ...);
 int PyArg_ValidateKeywordArguments(PyObject *kwargs);
 PyObject *Py_BuildValue(const char *format, ...);

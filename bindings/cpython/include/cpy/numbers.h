@@ -1,4 +1,4 @@
-/* numbers.h - int, bool and float. Each side has its own copy: numbers never change. */
+/* numbers.h - int, bool, float and complex. Each side has its own copy: numbers never change. */
 #ifndef CPY_NUMBERS_H
 #define CPY_NUMBERS_H
 
@@ -61,6 +61,24 @@ PyObject *PyFloat_FromDouble(double n);
 PyObject *PyFloat_FromString(PyObject *text);
 double PyFloat_AsDouble(PyObject *op);
 double PyOS_string_to_double(const char *text, char **end, PyObject *overflow);
+
+typedef struct {
+    double real, imag;
+} Py_complex;
+
+typedef struct {
+    PyObject_HEAD
+    Py_complex cval;
+} PyComplexObject;
+
+extern PyTypeObject PyComplex_Type;
+#define PyComplex_Check(op) PyObject_TypeCheck(op, &PyComplex_Type)
+#define PyComplex_CheckExact(op) Py_IS_TYPE(op, &PyComplex_Type)
+PyObject *PyComplex_FromCComplex(Py_complex z);
+PyObject *PyComplex_FromDoubles(double real, double imag);
+double PyComplex_RealAsDouble(PyObject *op);
+double PyComplex_ImagAsDouble(PyObject *op);
+Py_complex PyComplex_AsCComplex(PyObject *op);
 
 #define Py_DTSF_ADD_DOT_0 2
 char *PyOS_double_to_string(double n, char code, int precision, int flags, int *type);
