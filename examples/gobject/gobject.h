@@ -3,6 +3,7 @@
  *
  *   objects.c    wrappers: identity, who holds whom, handlers of signals. To bind another library that has
  *                reference counts, begin with this file.
+ *   holdings.c   which references the types of C have
  *   calls.c      calls from Lua to GObject and back, and their errors
  *   values.c     GValue and GVariant to Lua, and back
  *   types.c      classes, constructors, properties, methods
@@ -60,6 +61,26 @@ GObject *go_test(lua_State *L, int index);
 /* The methods connect(signal, function[, after]) and disconnect(id). */
 int go_connect(lua_State *L);
 int go_disconnect(lua_State *L);
+
+/* ---- holdings.c ---- */
+
+/* What is known of the references of a type, or NULL. */
+const struct go_holding *go_find_holding(GType type);
+
+/* The name of a type that is listed, by its number from 0; NULL behind the last one. */
+const char *go_listed_type(guint i);
+
+/* go_construct has made object with these properties. */
+void go_note_given(GObject *object, guint n, const char **names, const GValue *values);
+
+/* Visit, and drop, what the table says. */
+int go_visit_owned(go_wrapper *wrapper, rrc_visitproc visit, void *arg);
+void go_drop_owned(go_wrapper *wrapper);
+
+/* For tests: how many references to object, which has a wrapper, are neither its wrapper's nor visited from any
+   wrapper? More than 0: C holds it, or a holding is not listed, and a cycle would leak. Less than 0: something visits
+   a reference that is not there. */
+gint go_unexplained(rrc_heap *heap, GObject *object);
 
 /* ---- calls.c ---- */
 

@@ -165,93 +165,6 @@ static intptr_t wrapper_outside(rrc_heap *heap, rrc_object *self)
     return (intptr_t)g_atomic_int_get((gint *)&((go_wrapper *)self)->object->ref_count) - 1;
 }
 
-/* The wrapper of a GObject to which there is a reference that is not the caller's. The caller's is dropped before the
-   wrapper is visited: the visit can count. */
-static rrc_object *drop_and_find(rrc_heap *heap, GObject *object)
-{
-    go_wrapper *wrapper = object != NULL ? go_find(heap, object) : NULL;
-    if (object != NULL)
-        g_object_unref(object);
-    return wrapper != NULL ? &wrapper->head : NULL;
-}
-
-static int visit_items(go_wrapper *wrapper, rrc_visitproc visit, void *arg)
-{
-    GListModel *list = G_LIST_MODEL(wrapper->object);
-    guint i, n = g_list_model_get_n_items(list);
-    for (i = 0; i < n; i++) {
-        rrc_object *item = drop_and_find(wrapper->heap, (GObject *)g_list_model_get_item(list, i));
-        RRC_VISIT(item);
-    }
-    return 0;
-}
-
-static int visit_actions(go_wrapper *wrapper, rrc_visitproc visit, void *arg)
-{
-    gchar **names = g_action_group_list_actions(G_ACTION_GROUP(wrapper->object)), **name;
-    int result = 0;
-    for (name = names; *name != NULL && result == 0; name++) {
-        GAction *action = g_action_map_lookup_action(G_ACTION_MAP(wrapper->object), *name);
-        go_wrapper *found = action != NULL ? go_find(wrapper->heap, G_OBJECT(action)) : NULL;
-        if (found != NULL)
-            result = visit(&found->head, arg);
-    }
-    g_strfreev(names);
-    return result;
-}
-
-static int visit_model(go_wrapper *wrapper, rrc_visitproc visit, void *arg)
-{
-    GObject *value = NULL;
-    rrc_object *model;
-    g_object_get(wrapper->object, "model", &value, NULL);
-    model = drop_and_find(wrapper->heap, value);
-    RRC_VISIT(model);
-    return 0;
-}
-
-static void drop_items(go_wrapper *wrapper)
-{
-    g_list_store_remove_all(G_LIST_STORE(wrapper->object));
-}
-
-static void drop_actions(go_wrapper *wrapper)
-{
-    gchar **names = g_action_group_list_actions(G_ACTION_GROUP(wrapper->object)), **name;
-    for (name = names; *name != NULL; name++)
-        g_action_map_remove_action(G_ACTION_MAP(wrapper->object), *name);
-    g_strfreev(names);
-}
-
-static void drop_model(go_wrapper *wrapper)
-{
-    g_object_set(wrapper->object, "model", NULL, NULL);
-}
-
-/* The types whose references are known, by name, so that GTK need not be there. A type that a script derives from
-   one is the same to GObject. A subclass in C is not: it can hold its items in its own way. */
-struct go_holding {
-    const char *type;
-    int  (*visit)(go_wrapper *wrapper, rrc_visitproc visit, void *arg);
-    void (*drop)(go_wrapper *wrapper);
-};
-static const struct go_holding holdings[] = {
-    { "GListStore", visit_items, drop_items },              { "GSimpleActionGroup", visit_actions, drop_actions },
-    { "GtkFilterListModel", visit_model, drop_model },      { "GtkSortListModel", visit_model, drop_model },
-    { "GtkSliceListModel", visit_model, drop_model },       { "GtkNoSelection", visit_model, drop_model },
-    { "GtkSingleSelection", visit_model, drop_model },      { "GtkMultiSelection", visit_model, drop_model },
-};
-
-static const struct go_holding *find_holding(GType type)
-{
-    const char *name = g_type_name(go_native_type(type));
-    guint i;
-    for (i = 0; i < G_N_ELEMENTS(holdings); i++)
-        if (strcmp(holdings[i].type, name) == 0)
-            return &holdings[i];
-    return NULL;
-}
-
 static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
 {
     go_wrapper *wrapper = (go_wrapper *)self;
@@ -265,7 +178,7 @@ static int wrapper_traverse(rrc_object *self, rrc_visitproc visit, void *arg)
         if (found != NULL)
             RRC_VISIT(&found->head);
     }
-    return wrapper->holding != NULL ? wrapper->holding->visit(wrapper, visit, arg) : 0;
+    return go_visit_owned(wrapper, visit, arg);
 }
 
 /* The values go with the wrapper, also if C still holds the GObject. So a cycle of such properties is broken. */
@@ -286,12 +199,10 @@ static int wrapper_clear(rrc_heap *heap, rrc_object *self)
     (void)heap;
     disconnect_handlers(wrapper);
     drop_values(wrapper);
-    if (wrapper->holding != NULL)
-        wrapper->holding->drop(wrapper);
+    go_drop_owned(wrapper);
     return 0;
 }
 
-/* Nobody holds the GObject any more, or the script has closed it, or its Lua state has ended. */
 /* object:close(): C functions can still use the object, but no handler runs any more. */
 void go_close_wrapper(rrc_heap *heap, rrc_object *self)
 {
@@ -299,6 +210,7 @@ void go_close_wrapper(rrc_heap *heap, rrc_object *self)
     disconnect_handlers((go_wrapper *)self);
 }
 
+/* Nobody holds the GObject any more, or the script has closed it, or its Lua state has ended. */
 static void wrapper_dealloc(rrc_heap *heap, rrc_object *self)
 {
     go_wrapper *wrapper = (go_wrapper *)self;
@@ -343,7 +255,7 @@ static go_wrapper *new_wrapper(rrc_heap *heap, GObject *object)
     }
     wrapper->heap = heap;
     wrapper->object = object;
-    wrapper->holding = find_holding(G_OBJECT_TYPE(object));
+    wrapper->holding = go_find_holding(G_OBJECT_TYPE(object));
     wrapper->next = (go_wrapper *)g_object_get_qdata(object, wrappers_quark());
     g_object_set_qdata(object, wrappers_quark(), wrapper);
     if (rrc_gc_track(heap, &wrapper->head) != RRC_OK)

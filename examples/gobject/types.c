@@ -543,6 +543,7 @@ int go_construct(lua_State *L, GType type, int index)
     object = g_object_new_with_properties(type, n, names, values);
     if (G_IS_INITIALLY_UNOWNED(object))
         g_object_ref_sink(object);                  /* the reference is ours now, as that of any other object is */
+    go_note_given(object, n, names, values);
     if (values != NULL)
         go_free_values(values, n);
     wrapper = go_wrap(heap, object);

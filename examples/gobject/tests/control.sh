@@ -39,7 +39,12 @@ mutant 'the wrapper counts its own reference' objects.c '/^static intptr_t wrapp
 mutant 'functions of handlers are not visited' objects.c 's/RRC_VISIT(handler->function);//'
 mutant 'values are not dropped' objects.c 's/^    drop_values(wrapper);//'
 mutant 'handlers stay connected when the wrapper goes' objects.c \
-    '/^static void wrapper_dealloc/,/^}/s/disconnect_handlers(wrapper);//'
+    '/^void go_close_wrapper/,/^}/s/disconnect_handlers((go_wrapper \*)self);//; /^static void wrapper_dealloc/,/^}/s/disconnect_handlers(wrapper);//'
 mutant 'a floating reference is not sunk' objects.c 's/g_object_ref_sink(object)/g_object_ref(object)/'
+mutant 'a selected item is not visited' holdings.c 's/"model", "selected-item"/"model"/'
+mutant 'a value that is not owned is visited' holdings.c 's/{ "local-address" }/{ "local-address", "proxy-resolver" }/'
+mutant 'properties are not dropped' holdings.c 's/g_object_set(wrapper->object, \*name, NULL, NULL)/(void)0/'
+mutant 'what a constructor was given is forgotten' types.c 's/go_note_given(object, n, names, values);//'
+mutant 'properties of scripts are taken for those of C' holdings.c 's/go_native_type(G_OBJECT_TYPE(object))/G_OBJECT_TYPE(object)/'
 mutant 'the wrapper is not found again' objects.c '/^go_wrapper \*go_find/,/^}/s/return wrapper;/return NULL;/'
 finish

@@ -13,6 +13,12 @@
  *     foreign.set(i, name, other) sets a property of an object that is held
  *     foreign.remember(object)    has a weak reference to it
  *     foreign.revive()            the list takes references to all objects that are remembered, and live. Returns how many
+ *     foreign.listed()            the names of the types whose references are known
+ *     foreign.properties(type)    its properties that can be set to objects: the type of each by its name; how many of
+ *                                 them are set once and for all
+ *     foreign.unexplained(object) what go_unexplained says
+ *     foreign.visits(object)      how many wrappers of GObjects its wrapper visits
+ *     foreign.clear(object)       calls the tp_clear of its wrapper
  *     foreign.variant(text)       the value of a GVariant that is written like this
  */
 #include "../gobject.h"
@@ -136,6 +142,65 @@ static int revive(lua_State *L)
     return 1;
 }
 
+static int get_listed(lua_State *L)
+{
+    guint i;
+    lua_newtable(L);
+    for (i = 0; go_listed_type(i) != NULL; i++) {
+        lua_pushstring(L, go_listed_type(i));
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    return 1;
+}
+
+static int get_properties(lua_State *L)
+{
+    GObjectClass *cls = (GObjectClass *)g_type_class_ref(go_check_type(L, 1));
+    guint i, n, fixed = 0;
+    GParamSpec **properties = g_object_class_list_properties(cls, &n);
+    lua_newtable(L);
+    for (i = 0; i < n; i++)
+        if (properties[i]->flags & G_PARAM_WRITABLE
+            && (G_TYPE_IS_OBJECT(properties[i]->value_type) || G_TYPE_IS_INTERFACE(properties[i]->value_type))) {
+            lua_pushstring(L, g_type_name(properties[i]->value_type));
+            lua_setfield(L, -2, properties[i]->name);
+            fixed += (properties[i]->flags & G_PARAM_CONSTRUCT_ONLY) != 0;
+        }
+    g_free(properties);
+    g_type_class_unref(cls);
+    lua_pushinteger(L, (lua_Integer)fixed);
+    return 2;
+}
+
+static int get_unexplained(lua_State *L)
+{
+    lua_pushinteger(L, go_unexplained(rrc_lua_heap(L), go_check(L, 1)));
+    return 1;
+}
+
+static int count_wrapper(rrc_object *ob, void *count)
+{
+    *(lua_Integer *)count += RRC_TYPE(ob) == &go_wrapper_type;
+    return 0;
+}
+
+static int get_visits(lua_State *L)
+{
+    lua_Integer n = 0;
+    go_wrapper_type.tp_traverse((rrc_object *)go_find(rrc_lua_heap(L), go_check(L, 1)), count_wrapper, &n);
+    lua_pushinteger(L, n);
+    return 1;
+}
+
+static int clear(lua_State *L)
+{
+    rrc_heap *heap = rrc_lua_heap(L);
+    GObject *object = go_check(L, 1);
+    go_enter(L, object);
+    go_wrapper_type.tp_clear(heap, (rrc_object *)go_find(heap, object));
+    return go_leave(L, object, 0);
+}
+
 static int parse_variant(lua_State *L)
 {
     GVariant *variant = g_variant_parse(NULL, luaL_checkstring(L, 1), NULL, NULL, NULL);
@@ -151,7 +216,8 @@ int luaopen_gobject_foreign(lua_State *L)
     static const luaL_Reg functions[] = {
         { "watch", watch }, { "finalized", get_finalized }, { "hold", hold }, { "held", get_held }, { "drop", drop },
         { "count", count }, { "emit", emit_signal }, { "make", make }, { "floating", make_floating }, { "set", set },
-        { "remember", remember }, { "revive", revive }, { "variant", parse_variant }, { NULL, NULL }
+        { "remember", remember }, { "revive", revive }, { "listed", get_listed }, { "properties", get_properties },
+        { "unexplained", get_unexplained }, { "visits", get_visits }, { "clear", clear }, { "variant", parse_variant }, { NULL, NULL }
     };
     static const rrc_lua_class *const no_classes[] = { NULL };
     return rrc_lua_module(L, no_classes, functions);
