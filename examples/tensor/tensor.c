@@ -159,26 +159,54 @@ static int try_resurrect(PyObject *self)
     return 1;
 }
 
-/* Nobody in C has the tensor: what that owns is as good as owned by self. */
-static int is_sole_owner(PyObject *self)
+/* Does C have the tensor? In state 2 one strong reference is the wrapper's. In state 3 it is the other way round: one
+   reference to the wrapper is the tensor's. So in both states wrapper and tensor have all but one from elsewhere. */
+static int is_held_by_c(PyObject *self)
 {
-    return IMPL(self) != NULL && ((Tensor *)self)->owns_impl && IMPL(self)->strong == 1;
+    return IMPL(self) != NULL && IMPL(self)->strong > 1;
 }
+
+/* The gradient whose wrapper self visits, for the reference that its tensor has to it; or NULL. */
+static tensor_impl *visible_grad(PyObject *self)
+{
+    tensor_impl *grad = IMPL(self) != NULL ? IMPL(self)->grad : NULL;
+
+    if (grad == NULL || grad->wrapper == NULL)
+        return NULL;
+#ifdef Py_tp_outside
+    return grad;
+#else
+    /* CPython knows no counts but its own. So only a chain in which each owner is the only one can be visited. */
+    return ((Tensor *)self)->owns_impl && !is_held_by_c(self) && grad->owns_wrapper && grad->strong == 1 ? grad : NULL;
+#endif
+}
+
+#ifdef Py_tp_outside
+/* The references that C has to the tensor hold the wrapper, too: but for those that tensor_traverse visits. */
+static Py_ssize_t tensor_outside(PyObject *self)
+{
+    return is_held_by_c(self) ? IMPL(self)->strong - 1 : 0;
+}
+#endif
 
 static int tensor_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    const tensor_impl *grad = is_sole_owner(self) ? IMPL(self)->grad : NULL;
+    const tensor_impl *grad = visible_grad(self);
 
     Py_VISIT(((Tensor *)self)->dict);
-    if (grad != NULL && grad->owns_wrapper && grad->strong == 1)
+    if (grad != NULL)
         Py_VISIT(grad->wrapper);
     return 0;
 }
 
 static int tensor_clear(PyObject *self)
 {
-    tensor_impl *grad = is_sole_owner(self) ? IMPL(self)->grad : NULL;
+    tensor_impl *grad = visible_grad(self);
 
+#ifndef Py_tp_outside
+    if (is_held_by_c(self))         /* CPython takes self for garbage, but try_resurrect will bring it back */
+        return 0;
+#endif
     if (grad != NULL)
         IMPL(self)->grad = NULL;
     Py_CLEAR(((Tensor *)self)->dict);           /* it may run any code */
@@ -295,6 +323,9 @@ static PyTypeObject TensorType = {
     .tp_name = "tensor.Tensor", .tp_basicsize = sizeof(Tensor), .tp_dealloc = tensor_dealloc, .tp_repr = tensor_repr,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = tensor_traverse,
     .tp_clear = tensor_clear, .tp_weaklistoffset = offsetof(Tensor, weakrefs), .tp_dictoffset = offsetof(Tensor, dict),
+#ifdef Py_tp_outside
+    .tp_outside = tensor_outside,
+#endif
     .tp_methods = tensor_methods, .tp_getset = tensor_getset, .tp_new = tensor_new, .tp_init = tensor_init
 };
 
@@ -413,6 +444,22 @@ static PyObject *grad_state(PyObject *Py_UNUSED(module), PyObject *op)
                                 : grad->owns_wrapper ? "3: tensor owns wrapper" : "2: wrapper owns tensor");
 }
 
+/* name_grad(t, name): C looks at the gradient, names it, and drops the wrapper again. */
+static PyObject *name_grad(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *op;
+    int result;
+
+    if (n != 2 || !check_tensor(args[0]) || IMPL(args[0])->grad == NULL)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "name_grad: expected a tensor with a gradient, and a name");
+    op = wrap(IMPL(args[0])->grad);
+    if (op == NULL)
+        return NULL;
+    result = PyObject_SetAttrString(op, "name", args[1]);
+    Py_DECREF(op);
+    return result == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
 /* counts(): tensors that are alive, objects made by calls, classes that are alive */
 static PyObject *counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
@@ -421,7 +468,8 @@ static PyObject *counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 
 static PyMethodDef functions[] = {
     { "add", (PyCFunction)(void (*)(void))add, METH_FASTCALL, NULL }, { "weak", weak, METH_O, NULL },
-    { "grad_state", grad_state, METH_O, NULL }, { "counts", counts, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
+    { "grad_state", grad_state, METH_O, NULL },
+    { "name_grad", (PyCFunction)(void (*)(void))name_grad, METH_FASTCALL, NULL }, { "counts", counts, METH_NOARGS, NULL }, { NULL, NULL, 0, NULL }
 };
 static PyModuleDef definition = { PyModuleDef_HEAD_INIT, .m_name = "tensor", .m_size = -1, .m_methods = functions };
 

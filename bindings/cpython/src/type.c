@@ -57,6 +57,13 @@ static void slot_clear_weakrefs(rrc_heap *heap, rrc_object *ob)
     LEAVE();
 }
 
+static intptr_t slot_outside(rrc_heap *heap, rrc_object *ob)
+{
+    PyObject *op = (PyObject *)(void *)ob;
+    (void)heap;
+    return Py_TYPE(op)->tp_outside(op);
+}
+
 static void tell_header(PyTypeObject *type)
 {
     rrc_type *rrc = &type->ob_base.rrc;
@@ -69,6 +76,7 @@ static void tell_header(PyTypeObject *type)
     rrc->tp_clear = type->tp_clear != NULL ? slot_clear : NULL;
     rrc->tp_finalize = type->tp_finalize != NULL ? slot_finalize : NULL;
     rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 ? slot_clear_weakrefs : NULL;
+    rrc->tp_outside = type->tp_outside != NULL ? slot_outside : NULL;
 }
 
 /* ---- the order of lookups --------------------------------------------------- */
@@ -229,6 +237,7 @@ static void inherit(PyTypeObject *type, PyTypeObject *base)
     INHERIT(tp_init);
     INHERIT(tp_alloc);
     INHERIT(tp_finalize);
+    INHERIT(tp_outside);
     INHERIT(tp_is_gc);
     if (type->tp_free == NULL)
         type->tp_free = PyType_IS_GC(type) ? PyObject_GC_Del : base->tp_free;

@@ -83,6 +83,14 @@ typedef PyObject *(*PyCFunction)(PyObject *, PyObject *);
 typedef PyObject *(*getter)(PyObject *, void *);
 typedef int (*setter)(PyObject *, PyObject *, void *);
 
+/* Not in CPython: the slot tp_outside, for a wrapper of an object that has a reference count of its own (the foreign
+   object, to which the wrapper owns one reference). It returns the number of references to the foreign object that are
+   not the wrapper's. While there are any, the wrapper is alive, with all that it refers to. A tp_traverse visits
+   the wrapper of each foreign object to which its own one has a reference, and such a visit explains one of them. The
+   tp_clear drops what is visited. The slot must not change anything, or call anything of this API. Extensions that
+   CPython compiles as well have this slot, and those visits, in #ifdef Py_tp_outside. */
+typedef Py_ssize_t (*outsidefunc)(PyObject *);
+
 /* ---- the buffer protocol ------------------------------------------------ */
 
 typedef struct {
@@ -243,6 +251,7 @@ struct _typeobject {
     unsigned tp_version_tag;
     destructor tp_finalize;
     vectorcallfunc tp_vectorcall;
+    outsidefunc tp_outside;
 };
 
 #define Py_TPFLAGS_DISALLOW_INSTANTIATION (1ul << 7)
@@ -294,10 +303,11 @@ typedef struct {
     X(tp, getattr) X(tp, getattro) X(tp, hash) X(tp, init) X(tp, is_gc) X(tp, iter) X(tp, iternext) \
     X(tp, methods) X(tp, new) X(tp, repr) X(tp, richcompare) X(tp, setattr) X(tp, setattro) X(tp, str) \
     X(tp, traverse) X(tp, members) X(tp, getset) X(tp, free) X(tp, finalize) X(am, await) X(am, aiter) \
-    X(am, anext)
+    X(am, anext) X(tp, outside)
 
 #define CPY_SLOT_NUMBER(group, name) Py_##group##_##name,
 enum { CPY_NO_SLOT, CPY_SLOTS(CPY_SLOT_NUMBER) CPY_SLOT_END };
+#define Py_tp_outside Py_tp_outside
 
 struct PyModuleDef;
 
