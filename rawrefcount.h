@@ -309,6 +309,7 @@
  *          with the reason.
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
+ *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -2751,9 +2752,11 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_SHIFT 11
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
+/* Do objects of the type come from rrc_gc_new? (The flag alone says nothing if tp_basicsize is 0: such objects have no
+   head.) */
 static int rrci_is_gc_type(const rrc_type *type)
 {
-    return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0;
+    return type != NULL && (type->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && type->tp_basicsize > 0;
 }
 
 /* Does ob have a GC head? */
@@ -2763,7 +2766,7 @@ static int rrci_has_gc_head(rrc_object *ob)
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && type != NULL && type->tp_basicsize > 0;
 }
 
-/* Has the type of ob RRC_TPFLAGS_HAVE_GC, so that ob comes from rrc_gc_new? */
+/* Does ob come from rrc_gc_new? */
 static int rrci_is_gc_object(rrc_object *ob)
 {
     return RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob));
@@ -5305,6 +5308,9 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
         return code;
     if (rrci_is_odd(p))
         return rrci_error(heap, RRC_ETAGGED, function, ob, p, "the link was not made");
+    if (RRC_TYPE(ob) != NULL && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && RRC_TYPE(ob)->tp_basicsize == 0)
+        return rrci_error(heap, RRC_ETYPE, function, ob, p,
+                          "RRC_TPFLAGS_HAVE_GC with tp_basicsize 0: use rrc_gc_new and its size, or clear the flag");
     if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
         rrci_strengthen(heap, ob);
     if (RRC_LINK(ob) != NULL && !rrci_can_be_relinked(heap, ob))
@@ -8534,13 +8540,6 @@ RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
 
 /* ---- the protocol of the cyclic GC ---- */
 
-/* rrci_is_gc_object, and false for an object whose type promises rrc_gc_new (RRC_TPFLAGS_HAVE_GC) but has tp_basicsize
-   0: there is no head before it. */
-static int rrci_is_from_gc_new(rrc_object *ob)
-{
-    return rrci_is_gc_object(ob) && rrci_has_gc_head(ob);
-}
-
 RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 {
     const char *function = "rrc_gc_track";
@@ -8553,7 +8552,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
     if (rrci_is_freed(ob))
         return rrci_error(heap, RRC_EFREED, function, ob, NULL, "");
-    if (!rrci_is_from_gc_new(ob))
+    if (!rrci_is_gc_object(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     code = rrci_refuse_foreign(heap, ob, function, "it was not tracked");
     if (code != RRC_OK)
@@ -8616,7 +8615,7 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
         return code;
     if (ob == NULL)
         return rrci_error(heap, RRC_ENULL, function, ob, NULL, "ob is NULL");
-    if (!rrci_is_from_gc_new(ob))
+    if (!rrci_is_gc_object(ob))
         return rrci_error(heap, RRC_ETYPE, function, ob, NULL, "the object is not one of rrc_gc_new");
     head = rrci_gc_head_of(ob);
     if (rrci_is_tracked(ob) && rrci_is_finalizable(ob))
@@ -8630,13 +8629,13 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized)
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_is_from_gc_new(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
+    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZED) != 0;
 }
 
 RRC_API int rrc_gc_is_uncollectable(rrc_heap *heap, rrc_object *ob)
 {
     (void)heap;
-    return ob != NULL && rrci_is_from_gc_new(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
+    return ob != NULL && rrci_is_gc_object(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_UNCOLLECTABLE) != 0;
 }
 
 RRC_API int rrc_gc_is_enabled(rrc_heap *heap)

@@ -3,6 +3,7 @@
 #include "objects.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void address_text(char *text, size_t size, const void *address)
@@ -291,7 +292,40 @@ static void null_heaps_and_types(void)
     host_close(h);
 }
 
+static void free_own_memory(rrc_heap *heap, rrc_object *self)
+{
+    (void)heap;
+    free((char *)self - OB_PREFIX);
+}
+
+/* The type says that rrc_gc_new made its objects, and that the library did. There is no head in front of them. */
+static void tracked_types_without_a_size(void)
+{
+    static const rrc_type Contrary = { .tp_name = "Contrary", .tp_flags = RRC_TPFLAGS_HAVE_GC,
+                                       .tp_dealloc = free_own_memory };
+    host *h = host_open(NULL);
+    size_t id = host_rooted(h, HOST_OLD);
+    char *memory = calloc(1, OB_PREFIX + sizeof(node));
+    rrc_object *ob = (rrc_object *)(void *)(memory + OB_PREFIX);
+
+    REFCNT(ob) = 1;
+    RRC_TYPE(ob) = &Contrary;
+    check_int(rrc_link(h->heap, host_at(h, id), ob, RRC_P), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_link");
+    check_int(rrc_create_link_pyobj(h->heap, host_at(h, id), ob), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_create_link_pyobj");
+    check_ptr(RRC_LINK(ob), NULL);
+    check_int(REFCNT(ob), 1);
+    check_int(rrc_gc_track(h->heap, ob), RRC_ETYPE);
+    host_expect_log(h, RRC_ETYPE, "rrc_gc_track");
+    check(!rrc_gc_is_tracked(h->heap, ob) && !rrc_gc_is_finalized(h->heap, ob));
+    rrc_gc_untrack(h->heap, ob);
+    rrc_decref(h->heap, ob);
+    host_close(h);
+}
+
 UNIT_GROUP(misuse,
+    UNIT(tracked_types_without_a_size),
     UNIT(markers_of_several_objects), UNIT(objects_without_a_name), UNIT(null_heaps_and_types),
     UNIT(links_that_cannot_be),
     UNIT(a_second_p_link_after_each_collection),
