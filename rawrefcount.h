@@ -292,6 +292,7 @@
  * >>changes
  * ---------------------------------------------------------------------------
  * 2.0.0 (unreleased)
+ *        - rrc_gc_collect without `collect` does nothing while a collection in slices marks.
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
  *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
  *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
@@ -1260,10 +1261,11 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
    comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
    step looks for what only they owned (at most 10 times). Returns how many tracked objects were found
    unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
-   dealloc, a walk, a step, pending work or rrc_heap_free is going on. (Without `collect` this pauses the marking of a
-   collection in slices, as rrc_major_collection_pause does. While such a collection sweeps, it only does pending
-   work.)
-   [mutator, ignored in a step and in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
+   dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on, `collect`
+   finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and returns 0, as
+   PyGC_Collect does in a collection. While it sweeps, this only does pending work. (An open step of rrc_mirror_work is
+   given up, and whole steps are made.)
+   [mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
    mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
@@ -10275,7 +10277,7 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
     size_t garbage, hopeless = 0, finalized;
     int round, was_planned;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
-        || rrci_is_busy(heap))
+        || rrci_is_busy(heap) || (heap->rest == RRCI_STARTED && heap->desc.collect == NULL))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
@@ -10292,8 +10294,6 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
                 break;
             }
         } else if (heap->rest != RRCI_SWEEPING) {
-            if (heap->rest == RRCI_STARTED)
-                rrci_pause_slices(heap);
             heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }

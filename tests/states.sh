@@ -26,6 +26,8 @@ function phases() {
     phase("+ + + - - - - - - + + + + + + -", "none", "any but a collection, hooks too")
     phase("+ ! ! - - - - - - + + + + + . -", "MUTATES", "mutator, ignored in rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + . . -", "MUTATES", "mutator, ignored in a step and in rrc_heap_free")
+    phase("+ ! ! - - - - - - + . + + . . -", "MUTATES", \
+          "mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + + + .", "MUTATES", "mutator, ignored after rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + . - -", "ENDS", "mutator until rrc_heap_free")
     phase("+ ! ! - - - - - - + + + + + - -", "ENDS", "mutator until rrc_heap_free, and the mirror hook")

@@ -1667,6 +1667,44 @@ static void the_last_slice_is_no_longer(void)
     }
 }
 
+/* ---- rrc_gc_collect between slices ---- */
+
+/* Without `collect` only the host can finish its collection: rrc_gc_collect leaves it alone. After the verdict it does
+   the pending work, in which garbage of this collection has no part yet. */
+static void the_marking_is_left_alone(void)
+{
+    int snapshot, verdict;
+
+    for (snapshot = 0; snapshot < 2; snapshot++)
+        for (verdict = 0; verdict < 2; verdict++) {
+            host_options options = { .reports_marks = REPORT_LINKED, .snapshot = snapshot };
+            host *h = open_sliced(&options);
+            size_t p;
+            rrc_object *ob = linked_knot(h, P, &p);
+
+            knot_ring(h, &Knot, 2, NULL);
+            host_start(h);
+            check(rrc_major_collection_work(h->heap, 1) > 0);
+            if (verdict)
+                host_pronounce(h);
+            check_int(rrc_gc_collect(h->heap), 0);
+            check_int(h->deallocs, 0);
+            check_int(rrc_major_collection_start(h->heap), RRC_EPHASE);
+            host_expect_log(h, RRC_EPHASE, "rrc_major_collection_start");
+            if (!verdict)
+                host_pronounce(h);
+            rrc_incref(h->heap, ob);            /* the mutator may still run */
+            rrc_decref(h->heap, ob);
+            check_int(rrc_check(h->heap), RRC_OK);
+            all_is_swept(h);
+            check_int(h->deallocs, 2);
+            check_ptr(rrc_to_obj(h->heap, ob), host_at(h, p));
+            check_int(rrc_gc_collect(h->heap), 0);
+            rrc_decref(h->heap, ob);
+            host_close(h);
+        }
+}
+
 /* ---- new addresses ---- */
 
 static size_t cells[2];
@@ -1731,4 +1769,5 @@ UNIT_GROUP(gc_slices, UNIT(only_incremental_heaps_start), UNIT(what_garbage_owns
            UNIT(disabling_ends_the_search), UNIT(disabling_forgets_reports),
            UNIT(taken_and_untracked_between_slices),
            UNIT(demoted_in_a_sweep), UNIT(demoted_in_a_search), UNIT(the_last_slice_is_no_longer),
+           UNIT(the_marking_is_left_alone),
            UNIT(moves_are_ignored_in_slices));

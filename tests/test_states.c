@@ -419,8 +419,6 @@ static void in_slices(states_cast *c)
     host_start(HOST_OF(c));
     check_int(rrc_major_collection_work(c->heap, 3) >= 3, 1);
     states_call(c);
-    if (is_function(c, "rrc_gc_collect"))       /* it has paused the collection */
-        HOST_OF(c)->slices = 0;
     if (c->state != STATE_HUSK && HOST_OF(c)->slices != 0)
         host_major(HOST_OF(c));
 }
