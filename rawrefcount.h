@@ -293,6 +293,8 @@
  * ---------------------------------------------------------------------------
  * 2.0.0 (unreleased)
  *        - rrc_gc_collect without `collect` does nothing while a collection in slices marks.
+ *        - Closed hosts: what an object owns is protected as soon as C gets hold of it after its p or its edge
+ *          node has died, also between slices of a step. The mirror hook calls rrc_touch for a target that has died.
  *        - An rrc_cell_link that fails has changed nothing. Only one that succeeds calls watch and join.
  *        - The sums by which a mirrored heap knows changed objects have 64 bits on all machines, and mix well.
  *        - Lua: garbage cycles also go if a script only calls collectgarbage() from then on.
@@ -763,12 +765,14 @@ typedef struct rrc_desc {
        a heap survivor says whether a p, or an edge node, still exists. (With cells, see below, none of these hooks is
        needed.) rrc_mirror_step calls it
        for each P link and for each weak object's edge node, and takes NULL as
-       final. Both hooks may call rrc_mirror_node, rrc_mirror_target and rrc_to_obj. */
+       final. rrc_check calls it for the edge nodes of strong objects. Both hooks may call rrc_mirror_node,
+       rrc_mirror_target and rrc_to_obj. */
 
     /* If ob has no edge node (rrc_mirror_node), or its node has died, make one and
        pass it to rrc_mirror_set_node. Make the node refer to the object that stands for
        each of the targets (rrc_mirror_target), and to nothing else. If nothing stands for a
-       target yet, give the target an empty edge node now. If ob is linked, make
+       target yet, give the target an empty edge node now. If what stands for a target has died, leave it out, and
+       call rrc_touch for the target. If ob is linked, make
        its p refer to the node. If targets is NULL, forget ob's edge node and its
        anchor, and make the node refer to nothing, because other objects may still refer to it. This
        must allocate nothing, and its result is ignored.
@@ -1265,8 +1269,8 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
    finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and returns 0, as
    PyGC_Collect does in a collection. While it sweeps, this only does pending work. (An open step of rrc_mirror_work is
    given up, and whole steps are made.)
-   [mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free | allocates if mirrored, else no | calls collect, dealloc; if
-   mirrored also what a step calls | O(all)] */
+   [mutator, ignored in a step, in slices of marking without collect, and in rrc_heap_free |
+   allocates if mirrored, else no | calls collect, dealloc; if mirrored also what a step calls | O(all)] */
 RRC_API size_t rrc_gc_collect(rrc_heap *heap);
 
 /* Turn the search for cycles on and off, in major collections and in rrc_gc_collect. It is on in a new
@@ -1438,8 +1442,8 @@ RRC_API void rrc_cell_each(rrc_heap *heap, void (*visit)(void *arg, rrc_cell *ce
 
 /* Check all invariants that can be checked at run time. Returns RRC_OK, or the code of the first error.
    Logs each error. It changes nothing, and is slow. RRC_EPHASE in a collection.
-   [mutator | no | calls is_young, slot, tp_traverse, log | O(links, tracked objects and
-   their references)] */
+   [mutator | no | calls is_young, slot, tp_traverse, log; if mirrored also survivor |
+   O(links, tracked objects and their references)] */
 RRC_API int rrc_check(rrc_heap *heap);
 
 /* Report that the memory that objects hold elsewhere, such as pixels, has grown by `change` bytes, or has
@@ -2083,7 +2087,6 @@ typedef struct rrci_step {
     int      looks_for_deaths;  /* in a slice of RRCI_UNLINKING or RRCI_FORGETTING */
     int      is_stale;          /* an edge node is not up to date */
     int      gave_numbers;      /* other edge nodes may have to list objects that got a number */
-    int      found_lost;        /* an edge node may have died since RRCI_FORGETTING */
     size_t   changes, links_made, found_dead;   /* those of rrc_heap when it began */
     size_t   tracked;           /* number of entries of RRCI_TRACKED when weighing began */
     size_t   suspects;          /* objects that may be garbage of C alone */
@@ -2207,7 +2210,8 @@ struct rrc_heap {
     rrc_object   *linking;      /* its P link is just made or dissolved */
     size_t        untracked;    /* calls of rrc_gc_untrack */
     size_t        found_dead;   /* weak objects whose p had died when C took a reference, since the last step */
-    unsigned      spreading;    /* what loses its edge node is noted only, as rrci_spread_strength runs or comes next */
+    unsigned      spreading;    /* a tp_traverse is called to make objects strong */
+    rrc_object   *lost;         /* what they own is to become strong next; threaded through the sum of edges */
     unsigned      anchoring;    /* inside the anchor hook */
     rrci_step     step;
     size_t        cycles;       /* calls of rrc_mirror_cycle since the last step */
@@ -4123,12 +4127,18 @@ static int rrci_visit_touch(rrc_object *ob, void *arg)
     return 0;
 }
 
+#ifdef RRC_MIRROR
+static void rrci_spread_strength(rrc_heap *heap);
+#endif
+
 /* Call rrc_touch for all objects that ob owns. */
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
     rrci_begin_search(&search, heap, 0, "rrc_touch");
+    RRCI_MIRRORED(heap, heap->spreading++);
     rrci_traverse(&search, ob, rrci_visit_touch);
+    RRCI_MIRRORED(heap, (heap->spreading--, rrci_spread_strength(heap)));
 }
 
 /* ---- closed hosts: what stands for an object ----
@@ -4139,8 +4149,9 @@ static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 #define RRCI_NODE_WANTED  ((uintptr_t)1)        /* it owns something, and must have an edge node */
 #define RRCI_NODE_STALE   ((uintptr_t)2)        /* the mirror hook must make, change or forget the node */
 #define RRCI_NODE_PENDING ((uintptr_t)4)        /* it became weak in this step, and has its anchor */
-#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not made again */
+#define RRCI_NODE_LOST    ((uintptr_t)8)        /* the node died before ob did, and was not written again */
 #define RRCI_NODE_KEPT    ((uintptr_t)16)       /* the host keeps things of its own in the node */
+#define RRCI_NODE_P_DIED  ((uintptr_t)64)       /* its p was found dead, and it is still linked: see rrci_root */
 
 RRC_API rrc_gcref rrc_mirror_node(rrc_heap *heap, rrc_object *ob)
 {
@@ -4223,14 +4234,20 @@ static void rrci_anchor_p(rrc_heap *heap, rrc_object *ob, int on)
     heap->linking = NULL;
 }
 
-/* Objects have lost their edge nodes: make all that they own strong instead. If the edge node of an owned
-   object has died too, go on with what that object owns. */
+/* Nothing stands for the objects of heap->lost any more: make all that they own strong instead. The same may be true
+   of what is owned. Therefore they are listed, and no tp_traverse is called inside another. */
 static void rrci_spread_strength(rrc_heap *heap)
 {
-    rrc_object *ob;
+    if (heap->spreading > 0)
+        return;
     heap->spreading++;
-    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
+    while (heap->lost != NULL) {
+        rrc_object *ob = heap->lost;
+        rrci_mirror_head *head = rrci_mirror_head_of(ob);
+        heap->lost = (rrc_object *)(uintptr_t)head->is.edges;
+        head->is.edges = 0;
         rrci_touch_owned(heap, ob);
+    }
     heap->spreading--;
 }
 
@@ -4268,37 +4285,44 @@ static void rrci_forget_node(rrc_heap *heap, rrc_object *ob)
     heap->node_count--;
 }
 
-static void rrci_note_lost(rrc_heap *heap, rrc_object *ob)
+/* What stands for ob has died. Its edge node protects nothing any more: make what ob owns strong. */
+static void rrci_lose_owned(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_forget_node(heap, ob);
-    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    if (!rrci_is_tracked(ob))
+        return;
+    rrci_mirror_head_of(ob)->is.edges = (uintptr_t)heap->lost;
+    heap->lost = ob;
+    rrci_spread_strength(heap);
 }
 
 /* ob's edge node has died. */
 static void rrci_lose_node(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_note_lost(heap, ob);
-    if (!rrci_is_tracked(ob))
-        return;
-    rrci_push_gray(heap, &heap->gray, ob);
-    if (heap->spreading == 0)
-        rrci_spread_strength(heap);
+    rrci_forget_node(heap, ob);
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_LOST;
+    rrci_lose_owned(heap, ob);
 }
 
-/* Root what stands for a strong object. If that is a p which has died, leave ob weak: the next step
-   dissolves its link. If it is an edge node, and a step looks for these or is searching, that step finds it later. */
+/* The p of ob has died. The next step dissolves the link. Until then what ob owns is strong. */
+static void rrci_lose_p(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_set_weak(heap, ob);
+    heap->found_dead++;
+    if (!rrci_is_gc_object(ob) || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_P_DIED) != 0)
+        return;
+    rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_P_DIED | RRCI_NODE_STALE;
+    rrci_lose_owned(heap, ob);
+}
+
+/* Root what stands for a strong object. If that is a p which has died, leave ob weak. */
 static void rrci_root(rrc_heap *heap, rrc_object *ob)
 {
     if (rrci_target(heap, ob) == NULL || rrci_anchor(heap, ob, 1))
         return;
-    if (rrci_is_p_linked(heap, ob) || heap->step.looks_for_deaths || rrci_is_searching(heap)) {
-        rrci_set_weak(heap, ob);
-        heap->found_dead++;
-        heap->step.found_lost |= rrci_is_searching(heap)
-                              || heap->stage == RRCI_FORGETTING;    /* (it can have died after that has passed it) */
-        return;
-    }
-    rrci_lose_node(heap, ob);
+    if (rrci_is_p_linked(heap, ob))
+        rrci_lose_p(heap, ob);
+    else
+        rrci_lose_node(heap, ob);
 }
 
 /* A weak object becomes strong. */
@@ -4359,7 +4383,6 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
     }
     heap->node_count += head->is.node == NULL;
     head->is.node = node;
-    head->is.state &= ~RRCI_NODE_LOST;
     if (rrci_is_p_linked(heap, ob))
         return;
     rrci_anchor(heap, ob, 1);
@@ -4374,6 +4397,8 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
 /* Just before a link is made: the p of a P link replaces the edge node. */
 static void rrci_mirror_linking(rrc_heap *heap, rrc_object *ob, int kind)
 {
+    if (RRCI_IS_WEAK(ob))
+        rrci_become_strong(heap, ob);
     if ((kind & RRCI_O) == 0 && rrc_mirror_node(heap, ob) != NULL)
         rrci_anchor(heap, ob, 0);
 }
@@ -4385,7 +4410,6 @@ static void rrci_mirror_linked(rrc_heap *heap, rrc_object *ob, int kind)
     if ((kind & RRCI_O) == 0) {
         if (rrci_is_gc_object(ob))
             rrci_mirror_head_of(ob)->is.number = rrci_new_number(heap);
-        rrci_clear_weak(heap, ob);
         rrci_anchor_p(heap, ob, 1);
     }
 }
@@ -4707,7 +4731,7 @@ static int rrci_drop_one(rrc_heap *heap, rrc_object *ob)
     if (RRCI_COUNT(ob) != 0)
         return 0;
     (void)heap;
-    RRCI_MIRRORED(heap, rrci_clear_weak(heap, ob));
+    RRCI_MIRRORED(heap, rrci_clear_weak(heap, ob));     /* (if it was weak, it has its anchor) */
     RRC_REFCNT(ob) = 0;                 /* it may have been watched */
     return 1;
 }
@@ -5095,7 +5119,7 @@ static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
     intptr_t count = RRCI_COUNT(ob);
     if (count == 0) {
         if (RRCI_IS_WEAK(ob))           /* what it owns must stay until its dealloc has run */
-            RRCI_MIRRORED(heap, (rrci_become_strong(heap, ob), rrci_clear_weak(heap, ob)));
+            RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
         RRC_REFCNT(ob) &= INTPTR_MAX;
         rrci_last_reference(heap, ob);
     } else if (count >= RRC_REFCNT_IMMORTAL) {
@@ -5187,7 +5211,8 @@ static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     int was_waiting = rrci_has_list_reference(head);
     rrci_hold_for_others(head, 0);
-    rrci_gc_move(heap, RRCI_TRACKED, ob);       /* (ob may be gray, and has the place of the next one) */
+    if (rrci_gc_list(head) != RRCI_TRACKED || rrci_is_searching(heap))
+        rrci_gc_move(heap, RRCI_TRACKED, ob);   /* (ob may be gray, and has the place of the next one) */
     rrci_whiten(heap, head);
     if (rrci_is_marking(heap))
         rrci_get_hold(heap, ob);
@@ -5461,9 +5486,12 @@ RRC_API rrc_gcref rrci_to_obj_otherwise(rrc_heap *heap, rrc_object *ob)
         rrci_trace_p(heap, RRC_LINK(ob));
 #ifdef RRC_MIRROR
     if (RRCI_IS_WEAK(ob) && heap->found_dead > 0 && heap->anchoring == 0 && rrci_is_p_linked(heap, ob)) {
-        rrci_strengthen(heap, ob);
-        if (RRCI_IS_WEAK(ob))
+        if (!rrci_anchor(heap, ob, 1))
             return NULL;
+        rrci_clear_weak(heap, ob);
+        heap->changes++;
+        if (rrci_is_marking(heap))
+            rrci_get_hold(heap, ob);
     }
 #endif
     return RRC_LINK(ob);
@@ -8741,7 +8769,9 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
  * A step does the following, at once (rrc_mirror_step) or in slices (rrc_mirror_work):
  *
  *   1. deaths   Links whose p has died are dissolved by the rule. Edge nodes that died are
- *               forgotten, and what their objects own becomes strong.
+ *               forgotten, and what their objects own becomes strong. The same happens at any time
+ *               when an object becomes strong and what stands for it turns out to be dead. If that is
+ *               a p, the object stays weak until the next step dissolves the link.
  *   2. weigh    Trial deletion, as in >>slices: when an object is seen first, it becomes weak, but its
  *               anchor stays. An rrc_incref or rrc_touch makes it strong again. It also does if tracked
  *               objects do not explain all references to it. If there are objects without links
@@ -8791,21 +8821,14 @@ static void rrci_find_dead_links(rrci_search *search)
     rrci_sweeper sweeper;
     int whole = search->max == SIZE_MAX;
     rrci_begin_sweep(&sweeper, heap, list, !whole, search->function);
+    heap->spreading++;                  /* (some obs are not linked any more, but still have their bias) */
     heap->cursor = rrci_sweep_part(&sweeper, end, search->max - search->units);
+    heap->spreading--;
+    rrci_spread_strength(heap);
     if (whole)
         rrci_end_upkeep(list, &sweeper.upkeep, heap->passing == RRCI_P_OLD ? heap->list[RRCI_P_YOUNG].count : 0);
     heap->step.found_deaths |= sweeper.burial.added > 0;
     search->units += end - heap->cursor;
-}
-
-/* If the edge node of this object has died, forget it, and make what ob owns strong instead. */
-static void rrci_forget_dead(rrc_heap *heap, rrc_object *ob)
-{
-    rrc_gcref node = rrci_mirror_head_of(ob)->is.node;
-    if (node == NULL || RRC_HOST_SURVIVOR(heap, node) != NULL)
-        return;
-    rrci_note_lost(heap, ob);
-    rrci_touch_owned(heap, ob);
 }
 
 /* Ask the host about the edge nodes of weak objects, from heap->cursor down. */
@@ -8819,8 +8842,9 @@ static void rrci_find_dead_nodes(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(tracked, --heap->cursor);
         if (heap->cursor >= RRCI_SEGMENT)
             RRCI_PREFETCH_FIELDS(*rrci_ob_at(tracked, heap->cursor - RRCI_SEGMENT));
-        if (RRCI_IS_WEAK(ob))
-            rrci_forget_dead(heap, ob);
+        if (RRCI_IS_WEAK(ob) && rrc_mirror_node(heap, ob) != NULL
+            && RRC_HOST_SURVIVOR(heap, rrc_mirror_node(heap, ob)) == NULL)
+            rrci_lose_node(heap, ob);
     }
 }
 
@@ -9031,6 +9055,7 @@ static void rrci_explain_edges(rrci_weighing *weighing)
             rrci_see(heap, ob, rrci_gc_head_of(ob));
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         head = rrci_mirror_head_of(ob);
+        head->is.state &= ~RRCI_NODE_P_DIED;    /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
         if ((head->is.state & RRCI_NODE_WANTED) == 0) {
             if (!weighing->owns) {
                 heap->step.is_stale |= (head->is.state & RRCI_NODE_STALE) != 0;    /* left by a step that failed */
@@ -9125,7 +9150,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     static rrc_object *const none[1] = { NULL };
     rrc_heap *heap = weighing->search.heap;
     rrci_mirror_head *head = rrci_mirror_head_of(ob);
-    size_t untracked;
+    size_t untracked, i;
     int has_failed;
     weighing->target_count = 0;
     weighing->edges = 0;
@@ -9133,6 +9158,7 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     if (weighing->failed)
         return 0;
     head->is.edges = weighing->edges;
+    head->is.state &= ~RRCI_NODE_LOST;
 #ifdef RRC_DEBUG
     if (!rrci_note_listed(heap, ob, weighing->target_count))
         return 0;
@@ -9142,13 +9168,16 @@ static int rrci_mirror_one(rrci_weighing *weighing, rrc_object *ob)
     has_failed = heap->desc.mirror(heap->mirror_userdata, ob, weighing->target_count > 0 ? heap->targets : none,
                                    weighing->target_count) != 0;
     if (heap->untracked != untracked) { /* by the host's finalizers, perhaps before the hook made nodes */
-        size_t i;
         for (i = 0; i < weighing->target_count; i++)
             if (!rrci_is_tracked(heap->targets[i]))
                 rrci_forget_node(heap, heap->targets[i]);
     }
     if (!rrci_is_tracked(ob))
         rrci_forget_node(heap, ob);
+    for (i = 0; i < weighing->target_count && !RRCI_IS_WEAK(ob); i++)
+        if (rrci_is_gc_object(heap->targets[i])
+            && (rrci_mirror_head_of(heap->targets[i])->is.state & RRCI_NODE_P_DIED) != 0)
+            head->is.state |= RRCI_NODE_STALE;  /* (the node does not list it) */
     if (has_failed)
         return 0;
     if (rrci_is_tracked(ob) && head->is.node == NULL && (head->is.state & RRCI_NODE_WANTED) != 0) {
@@ -9243,8 +9272,6 @@ static void rrci_release_tracked(rrci_search *search)
         }
         if (heap->step.is_given_up || rrci_is_colored(heap, rrci_gc_head_of(ob)))
             rrci_whiten(heap, rrci_gc_head_of(ob));
-        if (heap->step.found_lost)      /* (one that was weak may have got a link since) */
-            rrci_forget_dead(heap, ob);
         if (heap->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
             rrci_release(heap, ob);
         heap->idle += RRCI_IS_WEAK(ob) && rrci_is_p_linked(heap, ob);
@@ -9472,6 +9499,8 @@ static int rrci_write_targets(rrc_heap *heap, rrc_object *ob, rrc_object *const 
         rrc_cell *target = (rrc_cell *)rrci_target(heap, targets[i]);
         if (target != NULL && rrci_is_cell_live(heap, target))
             heap->target_cells[count++] = target;
+        else
+            rrc_touch(heap, targets[i]);
     }
     return !rrci_is_cell_live(heap, node)       /* (its p is dead, too, and the next step finds that) */
         || heap->desc.write_node(heap->desc.userdata, node, heap->target_cells, count) == 0;
@@ -9990,7 +10019,6 @@ static void rrci_give_up_step(rrc_heap *heap, const char *function)
 {
     if (!heap->step.is_open)
         return;
-    heap->step.found_lost = 0;          /* (the next one finds them) */
     if (rrci_is_undecided(heap))
         rrci_stop_weighing(heap, RRC_OK);
     if (heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING)
@@ -10118,7 +10146,7 @@ static void rrci_mirror_cycle(rrc_heap *heap)
         rrci_whole_step(heap, function);
 }
 
-/* The heap ends: no mirror hook is called from now on. First the p's of P links are rooted, so that they stay. Links
+/* The heap ends: no mirror hook is called from now on. The p's of P links are rooted, so that they stay. Links
    whose p has died are dissolved. (After an error, an open step would root all that C refers to. It would call
    mirror for each edge node that has died, and then root what the object owns. All p's are rooted here instead.) */
 static void rrci_mirror_end(rrc_heap *heap)
@@ -10128,9 +10156,6 @@ static void rrci_mirror_end(rrc_heap *heap)
     heap->step.code = RRC_OK;
     heap->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
-    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
-        for (i = 0; i < heap->list[kind].count; i++)
-            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
@@ -10141,6 +10166,9 @@ static void rrci_mirror_end(rrc_heap *heap)
             rrci_mirror_head_of(ob)->is.node = NULL;
             rrci_forget_listed(heap, rrci_mirror_head_of(ob));
         }
+    for (kind = RRCI_P_OLD; kind <= RRCI_P_YOUNG; kind += RRCI_YOUNG)
+        for (i = 0; i < heap->list[kind].count; i++)
+            rrc_touch(heap, rrci_at(&heap->list[kind], i)->ob);
     rrci_free_table(heap, heap->targets, heap->targets_room * sizeof *heap->targets);
     heap->node_count = 0;
     heap->desc.mirror = NULL;           /* (anchor stays: it tells that the host is closed) */
@@ -11084,7 +11112,21 @@ static void rrci_check_owners(rrci_checker *checker)
         checker->code = RRC_ETOUCH;
 }
 
-/* Check that something stands for each weak object, and the counters. */
+/* The host holds the edge node of a strong object: by its anchor, or by the p of its P link, which is anchored. */
+static void rrci_check_node(rrci_checker *checker, rrc_object *ob)
+{
+    rrc_heap *heap = checker->heap;
+    rrc_gcref node = rrc_mirror_node(heap, ob), survivor;
+    if (node == NULL || RRCI_IS_WEAK(ob) || heap->depth > 0)
+        return;
+    RRCI_BEGIN_HOOK(heap);
+    survivor = RRC_HOST_SURVIVOR(heap, node);
+    RRCI_END_HOOK(heap);
+    if (survivor == NULL)
+        rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is strong, but its edge node has died");
+}
+
+/* Check that something stands for each weak object, that strong ones have live edge nodes, and the counters. */
 static void rrci_check_mirror(rrci_checker *checker)
 {
     rrc_heap *heap = checker->heap;
@@ -11108,6 +11150,7 @@ static void rrci_check_mirror(rrci_checker *checker)
             nodes += rrc_mirror_node(heap, ob) != NULL;
             if (rrci_was_weak(ob) && rrci_target(heap, ob) == NULL)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
+            rrci_check_node(checker, ob);
         }
     if (heap->depth == 0 && (weak != heap->weak_count || nodes > heap->node_count))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "weak objects or edge nodes are not counted right");

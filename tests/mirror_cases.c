@@ -801,6 +801,96 @@ static void a_node_of_the_hosts(void)
     m_close(w);
 }
 
+/* ---- what C gets hold of after the host has found it dead ---- */
+
+static void hold_self(m_world *w, int ob, int dies)
+{
+    if (!dies)
+        m_hold(w, ob);
+}
+
+/* An object with a finalizer that owns the view of a host object, which is rooted. */
+static int owner_of_a_view(m_world *w, int is_p, int *p, int *q)
+{
+    int owner = linked(w, M_GC | M_FINAL, is_p, p), view;
+
+    m_root(w, *p, 1);
+    view = m_new_ob(w, M_BARE);
+    *q = m_new_p(w);
+    m_root(w, *q, 1);
+    check_int(m_link(w, *q, view, 1), RRC_OK);
+    hand_over(w, owner, 0, view);
+    w->in_slot = hold_self;
+    return owner;
+}
+
+/* Nothing but C holds a from now on. */
+static void view_lives_with(m_world *w, int a, int q)
+{
+    m_root(w, q, 0);                    /* (m_compare calls rrc_to_obj, which can root q) */
+    vm_collect(w->v);
+    m_compare(w);
+    check(w->p[q].at != NULL);
+    live_on(w, 2);
+    check(w->p[q].at != NULL);
+    w->in_slot = NULL;
+    m_drop(w, a);
+    live_on(w, 3);
+    check_all_gone(w);
+    m_close(w);
+}
+
+/* Its p and its edge node die in one collection. After some slices of a step its finalizer brings it back. q is
+   unrooted then, or when the step has ended. */
+static void brought_back_between_slices(void)
+{
+    int slices, later, is_open = 1;
+
+    for (slices = 1; is_open; slices++)
+        for (later = 0; later < 2; later++) {
+            m_world *w = m_open(NULL, 1);
+            int p, q, a = owner_of_a_view(w, 1, &p, &q), i;
+
+            live_on(w, 2);
+            check(RRC_REFCNT(at(w, a)) < 0);
+            m_root(w, p, 0);
+            vm_collect(w->v);
+            check_ptr(w->p[p].at, NULL);
+            for (i = 0; i < slices && is_open; i++)
+                is_open = !m_work(w, 1);
+            while (w->ob[a].held == 0 && !m_work(w, 1))
+                m_run(w, 0);
+            m_run(w, 0);
+            check_int(w->ob[a].held, 1);
+            while (later && !m_work(w, 1))
+                m_compare(w);
+            view_lives_with(w, a, q);
+        }
+    check(slices > 5);
+}
+
+/* The host reports that c is dead, and its finalizer brings it back, with a. The p of a is dead, too, but only the next
+   step finds that. */
+static void brought_back_by_its_owner(void)
+{
+    m_world *w = m_open(NULL, 1);
+    int p, q, r, a = owner_of_a_view(w, 1, &p, &q), c = linked(w, M_GC | M_FINAL, 1, &r);
+
+    m_root(w, r, 1);
+    m_refer(w, c, 0, a);
+    m_root(w, p, 0);
+    live_on(w, 2);
+    check(w->p[p].at != NULL);
+    m_root(w, r, 0);
+    vm_collect(w->v);
+    check_ptr(w->p[p].at, NULL);
+    m_unlink(w, c);
+    m_run(w, 0);
+    check_int(w->ob[c].held, 1);
+    check_int(w->ob[a].held, 0);
+    view_lives_with(w, c, q);
+}
+
 static void a_heap_ends_with_everything_alive(void)
 {
     m_world *w = m_open(NULL, 1);
@@ -1779,6 +1869,8 @@ UNIT_GROUP(closed_hosts,
     UNIT(a_step_is_due_after_changes), UNIT(a_step_is_due_for_what_only_the_host_holds),
     UNIT(a_child_is_linked_anew),
     UNIT(a_node_of_the_hosts),
+    UNIT(brought_back_between_slices),
+    UNIT(brought_back_by_its_owner),
     UNIT(a_heap_ends_with_everything_alive),
     UNIT(what_goes_at_the_end_is_whole),
     UNIT(words_about_weak_objects),

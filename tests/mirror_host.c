@@ -554,12 +554,11 @@ static int mirror(void *userdata, rrc_object *ob, rrc_object *const *targets, si
     o->pinned++;
     for (i = 0; i < n; i++) {
         s = (vm_slot *)rrc_mirror_target(v->heap, targets[i]);
-        if (s == NULL || (s->ob == NULL && s->weak == NULL))
-            child = node_of(v, targets[i]);
-        else
-            child = s->weak;
-        if (child == NULL)
-            continue;                   /* a p that died, as its ob's link will tell */
+        child = s == NULL ? node_of(v, targets[i]) : s->weak;
+        if (child == NULL) {
+            rrc_touch(v->heap, targets[i]);     /* nothing protects what it refers to any more */
+            continue;
+        }
         child->pinned++;
         list[count++] = child;
     }

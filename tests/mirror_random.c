@@ -176,7 +176,8 @@ static void grow(m_world *w)
 
     if (population(w) >= MOST_OB || w->p_count == MOST_P)
         return;
-    ob = m_new_ob(w, view ? M_BARE : ((driver *)w->user)->wraps && choose(w, 2) == 0 ? M_GC | M_WRAPPER : M_GC);
+    ob = m_new_ob(w, view ? M_BARE : (((driver *)w->user)->wraps && choose(w, 2) == 0 ? M_GC | M_WRAPPER : M_GC)
+                                     | (w->in_slot != NULL && choose(w, 2) == 0 ? M_FINAL : 0));
     if (ob == NOBODY)
         return;
     w->ob[ob].pins++;
@@ -364,6 +365,38 @@ static void operate_in_finalizer(m_world *w)
     d->depth--;
 }
 
+/* A finalizer brings its object back, or what this refers to. A dealloc can do the latter. */
+static void operate_in_slot(m_world *w, int ob, int dies)
+{
+    driver *d = (driver *)w->user;
+    int k = (int)choose(w, M_REFS), to = w->ob[ob].ref[k];
+
+    if (d->depth >= MOST_DEPTH)
+        return;
+    d->depth++;
+    switch (choose(w, dies ? 12 : 6)) {
+    case 0:
+        if (to != NOBODY)
+            m_hold(w, to);
+        break;
+    case 1:
+        if (to != NOBODY)
+            m_take_out(w, ob, k);
+        break;
+    case 2:
+        operate(w);
+        break;
+    case 3:
+    case 4:
+        if (!dies)
+            m_hold(w, ob);
+        break;
+    default:
+        break;
+    }
+    d->depth--;
+}
+
 /* All that rrc_gc_collect does, with the step before it in slices, between which the host collects. */
 static void collect_in_slices(m_world *w)
 {
@@ -398,6 +431,7 @@ static void settle(m_world *w, int all)
     int k;
 
     w->in_finalizer = NULL;
+    w->in_slot = NULL;
     for (i = 0; i < w->ob_count; i++)
         if (w->ob[i].ob != NULL && (w->ob[i].kind & M_GC) != 0 && !w->ob[i].tracked)
             m_track(w, (int)i, 1);
@@ -456,6 +490,8 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
     w->careless = careless;
     w->soft = soft;
     w->in_finalizer = seed % 4 != 0 ? operate_in_finalizer : NULL;
+    w->in_slot = careless == 0 && seed / 7 % 3 != 0 ? operate_in_slot : NULL;
+    w->has_slots = w->in_slot != NULL;
     for (i = 0; i < steps && w->lost == 0 && choices_are_left(&w->v->from); i++) {
         if (choose(w, 10) == 0) {
             w->v->fail_mirror_at = w->v->mirror_calls + 1 + choose(w, 3);
@@ -473,6 +509,8 @@ static size_t run(choices from, uint64_t seed, unsigned steps, int careless, int
             operate(w);
         if (d.slices && !d.steps_rarely && choose(w, 2) == 0)
             m_work(w, 1 + choose(w, 12));
+        if (w->in_slot != NULL && choose(w, 4) == 0)
+            m_run(w, choose(w, 3));
         w->v->fail_mirror_at = w->v->fail_alloc_at = 0;
         if (w->lost == 0)
             m_compare(w);

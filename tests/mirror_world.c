@@ -38,7 +38,8 @@ static int set_to_one(int *flag)
     return !was;
 }
 
-/* Objects that the search does not see, or whose references it does not, hold what
+/* What has died was not reached then. An object that C got hold of since does not bring its p back.
+   Objects that the search does not see, or whose references it does not, hold what
    they refer to until they go: so they are roots as long as they are there. A foreign object that others refer to
    holds its wrapper, as long as that has a link, and with a P link p, too. widely: all that the header takes as held. */
 static void reach(m_world *w, int widely)
@@ -74,7 +75,7 @@ static void reach(m_world *w, int widely)
         for (i = 0; i < w->ob_count; i++) {
             if (!w->ob[i].reached)
                 continue;
-            if (w->ob[i].p != NOBODY && w->ob[i].is_p)
+            if (w->ob[i].p != NOBODY && w->ob[i].is_p && w->p[w->ob[i].p].at != NULL)
                 again |= set_to_one(&w->p[w->ob[i].p].reached);
             for (k = 0; k < M_REFS; k++)
                 if (w->ob[i].ref[k] != NOBODY)
@@ -255,11 +256,14 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
 static void thing_finalize(rrc_heap *heap, rrc_object *self)
 {
     m_world *w = WORLD(heap);
-    m_ob *o = &w->ob[THING(self)->number];
+    int number = THING(self)->number;
 
     m_reach(w);
-    check(!o->reached && !o->finalized);
-    o->finalized = 1;
+    check(!w->ob[number].reached || w->in_slot != NULL);        /* (PEP 442: another finalizer may have saved it) */
+    check(!w->ob[number].finalized);
+    w->ob[number].finalized = 1;
+    if (w->in_slot != NULL)
+        w->in_slot(w, number, 0);
 }
 
 /* An object goes: its p, if it had one, is dead or was unlinked. */
@@ -289,6 +293,8 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
     m_world *w = WORLD(heap);
     int number = THING(self)->number;
 
+    if (w->in_slot != NULL)
+        w->in_slot(w, number, 1);
     see_freed(w, self);
     rrc_gc_untrack(heap, self);
     thing_clear(heap, self);
@@ -456,19 +462,34 @@ void m_drop(m_world *w, int ob)
         rrc_decref(w->v->heap, w->ob[ob].ob);
 }
 
+/* Hold an object while other operations run. */
+static void pin(m_world *w, int ob)
+{
+    m_hold(w, ob);
+    w->ob[ob].pins++;
+}
+
+static void unpin(m_world *w, int ob)
+{
+    w->ob[ob].pins--;
+    m_drop(w, ob);
+}
+
 void m_refer(m_world *w, int owner, int n, int to)
 {
     if (to != NOBODY)
-        m_hold(w, to);
-    m_hold(w, owner);
-    forget_ref(w, owner, n);
+        pin(w, to);
+    pin(w, owner);
+    while (w->ob[owner].ref[n] != NOBODY)       /* (what goes can fill the field again) */
+        forget_ref(w, owner, n);
     if (to != NOBODY) {
+        w->ob[to].pins--;
         w->ob[to].held--;
         w->ob[to].inner++;
         w->ob[owner].ref[n] = to;
         THING(w->ob[owner].ob)->ref[n] = w->ob[to].ob;
     }
-    m_drop(w, owner);
+    unpin(w, owner);
 }
 
 void m_move(m_world *w, int from, int n, int to, int k)
@@ -477,9 +498,10 @@ void m_move(m_world *w, int from, int n, int to, int k)
 
     if (what == NOBODY || (from == to && n == k))
         return;
-    m_hold(w, from);
-    m_hold(w, to);
-    forget_ref(w, to, k);
+    pin(w, from);
+    pin(w, to);
+    while (w->ob[to].ref[k] != NOBODY)
+        forget_ref(w, to, k);
     what = w->ob[from].ref[n];
     if (what != NOBODY) {
         if (w->careless != M_NO_TOUCHES)
@@ -489,8 +511,20 @@ void m_move(m_world *w, int from, int n, int to, int k)
         THING(w->ob[to].ob)->ref[k] = w->ob[what].ob;
         THING(w->ob[from].ob)->ref[n] = NULL;
     }
-    m_drop(w, from);
-    m_drop(w, to);
+    unpin(w, from);
+    unpin(w, to);
+}
+
+void m_take_out(m_world *w, int ob, int n)
+{
+    int what = w->ob[ob].ref[n];
+
+    if (w->careless != M_NO_TOUCHES)
+        rrc_touch(w->v->heap, w->ob[what].ob);
+    w->ob[ob].ref[n] = NOBODY;
+    THING(w->ob[ob].ob)->ref[n] = NULL;
+    w->ob[what].inner--;
+    w->ob[what].held++;
 }
 
 int m_step(m_world *w)
@@ -517,14 +551,15 @@ static size_t freed(m_world *w)
     return stats.garbage;
 }
 
-/* (Under stress the host finds more that is dead, and a finalizer that runs late lets go of more.) */
+/* (Under stress the host finds more that is dead, and a finalizer that runs late lets go of more. What a chain of
+   finalizable objects holds takes more rounds.) */
 void m_collect_all(m_world *w)
 {
     size_t before;
 
     m_collect(w);
     before = freed(w);
-    if (w->v->options.stress != 0 || w->v->options.late_finalizers)
+    if (w->v->options.stress != 0 || w->v->options.late_finalizers || w->has_slots)
         return;
     check_int(m_step(w), RRC_OK);
     m_run(w, 0);
@@ -626,6 +661,7 @@ void m_close(m_world *w)
     size_t i;
 
     w->in_finalizer = NULL;
+    w->in_slot = NULL;
     for (i = 0; i < w->ob_count; i++)
         if (w->ob[i].p != NOBODY) {
             w->p[w->ob[i].p].ob = NOBODY;

@@ -48,6 +48,8 @@ typedef struct m_world {
     int soft;                   /* a control: what is lost is counted, and no failure */
     size_t lost;
     void (*in_finalizer)(struct m_world *w);
+    void (*in_slot)(struct m_world *w, int ob, int dies);   /* in its tp_finalize, or in its tp_dealloc: then it dies */
+    int has_slots;              /* in_slot was there */
     void *user;
 } m_world;
 
@@ -64,6 +66,7 @@ void m_hold(m_world *w, int ob);
 void m_drop(m_world *w, int ob);
 void m_refer(m_world *w, int owner, int n, int to);
 void m_move(m_world *w, int from, int n, int to, int k);    /* a reference, without counting */
+void m_take_out(m_world *w, int ob, int n);             /* likewise: C gets what the field has */
 void m_track(m_world *w, int ob, int on);
 
 /* Foreign code takes, drops and moves references. It tells the header only if the types say so. */
