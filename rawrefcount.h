@@ -4369,12 +4369,12 @@ RRC_API void rrc_mirror_set_node(rrc_heap *heap, rrc_object *ob, rrc_gcref node)
         return;
     }
     head = rrci_mirror_head_of(ob);
-    if (!RRCI_IN_STEP(heap) || head->is.node == node) {
-        head->is.state |= RRCI_NODE_KEPT | RRCI_NODE_WANTED;
-        if (head->is.number == 0) {
-            head->is.number = rrci_new_number(heap);
-            heap->changes++;
-        }
+    if (!RRCI_IN_STEP(heap) || head->is.node == node)
+        head->is.state |= RRCI_NODE_KEPT;
+    head->is.state |= RRCI_NODE_WANTED;
+    if (head->is.number == 0) {         /* (in the hook, ob may have lost the one that it had) */
+        head->is.number = rrci_new_number(heap);
+        heap->changes++;
     }
     if (!RRCI_IN_STEP(heap)) {
         if (head->is.node == node)

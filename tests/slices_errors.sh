@@ -53,8 +53,8 @@ if notices dict; then fail "the header as it is does not pass"; tail -n 3 "$out/
 # What the mutator does.
 control increfs_are_not_seen dict "$(in_function rrc_incref 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
 control touches_are_not_seen dict "$(in_function rrc_touch 's/if (RRC_REFCNT(ob) < 0)/if (0)/')"
-control a_link_does_not_make_alive dict "$(in_function rrci_create_link "$no_hold")"
-control a_link_does_not_trace_p dict "$(in_function rrci_create_link 's/rrci_trace_p(heap, p);/;/')"
+control a_link_does_not_make_alive dict "$(in_function rrci_make_link "$no_hold")"
+control a_link_does_not_trace_p dict "$(in_function rrci_make_link 's/rrci_trace_p(heap, p);/;/')"
 control tracking_does_not_make_alive dict "$(in_function rrc_gc_track "$no_hold")"
 control the_dying_move_what_they_own dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);/;/')"
 control a_finalizer_starts dict "$(in_function rrci_dealloc 's/rrci_let_move_out(heap, ob);    /;/')"
