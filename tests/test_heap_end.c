@@ -813,10 +813,10 @@ static void dropped_while_cycles_are_looked_for(void)
         for (is_marked = 0; is_marked < 2; is_marked++) {
             static short marker, other_marker;
             host *h = host_open(NULL);
-            rrc_object *wrong = rrc_gc_new(h->heap, &Wrong), *marked = ob_new(h, &Plain);
+            rrc_object *other = rrc_gc_new(h->heap, &Wrong), *marked = ob_new(h, &Plain);
 
-            KNOT(wrong)->ref[0] = knot_new(h, &KnotTable, 1);
-            check_int(rrc_gc_track(h->heap, wrong), RRC_OK);
+            KNOT(other)->ref[0] = knot_new(h, &KnotTable, 1);
+            check_int(rrc_gc_track(h->heap, other), RRC_OK);
             let_go = ob_shared(h, (link_kind)kind, host_rooted(h, HOST_OLD), FULL);
             if (is_marked) {
                 rrc_mark_deallocating(h->heap, &marker, marked);
@@ -829,7 +829,7 @@ static void dropped_while_cycles_are_looked_for(void)
             check_int(h->deallocs, 1);
             host_expect_log(h, RRC_ETRAVERSE, "rrc_heap_free");
             host_expect_log(h, RRC_ETRAVERSE, "rrc_heap_free");     /* (it is repeated, as an object has gone) */
-            rrc_decref(h->heap, wrong);
+            rrc_decref(h->heap, other);
             rrc_decref(h->heap, marked);
             host_end(h);
         }
