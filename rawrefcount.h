@@ -54,8 +54,9 @@
  * - The link field belongs to the header. It usually holds p or a marker, but the header also
  *   stores words of its own there. Read it with rrc_to_obj.
  * - The search for cycles sees an object of rrc_gc_new only after rrc_gc_track.
- * - In a mirrored heap, and in one with `incremental`, a count may be negative, and a bare ++ or --
- *   of a count loses objects. In every heap rrc_refcnt gives the number of references that C has.
+ * - The count of a tracked or linked object may be negative, and a bare ++ or -- of it can lose objects. Take
+ *   references by rrc_incref, drop them by rrc_decref, and call rrc_touch before one moves. rrc_refcnt gives the
+ *   number of references that C has.
  *
  * >>concepts
  * ---------------------------------------------------------------------------
@@ -140,9 +141,9 @@
  * >>invariants
  * ---------------------------------------------------------------------------
  * I1  The count of a linked ob, without its sign bit, is at least RRC_REFCNT_FROM_PYPY, and its
- *     ob_pypy_link is the current address of its p. (Only mirrored and incremental heaps set the
- *     sign bit.) The link of an unlinked ob is NULL, the marker of rrc_mark_deallocating, or an odd
- *     word of the header's own.
+ *     ob_pypy_link is the current address of its p. (The sign bit means that the header watches
+ *     ob: a search goes on, ob waits as garbage, or its mirror is weak.) The link of an unlinked ob
+ *     is NULL, the marker of rrc_mark_deallocating, or an odd word of the header's own.
  * I2  An ob has at most one link. A p has at most one P link.
  *     rrc_from_obj(heap, p) == ob exactly for P links.
  * I3  After a collection no link refers to a p that died, and every link refers
@@ -185,8 +186,8 @@
  *
  * A host without generations has only major collections, and leaves is_young NULL. A major
  * collection covers young links too, and needs no minor one before it. A host may repeat a trace call
- * before its free call. A host with ephemerons looks at them in propagate. If it can only do so after
- * the trace call, it repeats that call. (Then an object that only the value of an ephemeron reaches can be
+ * before its free call, and keeps its marks until then. A host with ephemerons looks at them in propagate.
+ * If it can only do so after the trace call, it repeats that call. (Then an object that only the value of an ephemeron reaches can be
  * finalized although it is alive: the first call has marked the value for the finalizer, so that the
  * host sees nothing to do.) survivor returns p itself for a p that
  * is never collected (a prebuilt one), and for a young p that does not move (a large object).
@@ -305,6 +306,11 @@
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
+ *        - Every heap watches garbage as incremental heaps did: counts can be negative, references are taken and
+ *          dropped by rrc_incref and rrc_decref only, and one that moves out of garbage needs rrc_touch.
+ *        - Garbage to which C takes a reference is left alone at once, in every heap. rrc_run_pending has no batches:
+ *          all weak references go first, then all finalizers run, then garbage is cleared.
+ *        - RRC_EUNCOLLECTABLE is logged by the collection that finds garbage again after its tp_clear.
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.
@@ -1119,21 +1125,18 @@ RRC_API void rrc_invoke_callback(rrc_heap *heap);
 RRC_API rrc_object *rrc_next_dead(rrc_heap *heap);
 
 /* Do pending work. First drop the references of rrc_decref_later, then the queue's. Then clear the weak references
-   of cyclic garbage, run its finalizers, and clear it. Garbage is taken in batches: objects that C references
-   connect, and sometimes others that lie between them. Before each of these three kinds of work the batch is checked
-   again: an object to which C has taken a reference is left alone, with all that it reaches in C. (If the finalizer
-   or tp_clear of one object takes a reference to a later one of the same batch, the later one is still finalized or
-   cleared.)
+   of all cyclic garbage, run its finalizers, and clear it. As soon as C takes a reference to an object that waits, by
+   rrc_incref or in another way, the object is garbage no more, and neither is all that it reaches in C: what has not
+   been done is not done. An object whose own slot is running may take references to itself, if it drops them again.
    About max objects are dealt with; 0 means all. An object that another one frees counts, too, as does each reference
-   of rrc_decref_later. An object with weak references or a finalizer counts once more for each. While a
-   collection in slices sweeps, garbage is left alone. Garbage that C references connect is
-   checked as a whole, and then at least an eighth of it is dealt with, even if that is more than
-   max. Returns how many objects were dealt with.
+   of rrc_decref_later. An object counts once more if it has weak references, if it has a finalizer, and if a
+   finalizer of other garbage needed it. While a collection in slices sweeps, garbage is left alone. Returns how many
+   objects were dealt with.
    Inside a dealloc, a collection, a step, rrc_heap_free or itself it does nothing and returns 0. A host whose deallocs
    can run a collection must look again for pending work when they have returned.
    [mutator, ignored in a step and in rrc_heap_free | no | calls tp_clear_weakrefs, tp_finalize, tp_clear, dealloc;
-   for what rrc_major_collection_keep kept, parted and slot | O(objects + references of the garbage they are
-   connected with)] */
+   for what rrc_major_collection_keep kept, parted and slot | O(objects + their references); with wrappers
+   O(garbage + its references)] */
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max);
 
 /* This function exists if the implementing unit has RRC_THREADS. */
@@ -1245,8 +1248,8 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob);
    O(references of ob)] */
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob);
 
-/* Is ob tracked? Has its tp_finalize been called? Is it garbage that a collection found and could not
-   clear? (The next one tries again.) Returns 0 for an object without RRC_TPFLAGS_HAVE_GC.
+/* Is ob tracked? Has its tp_finalize been called? Has a collection found it to be garbage again, after its tp_clear was
+   called? (It is tried again.) Returns 0 for an object without RRC_TPFLAGS_HAVE_GC.
    [any | no | nothing | O(1)] */
 RRC_API int rrc_gc_is_tracked(rrc_heap *heap, rrc_object *ob);
 RRC_API int rrc_gc_is_finalized(rrc_heap *heap, rrc_object *ob);
@@ -1263,7 +1266,8 @@ RRC_API int rrc_gc_set_finalized(rrc_heap *heap, rrc_object *ob, int finalized);
    among C objects alone, and take every linked object as held. Then do all pending work. If
    finalizers ran, repeat this once, for the objects that they released. In a mirrored heap a step
    comes before `collect`, and another one after it. As long as pending work has freed tracked objects, a further
-   step looks for what only they owned (at most 10 times). Returns how many tracked objects were found
+   step looks for what only they owned (at most 10 times). What garbage leaves is searched for once more, to tell whether
+   it is uncollectable. Returns how many tracked objects were found
    unreachable and freed, or are uncollectable. Returns 0 at once if the search is disabled, or if a collection, a
    dealloc, a walk, a step, pending work or rrc_heap_free is going on. If a collection in slices is going on, `collect`
    finishes it. Without `collect` only the host can finish it: while it marks, this does nothing and returns 0, as
@@ -1292,8 +1296,8 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
 
 /* Call this before a reference to ob moves from a field of a tracked object to another field, or to a
    variable, without an rrc_incref. In a tp_dealloc, self counts as tracked if it was. (A reference that is dropped
-   does not need it.) Mirrored heaps, and heaps with `incremental`, can lose an object without this call. In other
-   heaps it does nothing.
+   does not need it.) Without this call, a mirrored heap, or one with `incremental`, can lose an object. In other heaps
+   only garbage needs it: in a slot of garbage, when a reference moves to what is not garbage.
    [any | no | calls what rrc_incref does | O(1)] */
 RRC_INLINE void rrc_touch(rrc_heap *heap, rrc_object *ob);
 
@@ -1933,17 +1937,19 @@ typedef struct rrci_list {
 enum { RRCI_P_OLD, RRCI_O_OLD, RRCI_P_YOUNG, RRCI_O_YOUNG, RRCI_LISTS };
 enum { RRCI_O = 1, RRCI_YOUNG = 2 };
 
-/* The lists of the cycle search. A tracked object is in exactly one of RRCI_TRACKED,
-   RRCI_WAITING and RRCI_CLEARED. Its GC head says in which. */
-enum {
+/* The lists of the cycle search. A tracked object is in exactly one of them. Its GC head says in which. Garbage that
+   waits for rrc_run_pending, and what its finalizers may see, is in one of the last five, which own a reference to each
+   of their objects: see rrci_do_garbage. */
+typedef enum rrci_gc_kind {
     RRCI_UNTRACKED,             /* (in a GC head: in none of the lists) */
-    RRCI_TRACKED,               /* those that are not in the next two lists */
-    RRCI_WAITING,               /* garbage that waits for rrc_run_pending, and what its finalizers may see; the
-                                   list owns a reference to each object */
-    RRCI_CLEARED,               /* garbage whose tp_clear has run, but whose count is not 0 yet */
-    RRCI_ASKED,                 /* links of tracked objects whose p is not known to be marked (never in closed hosts) */
+    RRCI_TRACKED,               /* those that do not wait */
+    RRCI_WEAKREFS,
+    RRCI_FINALIZE,
+    RRCI_SAVED,
+    RRCI_OWNERS,
+    RRCI_CLEAR,
     RRCI_GC_LISTS
-};
+} rrci_gc_kind;
 
 /* The directories of some lists. They are parts of one block, so that all of them grow or none does. */
 typedef struct rrci_directory {
@@ -1995,9 +2001,8 @@ typedef struct rrci_letter {
                    at waiting garbage.
    RRCI_MARKING    The trace call of a major collection has traced all that C holds, and colored what the
                    search found alive.
-   RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. The
-                   links of tracked objects are noted in RRCI_ASKED. If heap->rest is RRCI_STARTED, what slices
-                   have found is complete, but for reports; RRCI_ASKED has what rrci_look_at_unmarked notes.
+   RRCI_OPEN       The same after rrc_major_collection_trace_early. rrc_marked goes on with the search. If
+                   heap->rest is RRCI_STARTED, what slices have found is complete, but for reports.
    RRCI_KEPT       rrc_major_collection_keep has also traced what garbage owns, and colored what that reaches.
                    Only the free call can follow.
    RRCI_HUSK       rrc_heap_free is done. Only objects that C still holds are left, and no tables. */
@@ -2009,29 +2014,25 @@ typedef enum rrci_state {
     RRCI_STATES
 } rrci_state;
 
-/* How far a major collection in slices is. heap->cursor is the place in the list that the stage passes.
+/* The stages of a major collection, in their order, and what holds in each. heap->cursor is the place in the list that
+   the stage passes: see rrci_single.
 
-   In RRCI_STARTED:
-
-   RRCI_RESETTING    The search was given up. Objects before the cursor are white, and have no scratch word.
-   RRCI_EXPLAINING   Tracked objects before the cursor are watched or alive, and their visits are explained.
-   RRCI_ROOTING      The same holds for all objects tracked at the start. Links from the cursor on, of this list
+   RRCI_IDLE         No collection is going on.
+   RRCI_RESET        The search was given up. Objects from the cursor on are white, and have no scratch word.
+   RRCI_EXPLAIN      Tracked objects before the cursor are watched or alive, and their visits are explained.
+   RRCI_ROOTS        The same holds for all objects tracked at the start. Links from the cursor on, of this list
                      and the former ones, have been looked at: p was traced, or ob is watched, or the scan decides.
-   RRCI_SCANNING     Tracked objects before the cursor are black, gray, or white and explained.
-   RRCI_DRAINING     The same holds for all. Gray objects are left, or the host has to go on.
-
-   In RRCI_SWEEPING, after the verdict:
-
+   RRCI_SCAN         Tracked objects before the cursor are black, gray, or white and explained.
+   RRCI_DRAIN        The same holds for all. Gray objects are left, or the host has to go on.
+   RRCI_VERDICT      Nothing is gray. What is white is garbage.
    RRCI_FINALIZABLE  Of the garbage before the cursor, what has a finalizer still to run is kept.
    RRCI_OWNED        The same holds for all garbage. What garbage before the cursor owns is colored RRCI_GC_OWNED.
-   RRCI_ASIDE        The same holds for all garbage. From the cursor on, garbage is in RRCI_WAITING.
-   RRCI_ORDERING     The same holds for all garbage. New garbage before the cursor, and from heap->last on, is in
-                     order: see rrci_bring_owners_last.
-   RRCI_RELINKING    All garbage is in order. Links from the cursor on, of this list and the former ones, are
+   RRCI_ASIDE        The same holds for all garbage. From the cursor on, garbage waits.
+   RRCI_RELINK       All garbage waits. Links from the cursor on, of this list and the former ones, are
                      dissolved if p died.
 
    In a step of a mirrored heap: first the next two, with the rest state RRCI_MUTATOR; then in RRCI_WEIGHING
-   RRCI_EXPLAINING, RRCI_SIFTING, and if there are suspects RRCI_SCANNING, RRCI_DRAINING, RRCI_FINALIZABLE and
+   RRCI_EXPLAIN, RRCI_SIFTING, and if there are suspects RRCI_SCAN, RRCI_DRAIN, RRCI_FINALIZABLE and
    RRCI_ASIDE; then the last four, with RRCI_MUTATOR.
 
    RRCI_UNLINKING    Links from the cursor on, of this list and the former one, are dissolved if p died.
@@ -2044,8 +2045,8 @@ typedef enum rrci_state {
                      and the former one.
    RRCI_TRIMMING     The same holds for all objects. Spare memory is given back. */
 typedef enum rrci_stage {
-    RRCI_RESETTING, RRCI_EXPLAINING, RRCI_SIFTING, RRCI_ROOTING, RRCI_SCANNING, RRCI_DRAINING,
-    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_ORDERING, RRCI_RELINKING,
+    RRCI_IDLE, RRCI_RESET, RRCI_EXPLAIN, RRCI_SIFTING, RRCI_ROOTS, RRCI_SCAN, RRCI_DRAIN, RRCI_VERDICT,
+    RRCI_FINALIZABLE, RRCI_OWNED, RRCI_ASIDE, RRCI_RELINK,
     RRCI_UNLINKING, RRCI_FORGETTING, RRCI_MIRRORING, RRCI_RELEASING, RRCI_RELEASING_P, RRCI_TRIMMING
 } rrci_stage;
 
@@ -2073,7 +2074,6 @@ enum {
 /* Gray objects: see rrci_push_gray. */
 typedef struct rrci_gray {
     size_t in, out;                 /* numbers of gray objects queued, and taken out */
-    size_t by_place;                /* objects are named by their places, as they can leave: see rrci_place */
     uintptr_t first[RRCI_STRIPES], last[RRCI_STRIPES];
 } rrci_gray;
 
@@ -2101,6 +2101,13 @@ typedef struct rrci_cell_walk {
 } rrci_cell_walk;
 #endif
 
+/* A call of the tp_finalize, tp_clear_weakrefs or tp_clear of an object, which may not be moved meanwhile. */
+typedef struct rrci_slot_call {
+    const rrc_object *ob;
+    int   is_reached;           /* C has got hold of what refers to ob, which waits and is not watched now */
+    struct rrci_slot_call *outer;
+} rrci_slot_call;
+
 struct rrc_heap {
     rrci_heap_head head;            /* must be the first field: see rrc_to_obj */
     rrc_desc      desc;
@@ -2120,14 +2127,12 @@ struct rrc_heap {
     size_t        room_for_links, room_for_tracked;     /* chunks and directories are enough for so many */
 
     /* The search for cycles. */
-    rrci_stage    stage;            /* in RRCI_STARTED and RRCI_SWEEPING */
-    int           passing;          /* number of the list of links that RRCI_ROOTING or RRCI_RELINKING passes */
+    rrci_stage    stage;
+    int           passing;          /* number of the list of links that RRCI_ROOTS or RRCI_RELINK passes */
     size_t        cursor;
-    size_t        last;             /* the second cursor of RRCI_ORDERING */
-    size_t        tracked_first;    /* number of entries of RRCI_TRACKED when a search in slices began */
-    size_t        waiting_first;    /* in RRCI_ASIDE and RRCI_ORDERING: index of the first new garbage */
+    size_t        tracked_first;    /* number of entries of RRCI_TRACKED when the search began */
     size_t        holes;            /* in RRCI_TRACKED: objects removed while it may not move */
-    size_t        waiting_holes;    /* the same in RRCI_WAITING and RRCI_CLEARED, which only a walk leaves */
+    size_t        waiting_holes;    /* the same in the lists of garbage, which only a walk leaves */
     uintptr_t     white;            /* the RRCI_GC_COLOR of objects that no search is looking at */
     uintptr_t     unfound;          /* the RRCI_GC_COLOR of objects not found alive so far. Until the verdict this is
                                        heap->white. Then garbage has it, and heap->white is the other color */
@@ -2155,9 +2160,11 @@ struct rrc_heap {
     size_t        left;             /* in RRCI_ENDING: objects with RRCI_TAG_LEFT */
     char          parts_wrappers;   /* ... no foreign cycle is left that a tp_clear could break: the wrappers go, too */
     char          orders;           /* ... the order is being asked: links still hold. See rrci_order */
-    size_t        batch;            /* how many objects at the end of RRCI_WAITING can be worked on now */
     size_t        quota;            /* while running: the number of objects that may still be handled */
-    size_t        quota_added;      /* ... and how much was added to the caller's limit */
+    size_t        cleared;          /* tracked objects with RRCI_GC_CLEARED */
+    int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
+    rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
+    struct rrci_slot_call *slot_calls;      /* calls of these slots, the innermost first */
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
@@ -2179,7 +2186,6 @@ struct rrc_heap {
     size_t        uncollectable;    /* tracked objects with RRCI_GC_UNCOLLECTABLE */
     size_t        garbage;          /* tracked objects that were found to be garbage, and freed */
     size_t        finalized;        /* calls of tp_finalize for cyclic garbage */
-    size_t        hopeless;         /* how often a collection found an object uncollectable */
     size_t        parted;           /* links that did not hold their objects, and were dissolved */
     size_t        memory;           /* bytes of the heap and its tables */
     size_t        minor_collections, major_collections, searches;
@@ -2257,7 +2263,7 @@ static int rrci_is_inside(const rrc_heap *heap)
 #define RRCI_IS_CLOSED(heap) ((heap)->desc.anchor != NULL)
 #define RRCI_IN_STEP(heap) ((heap)->state == RRCI_STEPPING)
 #define RRCI_STEP_IS_OPEN(heap) ((heap)->step.is_open)
-#define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0)
+#define RRCI_IS_WEAK(ob) (RRC_REFCNT(ob) < 0 && rrci_is_weak(ob))
 #define RRCI_MIRRORED(heap, call) do { if (RRCI_IS_MIRRORED(heap)) { call; } } while (0)
 #else
 #define RRCI_IS_MIRRORED(heap) ((void)(heap), 0)
@@ -2548,21 +2554,26 @@ static size_t rrci_count_links(const rrc_heap *heap)
     return count;
 }
 
+/* Garbage, and what is kept for its finalizers. */
+static size_t rrci_count_waiting(const rrc_heap *heap)
+{
+    return heap->gc[RRCI_WEAKREFS].count + heap->gc[RRCI_FINALIZE].count + heap->gc[RRCI_SAVED].count
+        + heap->gc[RRCI_OWNERS].count + heap->gc[RRCI_CLEAR].count;
+}
+
 static size_t rrci_count_tracked(const rrc_heap *heap)
 {
-    return heap->gc[RRCI_TRACKED].count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count;
+    return heap->gc[RRCI_TRACKED].count + rrci_count_waiting(heap);
 }
 
 /* I5: the number of chunks that hold `links` links and `tracked` objects, however these are spread
    over the lists and the queue. Each list can have one partly filled chunk, the queue two. (An ob
-   takes half as much room in the queue as its link did.) A search over both heaps notes one record for each link. */
-static size_t rrci_chunks_needed(const rrc_heap *heap, size_t links, size_t tracked)
+   takes half as much room in the queue as its link did.) */
+static size_t rrci_chunks_needed(size_t links, size_t tracked)
 {
     size_t chunks = links / RRC_CHUNK_LINKS + RRCI_LISTS + 2;
     if (tracked > 0)
         chunks += tracked / RRCI_CHUNK_OBS + RRCI_GC_LISTS;
-    if (tracked > 0 && !RRCI_IS_CLOSED(heap))
-        chunks += links / RRC_CHUNK_LINKS;
     return chunks;
 }
 
@@ -2573,14 +2584,12 @@ static size_t rrci_count_records(const rrc_heap *heap)
     return rrci_count_links(heap) + heap->queue.count + heap->left;
 }
 
-/* The length that each directory needs: all could be in one list. */
+/* The length that a directory needs: all could be in one list. */
 static size_t rrci_directory_needed(size_t links, size_t tracked)
 {
-    size_t for_links = links / RRC_CHUNK_LINKS + 1, for_objects = tracked / RRCI_CHUNK_OBS + 1;
-    return for_links > for_objects ? for_links : for_objects;
+    return links / RRC_CHUNK_LINKS + tracked / RRCI_CHUNK_OBS + 1;
 }
 
-/* (RRCI_ASKED has one chunk at most when memory is reserved.) */
 static size_t rrci_chunks_in_use(const rrc_heap *heap, const rrci_list *list)
 {
     size_t in_chunk = list >= &heap->gc[RRCI_TRACKED] ? RRCI_CHUNK_OBS : RRC_CHUNK_LINKS;
@@ -2619,14 +2628,14 @@ static int rrci_reserve_directory(rrc_heap *heap, rrci_directory *directory, rrc
 /* Reserve the chunks and directories for so many, and note for how many these are enough. */
 static RRCI_NOINLINE int rrci_reserve_more(rrc_heap *heap, size_t links, size_t tracked)
 {
-    size_t chunks = rrci_chunks_needed(heap, links, tracked);
+    size_t chunks = rrci_chunks_needed(links, tracked);
     heap->room_for_links = heap->room_for_tracked = 0;
     if (rrci_reserve_directory(heap, &heap->directory, heap->list, RRCI_LISTS,
                                rrci_directory_needed(links, 0)) != RRC_OK)
         return RRC_ENOMEM;
     if (tracked > 0
         && rrci_reserve_directory(heap, &heap->gc_directory, heap->gc, RRCI_GC_LISTS,
-                                  rrci_directory_needed(links, tracked)) != RRC_OK)
+                                  rrci_directory_needed(0, tracked)) != RRC_OK)
         return RRC_ENOMEM;
     while (heap->chunk_count < chunks) {
         rrci_chunk *chunk = (rrci_chunk *)rrci_alloc_table(heap, sizeof *chunk);
@@ -2713,7 +2722,8 @@ static void rrci_drop_last_ob(rrc_heap *heap, rrci_list *list)
 
 typedef union rrci_gc_head {
     struct {
-        uintptr_t refs;         /* in a search: number of explained references, or the next gray object */
+        uintptr_t refs;         /* in a search: 2 x (references not explained) + 1, or the place of the next gray
+                                   object, or 0 */
         uintptr_t word;         /* index in the list << RRCI_GC_SHIFT | flags | list */
     } is;
     char alignment[16];         /* keeps the object as aligned as the block */
@@ -2743,19 +2753,19 @@ typedef union rrci_mirror_head {
 #define RRCI_MIRROR_HEAD ((size_t)0)
 #endif
 
-#define RRCI_GC_LIST          ((uintptr_t)3)    /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEARED */
-#define RRCI_GC_FINALIZED     ((uintptr_t)1 << 2)
-#define RRCI_GC_SIZED         ((uintptr_t)1 << 3)   /* a rrci_var_head comes before this one */
-#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 4)   /* its link, if it has one, is a P link */
-#define RRCI_GC_COLOR         ((uintptr_t)1 << 5)   /* equal to heap->white: not found alive so far */
-#define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
-#define RRCI_GC_WEAKREFS      ((uintptr_t)1 << 7)   /* its tp_clear_weakrefs is still to be called */
-#define RRCI_GC_SOON          RRCI_GC_WEAKREFS      /* in RRCI_TRACKED: it has the reference of RRCI_WAITING already */
-#define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 8)
-#define RRCI_GC_FINALIZING    ((uintptr_t)1 << 9)   /* its tp_finalize or tp_clear_weakrefs is running */
-#define RRCI_GC_OWNED         ((uintptr_t)1 << 10)  /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_LIST_BITS     3
+#define RRCI_GC_LIST          ((uintptr_t)7)        /* RRCI_UNTRACKED, RRCI_TRACKED .. RRCI_CLEAR */
+#define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
+#define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
+#define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* its link, if it has one, is a P link */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* equal to heap->white: not found alive so far */
+#define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
+#define RRCI_GC_OWNED         ((uintptr_t)1 << 8)   /* reached by rrc_major_collection_keep only: it is garbage */
 #define RRCI_GC_ANCHORED      RRCI_GC_OWNED         /* in a mirrored heap, of an object of rrc_new: RRCI_NODE_PENDING */
-#define RRCI_GC_SHIFT 11
+#define RRCI_GC_CLEARED       ((uintptr_t)1 << 9)   /* its tp_clear has run, or is to run soon; it does not wait */
+#define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 10)
+#define RRCI_GC_SOON          ((uintptr_t)1 << 11)  /* in RRCI_TRACKED: it has the reference of its next list already */
+#define RRCI_GC_SHIFT 12
 #define RRCI_MAX_TRACKED ((size_t)(UINTPTR_MAX >> RRCI_GC_SHIFT))
 
 /* Do objects of the type come from rrc_gc_new? (The flag alone says nothing if tp_basicsize is 0: such objects have no
@@ -2888,7 +2898,20 @@ static uintptr_t rrci_gc_list(const rrci_gc_head *head)
 
 static int rrci_is_waiting(const rrci_gc_head *head)
 {
-    return rrci_gc_list(head) == RRCI_WAITING;
+    return rrci_gc_list(head) >= RRCI_WEAKREFS;
+}
+
+/* From now on the header is told when C takes a reference to ob, by the sign of its count: see rrci_event. */
+static void rrci_watch(rrc_object *ob)
+{
+    RRC_REFCNT(ob) |= INTPTR_MIN;
+}
+
+/* The search need not watch this tracked object any more. (What goes by its count is watched all the same.) */
+RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
+{
+    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+        RRC_REFCNT(ob) &= INTPTR_MAX;
 }
 
 /* Does the header hold this unlinked wrapper, because others refer to its foreign object? (In a mirrored heap only.
@@ -2927,23 +2950,16 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
     return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
 }
 
-/* Is a tracked object garbage, or was it found alive for garbage only? */
-static int rrci_is_to_wait(const rrc_heap *heap, const rrci_gc_head *head)
+/* Has the search not found this object, or only below this level? See rrci_color. */
+RRCI_ALWAYS_INLINE int rrci_is_below(const rrc_heap *heap, const rrci_gc_head *head, uintptr_t level)
 {
-    return !rrci_is_alive(heap, head) || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) != 0;
-}
-
-/* Has a look at waiting garbage found the object to be held? */
-static int rrci_is_colored(const rrc_heap *heap, const rrci_gc_head *head)
-{
-    return (head->is.word & RRCI_GC_COLOR) != heap->white;
+    return !rrci_is_alive(heap, head) || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
 }
 
 /* The search is over for this object: forget all that it noted in the GC head. */
 static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
 {
-    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_WEAKREFS))
-                  | heap->white;
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED | RRCI_GC_SOON)) | heap->white;
     head->is.refs = 0;
 }
 
@@ -2952,23 +2968,33 @@ static int rrci_is_tracked(rrc_object *ob)
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
 
+#ifdef RRC_MIRROR
+/* In a mirrored heap: the sign of this object's count is set. Does this mean that it is weak? Waiting garbage is
+   watched instead. */
+static int rrci_is_weak(rrc_object *ob)
+{
+    return !rrci_is_gc_object(ob) || !rrci_is_waiting(rrci_gc_head_of(ob));
+}
+#endif
+
 /* Is ob tracked, and not waiting as garbage? */
 static int rrci_is_in_tracked(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
 }
 
-/* Does RRCI_WAITING own a reference to ob? */
+/* Does a list of garbage own a reference to ob? */
 static int rrci_is_listed(rrc_object *ob)
 {
     return rrci_is_tracked(ob) && rrci_has_list_reference(rrci_gc_head_of(ob));
 }
 
-/* Is ob garbage that waits, or that is being cleared? */
+/* Is ob garbage that waits, or that was cleared? */
 static int rrci_is_garbage(rrc_object *ob)
 {
-    return rrci_is_tracked(ob) && rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED
-        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0;
+    return rrci_is_tracked(ob)
+        && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0
+            || (rrci_is_waiting(rrci_gc_head_of(ob)) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0));
 }
 
 /* Is ob's finalizer still to run? */
@@ -2981,13 +3007,6 @@ static void rrci_gc_place(rrci_gc_head *head, uintptr_t list, size_t index)
 {
     const uintptr_t flags = (((uintptr_t)1 << RRCI_GC_SHIFT) - 1) & ~RRCI_GC_LIST;
     head->is.word = (head->is.word & flags) | (uintptr_t)index << RRCI_GC_SHIFT | list;
-}
-
-/* Empty a list of links. */
-static void rrci_empty(rrc_heap *heap, rrci_list *list)
-{
-    while (list->count > 0)
-        rrci_remove(heap, list, list->count - 1);
 }
 
 /* Add an untracked object to one of the lists, which has room for it. */
@@ -3013,17 +3032,39 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
     rrci_gc_place(rrci_gc_head_of(ob), kind, to);
 }
 
-/* Does a search in slices go on, so that the entries of RRCI_TRACKED may not move? */
+/* Does a search go on, so that the entries of RRCI_TRACKED may not move? */
 static int rrci_is_searching(const rrc_heap *heap)
 {
-    return heap->searched && heap->stage < RRCI_ASIDE
-        && (heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING);
+    return heap->searched && heap->stage > RRCI_IDLE && heap->stage < RRCI_ASIDE;
 }
 
-/* Is the verdict of a collection or step in slices still to come, so that objects are watched? */
+/* Is the verdict of a collection or step still to come? */
 static int rrci_is_marking(const rrc_heap *heap)
 {
-    return heap->rest == RRCI_STARTED || (heap->rest == RRCI_WEIGHING && heap->stage <= RRCI_DRAINING);
+    return heap->stage > RRCI_IDLE && heap->stage <= RRCI_VERDICT;
+}
+
+/* Is a major collection in slices going on? */
+static int rrci_in_slices(const rrc_heap *heap)
+{
+    return heap->rest == RRCI_STARTED || heap->rest == RRCI_SWEEPING;
+}
+
+/* The verdict of a collection or step has been pronounced: is ob garbage, or kept for it, and not set aside yet? */
+static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
+{
+    return heap->searched && heap->stage >= RRCI_FINALIZABLE && heap->stage <= RRCI_ASIDE && rrci_is_in_tracked(ob)
+        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0 && rrci_is_below(heap, rrci_gc_head_of(ob), 0);
+}
+
+/* Is ob garbage, or kept for it? It waits, or is to wait, or it goes by its count: it was cleared, or only its link held
+   it. */
+static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
+{
+    if (!rrci_is_tracked(ob))
+        return 0;
+    return rrci_is_waiting(rrci_gc_head_of(ob)) || rrci_is_late(heap, ob)
+        || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_IS_MIRRORED(heap));
 }
 
 /* Is the mutator running, while the host still has to mark each p that C gets hold of? After the verdict it reads the
@@ -3033,7 +3074,7 @@ static int rrci_host_goes_on_marking(const rrc_heap *heap)
     return heap->rest == RRCI_STARTED || (heap->rest == RRCI_SWEEPING && heap->keeping != 0);
 }
 
-/* Take an object out of its list. The batch remains at the end of RRCI_WAITING. The caller sets its place. */
+/* Take an object out of its list. The caller sets its place. */
 static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -3050,17 +3091,8 @@ static void rrci_gc_take_out(rrc_heap *heap, rrc_object *ob)
         heap->holes += kind == RRCI_TRACKED;
         heap->waiting_holes += kind != RRCI_TRACKED;
     } else {
-        if (kind == RRCI_WAITING && heap->batch > 0) {
-            size_t first = list->count - heap->batch;
-            if (index >= first) {
-                heap->batch--;
-            } else if (index != first - 1) {
-                rrci_gc_fill(list, kind, index, first - 1);
-                index = first - 1;
-            }
-        }
         for (; heap->holes > 0 && rrci_is_hole(*rrci_ob_at(list, list->count - 1)); heap->holes--)
-            rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search in slices has just ended) */
+            rrci_drop_last_ob(heap, list);      /* (of RRCI_TRACKED, when a search has just ended) */
         if (index != list->count - 1)
             rrci_gc_fill(list, kind, index, list->count - 1);
         rrci_drop_last_ob(heap, list);
@@ -3090,8 +3122,6 @@ static void rrci_fill_holes(rrc_heap *heap, rrci_list *list, uintptr_t kind)
         rrci_drop_last_ob(heap, list);
     if (kind == RRCI_TRACKED)
         heap->holes = 0;
-    else
-        heap->waiting_holes = 0;
 }
 
 static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
@@ -3100,11 +3130,16 @@ static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
     rrci_gc_add(heap, list, ob);
 }
 
-/* From RRCI_WAITING to RRCI_CLEARED: it waits in both. */
-static void rrci_gc_move_to_cleared(rrc_heap *heap, rrc_object *ob)
+/* A stage that passes RRCI_TRACKED downwards has come to a hole: the last entry fills it. */
+static void rrci_fill_hole(rrc_heap *heap, size_t index)
 {
-    rrci_gc_take_out(heap, ob);
-    rrci_gc_append(heap, RRCI_CLEARED, ob);
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->gc_walking > 0)
+        return;
+    if (index != list->count - 1)
+        rrci_gc_fill(list, RRCI_TRACKED, index, list->count - 1);
+    rrci_drop_last_ob(heap, list);
+    heap->holes--;
 }
 
 static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
@@ -3119,6 +3154,31 @@ static void rrci_set_uncollectable(rrc_heap *heap, rrci_gc_head *head, int on)
         heap->uncollectable--;
 }
 
+/* The tp_clear of this tracked object is to be called next. */
+static void rrci_note_cleared(rrc_heap *heap, rrci_gc_head *head)
+{
+    heap->cleared += (head->is.word & RRCI_GC_CLEARED) == 0;
+    head->is.word |= RRCI_GC_CLEARED;
+}
+
+static void rrci_forget_cleared(rrc_heap *heap, rrci_gc_head *head)
+{
+    heap->cleared -= (head->is.word & RRCI_GC_CLEARED) != 0;
+    head->is.word &= ~RRCI_GC_CLEARED;
+}
+
+/* A search has found ob alive. (If garbage was waiting or being cleared before, the clearing decides.) */
+static void rrci_forgive(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    rrci_set_uncollectable(heap, head, 0);
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || !heap->forgives)
+        return;
+    rrci_forget_cleared(heap, head);
+    if (!RRCI_IS_MIRRORED(heap))
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+}
+
 /* Take ob out of its list: the search for cycles does not see it any more. */
 static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
 {
@@ -3129,12 +3189,13 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_finalizable(ob))
         heap->finalizable--;
     rrci_set_uncollectable(heap, head, 0);
-    heap->garbage += rrci_gc_list(head) >= RRCI_WAITING && (head->is.word & RRCI_GC_KEPT) == 0;
+    heap->garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
+    rrci_forget_cleared(heap, head);
     if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
         && (head->is.word & RRCI_GC_KEPT) == 0)
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
-    head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_WEAKREFS);
+    head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
     heap->changed++;
 }
 
@@ -3594,7 +3655,7 @@ static void rrci_dict_turn_on(rrc_heap *heap, rrci_list *list)
 /* Free chunks if there are far more than can be needed, and the tables that were replaced. */
 static size_t rrci_trim(rrc_heap *heap, size_t max)
 {
-    size_t enough = rrci_chunks_needed(heap, rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
+    size_t enough = rrci_chunks_needed(rrci_count_records(heap), rrci_count_tracked(heap) + heap->walked), done = 0;
     int kind;
     enough += enough / 4;
     heap->room_for_links = heap->room_for_tracked = 0;
@@ -3967,6 +4028,14 @@ RRCI_ALWAYS_INLINE intptr_t rrci_weight(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(heap->wrappers > 0) ? rrci_weight_among_wrappers(heap, ob) : rrc_refcnt(ob);
 }
 
+/* Where is garbage that waits, and has no weak references to be cleared, to wait? */
+static rrci_gc_kind rrci_list_to_wait_in(rrc_heap *heap, rrc_object *ob)
+{
+    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0)
+        return rrci_is_finalizable(ob) ? RRCI_FINALIZE : RRCI_SAVED;
+    return rrc_refcnt(ob) == 1 && rrci_outside(heap, ob) == 0 ? RRCI_OWNERS : RRCI_CLEAR;
+}
+
 /* ---- traverses, and objects that wait for theirs ---- */
 
 #define RRCI_RING 64
@@ -3975,13 +4044,14 @@ typedef struct rrci_search {
     rrc_heap   *heap;
     const char *function;
     rrc_object *parent;         /* the object that is being traversed */
+    uintptr_t   level;          /* ... and the level at which it makes objects alive: see rrci_color */
     unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
     char        with_host;      /* over both heaps; else links hold their objects */
+    char        watches;        /* objects are watched from the time when they are first seen */
+    char        ends;           /* the search ends in this call: the host is asked to finish its marking */
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
-    char        watches;        /* in slices: objects are watched from the time when they are first seen */
-    char        has_noted;      /* RRCI_ASKED has the links about which the host must still be asked */
-    size_t      max;            /* end the slice after so many units */
+    size_t      max;            /* end the slice after so many units; SIZE_MAX: never */
     size_t      units;          /* done so far, without visits, which `at` counts */
 #ifdef RRC_DEBUG
     uint64_t    sum, counts;    /* of one traverse: over what it visits, and with their counts */
@@ -3994,7 +4064,6 @@ typedef struct rrci_search {
    tracked. */
 #define RRCI_EXPLAINS(list)   (1u << (list))
 #define RRCI_EXPLAINS_LINKED  RRCI_EXPLAINS(RRCI_UNTRACKED)
-#define RRCI_EXPLAINS_WAITING (RRCI_EXPLAINS(RRCI_WAITING) | RRCI_EXPLAINS(RRCI_CLEARED))
 
 static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned explains, const char *function)
 {
@@ -4008,7 +4077,7 @@ static void rrci_begin_search(rrci_search *search, rrc_heap *heap, unsigned expl
 /* May the slice go on? */
 static int rrci_may_go_on(const rrci_search *search)
 {
-    return !search->is_wrong && (!search->watches || search->units + search->at < search->max);
+    return !search->is_wrong && search->units + search->at < search->max;
 }
 
 /* A visit reads the two heads of an object. A traverse also reads its first fields. Both may lie in
@@ -4059,38 +4128,35 @@ RRCI_ALWAYS_INLINE void rrci_traverse(rrci_search *search, rrc_object *ob, rrc_v
 /* Where a tracked object is: its index and the number of its list. It is never 0. */
 static uintptr_t rrci_place(const rrci_gc_head *head)
 {
-    return head->is.word >> RRCI_GC_SHIFT << 2 | rrci_gc_list(head);
+    return head->is.word >> RRCI_GC_SHIFT << RRCI_GC_LIST_BITS | rrci_gc_list(head);
 }
 
 static rrc_object **rrci_at_place(const rrc_heap *heap, uintptr_t place)
 {
-    return rrci_ob_at(&heap->gc[place & 3], (size_t)(place >> 2));
+    return rrci_ob_at(&heap->gc[place & RRCI_GC_LIST], (size_t)(place >> RRCI_GC_LIST_BITS));
 }
 
 /* Gray objects are threaded through their scratch words, first in, first out. One queue would show only
    the next one, and each object would be waited for. So each of many queues gets every 64th object.
    When one is taken off, its successor is prefetched, and has the time of 63 others to arrive.
-   (In a collection in slices a gray object can be freed or moved while it waits. So the scratch words have places
-   instead of addresses there. An object that leaves its place leaves a hole, which is threaded instead.) */
-RRCI_ALWAYS_INLINE void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
+   A gray object can be freed or moved while it waits. So the scratch words have places instead of addresses. An object
+   that leaves its place leaves a hole, which is threaded instead. */
+static void rrci_push_gray(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
 {
     size_t stripe = gray->in++ % RRCI_STRIPES;
-    uintptr_t name = (uintptr_t)ob, last = gray->last[stripe];
-    rrci_gc_head_of(ob)->is.refs = 0;
-    if (RRCI_UNLIKELY(gray->by_place)) {
-        name = rrci_place(rrci_gc_head_of(ob));
-        if (gray->first[stripe] != 0 && rrci_is_hole(*rrci_at_place(heap, last)))
-            *rrci_at_place(heap, last) = rrci_hole(name);
-        else if (gray->first[stripe] != 0)
-            rrci_gc_head_of(*rrci_at_place(heap, last))->is.refs = name;
-        else
-            gray->first[stripe] = name;
-    } else if (gray->first[stripe] != 0) {
-        rrci_gc_head_of((rrc_object *)last)->is.refs = name;
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    uintptr_t place = rrci_place(head);
+    head->is.refs = 0;
+    if (gray->first[stripe] == 0) {
+        gray->first[stripe] = place;
     } else {
-        gray->first[stripe] = name;
+        rrc_object **last = rrci_at_place(heap, gray->last[stripe]);
+        if (RRCI_UNLIKELY(rrci_is_hole(*last)))
+            *last = rrci_hole(place);
+        else
+            rrci_gc_head_of(*last)->is.refs = place;
     }
-    gray->last[stripe] = name;
+    gray->last[stripe] = place;
 }
 
 /* Returns NULL if no object is gray. */
@@ -4098,22 +4164,32 @@ RRCI_ALWAYS_INLINE rrc_object *rrci_pop_gray(rrc_heap *heap, rrci_gray *gray)
 {
     while (gray->out != gray->in) {
         uintptr_t *first = &gray->first[gray->out++ % RRCI_STRIPES];
-        rrc_object *ob = RRCI_UNLIKELY(gray->by_place) ? *rrci_at_place(heap, *first) : (rrc_object *)*first;
-        if (rrci_is_hole(ob)) {
+        rrc_object *ob = *rrci_at_place(heap, *first);
+        rrci_gc_head *head;
+        if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
             *first = (uintptr_t)ob >> 1;
             continue;
         }
-        *first = rrci_gc_head_of(ob)->is.refs;
-        rrci_gc_head_of(ob)->is.refs = 0;
+        head = rrci_gc_head_of(ob);
+        *first = head->is.refs;
+        head->is.refs = 0;
         if (*first != 0) {
-            const char *next = (const char *)*first;
-            if (RRCI_UNLIKELY(gray->by_place))
-                next = (const char *)*rrci_at_place(heap, *first);
+            const char *next = (const char *)*rrci_at_place(heap, *first);
             RRCI_PREFETCH_FIELDS(next);
         }
         return ob;
     }
     return NULL;
+}
+
+/* Is this object, which the search has found, gray? (The last one of a queue has no successor.) */
+static int rrci_is_gray(const rrci_gray *gray, const rrci_gc_head *head)
+{
+    size_t i;
+    for (i = 0; i < RRCI_STRIPES && head->is.refs == 0; i++)
+        if (gray->first[i] != 0 && gray->last[i] == rrci_place(head))
+            return 1;
+    return head->is.refs != 0;
 }
 
 static void rrci_forget_gray(rrci_gray *gray)
@@ -4123,7 +4199,8 @@ static void rrci_forget_gray(rrci_gray *gray)
 
 static int rrci_visit_touch(rrc_object *ob, void *arg)
 {
-    rrc_touch(((rrci_search *)arg)->heap, ob);      /* (touching a heap type twice is harmless) */
+    if (RRC_REFCNT(ob) < 0 && !(rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob))))
+        rrc_touch(((rrci_search *)arg)->heap, ob);  /* (touching a heap type twice is harmless) */
     return 0;
 }
 
@@ -4131,7 +4208,7 @@ static int rrci_visit_touch(rrc_object *ob, void *arg)
 static void rrci_spread_strength(rrc_heap *heap);
 #endif
 
-/* Call rrc_touch for all objects that ob owns. */
+/* Call rrc_touch for all objects that ob owns, but for those that wait as garbage, as ob does, or did. */
 static void rrci_touch_owned(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
@@ -4448,30 +4525,34 @@ static void rrci_mirror_untracking(rrc_heap *heap, rrc_object *ob)
 
 /* ---- what is found alive ---- */
 
-/* A white object has turned out to be alive, or to be kept. */
-RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
+/* A search has found a tracked object at this level: 0, it is alive; RRCI_GC_KEPT, garbage with a finalizer to run
+   reaches it; RRCI_GC_OWNED, it is garbage that other garbage owns. A level is above the others if its number is less. */
+RRCI_ALWAYS_INLINE void rrci_color(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head, uintptr_t level)
 {
-    head->is.word = ((head->is.word & ~RRCI_GC_KEPT) ^ RRCI_GC_COLOR) | heap->keeping;
-    heap->alive += heap->keeping == 0;
-    if (heap->rest == RRCI_STARTED)
-        RRC_REFCNT(ob) &= INTPTR_MAX;   /* it is not watched any more */
+    head->is.word = (head->is.word & ~(RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED))
+                  | (heap->unfound ^ RRCI_GC_COLOR) | level;
+    heap->alive += level == 0;
+    if (level == 0 && !RRCI_IS_MIRRORED(heap))
+        rrci_unwatch(ob);
 }
 
-/* ob was found alive. The scan visits what ob refers to. If it has passed ob, ob becomes gray instead. */
-RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob)
+/* ob, which was below this level, was found there. The scan visits what ob refers to. If it has passed ob, ob becomes
+   gray instead. */
+RRCI_ALWAYS_INLINE void rrci_make_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
-    rrci_color(heap, ob, head);
-    if (head->is.word >> RRCI_GC_SHIFT < heap->scan)
+    int is_gray = RRCI_UNLIKELY(rrci_is_alive(heap, head)) && rrci_is_gray(&heap->gray, head);
+    rrci_color(heap, ob, head, level);
+    if (head->is.word >> RRCI_GC_SHIFT < heap->scan && !is_gray)
         rrci_push_gray(heap, &heap->gray, ob);
 }
 
-static void rrci_visit_found(rrc_heap *heap);      /* see >>cycles */
+static void rrci_visit_found(rrc_heap *heap);      /* see >>machine */
 
-/* Something outside the search has found ob alive. If the search is open, nobody else visits what ob refers to. */
-static void rrci_find_alive(rrc_heap *heap, rrc_object *ob)
+/* Something outside the search has found ob. If the search is open, nobody else visits what ob refers to. */
+static void rrci_find_alive(rrc_heap *heap, rrc_object *ob, uintptr_t level)
 {
-    rrci_make_alive(heap, ob);
+    rrci_make_alive(heap, ob, level);
     if (heap->state == RRCI_OPEN)
         rrci_visit_found(heap);
 }
@@ -4483,46 +4564,205 @@ static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
     RRCI_END_HOOK(heap);
 }
 
-/* Before the verdict: the mutator, or the header for its own purposes, has got hold of ob. */
+/* ---- calls of tp_finalize, tp_clear_weakrefs and tp_clear ---- */
+
+static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
+{
+    call->ob = ob;
+    call->is_reached = 0;
+    call->outer = heap->slot_calls;
+    heap->slot_calls = call;
+}
+
+static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
+{
+    heap->slot_calls = call->outer;
+}
+
+static rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
+{
+    rrci_slot_call *call = heap->slot_calls;
+    while (call != NULL && call->ob != ob)
+        call = call->outer;
+    return call;
+}
+
+/* ---- events: what happens to an object while a search goes on, or while it waits as garbage ---- */
+
+typedef enum rrci_event_kind {
+    RRCI_EVENT_HELD,            /* C or the header has taken a reference to it, or one is about to move */
+    RRCI_EVENT_LINKED,          /* it has got a link, or it is tracked from now on */
+    RRCI_EVENT_UNLINKED,        /* it has lost its link */
+    RRCI_EVENT_UNTRACKED,       /* it is about to be untracked: what it owns can move out unseen */
+    RRCI_EVENT_DYING            /* it is about to be finalized or deallocated: likewise */
+} rrci_event_kind;
+
+/* Before the verdict: ob is alive. If nobody visits p from ob, p is traced. */
 static void rrci_get_hold(rrc_heap *heap, rrc_object *ob)
 {
-    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return;
+    int was_watched = RRC_REFCNT(ob) < 0;
     if (!RRCI_IS_MIRRORED(heap))
         RRC_REFCNT(ob) &= INTPTR_MAX;
     else if (RRCI_IS_WEAK(ob))
         RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     if (heap->searched && rrci_is_in_tracked(ob)) {
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_find_alive(heap, ob);
+        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+            rrci_find_alive(heap, ob, 0);
         return;
     }
-    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+    if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob)) {
         rrci_gc_head_of(ob)->is.refs = 0;
-    if (heap->rest == RRCI_STARTED && rrci_is_p_linked(heap, ob))
-        rrci_trace_p(heap, RRC_LINK(ob));
+        was_watched = (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0;
+    }
+    if (heap->rest == RRCI_STARTED && was_watched && rrci_is_linked_ob(ob))
+        rrci_trace_p(heap, RRC_LINK(ob));       /* (without a GC head only objects with P links are watched) */
 }
 
-/* Before the verdict: ob is about to be deallocated or untracked. Then what it owns can move out of it without
-   rrc_touch. */
-static void rrci_let_move_out(rrc_heap *heap, rrc_object *ob)
+static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob);        /* see >>deallocation */
+
+/* Move an object that waits to RRCI_TRACKED. The caller owns the reference of its list. */
+static void rrci_gc_return(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_get_hold(heap, ob);
-    if (heap->searched && rrci_is_tracked(ob))
-        rrci_touch_owned(heap, ob);
+    if (RRC_REFCNT(ob) < 0)
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    rrci_gc_move(heap, RRCI_TRACKED, ob);
+    rrci_whiten(heap, rrci_gc_head_of(ob));
+    if (rrci_is_marking(heap))
+        rrci_get_hold(heap, ob);
+    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
+}
+
+/* In a mirrored heap: an unlinked wrapper is not garbage any more, and others refer to its foreign object. The header
+   holds it, by the reference that the list of garbage had. Returns 0 for all else. */
+static int rrci_hold_again(rrc_heap *heap, rrc_object *ob)
+{
+    if (!RRCI_IS_MIRRORED(heap) || rrci_outside(heap, ob) <= 0)
+        return 0;
+    rrci_hold_for_others(rrci_gc_head_of(ob), 1);
+    return 1;
+}
+
+/* ob, which was garbage or kept for it, is not any more. */
+static void rrci_absolve(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    int is_waiting = rrci_is_waiting(head), has_reference = is_waiting || (head->is.word & RRCI_GC_SOON) != 0;
+    if (RRCI_IS_WEAK(ob))
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    if (is_waiting)
+        rrci_gc_return(heap, ob);
+    else if ((head->is.word & RRCI_GC_CLEARED) != 0)
+        rrci_forget_cleared(heap, head);        /* (it goes by its count) */
+    else if (heap->stage == RRCI_ASIDE)
+        rrci_color(heap, ob, head, 0);
+    else
+        rrci_make_alive(heap, ob, 0);
+    head->is.word &= ~RRCI_GC_SOON;
+    if (rrci_is_marking(heap))
+        rrci_get_hold(heap, ob);
+    if (has_reference && !rrci_hold_again(heap, ob))
+        rrci_drop_or_defer(heap, ob);
+}
+
+/* Objects to be absolved, threaded through their scratch words. They are not watched any more. */
+typedef struct rrci_absolving {
+    rrci_search search;         /* first, because visitors get its address */
+    rrc_object *first;
+} rrci_absolving;
+
+static void rrci_add_to_absolving(rrci_absolving *absolving, rrc_object *ob)
+{
+    if (RRCI_IS_WEAK(ob))
+        RRCI_MIRRORED(absolving->search.heap, rrci_become_strong(absolving->search.heap, ob));
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    rrci_gc_head_of(ob)->is.refs = (uintptr_t)absolving->first;
+    absolving->first = ob;
+}
+
+static int rrci_visit_absolve(rrc_object *ob, void *arg)
+{
+    rrci_absolving *absolving = (rrci_absolving *)arg;
+    rrc_heap *heap = absolving->search.heap;
+    if (RRC_REFCNT(ob) < 0 && rrci_is_condemned(heap, ob))
+        rrci_add_to_absolving(absolving, ob);
+    else if (heap->slot_calls != NULL && rrci_slot_call_of(heap, ob) != NULL)
+        rrci_slot_call_of(heap, ob)->is_reached = 1;
+    return 0;
+}
+
+/* C has got hold of garbage, or of what is kept for it: absolve ob, and all garbage that it reaches in C. */
+static void rrci_absolve_all(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_absolving absolving;
+    rrci_begin_search(&absolving.search, heap, 0, "rrc_incref");
+    absolving.first = NULL;
+    rrci_add_to_absolving(&absolving, ob);
+    while ((ob = absolving.first) != NULL) {
+        absolving.first = (rrc_object *)rrci_gc_head_of(ob)->is.refs;
+        rrci_gc_head_of(ob)->is.refs = 0;
+        rrci_traverse(&absolving.search, ob, rrci_visit_absolve);
+        rrci_absolve(heap, ob);
+    }
+}
+
+static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob);      /* see >>machine */
+
+/* After the verdict, C has got hold of an object that is garbage or kept for it. While the machine still finds what is
+   to be kept, it also finds what ob reaches, over both heaps. */
+static void rrci_hold_condemned(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
+{
+    const rrci_gc_head *head = rrci_gc_head_of(ob);
+    if (heap->stage == RRCI_ASIDE || rrci_is_waiting(head) || (head->is.word & RRCI_GC_CLEARED) != 0) {
+        rrci_absolve_all(heap, ob);
+        return;
+    }
+    rrci_absolve(heap, ob);
+    if (event == RRCI_EVENT_UNTRACKED)
+        rrci_blacken_now(heap, ob);
+}
+
+static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
+{
+    if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
+        return;
+    if (rrci_is_condemned(heap, ob)) {
+        if (event != RRCI_EVENT_UNLINKED && event != RRCI_EVENT_DYING)
+            rrci_hold_condemned(heap, ob, event);
+    } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0 && rrci_is_in_tracked(ob)
+               && rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
+        rrci_blacken_now(heap, ob);
+    } else if (rrci_is_marking(heap)) {
+        rrci_get_hold(heap, ob);
+        if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->searched && rrci_is_tracked(ob))
+            rrci_touch_owned(heap, ob);
+    } else if (event == RRCI_EVENT_HELD && RRCI_IS_WEAK(ob)) {
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    } else if (event == RRCI_EVENT_HELD) {
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* the watch has outlived its search */
+    }
 }
 
 #ifdef RRC_MIRROR
-/* Garbage stays whole until it is cleared: make all that it owns strong. (So it becomes strong itself, as other
-   garbage owns it.) */
+static int rrci_visit_strengthen(rrc_object *ob, void *arg)
+{
+    if (RRCI_IS_WEAK(ob))
+        rrci_become_strong(((rrci_search *)arg)->heap, ob);
+    return 0;
+}
+
+/* Garbage stays whole until it is cleared: make it strong, and all that it owns. */
 static void rrci_keep_whole(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_touch_owned(heap, ob);
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, "rrc_mirror_step");
+    rrci_visit_strengthen(ob, &search);
+    rrci_traverse(&search, ob, rrci_visit_strengthen);
     rrci_mirror_head_of(ob)->is.state |= RRCI_NODE_STALE;       /* (links may be new when it comes back) */
 }
 #endif
 
-/* Move an object that is garbage, or kept for finalizers, to RRCI_WAITING, which takes a reference. */
+/* Move an object that is garbage, or kept for finalizers, to the list where it waits, which takes a reference. There it
+   is watched. */
 static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
@@ -4530,13 +4770,11 @@ static void rrci_set_aside(rrc_heap *heap, rrc_object *ob)
     RRCI_MIRRORED(heap, rrci_keep_whole(heap, ob));
     rrci_hold_for_others(head, 0);
     rrci_whiten(heap, head);
-    head->is.word |= (is_kept ? RRCI_GC_KEPT : 0)
-                   | (RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_GC_WEAKREFS : 0);
-    if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(ob) &= INTPTR_MAX;
     RRC_REFCNT(ob) += !has_reference;
-    heap->batch = 0;                    /* (a slot of one of its objects may have run this slice) */
-    rrci_gc_move(heap, RRCI_WAITING, ob);
+    head->is.word |= is_kept ? RRCI_GC_KEPT : 0;
+    rrci_forget_cleared(heap, head);
+    rrci_gc_move(heap, RRC_TYPE(ob)->tp_clear_weakrefs != NULL ? RRCI_WEAKREFS : rrci_list_to_wait_in(heap, ob), ob);
+    rrci_watch(ob);
 }
 
 /* ---- observers ---- */
@@ -4682,7 +4920,7 @@ RRC_API rrc_object *rrc_gc_resize(rrc_heap *heap, rrc_object *ob, size_t n)
                    "its address may not change now; it was left alone");
         return NULL;
     }
-    if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_FINALIZING) != 0) {
+    if (rrci_slot_call_of(heap, ob) != NULL) {
         rrci_error(heap, RRC_EPHASE, function, ob, NULL,
                    "its tp_finalize or tp_clear_weakrefs is running; it was left alone");
         return NULL;
@@ -4816,8 +5054,7 @@ RRC_API void rrc_gc_del(rrc_heap *heap, void *ob)
    objects that have left the queue go back there, so that they can be told from others.) */
 static void rrci_defer(rrc_heap *heap, rrc_object *ob)
 {
-    if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
+    rrci_event(heap, ob, RRCI_EVENT_HELD);
     RRC_REFCNT(ob) = 1;
     if (rrci_has_left(heap, ob)) {
         rrci_enqueue(heap, ob);         /* which has room for it */
@@ -4885,17 +5122,17 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     }
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
-        if (rrci_is_marking(heap))
-            rrci_let_move_out(heap, ob);
+        rrci_slot_call call;
+        rrci_event(heap, ob, RRCI_EVENT_DYING);
         if (rrci_is_gc_type(type)) {
             if (rrci_is_tracked(ob))
                 heap->finalizable--;
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED | RRCI_GC_FINALIZING;
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
         }
         RRC_REFCNT(ob) = 1;
+        rrci_begin_slot(heap, &call, ob);
         RRC_HOST_GUARD(heap, type->tp_finalize, ob);
-        if (rrci_is_gc_type(type))
-            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_FINALIZING;
+        rrci_end_slot(heap, &call);
         if (!rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob)) {
             heap->depth--;              /* resurrected */
             return;
@@ -4903,10 +5140,9 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     }
     rrci_empty_link_field(heap, ob);
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
-        && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED)
+        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
-    if (rrci_is_marking(heap))
-        rrci_let_move_out(heap, ob);    /* (again, as the search may have begun in tp_finalize) */
+    rrci_event(heap, ob, RRCI_EVENT_DYING);   /* (again, as the search may have begun in tp_finalize) */
     if (rrci_is_wrapper(heap, ob) && rrci_is_tracked(ob))
         RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
     rrci_untrack(heap, ob);
@@ -4924,14 +5160,15 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
+    int is_counted = rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
     if (rrci_bias_was_forgotten(heap, ob))
         return;
     if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
-        || (heap->running && heap->quota == 0)) {
+        || (heap->running && heap->quota == 0 && !is_counted)) {
         rrci_defer(heap, ob);
         return;
     }
-    if (heap->running)
+    if (heap->running && !is_counted)   /* (what was cleared has been counted) */
         heap->quota--;
     rrci_dealloc(heap, ob);
     if (heap->depth > 0 || heap->running)
@@ -4971,34 +5208,6 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
     return rrci_error(heap, code, function, ob, p, "the count of a linked object is below the bias");
 }
 
-/* After the verdict of a collection or step in slices: is ob garbage, or kept for it, and has not been set aside
-   yet? */
-static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
-{
-    return (heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING) && heap->searched
-        && heap->stage >= RRCI_FINALIZABLE && heap->stage <= RRCI_ASIDE
-        && rrci_is_in_tracked(ob) && rrci_is_to_wait(heap, rrci_gc_head_of(ob));
-}
-
-/* Likewise, in a collection. */
-static int rrci_is_late_garbage(const rrc_heap *heap, rrc_object *ob)
-{
-    return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && rrci_is_late(heap, ob);
-}
-
-/* In a heap whose collections can be divided: ob has just lost its link. */
-static void rrci_note_unlinked(rrc_heap *heap, rrc_object *ob)
-{
-    if (rrci_has_gc_head(ob))
-        rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_P_LINKED;
-    if (RRCI_COUNT(ob) == 0) {          /* late garbage, which has to stay in its place for now */
-        RRC_REFCNT(ob) = 1;
-        rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
-    }
-    if (heap->rest == RRCI_STARTED)
-        rrci_get_hold(heap, ob);
-}
-
 /* Apply the rule to an ob whose p and record are gone. */
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
@@ -5019,25 +5228,25 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
     }
     if (count < RRC_REFCNT_IMMORTAL) {
         count -= count >= RRC_REFCNT_FROM_PYPY_LIGHT ? RRC_REFCNT_FROM_PYPY_LIGHT : RRC_REFCNT_FROM_PYPY;
-        RRC_REFCNT(ob) = count;
+        RRC_REFCNT(ob) = count | (RRC_REFCNT(ob) & INTPTR_MIN);
         if (RRCI_IS_MIRRORED(heap) && (count == 0 || was_weak) && rrci_is_in_tracked(ob)
+            && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0 && rrci_slot_call_of(heap, ob) == NULL
             && rrci_outside(heap, ob) > 0) {
             /* (If it was weak, only the dead hold it: one of them may go by its count, and drop it. While it was
                linked, it was not held.) */
             RRC_REFCNT(ob) = count + 1;
             rrci_hold_for_others(rrci_gc_head_of(ob), 1);
-        } else if (count == 0 && !rrci_is_late_garbage(heap, ob)) {
-            RRC_REFCNT(ob) = 1;
+        } else if (count == 0 && rrci_in_slices(heap) && rrci_is_late(heap, ob)) {
+            RRC_REFCNT(ob)++;           /* it has to stay in its place for now, and is still watched */
+            rrci_gc_head_of(ob)->is.word |= RRCI_GC_SOON;
+        } else if (count == 0) {
+            RRC_REFCNT(ob)++;
             rrci_enqueue(heap, ob);
-            if (heap->searched && heap->state == RRCI_MAJOR && rrci_is_tracked(ob))
-                heap->garbage++;
         }
     }
-    if (RRCI_UNLIKELY(heap->desc.incremental))
-        rrci_note_unlinked(heap, ob);
     RRCI_MIRRORED(heap, rrci_root(heap, ob));
-    if (RRCI_IS_MIRRORED(heap) && rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
+    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+        rrci_event(heap, ob, RRCI_EVENT_UNLINKED);
 }
 
 /* Dissolve the link at `index` of this list by the rule, although p is still there. parts: tell the host. 1: because
@@ -5045,8 +5254,6 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 RRCI_ALWAYS_INLINE void rrci_dissolve(rrc_heap *heap, rrci_list *list, size_t index, int parts, const char *function)
 {
     const rrci_link link = *rrci_at(list, index);
-    if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(link.ob) &= INTPTR_MAX;      /* the hook below may look at it */
     if (list == &heap->list[RRCI_P_OLD] || list == &heap->list[RRCI_P_YOUNG]) {
         RRCI_MIRRORED(heap, rrci_anchor_p(heap, link.ob, 0));
         RRCI_BEGIN_HOOK(heap);
@@ -5106,12 +5313,8 @@ RRC_API void rrci_strengthen(rrc_heap *heap, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) == INTPTR_MIN)
         rrci_center(ob);
-    else if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
-    else if (RRCI_IS_MIRRORED(heap))
-        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
-    else if (heap->desc.incremental)    /* (in other heaps the count is wrong) */
-        RRC_REFCNT(ob) &= INTPTR_MAX;
+    else
+        rrci_event(heap, ob, RRCI_EVENT_HELD);
 }
 
 static RRCI_NOINLINE void rrci_last_or_bias(rrc_heap *heap, rrc_object *ob)
@@ -5159,7 +5362,7 @@ static void rrci_drop(rrc_heap *heap, rrc_object *ob)
         rrci_drop_to_bias(heap, ob);
 }
 
-/* Drop the reference that RRCI_WAITING owned. If it was the last one, put the dealloc off. */
+/* Drop the reference that a list of garbage owned. If it was the last one, put the dealloc off. */
 static void rrci_drop_or_defer(rrc_heap *heap, rrc_object *ob)
 {
     if (!rrci_drop_one(heap, ob))
@@ -5185,7 +5388,7 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
     if (rrci_refuse_foreign(heap, ob, function, "the count was left alone") != RRC_OK)
         return 0;
     count = RRC_REFCNT(ob);
-    if ((RRCI_IS_MIRRORED(heap) || heap->desc.incremental || heap->orders) && RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
+    if (RRCI_COUNT(ob) < RRC_REFCNT_IMMORTAL)
         count = RRCI_COUNT(ob);         /* it may be weak or watched */
     if (count < 0 || (count == 0 && (dropping || heap->depth == 0))) {
         rrci_error(heap, RRC_EREFCNT, function, ob, NULL, "the count is not above 0; it was left alone");
@@ -5202,22 +5405,6 @@ RRC_API int rrci_count_is_sound(rrc_heap *heap, rrc_object *ob, const char *func
         return 0;
     }
     return 1;
-}
-
-/* An object that waits is not garbage any more: move it to RRCI_TRACKED. Returns 1 if it was in
-   RRCI_WAITING. Then the caller owns the reference of that list. */
-static int rrci_gc_return(rrc_heap *heap, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    int was_waiting = rrci_has_list_reference(head);
-    rrci_hold_for_others(head, 0);
-    if (rrci_gc_list(head) != RRCI_TRACKED || rrci_is_searching(heap))
-        rrci_gc_move(heap, RRCI_TRACKED, ob);   /* (ob may be gray, and has the place of the next one) */
-    rrci_whiten(heap, head);
-    if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
-    RRCI_MIRRORED(heap, heap->changes++);       /* it is strong now, but may become weak */
-    return was_waiting;
 }
 
 /* ---- links ---- */
@@ -5280,8 +5467,6 @@ static int rrci_may_keep_p(rrc_heap *heap, rrc_object *ob)
     return RRCI_UNLIKELY(heap->rest == RRCI_SWEEPING) && heap->stage < RRCI_ASIDE && rrci_has_lost_p(heap, ob);
 }
 
-static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function);      /* see >>cycles */
-
 #ifdef RRC_MIRROR
 static int rrci_has_dead_cell(rrc_heap *heap, rrc_object *ob);      /* see >>mirror */
 #else
@@ -5338,8 +5523,6 @@ static int rrci_may_link(rrc_heap *heap, rrc_gcref p, rrc_object *ob, int kind, 
     if (RRC_TYPE(ob) != NULL && (RRC_TYPE(ob)->tp_flags & RRC_TPFLAGS_HAVE_GC) != 0 && RRC_TYPE(ob)->tp_basicsize == 0)
         return rrci_error(heap, RRC_ETYPE, function, ob, p,
                           "RRC_TPFLAGS_HAVE_GC with tp_basicsize 0: use rrc_gc_new and its size, or clear the flag");
-    if (RRC_REFCNT(ob) < 0 && !RRCI_IS_MIRRORED(heap))
-        rrci_strengthen(heap, ob);
     if (RRC_LINK(ob) != NULL && !rrci_can_be_relinked(heap, ob))
         return rrci_error(heap, RRC_ELINKED, function, ob, p,
                           RRC_LINK(ob) != heap->marker ? ""
@@ -5373,10 +5556,16 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
         rrci_part(heap, made->former);
     if (RRC_LINK(ob) != NULL)
         rrci_prepare_to_relink(heap, ob);
-    if (rrci_is_tracked(ob) && (rrci_gc_list(rrci_gc_head_of(ob)) > RRCI_TRACKED || rrci_is_listed(ob)
-                                || rrci_is_late(heap, ob))) {
-        rrci_keep_reach(heap, ob, made->function);
-        RRC_REFCNT(ob) -= rrci_gc_return(heap, ob);     /* (p holds ob) */
+    if (rrci_is_condemned(heap, ob)) {
+        RRC_REFCNT(ob)++;               /* (p holds ob) */
+        rrci_event(heap, ob, RRCI_EVENT_LINKED);
+        RRC_REFCNT(ob)--;
+    }
+    if (rrci_is_tracked(ob))
+        rrci_forget_cleared(heap, rrci_gc_head_of(ob));
+    if (rrci_is_tracked(ob) && rrci_is_held_for_others(rrci_gc_head_of(ob))) {
+        rrci_hold_for_others(rrci_gc_head_of(ob), 0);
+        RRC_REFCNT(ob)--;
     }
     RRCI_MIRRORED(heap, rrci_mirror_linking(heap, ob, kind));
     RRC_LINK(ob) = p;
@@ -5394,7 +5583,7 @@ static void rrci_make_link(rrc_heap *heap, const rrci_new_link *made)
     RRCI_END_HOOK(heap);
     RRCI_MIRRORED(heap, rrci_mirror_linked(heap, ob, kind));
     if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
+        rrci_event(heap, ob, RRCI_EVENT_LINKED);
     if ((kind & RRCI_O) == 0 && rrci_host_goes_on_marking(heap))
         rrci_trace_p(heap, p);
 }
@@ -6026,14 +6215,22 @@ static void rrci_demote(rrc_heap *heap)
  *   4. keep      Of the other objects, those with a finalizer still to run are kept this time,
  *                with all that they reach.
  *
- * The rest is garbage. rrc_major_collection_free moves it to RRCI_WAITING before it dissolves
- * links. That list owns a reference to each object, so that none of them also joins the dealloc
+ * The rest is garbage. rrc_major_collection_free moves it to the lists of what waits before it
+ * dissolves links: RRCI_WEAKREFS, RRCI_FINALIZE, RRCI_SAVED (kept for finalizers), RRCI_OWNERS and
+ * RRCI_CLEAR. A list owns a reference to each object, so that none of them also joins the dealloc
  * queue or goes in another way. (An object that only its link holds is left to the rule: see
- * rrci_goes_by_count.) rrc_run_pending clears the list. Until then searches take it as alive: its
- * references are not explained, and its P links hold.
+ * rrci_goes_by_count.) rrc_run_pending does the work of each list for all objects before that of the
+ * next one. Until then searches take them as alive: their references are not explained, and their P
+ * links hold.
  *
- * Explained references are counted in the scratch words of the GC heads. So no count is changed, and
- * a traverse that visits other objects the second time cannot spoil one. An object without a GC head
+ * Each search watches what it visits, as in >>slices, and garbage remains watched while it waits, until
+ * its own slot is called. So the first reference that C takes to it is an event, and absolves it, with all
+ * that it reaches in C (rrci_absolve_all). What is still tracked after its tp_clear is marked
+ * (RRCI_GC_CLEARED). If the next search finds it to be garbage again, it is uncollectable.
+ *
+ * Explained references are counted in the scratch words of the GC heads: twice the weight and 1 when an
+ * object is first seen, less 2 for each visit. So no count is spoiled by a traverse that visits other objects
+ * the second time. An object without a GC head
  * counts as held by each reference to it.
  *
  * Between the two calls rrc_major_collection_keep goes on with step 3, from what garbage owns. What it
@@ -6057,6 +6254,54 @@ static void rrci_demote(rrc_heap *heap)
  * Steps 2 and 3 are one scan over the tracked objects, in order. If an object is found alive before
  * the scan gets there, the scan visits it. If the scan has passed it, it becomes gray and is visited
  * later. There is no recursion: gray objects are threaded through their scratch words. */
+
+/* >>slices
+ * ---------------------------------------------------------------------------
+ * In a heap with `incremental` a major collection can be divided into slices. The mutator runs between them, and
+ * so do minor collections. The host begins its marking, and calls rrc_major_collection_start. Its write barrier,
+ * or its new look at the roots before rrc_major_collection_trace, keeps its own marking right. On the C side:
+ *
+ *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
+ *      watched: the sign of its count is set. Its scratch word gets its weight.
+ *   2. Each object tracked at the start is traversed once. A visit subtracts one from the weight.
+ *   3. An object whose weight is above 0 at the end was held from outside. It is alive.
+ *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
+ *      the header takes itself.
+ *   5. An object that is tracked or linked meanwhile is alive, and so is the p of its P link. An object without
+ *      a scratch word that has a P link is watched until C takes a reference to it: then p is traced.
+ *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
+ *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
+ *
+ * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen.
+ * So it has gained no reference since, and none has moved out of the field that held it. Each visit that was
+ * counted is therefore a reference that existed when the object was first seen, and if its scratch word is 0, there
+ * were no others then. There are no others now. All these references belong to white objects: an alive object makes
+ * alive what it visits, and marking goes on until nothing is gray and the host has nothing to mark. A reference
+ * that is dropped needs no barrier. It can only make garbage that the next search finds.
+ *
+ * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
+ * has a pointer to without a reference. If C takes a reference to such an object, the object is absolved, like
+ * waiting garbage that C gets hold of: see >>cycles. So the rest needs no barrier of ours. (The host needs its
+ * own until 8 is done: see >>protocol.)
+ *
+ *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
+ *   9. Garbage moves to the lists of what waits. rrc_run_pending does not deal with garbage until the collection has ended.
+ *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
+ *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
+ *      a link, rrc_to_obj asks the host about its p.
+ *
+ * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
+ * have found is taken over, the search stays open for reports, and the free call pronounces the verdict. All that
+ * follows it is done at once, without 8.
+ *
+ * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
+ * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
+ *
+ * A watch can outlive the search. Then it means nothing, and the next rrc_incref ends it.
+ *
+ * A collection in one call runs the same stages, without the mutator between them: see rrci_run_to. */
+
+/* ---- the objects that a search visits ---- */
 
 /* Delay a visited object until its head has been fetched. Returns an object that was
    visited some time ago, or NULL. The delayed objects are the last `delayed` of the ring. */
@@ -6087,53 +6332,45 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
     search->is_wrong = 1;
 }
 
-/* ---- 1. explain ---- */
+/* ---- EXPLAIN ---- */
 
-/* In slices: the scratch word of ob gets its count, doubled and odd, when ob is seen first, and ob is watched
-   from now on. In a mirrored heap it becomes weak, and keeps its anchor. */
-static void rrci_see(rrc_heap *heap, rrc_object *ob, rrci_gc_head *head)
+/* A search sees ob for the first time: its scratch word gets its weight, doubled and odd. Each visit subtracts 2. */
+static void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
 {
+    rrc_heap *heap = search->heap;
     if (head->is.refs != 0)
         return;
     head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
+    if (!search->watches)
+        return;
     if (!RRCI_IS_MIRRORED(heap))
-        RRC_REFCNT(ob) |= INTPTR_MIN;
+        rrci_watch(ob);
     else if (!RRCI_IS_WEAK(ob))
         RRCI_MIRRORED(heap, (rrci_set_weak(heap, ob), rrci_note_anchored(ob, 1)));
 }
 
-/* How many references to ob are not explained? In slices its count may have changed since ob was seen first. So
-   the scratch word has it. */
+/* How many references to ob, when it was seen first, are not explained? */
 RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_object *ob)
 {
     intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
-    if (!search->watches)
-        return rrci_weight(search->heap, ob) - refs;
     return refs == 0 ? rrci_weight(search->heap, ob) : (refs - 1) / 2;
 }
 
-/* Trial deletion: one reference to ob is explained. If that is to be counted, returns the GC head where it
-   has been counted, else NULL. */
-RRCI_ALWAYS_INLINE rrci_gc_head *rrci_explain_one(const rrci_search *search, rrc_object *ob)
+/* Trial deletion: one reference to ob is explained. */
+RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *ob)
 {
     rrci_gc_head *head = rrci_gc_head_of(ob);
     uintptr_t list = RRCI_UNTRACKED;
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
-        return NULL;
+        return;
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
+        || (list == RRCI_TRACKED && search->watches && rrci_is_alive(search->heap, head))
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
-        return NULL;
-    if (RRCI_UNLIKELY(search->watches)) {
-        if (list == RRCI_TRACKED && rrci_is_alive(search->heap, head))
-            return NULL;
-        rrci_see(search->heap, ob, head);
-        head->is.refs -= 2;
-        return head;
-    }
-    head->is.refs++;
-    return head;
+        return;
+    rrci_see(search, ob, head);
+    head->is.refs -= 2;
 }
 
 #ifdef RRC_DEBUG
@@ -6230,15 +6467,11 @@ static int rrci_visit_explain(rrc_object *ob, void *arg)
     } while (0)
 
 /* Are the references of objects that are known to be alive left out? What they refer to is taken as held then, and is
-   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same: otherwise
-   too many visits would not be found. */
+   alive indeed. (A search among C objects alone begins with none.) Debug builds explain them all the same, if the search
+   is not divided: otherwise too many visits would not be found. */
 static int rrci_leaves_out_alive(const rrci_search *search)
 {
-#ifdef RRC_DEBUG
-    if (!search->watches)
-        return 0;
-#endif
-    return search->heap->alive > 0;
+    return search->heap->alive > 0 && (!RRCI_CHECKS || search->max != SIZE_MAX);
 }
 
 /* Explain the references that the objects of this list own, from index `first` up to `end`. Returns where the
@@ -6251,20 +6484,20 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
     for (i = first; i < end && rrci_may_go_on(search); i++) {
         RRCI_PREFETCH_OBJECT(list, i);
         ob = *rrci_ob_at(list, i);
-        if (RRCI_UNLIKELY(search->watches)) {
-            search->units++;
-            if (rrci_is_hole(ob))
-                continue;
-        }
+        search->units++;
+        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
+            continue;
 #ifdef RRC_DEBUG
         rrci_compare_traverses(search, ob);
         if (search->is_wrong)
             break;
 #endif
-        if (leaves_out && rrci_is_alive(search->heap, rrci_gc_head_of(ob)))
-            continue;
-        if (RRCI_UNLIKELY(search->watches))
-            rrci_see(search->heap, ob, rrci_gc_head_of(ob));
+        if (rrci_is_alive(search->heap, rrci_gc_head_of(ob))) {
+            if (leaves_out)
+                continue;
+        } else {
+            rrci_see(search, ob, rrci_gc_head_of(ob));
+        }
         rrci_traverse(search, ob, rrci_visit_explain);
     }
     while ((ob = rrci_from_ring(search)) != NULL)
@@ -6276,16 +6509,6 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
 static int rrci_all_found(const rrc_heap *heap)
 {
     return heap->alive + heap->holes == heap->gc[RRCI_TRACKED].count;
-}
-
-/* Explain the references that tracked objects own. (Debug builds compare the traverses of all in any case.) */
-static void rrci_explain_tracked(rrci_search *search)
-{
-#ifndef RRC_DEBUG
-    if (rrci_all_found(search->heap))
-        return;
-#endif
-    rrci_explain_part(search, &search->heap->gc[RRCI_TRACKED], 0, search->heap->gc[RRCI_TRACKED].count);
 }
 
 /* Counts how often search.parent visits `target`, for the report. */
@@ -6319,7 +6542,7 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
 #endif
     blame.search.heap = heap;
     blame.target = ob;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *visitor = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_hole(visitor))
@@ -6349,7 +6572,7 @@ static void rrci_too_many_visits(rrci_search *search, rrc_object *ob)
     rrci_wrong_traverse(search, RRC_ETRAVERSE, culprit, detail);
 }
 
-/* ---- 2. roots, 3. mark ---- */
+/* ---- what a found object reaches ---- */
 
 /* Does C's reference to ob, which is linked and has a GC head, keep the p of its link? */
 RRCI_ALWAYS_INLINE int rrci_keeps_p(rrc_heap *heap, rrc_object *ob)
@@ -6365,13 +6588,12 @@ static void rrci_reach_linked(rrc_heap *heap, rrc_object *ob)
     if (rrci_is_alive(heap, head))
         return;
     head->is.word ^= RRCI_GC_COLOR;
-    if (heap->rest == RRCI_STARTED)
-        RRC_REFCNT(ob) &= INTPTR_MAX;
+    RRC_REFCNT(ob) &= INTPTR_MAX;
     if (rrci_keeps_p(heap, ob))
         RRC_HOST_TRACE(heap, RRC_LINK(ob));
 }
 
-/* An alive object refers to ob. */
+/* An object at search->level refers to ob. */
 RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
@@ -6379,8 +6601,8 @@ RRCI_ALWAYS_INLINE void rrci_reach(rrci_search *search, rrc_object *ob)
     if (rrci_is_gc_type(RRC_TYPE(ob))) {
         const rrci_gc_head *head = rrci_gc_head_of(ob);
         if (rrci_gc_list(head) == RRCI_TRACKED) {
-            if (!rrci_is_alive(search->heap, head))
-                rrci_make_alive(search->heap, ob);
+            if (rrci_is_below(search->heap, head, search->level))
+                rrci_make_alive(search->heap, ob, search->level);
             return;
         }
         if (rrci_gc_list(head) != RRCI_UNTRACKED)
@@ -6411,9 +6633,10 @@ static int rrci_visit_reach_later(rrc_object *ob, void *arg)
     return 0;
 }
 
-/* ob is alive: trace the p that it keeps, and visit what it refers to. */
+/* The search has found ob: trace the p that it keeps, and visit what it refers to. */
 RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_visitproc visit)
 {
+    search->level = rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED);
     if (search->with_host && (RRCI_PROXIES_HAVE_STATE || (rrci_gc_head_of(ob)->is.word & RRCI_GC_P_LINKED) != 0
                               || rrci_is_wrapper(search->heap, ob))
         && rrci_is_linked_ob(ob) && RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_keeps_p(search->heap, ob))
@@ -6421,28 +6644,27 @@ RRCI_ALWAYS_INLINE void rrci_blacken(rrci_search *search, rrc_object *ob, rrc_vi
     rrci_traverse(search, ob, visit);
 }
 
-/* While a collection in slices finds what is to be kept for garbage: ob is garbage, or kept (it may be gray), and is
-   about to leave RRCI_TRACKED, or to be alive. Do for it now what the stage would do later. */
-static void rrci_keep_reach(rrc_heap *heap, rrc_object *ob, const char *function)
+/* What ob reaches is to be found before ob leaves the table of tracked objects. */
+static void rrci_blacken_now(rrc_heap *heap, rrc_object *ob)
 {
     rrci_search search;
-    if (heap->keeping == 0 || !rrci_is_late_garbage(heap, ob))
-        return;
-    rrci_begin_search(&search, heap, 0, function);
-    search.with_host = 1;
+    rrci_begin_search(&search, heap, 0, "rrc_gc_untrack");
+    search.with_host = !RRCI_IS_MIRRORED(heap);
     RRCI_BEGIN_HOOK(heap);
     rrci_blacken(&search, ob, rrci_visit_reach);
     RRCI_END_HOOK(heap);
 }
 
+/* (Before the verdict all that is gray is alive, and so is what is in the ring.) */
 static void rrci_drain_gray(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
+    rrc_visitproc visit = heap->keeping == 0 ? rrci_visit_reach_later : rrci_visit_reach;
     rrc_object *ob;
     for (;;) {
         while (rrci_may_go_on(search) && (ob = rrci_pop_gray(heap, &heap->gray)) != NULL) {
             search->units++;
-            rrci_blacken(search, ob, rrci_visit_reach_later);
+            rrci_blacken(search, ob, visit);
         }
         ob = rrci_from_ring(search);
         if (ob == NULL)
@@ -6451,64 +6673,26 @@ static void rrci_drain_gray(rrci_search *search)
     }
 }
 
-/* The ob of this link is not found yet. Has the host reached p? (If an earlier trace call kept ob, p may be marked for
-   that alone.) */
-static int rrci_ask_about(rrc_heap *heap, const rrci_link *link)
+static int rrci_has_gray(const rrc_heap *heap)
 {
-    if ((rrci_gc_head_of(link->ob)->is.word & RRCI_GC_KEPT) > heap->keeping || RRC_HOST_SURVIVOR(heap, link->p) == NULL)
-        return 0;
-    rrci_make_alive(heap, link->ob);
-    return 1;
+    return heap->gray.in != heap->gray.out;
 }
 
-/* Ask the host about the links of all tracked objects that are not found yet, and note those that it has not reached.
-   Returns an object that it has reached, or NULL. */
-static rrc_object *rrci_ask_about_all(rrc_heap *heap)
+/* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
+   once calls rrc_marked from here, and leaves the rest to the loop.) */
+static void rrci_visit_found(rrc_heap *heap)
 {
-    rrc_object *reached = NULL;
-    size_t i;
-    int kind;
-    RRC_ASSERT(!RRCI_IS_CLOSED(heap) && "I5: no records are reserved for this");
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (i + RRCI_AHEAD < heap->list[kind].count) {
-                RRCI_PREFETCH(rrci_at(&heap->list[kind], i + RRCI_AHEAD)->p);
-                RRCI_PREFETCH_HEADS(rrci_at(&heap->list[kind], i + RRCI_AHEAD)->ob);
-            }
-            if (!rrci_is_in_tracked(link->ob) || rrci_is_alive(heap, rrci_gc_head_of(link->ob)))
-                continue;
-            if (rrci_ask_about(heap, link))
-                reached = link->ob;
-            else
-                rrci_append(heap, &heap->gc[RRCI_ASKED], *link);
-        }
-    return reached;
+    rrci_search search;
+    rrc_object *ob;
+    rrci_begin_search(&search, heap, 0, "rrc_marked");
+    search.with_host = 1;
+    heap->state = RRCI_MAJOR;
+    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
+        rrci_blacken(&search, ob, rrci_visit_reach);
+    heap->state = RRCI_OPEN;
 }
 
-/* The same for the links that are noted. */
-static rrc_object *rrci_ask_host(rrc_heap *heap)
-{
-    rrci_list *asked = &heap->gc[RRCI_ASKED];
-    rrc_object *reached = NULL;
-    size_t i, left = 0;
-    for (i = 0; i < asked->count; i++) {
-        const rrci_link link = *rrci_at(asked, i);
-        if (i + RRCI_AHEAD < asked->count) {
-            RRCI_PREFETCH(rrci_at(asked, i + RRCI_AHEAD)->p);
-            RRCI_PREFETCH_TO_WRITE((char *)rrci_at(asked, i + RRCI_AHEAD)->ob - sizeof(rrci_gc_head));
-        }
-        if (rrci_is_alive(heap, rrci_gc_head_of(link.ob)))
-            continue;
-        if (rrci_ask_about(heap, &link))
-            reached = link.ob;
-        else
-            *rrci_at(asked, left++) = link;
-    }
-    while (asked->count > left)
-        rrci_remove(heap, asked, asked->count - 1);
-    return reached;
-}
+/* ---- the host is asked ---- */
 
 /* The host marked p of ob without a report. If it reports at all, that was a mistake. */
 static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
@@ -6523,29 +6707,45 @@ static void rrci_note_missing_report(const rrci_search *search, rrc_object *ob)
 #endif
 }
 
-/* Has the host reached tracked objects that are not found yet? */
-static int rrci_ask_again(rrci_search *search)
+/* Returns the next tracked object, from link *index of list *kind on, that is not found although the host has marked its
+   p, or NULL. */
+static rrc_object *rrci_next_marked(rrc_heap *heap, int *kind, size_t *index)
+{
+    for (; *kind < RRCI_LISTS; ++*kind, *index = 0) {
+        const rrci_list *list = &heap->list[*kind];
+        while (*index < list->count) {
+            const rrci_link *link = rrci_at(list, (*index)++);
+            if (*index + RRCI_AHEAD < list->count) {
+                RRCI_PREFETCH(rrci_at(list, *index + RRCI_AHEAD)->p);
+                RRCI_PREFETCH_HEADS(rrci_at(list, *index + RRCI_AHEAD)->ob);
+            }
+            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(heap, rrci_gc_head_of(link->ob))
+                && RRC_HOST_SURVIVOR(heap, link->p) != NULL)
+                return link->ob;
+        }
+    }
+    return NULL;
+}
+
+/* Has the host reached tracked objects that are not found yet? One pass over all links. A host that reports is not asked
+   in slices, but by debug builds. */
+static int rrci_ask_host(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    rrc_object *reached;
-    if (rrci_all_found(heap))
+    rrc_object *ob, *reached = NULL;
+    size_t index = 0;
+    int kind = 0;
+    if (!heap->searched || rrci_all_found(heap)
+        || (heap->host_reports && rrci_in_slices(heap)
+            && !(RRCI_CHECKS && heap->stage == RRCI_DRAIN && !search->is_early)))
         return 0;
-    reached = search->has_noted ? rrci_ask_host(heap) : rrci_ask_about_all(heap);
-    search->has_noted = 1;
+    while ((ob = rrci_next_marked(heap, &kind, &index)) != NULL) {
+        rrci_make_alive(heap, ob, heap->keeping);
+        reached = ob;
+    }
     if (reached != NULL)
         rrci_note_missing_report(search, reached);
     return reached != NULL;
-}
-
-static void rrci_mark(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    do {
-        rrci_drain_gray(search);
-        if (!search->with_host)
-            return;
-        RRC_HOST_PROPAGATE(heap);
-    } while (heap->gray.in != heap->gray.out || rrci_ask_again(search));
 }
 
 /* ---- wrappers are weighed again: see >>outside ---- */
@@ -6560,18 +6760,19 @@ static int rrci_is_white(const rrc_heap *heap, rrc_object *ob)
 
 static int rrci_visit_weigh(rrc_object *ob, void *arg)
 {
-    const rrc_heap *heap = ((rrci_search *)arg)->heap;
-    if (rrci_is_wrapper(heap, ob) && rrci_is_white(heap, ob))
-        rrci_gc_head_of(ob)->is.refs++;
+    rrci_search *search = (rrci_search *)arg;
+    if (rrci_is_wrapper(search->heap, ob) && rrci_is_white(search->heap, ob)) {
+        rrci_see(search, ob, rrci_gc_head_of(ob));
+        rrci_gc_head_of(ob)->is.refs -= 2;
+    }
     return 0;
 }
 
-/* Is a white wrapper held by more than visits of white objects explain? Its scratch word has their number. */
+/* Is a white wrapper held by more than visits of white objects explain? */
 static int rrci_is_held_after_all(rrci_search *search, rrc_object *ob)
 {
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    intptr_t held = rrci_references(search->heap, ob) - (intptr_t)head->is.refs;
-    head->is.refs = 0;
+    intptr_t held = rrci_unexplained(search, ob);
+    rrci_gc_head_of(ob)->is.refs = 0;
     if (held < 0)
         rrci_too_many_visits(search, ob);
     return held > 0;
@@ -6600,16 +6801,15 @@ static int rrci_weigh_tracked(rrci_search *search)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_wrapper(heap, ob)
             && rrci_is_held_after_all(search, ob)) {
-            rrci_make_alive(heap, ob);
+            rrci_make_alive(heap, ob, 0);
             found = 1;
         }
     }
     return found;
 }
 
-/* The same for the links of wrappers. with_search: their scratch words have the numbers of visits. (In an early
-   collection survivor does not know yet what was traced.) */
-static int rrci_weigh_links(rrci_search *search, int with_search)
+/* The same for the links of wrappers. (In an early collection survivor does not know yet what was traced.) */
+static int rrci_weigh_links(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
     int kind, found = 0;
@@ -6622,7 +6822,7 @@ static int rrci_weigh_links(rrci_search *search, int with_search)
                 RRCI_PREFETCH_HEADS(rrci_at(&heap->list[kind], i + RRCI_SEGMENT)->ob);
             if (!rrci_is_linked_ob(ob) || !rrci_is_wrapper(heap, ob))
                 continue;
-            if (with_search && rrci_is_white(heap, ob)) {
+            if (heap->searched && rrci_is_white(heap, ob)) {
                 if (!rrci_is_tracked(ob) && rrci_is_held_after_all(search, ob)) {
                     rrci_reach_linked(heap, ob);
                     found = 1;
@@ -6637,16 +6837,17 @@ static int rrci_weigh_links(rrci_search *search, int with_search)
 
 /* Everything else is decided: weigh again what depends on foreign references, number and visits at one time. Returns
    1 if some objects have turned out to be alive, so that marking must go on, or if a traverse is wrong. */
-static int rrci_weigh_wrappers(rrci_search *search, int with_search)
+static int rrci_weigh_wrappers(rrci_search *search)
 {
-    rrc_heap *heap = search->heap;
     int found;
-    if (heap->wrappers == 0)
+    if (search->heap->wrappers == 0)
         return 0;
-    found = with_search && rrci_weigh_tracked(search);
-    found |= rrci_weigh_links(search, with_search);
+    found = search->heap->searched && rrci_weigh_tracked(search);
+    found |= rrci_weigh_links(search);
     return found || search->is_wrong;
 }
+
+/* ---- ROOTS, SCAN ---- */
 
 /* Has ob a link although its count lacks the bias? */
 static int rrci_lacks_bias(rrc_heap *heap, rrc_object *ob)
@@ -6670,8 +6871,61 @@ static int rrci_is_exact(const rrci_search *search, rrc_object *ob)
     return !search->with_host || !rrci_is_wrapper(search->heap, ob);
 }
 
-/* Step 2, and the part of step 3 ahead of the scan: find objects that are held from outside, and visit
-   what is alive. Begins at heap->cursor. */
+/* What ROOTS does for a link: if C holds ob, p is traced. Otherwise ob is watched, so that p is traced when C takes a
+   reference. The scan decides about tracked objects. The link of waiting garbage or of a static object keeps its p, and
+   so does one whose maker forgot the bias. */
+static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
+{
+    rrc_heap *heap = search->heap;
+    rrc_object *ob = link->ob;
+    int holds;
+    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
+        rrci_refcount_error(heap, search->function, ob, link->p);
+        holds = 1;
+    } else if (rrci_is_tracked(ob)) {
+        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->searched)
+            return;
+        holds = rrc_refcnt(ob) > 0;
+    } else if (rrci_has_gc_head(ob)) {
+        rrci_gc_head *head = rrci_gc_head_of(ob);
+        intptr_t outside = heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
+        if (outside < 0 && rrci_is_exact(search, ob)) {
+            rrci_too_many_visits(search, ob);
+            return;
+        }
+        holds = outside > 0;
+        head->is.refs = 0;
+        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
+        if (heap->rest != RRCI_STARTED)
+            RRC_REFCNT(ob) &= INTPTR_MAX;
+        if (holds) {
+            rrci_reach_linked(heap, ob);
+            return;
+        }
+    } else {
+        holds = rrc_refcnt(ob) > 0;
+    }
+    if (holds && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
+        RRC_HOST_TRACE(heap, link->p);
+    else if (is_p && !holds && heap->rest == RRCI_STARTED)
+        rrci_watch(ob);
+}
+
+static void rrci_root_links(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    const rrci_list *list = &heap->list[heap->passing];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        heap->cursor--;
+        if (heap->cursor >= RRCI_SEGMENT)
+            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
+        rrci_root_link(search, rrci_at(list, heap->cursor), (heap->passing & RRCI_O) == 0);
+    }
+}
+
+/* Find objects that are held from outside, and visit what is alive, from heap->cursor on. */
 static void rrci_scan(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
@@ -6682,11 +6936,9 @@ static void rrci_scan(rrci_search *search)
         rrci_gc_head *head;
         RRCI_PREFETCH_OBJECT(list, i);
         heap->scan = i;
-        if (RRCI_UNLIKELY(search->watches)) {
-            search->units++;
-            if (rrci_is_hole(ob))
-                continue;
-        }
+        search->units++;
+        if (RRCI_UNLIKELY(rrci_is_hole(ob)))
+            continue;
         head = rrci_gc_head_of(ob);
         if (!rrci_is_alive(heap, head)) {
             intptr_t outside = RRCI_IS_MIRRORED(heap) ? !RRCI_IS_WEAK(ob) : rrci_unexplained(search, ob);
@@ -6695,7 +6947,7 @@ static void rrci_scan(rrci_search *search)
             if (outside <= 0 && (search->with_host || !rrci_is_held_by_link(heap, ob))
                 && !(search->is_early && rrci_is_finalizable(ob)))
                 continue;
-            rrci_color(heap, ob, head);
+            rrci_color(heap, ob, head, 0);
         }
         head->is.refs = 0;
         rrci_blacken(search, ob, rrci_visit_reach);
@@ -6704,51 +6956,9 @@ static void rrci_scan(rrci_search *search)
     heap->scan = i < list->count ? i : SIZE_MAX;
 }
 
-/* The part of step 2 for links. Each object with a GC head is white now, but for tracked ones that rrc_marked
-   has reported. Linked objects that are not tracked and are held from outside become alive. (rrci_weigh_links looks
-   at what else holds the links of wrappers.) A P link of waiting garbage or of a static object keeps its p (an O link
-   a proxy that has state), and so does one whose maker forgot the bias. */
-static void rrci_scan_links(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS; kind++) {
-        const rrci_list *list = &heap->list[kind];
-        const int is_p = (kind & RRCI_O) == 0;
-        for (i = 0; i < list->count && !search->is_wrong; i++) {
-            const rrci_link *link = rrci_at(list, i);
-            rrc_object *ob = link->ob;
-            rrci_gc_head *head = rrci_gc_head_of(ob);
-            int keeps_p = 0;
-            if (i + RRCI_SEGMENT < list->count)
-                RRCI_PREFETCH_HEADS(rrci_at(list, i + RRCI_SEGMENT)->ob);
-            if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
-                rrci_refcount_error(heap, search->function, ob, link->p);
-                keeps_p = 1;
-            }
-            if (!rrci_has_gc_head(ob)) {
-                keeps_p |= rrc_refcnt(ob) > 0;
-            } else if (!rrci_is_tracked(ob)) {
-                intptr_t outside = rrci_unexplained(search, ob);
-                if (outside < 0 && rrci_is_exact(search, ob))
-                    rrci_too_many_visits(search, ob);
-                head->is.refs = 0;
-                head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
-                if (outside > 0 && !keeps_p)
-                    rrci_reach_linked(heap, ob);
-            } else {
-                keeps_p |= rrci_gc_list(head) != RRCI_TRACKED;
-            }
-            if (keeps_p && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
-                RRC_HOST_TRACE(heap, link->p);
-        }
-    }
-}
+/* ---- RESET: the search is given up ---- */
 
-/* ---- the search ---- */
-
-/* Forget what the search noted. */
+/* Forget what the search noted of tracked objects. */
 static void rrci_reset_scratch(rrc_heap *heap)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
@@ -6756,163 +6966,183 @@ static void rrci_reset_scratch(rrc_heap *heap)
     rrci_forget_gray(&heap->gray);
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob))
-            rrci_whiten(heap, rrci_gc_head_of(ob));
+        if (rrci_is_hole(ob))
+            continue;
+        if (!RRCI_IS_MIRRORED(heap))
+            rrci_unwatch(ob);
+        rrci_whiten(heap, rrci_gc_head_of(ob));
     }
     heap->alive = 0;
 }
 
-/* Before the search is repeated in one collection: objects that are alive stay alive, but those that
-   were only kept must be found again. */
-static void rrci_prepare_repetition(rrc_heap *heap)
-{
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    for (i = 0; i < list->count; i++) {
-        rrci_gc_head *head = rrci_gc_head_of(*rrci_ob_at(list, i));
-        if ((head->is.word & RRCI_GC_KEPT) != 0)
-            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
-        head->is.refs = 0;
-    }
-}
-
-/* Step 4: keep what has a finalizer still to run. */
-static void rrci_keep_finalizable(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    if ((heap->finalizable == 0 && !heap->searched) || heap->alive == list->count)
-        return;
-    heap->keeping = RRCI_GC_KEPT;
-    for (i = 0; i < list->count; i++) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        RRCI_PREFETCH_OBJECT(list, i);
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob))
-            && ((rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) != 0 || rrci_is_finalizable(ob)))
-            rrci_make_alive(heap, ob);
-    }
-    rrci_mark(search);
-    heap->keeping = 0;
-}
-
-/* A traverse is wrong: forget also what was explained to linked objects. */
-static void rrci_forget_explained(rrc_heap *heap)
+/* The same for linked objects that are not tracked. */
+static void rrci_reset_linked(rrc_heap *heap)
 {
     size_t i;
     int kind;
-    rrci_reset_scratch(heap);
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
-            if (rrci_has_gc_head(ob) && !rrci_is_tracked(ob))
+            if (rrci_is_tracked(ob))
+                continue;
+            if (!RRCI_IS_MIRRORED(heap))
+                RRC_REFCNT(ob) &= INTPTR_MAX;
+            if (rrci_has_gc_head(ob))
                 rrci_gc_head_of(ob)->is.refs = 0;
         }
 }
 
-/* What does the host reach from its own roots? That is alive, and its references need not be explained. */
-static void rrci_ask_first(rrci_search *search)
+/* RESET passes RRCI_TRACKED downwards, and fills holes. */
+static void rrci_reset_part(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    RRC_HOST_PROPAGATE(heap);
-    if (!heap->host_reports && !heap->desc.reports_marks)
-        rrci_ask_again(search);
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob)) {
+            rrci_fill_hole(heap, i);
+        } else {
+            rrci_unwatch(ob);
+            rrci_whiten(heap, rrci_gc_head_of(ob));
+        }
+    }
 }
 
-/* Find the garbage: tracked objects that are white afterwards. Returns 0 if a traverse is wrong. Then all
-   objects count as held. */
-static int rrci_find_garbage(rrci_search *search)
+/* Between two pieces of work: if a traverse was wrong, or if rrc_gc_disable was called, the search goes on without a
+   result. */
+static void rrci_give_up_search(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    if (search->with_host)
-        rrci_ask_first(search);
-    rrci_explain_tracked(search);
-    if (search->with_host)
-        rrci_scan_links(search);
-    heap->cursor = 0;
-    rrci_scan(search);
-    if (!search->is_wrong) {
-        do
-            rrci_mark(search);
-        while (search->with_host && rrci_weigh_wrappers(search, 1) && !search->is_wrong);
-    }
-    if (search->is_wrong) {
-        rrci_forget_explained(heap);
+    if (!heap->searched || heap->stage > RRCI_VERDICT || !(search->is_wrong || (heap->gc_disabled && search->with_host && !heap->orders)))
+        return;
+    search->is_wrong = 0;
+    heap->searched = 0;
+    heap->plan = RRCI_NO_SEARCH;
+    heap->scan = 0;
+    if (heap->rest == RRCI_STARTED) {
+        rrci_forget_gray(&heap->gray);
+        heap->alive = 0;
+        heap->stage = RRCI_RESET;
+        heap->cursor = SIZE_MAX;
     } else {
-        if (search->is_early)
-            return 1;
-        rrci_keep_finalizable(search);
+        rrci_reset_scratch(heap);
+        rrci_reset_linked(heap);
+        heap->stage = search->with_host ? RRCI_ROOTS : RRCI_VERDICT;
     }
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-    heap->scan = 0;
-    return !search->is_wrong;
 }
 
-/* While the search is open: visit what rrc_marked, or rrc_incref in a hook, made alive. (A trace hook that marks at
-   once calls rrc_marked from here, and leaves the rest to the loop.) */
-static void rrci_visit_found(rrc_heap *heap)
+/* ---- FINALIZABLE, OWNED ---- */
+
+/* Has garbage of this type code that may look at what it owns? */
+static int rrci_looks(const rrc_type *type)
 {
-    rrci_search search;                 /* only the fields set here are used: nothing is delayed */
-    rrc_object *ob;
-    heap->state = RRCI_MAJOR;
-    search.heap = heap;
-    search.with_host = 1;
-    search.at = 0;
-    while ((ob = rrci_pop_gray(heap, &heap->gray)) != NULL)
-        rrci_blacken(&search, ob, rrci_visit_reach);
-    heap->state = RRCI_OPEN;
+    return (type->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0
+        && (type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
+            || type->tp_finalize != NULL);
 }
 
-/* End an open search, whose result is not used. */
-static void rrci_give_up_open(rrc_heap *heap)
+/* One pass over the garbage: keep what has a finalizer still to run; or find what garbage owns, if its code may look at
+   it. (The p of the garbage itself is not traced for that.) */
+static void rrci_keep_part(rrci_search *search)
 {
-    rrci_forget_gray(&heap->gray);
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-    heap->scan = 0;
-}
-
-/* The host marked p of ob after rrc_major_collection_trace_early, but did not report it. */
-static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, const char *function)
-{
+    rrc_heap *heap = search->heap;
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    size_t i;
-    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob),
-               "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
-               "cycle is collected now");
-    heap->searched = 2;
-    for (i = 0; i < list->count; i++) {
-        ob = *rrci_ob_at(list, i);
-        if (rrci_is_hole(ob))
+    for (; heap->cursor < list->count && rrci_may_go_on(search); heap->cursor++) {
+        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
+        RRCI_PREFETCH_OBJECT(list, heap->cursor);
+        search->units++;
+        if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
             continue;
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_color(heap, ob, rrci_gc_head_of(ob));
-        rrci_gc_head_of(ob)->is.refs = 0;
+        if (heap->stage == RRCI_OWNED) {
+            search->level = RRCI_GC_OWNED;
+            if (rrci_looks(RRC_TYPE(ob)))
+                rrci_traverse(search, ob, rrci_visit_reach);
+        } else if (rrci_is_finalizable(ob)) {
+            rrci_make_alive(heap, ob, RRCI_GC_KEPT);
+        }
     }
 }
 
-/* The free function ends an open search. The host must have reported all that it marked. */
-static void rrci_close_search(rrc_heap *heap, const char *function)
-{
-    rrc_object *ob = rrci_ask_host(heap);
-    if (ob != NULL)
-        rrci_spare_garbage(heap, ob, function);
-    rrci_give_up_open(heap);
-}
-
-/* Did the search find no garbage, and is none uncollectable? */
-static int rrci_all_alive(const rrc_heap *heap)
-{
-    return rrci_all_found(heap) && heap->uncollectable == 0;
-}
+/* ---- ASIDE ---- */
 
 /* Is the count of an object that is garbage, or kept for finalizers, just its bias? Then it need not be set
-   aside: the free function frees it if it is light, else queues it. */
+   aside: the free function frees it if it is light, else queues it. It is watched until it is deallocated. */
 static int rrci_goes_by_count(rrc_heap *heap, rrc_object *ob, int is_kept, int keeps)
 {
     if (rrci_references(heap, ob) != 0)
         return 0;
     return RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT
         || (!is_kept && !keeps && RRC_TYPE(ob)->tp_clear_weakrefs == NULL);
+}
+
+/* Garbage that its tp_clear has not broken is garbage again. It is tried once more. (As long as the end of the heap looks
+   for the order, owners may be left that go later.) */
+static void rrci_note_uncollectable(rrc_heap *heap, rrc_object *ob)
+{
+    rrci_gc_head *head = rrci_gc_head_of(ob);
+    if ((head->is.word & RRCI_GC_CLEARED) == 0 || heap->orders != RRCI_NO_ORDER)
+        return;
+    if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
+        rrci_set_uncollectable(heap, head, 1);
+        rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
+    }
+}
+
+/* Is anything left of garbage that was cleared, and no search has told yet whether it is uncollectable? */
+static int rrci_is_in_doubt(const rrc_heap *heap)
+{
+    return heap->cleared > heap->uncollectable;
+}
+
+/* Garbage, and what is kept for finalizers, is to wait, from heap->cursor down. Holes are filled. keeps: the p's that
+   garbage owns have been kept. Then all of it waits, as the p of an object may be among them. Returns the units done. */
+static size_t rrci_aside_part(rrc_heap *heap, int keeps, size_t max)
+{
+    rrci_list *list = &heap->gc[RRCI_TRACKED];
+    size_t done;
+    if (heap->cursor > list->count)
+        heap->cursor = list->count;
+    for (done = 0; heap->cursor > 0 && done < max; done++) {
+        size_t i = --heap->cursor;
+        rrc_object *ob = *rrci_ob_at(list, i);
+        rrci_gc_head *head;
+        int is_kept;
+        if (i >= RRCI_SEGMENT)
+            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
+        if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
+            rrci_fill_hole(heap, i);
+            continue;
+        }
+        head = rrci_gc_head_of(ob);
+        is_kept = (head->is.word & RRCI_GC_KEPT) != 0;
+        if (!rrci_is_below(heap, head, 0)) {
+            rrci_forgive(heap, ob);
+            if ((head->is.word & RRCI_GC_SOON) != 0) {  /* it was unlinked, and then C got hold of an owner */
+                head->is.word &= ~RRCI_GC_SOON;
+                rrci_drop_or_defer(heap, ob);
+            }
+        } else if (rrci_goes_by_count(heap, ob, is_kept, keeps)) {
+            rrci_whiten(heap, head);
+            if (RRCI_COUNT(ob) == RRC_REFCNT_FROM_PYPY_LIGHT)
+                RRC_REFCNT(ob) &= INTPTR_MAX;   /* it owns nothing */
+            else
+                rrci_note_cleared(heap, head);
+        } else {
+            if (!is_kept)
+                rrci_note_uncollectable(heap, ob);
+            rrci_set_aside(heap, ob);
+        }
+    }
+    return done;
+}
+
+/* Did the search find no garbage, and is none left that its tp_clear did not break? */
+static int rrci_all_alive(const rrc_heap *heap)
+{
+    return rrci_all_found(heap) && heap->uncollectable + heap->cleared == 0;
 }
 
 /* The search is over: what it found alive is white from now on, and garbage is not, although nothing of it has
@@ -6922,105 +7152,186 @@ static void rrci_pronounce(rrc_heap *heap)
     heap->white ^= RRCI_GC_COLOR;
 }
 
-/* Can the reference that RRCI_WAITING has to ob be dropped at once? ob has no other one (but for a link), no
-   weak references to be cleared, and no finalizer to be run. (If other references to its foreign object are left, its
-   tp_clear must break foreign cycles.) */
-static int rrci_goes_first(rrc_heap *heap, rrc_object *ob)
+/* ---- the machine ----
+   Lua's singlestep is the model: one function does a piece of the current stage, and another one calls it. */
+
+/* Begin a stage that passes RRCI_TRACKED upwards. */
+static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
 {
-    return rrc_refcnt(ob) == 1 && (rrci_gc_head_of(ob)->is.word & (RRCI_GC_KEPT | RRCI_GC_WEAKREFS)) == 0
-        && rrci_outside(heap, ob) == 0;
+    heap->stage = stage;
+    heap->cursor = 0;
 }
 
-/* Of the objects of RRCI_WAITING from *cursor to *last, bring those to the end that go first: they are
-   deallocated before anything that they own is cleared. */
-static void rrci_bring_owners_last(rrc_heap *heap, size_t *cursor, size_t *last, size_t max)
+/* Begin ASIDE, which passes RRCI_TRACKED downwards. */
+static void rrci_begin_aside(rrc_heap *heap)
 {
-    rrci_list *list = &heap->gc[RRCI_WAITING];
-    while (*cursor < *last && max-- > 0) {
-        rrc_object *ob = *rrci_ob_at(list, *cursor), *other = *rrci_ob_at(list, *last - 1);
-        if (rrci_is_hole(other)) {
-            --*last;
-        } else if (rrci_is_hole(ob) || !rrci_goes_first(heap, ob)) {
-            ++*cursor;
+    heap->stage = RRCI_ASIDE;
+    heap->cursor = SIZE_MAX;
+    heap->forgives = !heap->running && rrci_count_waiting(heap) == 0;
+}
+
+/* Begin a stage that passes lists of links downwards. */
+static void rrci_begin_links(rrc_heap *heap, rrci_stage stage, int kind)
+{
+    heap->stage = stage;
+    heap->passing = kind;
+    heap->cursor = heap->list[kind].count;
+}
+
+/* Young lists come first, as a link can only move from a young list to an old one. Returns 0 if this was the last
+   list. */
+static int rrci_next_links(rrc_heap *heap)
+{
+    if (heap->passing == RRCI_O_OLD)
+        return 0;
+    rrci_begin_links(heap, heap->stage, (heap->passing + 1) % RRCI_LISTS);
+    return 1;
+}
+
+/* Begin FINALIZABLE or OWNED. */
+static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
+{
+    rrci_begin_stage(heap, stage);
+    heap->keeping = keeping;
+    heap->scan = SIZE_MAX;
+}
+
+/* Begin a search, or what is left of a collection without one. */
+static void rrci_begin_machine(rrc_heap *heap, int searches)
+{
+    heap->searched = (char)searches;
+    heap->scan = 0;
+    heap->tracked_first = heap->gc[RRCI_TRACKED].count;
+    if (searches)
+        rrci_begin_stage(heap, RRCI_EXPLAIN);
+    else
+        rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
+}
+
+/* Is there nothing to mark, in the host either? */
+static int rrci_host_is_done(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    if (!search->with_host)
+        return 1;
+    RRC_HOST_PROPAGATE(heap);
+    return !rrci_has_gray(heap) && !rrci_ask_host(search);
+}
+
+/* Do a piece of the current stage. Returns 0 if there is nothing to do now. */
+static int rrci_single(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    switch (heap->stage) {
+    case RRCI_RESET:
+        rrci_reset_part(search);
+        if (heap->cursor == 0)
+            rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
+        break;
+    case RRCI_EXPLAIN:
+        heap->cursor = rrci_explain_part(search, &heap->gc[RRCI_TRACKED], heap->cursor, heap->tracked_first);
+        if (heap->cursor == heap->tracked_first) {
+            if (search->with_host)
+                rrci_begin_links(heap, RRCI_ROOTS, RRCI_P_YOUNG);
+            else
+                rrci_begin_stage(heap, RRCI_SCAN);
+        }
+        break;
+    case RRCI_ROOTS:
+        if (!heap->searched && heap->rest != RRCI_STARTED) {
+            rrci_trace_lists(heap, 0, search->function);
+            rrci_trace_lists(heap, RRCI_YOUNG, search->function);
+            heap->stage = RRCI_DRAIN;
+            break;
+        }
+        rrci_root_links(search);
+        if (heap->cursor == 0 && !search->is_wrong && !rrci_next_links(heap))
+            rrci_begin_stage(heap, heap->searched ? RRCI_SCAN : RRCI_DRAIN);
+        break;
+    case RRCI_SCAN:
+        rrci_scan(search);
+        if (heap->scan == SIZE_MAX)
+            heap->stage = RRCI_DRAIN;
+        break;
+    case RRCI_DRAIN:
+        rrci_drain_gray(search);
+        if (!search->ends)
+            return rrci_has_gray(heap);
+        if (!rrci_has_gray(heap) && rrci_host_is_done(search)
+            && !(search->with_host && rrci_weigh_wrappers(search)))
+            heap->stage = RRCI_VERDICT;
+        break;
+    case RRCI_FINALIZABLE:
+    case RRCI_OWNED:
+        rrci_keep_part(search);
+        if (heap->cursor < heap->gc[RRCI_TRACKED].count)
+            break;
+        rrci_drain_gray(search);
+        if (rrci_has_gray(heap) || !rrci_host_is_done(search))
+            break;
+        if (heap->stage == RRCI_FINALIZABLE) {
+            rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
         } else {
-            --*last;
-            rrci_gc_fill(list, RRCI_WAITING, *cursor, *last);
-            *rrci_ob_at(list, *last) = ob;
-            rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, *last);
+            heap->keeping = 0;
+            rrci_begin_aside(heap);
         }
+        break;
+    default:
+        return 0;
     }
+    return 1;
 }
 
-/* Move garbage and the objects that are kept for finalizers to RRCI_WAITING, from heap->cursor down, and fill
-   holes. keeps: the p's that garbage owns have been kept. Then all of it waits, as the p of an object may be among
-   them. What was found alive is not touched. */
-static void rrci_set_garbage_aside(rrc_heap *heap, int keeps, size_t max)
+/* Do the work up to the beginning of this stage, but no more than the search allows. */
+static void rrci_run_to(rrci_search *search, rrci_stage stage)
 {
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    while (heap->cursor > 0 && max-- > 0) {
-        size_t i = --heap->cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
-        rrci_gc_head *head;
-        if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS(*rrci_ob_at(list, i - RRCI_SEGMENT));
-        if (RRCI_UNLIKELY(rrci_is_hole(ob))) {
-            if (heap->gc_walking > 0)
-                continue;
-            if (i != list->count - 1)
-                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
-            rrci_drop_last_ob(heap, list);
-            heap->holes--;
-            continue;
-        }
-        head = rrci_gc_head_of(ob);
-        if (!rrci_is_to_wait(heap, head)) {
-            rrci_set_uncollectable(heap, head, 0);
-        } else if (rrci_goes_by_count(heap, ob, (head->is.word & RRCI_GC_KEPT) != 0, keeps)) {
-            rrci_whiten(heap, head);
-        } else {
-            rrci_set_aside(heap, ob);
-        }
-    }
+    rrci_give_up_search(search);
+    while (search->heap->stage < stage && rrci_may_go_on(search) && rrci_single(search))
+        rrci_give_up_search(search);
 }
 
-/* All of this at once, after a search that was not divided. */
-static void rrci_set_all_aside(rrc_heap *heap, int keeps)
+/* A search of this heap, over both heaps or among C objects alone. */
+static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, const char *function)
 {
-    size_t first = heap->gc[RRCI_WAITING].count;
+    rrci_begin_search(search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | (with_host ? RRCI_EXPLAINS_LINKED : 0), function);
+    search->with_host = (char)with_host;
+    search->watches = 1;
+}
+
+/* ---- whole collections: nobody runs before the free function ---- */
+
+/* Keep what finalizers still to run may see, and leave the search open for the keep function. */
+static void rrci_keep_finalizable(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    if (heap->searched && heap->finalizable > 0 && !rrci_all_found(heap)) {
+        rrci_begin_keeping(heap, RRCI_FINALIZABLE, RRCI_GC_KEPT);
+        rrci_run_to(search, RRCI_OWNED);
+    }
+    heap->keeping = 0;
+    heap->stage = RRCI_VERDICT;
+}
+
+/* All garbage is to wait. */
+static void rrci_all_aside(rrc_heap *heap, int keeps)
+{
     int is_garbage = !rrci_all_alive(heap);
-    heap->batch = 0;
     heap->alive = 0;
     rrci_pronounce(heap);
     if (is_garbage) {
-        heap->cursor = SIZE_MAX;
-        rrci_set_garbage_aside(heap, keeps, SIZE_MAX);
+        rrci_begin_aside(heap);
+        rrci_aside_part(heap, keeps, SIZE_MAX);
     }
     heap->unfound = heap->white;
-    if (keeps && heap->gc[RRCI_WAITING].count > first) {
-        if (heap->rest == RRCI_MUTATOR)
-            heap->rest = RRCI_PARTING;
-        heap->last = heap->gc[RRCI_WAITING].count;
-        rrci_bring_owners_last(heap, &first, &heap->last, SIZE_MAX);
-    }
+    if (keeps && heap->rest == RRCI_MUTATOR && rrci_count_waiting(heap) + heap->cleared > 0)
+        heap->rest = RRCI_PARTING;
 }
 
-/* After the sweep of the links: an object that is still linked is not garbage. The host found its p alive
-   after the search. New garbage begins at index `first`. */
-static void rrci_return_late(rrc_heap *heap, size_t first)
+static void rrci_end_whole(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t i;
-    for (i = list->count; i-- > first;) {
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0) {
-            rrci_set_uncollectable(heap, rrci_gc_head_of(ob), 0);
-            RRC_REFCNT(ob)--;
-            rrci_gc_head_of(ob)->is.word &= ~RRCI_GC_WEAKREFS;
-            rrci_gc_move(heap, RRCI_TRACKED, ob);
-        }
-    }
+    heap->searched = 0;
+    heap->scan = 0;
+    heap->stage = RRCI_IDLE;
 }
 
 /* A search among C objects alone. */
@@ -7031,9 +7342,14 @@ static void rrci_collect_c(rrc_heap *heap, const char *function)
     heap->state = RRCI_MAJOR;
     if (heap->alive > 0)
         rrci_reset_scratch(heap);       /* this search does not use the marks of the host */
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED), function);
-    if (rrci_find_garbage(&search))
-        rrci_set_all_aside(heap, 0);
+    rrci_begin_run(&search, heap, 0, function);
+    search.ends = 1;
+    rrci_begin_machine(heap, 1);
+    rrci_run_to(&search, RRCI_VERDICT);
+    rrci_keep_finalizable(&search);
+    if (heap->searched)
+        rrci_all_aside(heap, 0);
+    rrci_end_whole(heap);
     heap->state = state;
 }
 
@@ -7074,277 +7390,135 @@ static void rrci_note_search(rrc_heap *heap)
         heap->search_every = heap->search_every * 2 + (heap->search_every == 0);
 }
 
-/* The trace function of a major collection with tracked objects. Returns 0 if the search was given up. */
-static int rrci_trace_with_cycles(rrc_heap *heap, int is_early, const char *function)
+/* What does the host reach from its own roots? That is alive, and its references need not be explained. */
+static void rrci_ask_first(rrci_search *search)
+{
+    rrc_heap *heap = search->heap;
+    RRC_HOST_PROPAGATE(heap);
+    if (!heap->host_reports && !heap->desc.reports_marks)
+        rrci_ask_host(search);
+}
+
+/* The trace function of a collection that is not divided. If it is called again, the search goes on. */
+static void rrci_trace_whole(rrc_heap *heap, int is_early, int searches, const char *function)
 {
     rrci_search search;
-    if (heap->searched)
-        rrci_prepare_repetition(heap);
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
-    search.with_host = 1;
+    int goes_on = heap->stage == RRCI_VERDICT && heap->searched && searches;
+    rrci_begin_run(&search, heap, 1, function);
     search.is_early = (char)is_early;
-    heap->searched = (char)rrci_find_garbage(&search);
-    return heap->searched;
+    search.ends = 1;
+    if (goes_on) {
+        heap->stage = RRCI_DRAIN;
+    } else {
+        if (!searches) {
+            if (heap->searched || heap->alive > 0)
+                rrci_reset_scratch(heap);
+            heap->plan = RRCI_NO_SEARCH;
+        }
+        rrci_begin_machine(heap, searches);
+        if (heap->searched)
+            rrci_ask_first(&search);
+    }
+    rrci_run_to(&search, RRCI_VERDICT);
+    if (!is_early)
+        rrci_keep_finalizable(&search);
+    heap->state = is_early && heap->searched ? RRCI_OPEN : RRCI_MARKING;
 }
 
-/* Has garbage of this type code that may look at what it owns? */
-static int rrci_looks(const rrc_type *type)
-{
-    return (type->tp_flags & RRC_TPFLAGS_DROPS_ONLY) == 0
-        && (type->tp_dealloc != NULL || type->tp_clear != NULL || type->tp_clear_weakrefs != NULL
-            || type->tp_finalize != NULL);
-}
-
-/* Mark what garbage owns, if its code may look at it, with all that this reaches over both heaps. The p of the
-   garbage itself is not marked for it. */
-static void rrci_keep_owned(rrc_heap *heap, const char *function)
+/* The host marked p of ob after the search had ended, or in an open one without a report. */
+static void rrci_spare_garbage(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    rrci_search search;
     size_t i;
-    rrci_begin_search(&search, heap, 0, function);
-    search.with_host = 1;
-    heap->scan = SIZE_MAX;
-    rrci_mark(&search);                 /* the host may have marked more since the trace call: that is alive */
-    heap->keeping = RRCI_GC_OWNED;
+    rrci_error(heap, RRC_EHOOK, function, ob, RRC_LINK(ob),
+               "the host marked p after rrc_major_collection_trace_early, but did not report it by rrc_marked; no "
+               "cycle is collected now");
+    heap->searched = 2;
+    rrci_forget_gray(&heap->gray);
     for (i = 0; i < list->count; i++) {
+        ob = *rrci_ob_at(list, i);
+        if (rrci_is_hole(ob))
+            continue;
+        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0))
+            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
+        rrci_gc_head_of(ob)->is.refs = 0;
+    }
+}
+
+/* The free function ends an open search. The host must have reported all that it marked. In slices only debug builds
+   look. */
+static void rrci_close_search(rrc_heap *heap, const char *function)
+{
+    size_t index = 0;
+    int kind = 0;
+    rrc_object *ob = heap->searched && (RRCI_CHECKS || heap->rest != RRCI_STARTED)
+                   ? rrci_next_marked(heap, &kind, &index) : NULL;
+    if (ob != NULL)
+        rrci_spare_garbage(heap, ob, function);
+}
+
+/* rrc_major_collection_keep in a collection that is not divided. The host may have marked more since the trace call:
+   that is alive. */
+static void rrci_keep_whole_garbage(rrc_heap *heap, const char *function)
+{
+    rrci_search search;
+    rrci_begin_run(&search, heap, 1, function);
+    search.ends = 1;
+    heap->stage = RRCI_DRAIN;
+    rrci_run_to(&search, RRCI_VERDICT);
+    if (!heap->searched || rrci_all_alive(heap))
+        return;
+    rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
+    rrci_run_to(&search, RRCI_ASIDE);
+    heap->stage = RRCI_VERDICT;
+}
+
+/* What was found alive after the trace function, and is still gray: only C is left to be visited. */
+static void rrci_drain_c(rrc_heap *heap, const char *function)
+{
+    rrci_search search;
+    rrci_begin_search(&search, heap, 0, function);
+    rrci_drain_gray(&search);
+}
+
+/* A garbage object whose link is still there after all: the host has marked its p since the search. New garbage begins
+   at index `first`. */
+static void rrci_return_late(rrc_heap *heap, rrci_gc_kind kind, size_t first)
+{
+    const rrci_list *list = &heap->gc[kind];
+    size_t i;
+    for (i = list->count; i-- > first;) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        RRCI_PREFETCH_OBJECT(list, i);
-        if (!rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_looks(RRC_TYPE(ob)))
-            rrci_traverse(&search, ob, rrci_visit_reach);
+        if (i < list->count && rrci_is_linked_ob(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_KEPT) == 0)
+            rrci_absolve_all(heap, ob);
     }
-    rrci_mark(&search);
-    heap->keeping = 0;
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-    heap->scan = 0;
 }
 
-/* Apply the rule to the old links that RRCI_ASKED names: see rrci_look_at_unmarked. */
-static void rrci_sweep_noted(rrc_heap *heap, const char *function)
+/* The free function of a major collection, when the search has ended. The lists of garbage take references before links
+   are dissolved, so that none of their objects also joins the dealloc queue. */
+static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
 {
-    rrci_list *asked = &heap->gc[RRCI_ASKED];
+    size_t first[RRCI_GC_LISTS];
     int kind;
-    for (kind = RRCI_O_OLD; kind >= RRCI_P_OLD; kind--) {
-        rrci_list *list = &heap->list[kind];
-        rrci_sweeper sweeper;
-        rrci_begin_sweep(&sweeper, heap, list, 0, function);
-        while (asked->count > 0 && (int)((uintptr_t)rrci_at(asked, asked->count - 1)->p & RRCI_O) == kind) {
-            size_t index = (size_t)((uintptr_t)rrci_at(asked, asked->count - 1)->p >> 1);
-            rrci_remove(heap, asked, asked->count - 1);
-            if (RRC_HOST_SURVIVOR(heap, rrci_at(list, index)->p) == NULL)
-                rrci_sweep_dead(&sweeper, index);
-        }
-        heap->changed += sweeper.burial.added;
-        rrci_end_burial(heap, &sweeper.burial, function);
-        rrci_end_upkeep(list, &sweeper.upkeep, heap->list[kind | RRCI_YOUNG].count);
-    }
-}
-
-/* The free function of a major collection. RRCI_WAITING takes references before links are dissolved, so
-   that none of its objects also joins the dealloc queue. by_notes: p's have not moved, and the trace call has
-   noted which of the old links to look at. */
-static void rrci_free_with_cycles(rrc_heap *heap, int keeps, int by_notes, const char *function)
-{
-    size_t first = heap->gc[RRCI_WAITING].count;
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
+        first[kind] = heap->gc[kind].count;
     heap->not_searched++;
     if (heap->searched) {
+        rrci_drain_c(heap, function);
         rrci_note_search(heap);
-        rrci_set_all_aside(heap, keeps);
+        rrci_all_aside(heap, keeps);
     } else if (heap->alive > 0) {
         rrci_reset_scratch(heap);
     }
-    if (by_notes)
-        rrci_sweep_noted(heap, function);
-    else
-        rrci_sweep_old(heap, function);
+    heap->stage = RRCI_RELINK;
+    rrci_sweep_old(heap, function);
     rrci_sweep_young(heap, function);
-    if (!keeps)
-        rrci_return_late(heap, first);
-    heap->searched = 0;
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS && !keeps; kind++)
+        rrci_return_late(heap, (rrci_gc_kind)kind, first[kind]);
+    rrci_end_whole(heap);
 }
 
-/* >>slices
- * ---------------------------------------------------------------------------
- * In a heap with `incremental` a major collection can be divided into slices. The mutator runs between them, and
- * so do minor collections. The host begins its marking, and calls rrc_major_collection_start. Its write barrier,
- * or its new look at the roots before rrc_major_collection_trace, keeps its own marking right. On the C side:
- *
- *   1. When a search first sees an object, as itself or as what another one refers to, the object becomes
- *      watched: the sign of its count is set. Its scratch word gets its count.
- *   2. Each object tracked at the start is traversed once. A visit subtracts one from the scratch word.
- *   3. An object whose scratch word is above 0 at the end was held from outside. It is alive.
- *   4. rrc_incref and rrc_touch of a watched object end the watch, and make it alive. So does each reference that
- *      the header takes itself.
- *   5. An object that is tracked or linked meanwhile is alive, and so is the p of its P link. An object without
- *      a scratch word that has a P link is watched until C takes a reference to it: then p is traced.
- *   6. An object whose count drops to 0, or that is untracked, is alive, and so is all that it owns.
- *   7. Entries of the table of tracked objects do not move. Objects that leave it leave holes.
- *
- * Why a verdict is right although the mutator ran: a white object has been watched since it was first seen.
- * So it has gained no reference since, and none has moved out of the field that held it. Each visit that was
- * counted is therefore a reference that existed when the object was first seen, and if its scratch word is 0, there
- * were no others then. There are no others now. All these references belong to white objects: an alive object makes
- * alive what it visits, and marking goes on until nothing is gray and the host has nothing to mark. A reference
- * that is dropped needs no barrier. It can only make garbage that the next search finds.
- *
- * After rrc_major_collection_trace the verdict is final. Garbage cannot be reached by the mutator, but for what C
- * has a pointer to without a reference. If C takes a reference to such an object, the object is treated like
- * waiting garbage that C gets hold of: see rrc_run_pending. So the rest needs no barrier of ours. (The host needs its
- * own until 8 is done: see >>protocol.)
- *
- *   8. What finalizers need and what garbage owns is kept: this is rrc_major_collection_keep.
- *   9. Garbage moves to RRCI_WAITING. rrc_run_pending does not deal with garbage until the collection has ended.
- *  10. Links whose p died are dissolved. Young links are as soon as 8 is done (without garbage, in
- *      rrc_major_collection_trace), so that no minor collection after that sees a dead p. Until the sweep has passed
- *      a link, rrc_to_obj asks the host about its p.
- *
- * A host that cannot finish its marking inside a hook calls rrc_major_collection_trace_early instead. What 1 to 7
- * have found is taken over, the search stays open for reports, and the free call pronounces the verdict. All that
- * follows it is done at once, without 8.
- *
- * A major collection that does not search goes the same way, without 2 and 3: for each P link, p is traced if C holds
- * ob, and ob is watched otherwise. The same is done when a search is given up because a traverse is wrong.
- *
- * A watch can outlive the search. It means nothing outside RRCI_STARTED, and the next rrc_incref ends it. */
-
-/* Begin a stage that passes RRCI_TRACKED upwards. */
-static void rrci_begin_stage(rrc_heap *heap, rrci_stage stage)
-{
-    heap->stage = stage;
-    heap->cursor = 0;
-}
-
-/* Begin a stage that passes lists of links downwards. */
-static void rrci_begin_links(rrc_heap *heap, rrci_stage stage, int kind)
-{
-    heap->stage = stage;
-    heap->passing = kind;
-    heap->cursor = heap->list[kind].count;
-}
-
-/* Young lists come first, as a link can only move from a young list to an old one. Returns 0 if this was the last
-   list. */
-static int rrci_next_links(rrc_heap *heap)
-{
-    if (heap->passing == RRCI_O_OLD)
-        return 0;
-    rrci_begin_links(heap, heap->stage, (heap->passing + 1) % RRCI_LISTS);
-    return 1;
-}
-
-/* Between two pieces of work: if a traverse was wrong, or if rrc_gc_disable was called, the search goes on without a
-   result. */
-static void rrci_give_up_search(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    if (!search->is_wrong && !(heap->gc_disabled && heap->searched && heap->rest == RRCI_STARTED))
-        return;
-    search->is_wrong = 0;
-    rrci_forget_gray(&heap->gray);
-    heap->searched = 0;
-    heap->alive = heap->scan = 0;
-    heap->stage = RRCI_RESETTING;
-    heap->cursor = SIZE_MAX;
-}
-
-/* RRCI_RESETTING, from the end: fills holes. */
-static void rrci_reset_part(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    rrci_list *list = &heap->gc[RRCI_TRACKED];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        size_t i = --heap->cursor;
-        rrc_object *ob = *rrci_ob_at(list, i);
-        if (!rrci_is_hole(ob)) {
-            RRC_REFCNT(ob) &= INTPTR_MAX;
-            rrci_whiten(heap, rrci_gc_head_of(ob));
-        } else if (heap->gc_walking == 0) {
-            if (i != list->count - 1)
-                rrci_gc_fill(list, RRCI_TRACKED, i, list->count - 1);
-            rrci_drop_last_ob(heap, list);
-            heap->holes--;
-        }
-    }
-}
-
-/* What RRCI_ROOTING does for a link: see 3 and 5. */
-static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
-{
-    rrc_heap *heap = search->heap;
-    rrc_object *ob = link->ob;
-    int holds;
-    if (RRCI_UNLIKELY(!rrci_is_linked_ob(ob))) {
-        rrci_refcount_error(heap, search->function, ob, link->p);
-        holds = 1;
-    } else if (rrci_is_tracked(ob)) {
-        if (rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED && heap->searched)
-            return;                     /* the scan decides */
-        holds = rrc_refcnt(ob) > 0;
-    } else if (rrci_has_gc_head(ob)) {
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        intptr_t outside = heap->searched ? rrci_unexplained(search, ob) : rrc_refcnt(ob);
-        if (outside < 0 && rrci_is_exact(search, ob)) {
-            rrci_too_many_visits(search, ob);
-            return;
-        }
-        holds = outside > 0;
-        head->is.refs = 0;
-        head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->unfound;
-        if (holds) {
-            rrci_reach_linked(heap, ob);
-            return;
-        }
-    } else {
-        holds = rrc_refcnt(ob) > 0;
-    }
-    if (is_p && holds)
-        RRC_HOST_TRACE(heap, link->p);
-    else if (is_p)
-        RRC_REFCNT(ob) |= INTPTR_MIN;
-}
-
-static void rrci_root_links(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->list[heap->passing];
-    if (heap->cursor > list->count)
-        heap->cursor = list->count;
-    for (; heap->cursor > 0 && rrci_may_go_on(search); search->units++) {
-        heap->cursor--;
-        if (heap->cursor >= RRCI_SEGMENT)
-            RRCI_PREFETCH_HEADS(rrci_at(list, heap->cursor - RRCI_SEGMENT)->ob);
-        rrci_root_link(search, rrci_at(list, heap->cursor), (heap->passing & RRCI_O) == 0);
-    }
-}
-
-/* RRCI_FINALIZABLE and RRCI_OWNED: one pass over the garbage. */
-static void rrci_keep_part(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    const rrci_list *list = &heap->gc[RRCI_TRACKED];
-    for (; heap->cursor < list->count && rrci_may_go_on(search); heap->cursor++) {
-        rrc_object *ob = *rrci_ob_at(list, heap->cursor);
-        RRCI_PREFETCH_OBJECT(list, heap->cursor);
-        search->units++;
-        if (rrci_is_hole(ob) || rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            continue;
-        if (heap->stage == RRCI_OWNED) {
-            if (rrci_looks(RRC_TYPE(ob)))
-                rrci_traverse(search, ob, rrci_visit_reach);
-        } else if (rrci_is_finalizable(ob)) {
-            rrci_make_alive(heap, ob);
-        }
-    }
-}
-
-/* Begin RRCI_FINALIZABLE or RRCI_OWNED. */
-static void rrci_begin_keeping(rrc_heap *heap, rrci_stage stage, uintptr_t keeping)
-{
-    rrci_begin_stage(heap, stage);
-    heap->keeping = keeping;
-}
+/* ---- collections in slices: the mutator runs between their functions ---- */
 
 /* Dissolve the young links whose p died. If links whose p is young are in the old lists, all are looked at. */
 static void rrci_dissolve_young(rrc_heap *heap, const char *function)
@@ -7357,139 +7531,44 @@ static void rrci_dissolve_young(rrc_heap *heap, const char *function)
     }
 }
 
-/* Begin RRCI_ASIDE, from this place down. */
-static void rrci_begin_aside(rrc_heap *heap, size_t cursor)
-{
-    heap->stage = RRCI_ASIDE;
-    heap->cursor = cursor;
-}
-
-/* Ask a host that does not report what it marks about all tracked objects that are not found yet. Has it marked
-   any? */
-static int rrci_ask_silent_host(rrc_heap *heap)
-{
-    int reached;
-    if (heap->host_reports || !heap->searched)
-        return 0;
-    reached = rrci_ask_about_all(heap) != NULL;
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-    return reached;
-}
-
-/* One more slice of the stages up to RRCI_ASIDE. */
-static void rrci_work(rrci_search *search)
-{
-    rrc_heap *heap = search->heap;
-    rrci_give_up_search(search);
-    while (rrci_may_go_on(search)) {
-        switch (heap->stage) {
-        case RRCI_RESETTING:
-            rrci_reset_part(search);
-            if (heap->cursor == 0)
-                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
-            break;
-        case RRCI_EXPLAINING:
-            heap->cursor = rrci_explain_part(search, &heap->gc[RRCI_TRACKED], heap->cursor, heap->tracked_first);
-            if (heap->cursor == heap->tracked_first)
-                rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
-            break;
-        case RRCI_ROOTING:
-            rrci_root_links(search);
-            if (heap->cursor == 0 && !rrci_next_links(heap))
-                rrci_begin_stage(heap, heap->searched ? RRCI_SCANNING : RRCI_DRAINING);
-            break;
-        case RRCI_SCANNING:
-            rrci_scan(search);
-            if (heap->scan == SIZE_MAX)
-                heap->stage = RRCI_DRAINING;
-            break;
-        case RRCI_DRAINING:
-            rrci_drain_gray(search);
-            if (heap->gray.in == heap->gray.out)
-                return;
-            break;
-        case RRCI_FINALIZABLE:
-        case RRCI_OWNED:
-            rrci_keep_part(search);
-            if (heap->cursor < heap->gc[RRCI_TRACKED].count)
-                break;
-            rrci_drain_gray(search);
-            if (heap->gray.in != heap->gray.out)
-                break;
-            RRC_HOST_PROPAGATE(heap);
-            if (heap->gray.in != heap->gray.out || rrci_ask_silent_host(heap))
-                break;
-            if (heap->stage == RRCI_FINALIZABLE) {
-                rrci_begin_keeping(heap, RRCI_OWNED, RRCI_GC_OWNED);
-            } else {
-                heap->keeping = 0;
-                rrci_begin_aside(heap, SIZE_MAX);
-                rrci_dissolve_young(heap, search->function);
-            }
-            break;
-        default:
-            return;
-        }
-        rrci_give_up_search(search);
-    }
-}
-
+/* A slice of the stages before ASIDE. */
 static size_t rrci_work_slice(rrc_heap *heap, size_t max, const char *function)
 {
     rrci_search search;
+    int was_aside = heap->stage == RRCI_ASIDE;
     heap->state = RRCI_MAJOR;
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
-    search.with_host = search.watches = 1;
+    rrci_begin_run(&search, heap, 1, function);
     search.max = max;
-    rrci_work(&search);
+    rrci_run_to(&search, heap->stage <= RRCI_VERDICT ? RRCI_VERDICT : RRCI_ASIDE);
+    if (heap->stage == RRCI_ASIDE && !was_aside)
+        rrci_dissolve_young(heap, function);
     heap->state = heap->rest;
     return search.units + search.at;
 }
 
-#ifdef RRC_DEBUG
-/* The host reports what it marks. Has it forgotten any? */
-static void rrci_find_missing_report(rrci_search *search)
+/* Do what is left of the search. */
+static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, int is_early, const char *function)
 {
-    rrc_heap *heap = search->heap;
-    if (!heap->searched || !heap->host_reports)
-        return;
-    search->has_noted = 0;
-    if (rrci_ask_again(search))
-        rrci_mark(search);
-    rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-}
-#endif
-
-/* After rrc_major_collection_start: do what is left of the search. */
-static void rrci_finish_marking(rrc_heap *heap, rrci_search *search, const char *function)
-{
-    rrci_begin_search(search, heap, 0, function);
-    search->with_host = 1;
-    search->has_noted = 1;              /* only silent hosts are asked, by rrci_ask_silent_host */
+    rrci_begin_run(search, heap, 1, function);
+    search->ends = 1;
+    search->is_early = (char)is_early;
     heap->host_reports |= heap->desc.reports_marks != 0;
-    do {
-        rrci_give_up_search(search);
-        rrci_work_slice(heap, SIZE_MAX, function);
-        heap->state = RRCI_MAJOR;
-        do
-            rrci_mark(search);
-        while (rrci_ask_silent_host(heap));
-    } while (rrci_weigh_wrappers(search, heap->searched));
+    if (heap->stage == RRCI_VERDICT)
+        heap->stage = RRCI_DRAIN;
+    rrci_run_to(search, RRCI_VERDICT);
 }
 
 /* rrc_major_collection_trace after rrc_major_collection_start: finish the search, and pronounce the verdict. */
 static void rrci_finish_search(rrc_heap *heap, const char *function)
 {
     rrci_search search;
-    rrci_finish_marking(heap, &search, function);
-#ifdef RRC_DEBUG
-    rrci_find_missing_report(&search);
-#endif
+    rrci_finish_marking(heap, &search, 0, function);
     heap->not_searched++;
     heap->rest = RRCI_SWEEPING;
     heap->head.sweeping = 1;
-    heap->waiting_first = heap->gc[RRCI_WAITING].count;
-    rrci_begin_aside(heap, heap->searched && heap->holes > 0 ? SIZE_MAX : 0);
+    rrci_begin_aside(heap);
+    if (!heap->searched || heap->holes == 0)
+        heap->cursor = 0;
     if (heap->searched) {
         int is_garbage = !rrci_all_alive(heap);
         rrci_note_search(heap);
@@ -7506,9 +7585,10 @@ static void rrci_finish_search(rrc_heap *heap, const char *function)
 static void rrci_leave_slices(rrc_heap *heap)
 {
     heap->scan = 0;
-    heap->gray.by_place = 0;
     heap->head.sweeping = 0;
-    heap->rest = heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count > 0 ? RRCI_PARTING : RRCI_MUTATOR;
+    heap->stage = RRCI_IDLE;
+    if (rrci_in_slices(heap))
+        heap->rest = rrci_count_waiting(heap) + heap->cleared > 0 ? RRCI_PARTING : RRCI_MUTATOR;
 }
 
 /* The collection in slices is over. */
@@ -7526,15 +7606,8 @@ static void rrci_end_slices(rrc_heap *heap)
    object stays in them. */
 static void rrci_pause_slices(rrc_heap *heap)
 {
-    size_t i;
-    int kind;
-    for (i = 0; i < heap->gc[RRCI_TRACKED].count; i++)
-        if (!rrci_is_hole(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)))
-            RRC_REFCNT(*rrci_ob_at(&heap->gc[RRCI_TRACKED], i)) &= INTPTR_MAX;
-    for (kind = 0; kind < RRCI_LISTS; kind++)
-        for (i = 0; i < heap->list[kind].count; i++)
-            RRC_REFCNT(rrci_at(&heap->list[kind], i)->ob) &= INTPTR_MAX;
-    rrci_forget_explained(heap);
+    rrci_reset_scratch(heap);
+    rrci_reset_linked(heap);
     heap->searched = heap->host_reports = 0;
     heap->plan = RRCI_UNDECIDED;
     rrci_leave_slices(heap);
@@ -7552,22 +7625,17 @@ static int rrci_is_held_now(const rrc_heap *heap, rrc_object *ob)
 }
 
 /* After the search in slices: scripts can have given state to proxies that slices have passed. So each p that is
-   not marked is looked at again. It is noted for rrci_sweep_noted: the index of the record, and whether it is an O
-   link. */
+   not marked is looked at again. */
 static void rrci_look_at_unmarked(rrc_heap *heap)
 {
     size_t i;
     int kind;
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++) {
-            rrci_link link = *rrci_at(&heap->list[kind], i);
-            if (RRC_HOST_SURVIVOR(heap, link.p) != NULL)
-                continue;
-            if (rrci_is_held_now(heap, link.ob) && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link.p)))
-                RRC_HOST_TRACE(heap, link.p);
-            link.p = (rrc_gcref)((uintptr_t)i << 1 | (uintptr_t)(kind & RRCI_O));
-            if ((kind & RRCI_YOUNG) == 0 && rrci_count_tracked(heap) > 0)
-                rrci_append(heap, &heap->gc[RRCI_ASKED], link);
+            const rrci_link *link = rrci_at(&heap->list[kind], i);
+            if (RRC_HOST_SURVIVOR(heap, link->p) == NULL && rrci_is_held_now(heap, link->ob)
+                && ((kind & RRCI_O) == 0 || RRC_HOST_HAS_STATE(heap, link->p)))
+                RRC_HOST_TRACE(heap, link->p);
         }
 }
 
@@ -7577,11 +7645,11 @@ static void rrci_open_slices(rrc_heap *heap, const char *function)
     const rrci_list *list = &heap->gc[RRCI_TRACKED];
     rrci_search search;
     size_t i;
-    rrci_finish_marking(heap, &search, function);
+    rrci_finish_marking(heap, &search, 1, function);
     for (i = 0; i < list->count && heap->searched && heap->finalizable > 0; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
         if (!rrci_is_hole(ob) && !rrci_is_alive(heap, rrci_gc_head_of(ob)) && rrci_is_finalizable(ob))
-            rrci_make_alive(heap, ob);
+            rrci_make_alive(heap, ob, 0);
     }
     if (RRCI_PROXIES_HAVE_STATE)
         rrci_look_at_unmarked(heap);
@@ -7589,74 +7657,25 @@ static void rrci_open_slices(rrc_heap *heap, const char *function)
     heap->state = RRCI_OPEN;
 }
 
-#ifdef RRC_DEBUG
-/* Returns an object that the search found to be garbage, although the host has marked its p, or NULL. */
-static rrc_object *rrci_without_report(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    for (kind = 0; kind < RRCI_LISTS && heap->searched; kind++)
-        for (i = 0; i < heap->list[kind].count; i++) {
-            const rrci_link *link = rrci_at(&heap->list[kind], i);
-            if (rrci_is_in_tracked(link->ob) && !rrci_is_alive(heap, rrci_gc_head_of(link->ob))
-                && RRC_HOST_SURVIVOR(heap, link->p) != NULL)
-                return link->ob;
-        }
-    return NULL;
-}
-#endif
-
-/* The free function ends the search that rrci_open_slices left open. */
-static void rrci_close_slices(rrc_heap *heap, const char *function)
-{
-#ifdef RRC_DEBUG
-    rrc_object *ob = rrci_without_report(heap);
-    if (ob != NULL)
-        rrci_spare_garbage(heap, ob, function);
-#else
-    (void)function;
-#endif
-    rrci_leave_slices(heap);
-    if (heap->holes > 0 && heap->gc_walking == 0)
-        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
-}
-
 /* Set garbage aside, in slices. Returns the units done: less than max if this is done. */
 static size_t rrci_aside_slice(rrc_heap *heap, size_t max)
 {
-    size_t done = 0, before;
-    while (done < max && heap->stage < RRCI_RELINKING) {
-        if (heap->stage == RRCI_ASIDE) {
-            if (heap->cursor > heap->gc[RRCI_TRACKED].count)
-                heap->cursor = heap->gc[RRCI_TRACKED].count;
-            before = heap->cursor;
-            rrci_set_garbage_aside(heap, 1, max - done);
-            done += before - heap->cursor;
-            if (heap->cursor == 0) {
-                heap->stage = RRCI_ORDERING;
-                heap->cursor = heap->waiting_first;
-                heap->last = SIZE_MAX;
-            }
-        } else {
-            if (heap->last > heap->gc[RRCI_WAITING].count)
-                heap->last = heap->gc[RRCI_WAITING].count;
-            before = heap->last - heap->cursor;
-            rrci_bring_owners_last(heap, &heap->cursor, &heap->last, max - done);
-            done += before - (heap->last - heap->cursor);
-            if (heap->cursor >= heap->last)
-                rrci_begin_links(heap, RRCI_RELINKING, RRCI_P_OLD);
-        }
-    }
+    size_t done;
+    if (heap->stage != RRCI_ASIDE)
+        return 0;
+    done = rrci_aside_part(heap, 1, max);
+    if (heap->cursor == 0)
+        rrci_begin_links(heap, RRCI_RELINK, RRCI_P_OLD);
     return done;
 }
+
+/* ---- what the host reports ---- */
 
 /* The host has marked the p of ob. */
 static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_tracked(ob) || rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_TRACKED
-        || rrci_is_alive(heap, rrci_gc_head_of(ob)))
-        return;
-    rrci_find_alive(heap, ob);
+    if (rrci_is_in_tracked(ob) && rrci_is_below(heap, rrci_gc_head_of(ob), heap->keeping))
+        rrci_find_alive(heap, ob, heap->keeping);
 }
 
 /* A collection that does not search ignores reports. */
@@ -7756,19 +7775,13 @@ RRC_API int rrc_major_collection_start(rrc_heap *heap)
         return rrci_error(heap, RRC_EDESC, function, NULL, NULL, "rrc_desc.incremental is 0");
     if (heap->rest == RRCI_ENDING)
         return RRC_OK;
-    heap->searched = (char)rrci_wants_search(heap);
-    if (!heap->searched && heap->alive > 0)
+    if (!rrci_wants_search(heap) && heap->alive > 0)
         rrci_reset_scratch(heap);       /* there were reports before rrc_gc_disable */
-    if (heap->to_demote) {              /* not in RRCI_ROOTING: a link that becomes young then can be passed over */
+    if (heap->to_demote) {              /* not in ROOTS: a link that becomes young then can be passed over */
         heap->state = RRCI_MAJOR;
         rrci_demote(heap);
     }
-    heap->tracked_first = heap->gc[RRCI_TRACKED].count;
-    if (heap->searched)
-        rrci_begin_stage(heap, RRCI_EXPLAINING);
-    else
-        rrci_begin_links(heap, RRCI_ROOTING, RRCI_P_YOUNG);
-    heap->gray.by_place = 1;
+    rrci_begin_machine(heap, rrci_wants_search(heap));
     heap->head.sweeping = heap->desc.snapshot != 0;
     heap->state = heap->rest = RRCI_STARTED;
     return RRC_OK;
@@ -7802,17 +7815,16 @@ static int rrci_has_kept(const rrc_heap *heap, const char *function)
 /* The free function of a collection whose sweep is not divided. p's stay: they have not moved since the trace call. */
 static void rrci_free_major(rrc_heap *heap, int stay, const char *function)
 {
-    int was_open = heap->state == RRCI_OPEN, in_slices = heap->rest == RRCI_STARTED;
+    int is_open = heap->state == RRCI_OPEN, in_slices = heap->rest == RRCI_STARTED;
     int keeps = heap->state == RRCI_KEPT;
-    int by_notes = RRCI_PROXIES_HAVE_STATE && in_slices && stay && rrci_count_tracked(heap) > 0;
     heap->state = RRCI_MAJOR;
-    if (in_slices)
-        rrci_close_slices(heap, function);
-    else if (was_open)
+    if (is_open)
         rrci_close_search(heap, function);
-    if (!by_notes)
-        rrci_empty(heap, &heap->gc[RRCI_ASKED]);
-    rrci_free_with_cycles(heap, keeps, by_notes, function);
+    rrci_free_whole(heap, keeps, function);
+    if (in_slices)
+        rrci_leave_slices(heap);
+    if (heap->holes > 0 && heap->gc_walking == 0)
+        rrci_fill_holes(heap, &heap->gc[RRCI_TRACKED], RRCI_TRACKED);
     heap->to_demote = (char)(in_slices && stay);
     if (!heap->to_demote)
         rrci_demote(heap);
@@ -7861,56 +7873,15 @@ RRC_API size_t rrc_major_collection_sweep(rrc_heap *heap, size_t max)
     return done;
 }
 
-/* In a collection that does not search: trace also the p's of wrappers to which foreign code has taken references in
-   the hooks. */
-static void rrci_trace_wrappers(rrc_heap *heap, int is_early, const char *function)
-{
-    rrci_search search;
-    rrci_begin_search(&search, heap, 0, function);
-    search.is_early = (char)is_early;
-    while (rrci_weigh_wrappers(&search, 0))
-        RRC_HOST_PROPAGATE(heap);
-}
-
-/* This collection has no result of a search: a traverse was wrong, or rrc_gc_disable was called. If it is called
-   between two trace calls, what the first one has found is forgotten. */
-static void rrci_do_without_search(rrc_heap *heap)
-{
-    if (heap->searched)
-        rrci_reset_scratch(heap);
-    heap->searched = 0;
-    heap->plan = RRCI_NO_SEARCH;
-}
-
-/* The trace function of a major collection that does not search. */
-static void rrci_trace_without_search(rrc_heap *heap, int is_early, const char *function)
-{
-    rrci_do_without_search(heap);
-    rrci_trace_lists(heap, 0, function);
-    rrci_trace_lists(heap, RRCI_YOUNG, function);
-    RRC_HOST_PROPAGATE(heap);
-    if (heap->wrappers > 0)
-        rrci_trace_wrappers(heap, is_early, function);
-}
-
 static int rrci_trace_major(rrc_heap *heap, int is_early, const char *function)
 {
-    int was_open = heap != NULL && heap->state == RRCI_OPEN;
     int code = rrci_begin_trace(heap, RRCI_MAJOR_TRACE, RRCI_MAJOR, function);
     if (code != RRC_OK)
         return code;
-    if (heap->rest == RRCI_STARTED) {
-        rrci_empty(heap, &heap->gc[RRCI_ASKED]);
+    if (heap->rest == RRCI_STARTED)
         (is_early ? rrci_open_slices : rrci_finish_search)(heap, function);
-        return RRC_OK;
-    }
-    if (was_open)
-        rrci_give_up_open(heap);
-    if (!rrci_wants_search(heap) || !rrci_trace_with_cycles(heap, is_early, function)) {
-        rrci_trace_without_search(heap, is_early, function);
-        is_early = 0;
-    }
-    heap->state = is_early ? RRCI_OPEN : RRCI_MARKING;
+    else
+        rrci_trace_whole(heap, is_early, rrci_wants_search(heap), function);
     return RRC_OK;
 }
 
@@ -7930,13 +7901,9 @@ RRC_API int rrc_major_collection_pause(rrc_heap *heap)
     int code = rrci_gate(heap, RRCI_MAJOR_PAUSE, function);
     if (code != RRC_OK)
         return code;
-    if (heap->state == RRCI_OPEN)
-        rrci_give_up_open(heap);
-    if (heap->rest == RRCI_STARTED)
+    if (heap->rest == RRCI_STARTED || heap->stage != RRCI_IDLE || heap->alive > 0)
         rrci_pause_slices(heap);
-    else if (heap->alive > 0 || heap->searched)
-        rrci_reset_scratch(heap);
-    heap->searched = heap->host_reports = 0;
+    heap->host_reports = 0;
     heap->plan = RRCI_UNDECIDED;
     heap->state = heap->rest;
     return RRC_OK;
@@ -7954,7 +7921,7 @@ RRC_API int rrc_major_collection_keep(rrc_heap *heap)
     }
     if (heap->searched && !rrci_all_alive(heap)) {
         heap->state = RRCI_MAJOR;
-        rrci_keep_owned(heap, function);
+        rrci_keep_whole_garbage(heap, function);
     }
     heap->state = RRCI_KEPT;
     return RRC_OK;
@@ -7996,219 +7963,68 @@ RRC_API int rrc_links_moved(rrc_heap *heap)
 }
 
 /* ---- garbage in rrc_run_pending ----
-   Garbage waits in RRCI_WAITING, which owns a reference to each object. Meanwhile code may get hold of
-   some. So the header looks at it each time before it clears weak references, runs finalizers or calls
-   tp_clear. An object with references from elsewhere goes back to RRCI_TRACKED, with all that it
-   reaches in C.
+   Garbage waits in five lists, each of which owns a reference to each of its objects:
 
-   A look takes objects from the end of the list, each with all that it refers to, until they explain
-   all references to each other. These objects are the batch. Its size depends on what C references
-   connect, and not on the amount of garbage. */
+   RRCI_WEAKREFS     its tp_clear_weakrefs is to be called. It goes on to one of the other lists.
+   RRCI_FINALIZE     its tp_finalize is to be called. It goes on to the next list.
+   RRCI_SAVED        its finalizer has run, or the finalizers before may see it. When all of them have run, it goes back
+                     to RRCI_TRACKED: the next collection decides.
+   RRCI_OWNERS       only its list, and its link, held it when it was set aside: it is deallocated first.
+   RRCI_CLEAR        its tp_clear is to be called. What is left of it afterwards goes back to RRCI_TRACKED, with
+                     RRCI_GC_CLEARED.
 
-typedef struct rrci_look {
-    rrci_search search;         /* first, because visitors get its address */
-    size_t unexplained;         /* objects taken whose references are not all explained so far */
-    uintptr_t flags;            /* all flags of the objects in the batch: is there anything to call? */
-    rrci_gray *gray;            /* of rrci_color_held */
-} rrci_look;
+   They are emptied in this order. An object that waits is watched until its own slot is called. If C gets hold of it
+   before that, it is absolved, with all that it reaches in C. So nothing that waits is looked at again. */
 
-/* The number of references to ob that are not its list's. A link does not count: its p may have been kept for
-   other garbage only. (An object that gets a new link goes back to RRCI_TRACKED at once.) */
-RRCI_ALWAYS_INLINE intptr_t rrci_count_of_others(rrc_heap *heap, rrc_object *ob)
+/* Take the last object out of the list where it waits, and back to RRCI_TRACKED. The caller owns its reference. */
+static rrc_object *rrci_take_waiting(rrc_heap *heap, rrci_gc_kind kind)
 {
-    return rrci_references(heap, ob) - rrci_is_waiting(rrci_gc_head_of(ob));
+    const rrci_list *list = &heap->gc[kind];
+    rrc_object *ob = *rrci_ob_at(list, list->count - 1);
+    if (list->count > RRCI_SEGMENT)
+        RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
+    rrci_gc_return(heap, ob);
+    return ob;
 }
 
-/* Let the waiting object at `index` join the batch. */
-static void rrci_join(rrci_look *look, size_t index)
+/* Move a waiting object on to another list, and call its slot. The watch on it ends for the call. If C has got hold of it
+   meanwhile, or of what refers to it, it is garbage no more. */
+static void rrci_call_waiting(rrc_heap *heap, rrc_object *ob, rrci_gc_kind to, void (*slot)(rrc_heap *heap, rrc_object *ob))
 {
-    rrc_heap *heap = look->search.heap;
-    rrci_list *list = &heap->gc[RRCI_WAITING];
-    rrc_object *ob = *rrci_ob_at(list, index);
-    size_t place = list->count - 1 - heap->batch;
-    if (place >= RRCI_SEGMENT)          /* an object that will give way */
-        RRCI_PREFETCH_HEADS(*rrci_ob_at(list, place - RRCI_SEGMENT));
-    if (index != place) {
-        rrci_gc_fill(list, RRCI_WAITING, index, place);
-        *rrci_ob_at(list, place) = ob;
-        rrci_gc_place(rrci_gc_head_of(ob), RRCI_WAITING, place);
+    rrci_slot_call call;
+    intptr_t count;
+    heap->quota--;
+    rrci_gc_move(heap, to, ob);
+    RRC_REFCNT(ob)++;                   /* as user code may untrack ob */
+    RRC_REFCNT(ob) &= INTPTR_MAX;
+    count = rrc_refcnt(ob);
+    rrci_begin_slot(heap, &call, ob);
+    RRC_HOST_GUARD(heap, slot, ob);
+    rrci_end_slot(heap, &call);
+    if (rrci_is_tracked(ob) && rrci_is_waiting(rrci_gc_head_of(ob))) {
+        if (call.is_reached || rrc_refcnt(ob) > count)
+            rrci_absolve_all(heap, ob);
+        else
+            rrci_watch(ob);
     }
-    heap->batch++;
-    look->flags |= rrci_gc_head_of(ob)->is.word;
-    look->unexplained += rrci_count_of_others(heap, ob) > 0;
+    rrci_drop(heap, ob);
 }
 
-static void rrci_explain_waiting(rrci_look *look, rrc_object *ob)
+static void rrci_finalize_waiting(rrc_heap *heap, rrc_object *ob)
 {
-    rrc_heap *heap = look->search.heap;
-    const rrci_gc_head *head = rrci_explain_one(&look->search, ob);
-    intptr_t others;
-    if (head == NULL)
-        return;
-    if (rrci_is_waiting(head) && (size_t)(head->is.word >> RRCI_GC_SHIFT) < heap->gc[RRCI_WAITING].count - heap->batch)
-        rrci_join(look, (size_t)(head->is.word >> RRCI_GC_SHIFT));
-    others = rrci_count_of_others(heap, ob) - (intptr_t)head->is.refs;
-    if (others == 0)
-        look->unexplained--;
-    else if (others < 0)
-        rrci_too_many_visits(&look->search, ob);
+    rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+    heap->finalizable--;
+    heap->finalized++;
+    rrci_call_waiting(heap, ob, RRCI_SAVED, RRC_TYPE(ob)->tp_finalize);
 }
 
-static int rrci_visit_waiting(rrc_object *ob, void *arg)
+/* All finalizers have run. */
+static void rrci_return_saved(rrc_heap *heap)
 {
-    rrci_look *look = (rrci_look *)arg;
-    RRCI_PREFETCH_HEADS(ob);
-    ob = rrci_through_ring(&look->search, ob);
-    if (ob != NULL && !look->search.is_wrong)
-        rrci_explain_waiting(look, ob);
-    return 0;
-}
-
-static void rrci_look_at(rrci_look *look, rrc_object *ob)
-{
-#ifdef RRC_DEBUG
-    rrci_compare_traverses(&look->search, ob);
-    if (look->search.is_wrong)
-        return;
-#endif
-    rrci_traverse(&look->search, ob, rrci_visit_waiting);
-}
-
-/* Take objects into the batch, at least `least`, until all references to them are explained. */
-static void rrci_take_batch(rrci_look *look, size_t least)
-{
-    rrc_heap *heap = look->search.heap;
-    const rrci_list *waiting = &heap->gc[RRCI_WAITING], *cleared = &heap->gc[RRCI_CLEARED];
-    rrc_object *ob;
-    size_t i, seen = 0;
-    for (i = 0; i < cleared->count; i++)
-        look->unexplained += rrci_count_of_others(heap, *rrci_ob_at(cleared, i)) > 0;
-    for (i = 0; i < cleared->count && !look->search.is_wrong; i++)
-        rrci_look_at(look, *rrci_ob_at(cleared, i));
-    while (!look->search.is_wrong) {
-        if (seen < heap->batch) {
-            size_t index = waiting->count - ++seen;
-            if (index >= RRCI_SEGMENT)
-                RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(waiting, index - RRCI_SEGMENT));
-            rrci_look_at(look, *rrci_ob_at(waiting, index));
-        } else if (heap->batch < least) {
-            rrci_join(look, waiting->count - 1 - heap->batch);
-        } else if ((ob = rrci_from_ring(&look->search)) != NULL) {
-            rrci_explain_waiting(look, ob);
-        } else if (heap->batch == waiting->count || look->unexplained == 0) {
-            return;
-        } else {
-            least = heap->batch + 1;    /* something outside the batch refers to it */
-        }
-    }
-}
-
-static void rrci_reach_waiting(rrc_heap *heap, rrci_gray *gray, rrc_object *ob)
-{
-    rrci_gc_head *head = rrci_gc_head_of(ob);
-    if (rrci_is_colored(heap, head))
-        return;
-    head->is.word ^= RRCI_GC_COLOR;
-    rrci_push_gray(heap, gray, ob);
-}
-
-static int rrci_visit_reach_waiting(rrc_object *ob, void *arg)
-{
-    rrci_look *look = (rrci_look *)arg;
-    if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_gc_type(RRC_TYPE(ob))
-        && rrci_gc_list(rrci_gc_head_of(ob)) >= RRCI_WAITING)
-        rrci_reach_waiting(look->search.heap, look->gray, ob);
-    return 0;
-}
-
-/* Some references are not explained: color objects that are held, and those that they reach. If a traverse
-   is wrong, color all objects. The scratch words hold numbers of explained references. */
-static void rrci_color_held(rrci_look *look)
-{
-    rrc_heap *heap = look->search.heap;
-    rrc_object *ob;
-    size_t i;
-    int kind;
-    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            rrci_gc_head *head;
-            ob = *rrci_ob_at(&heap->gc[kind], i);
-            head = rrci_gc_head_of(ob);
-            head->is.word = (head->is.word & ~RRCI_GC_COLOR) | heap->white;     /* (searches leave its color alone) */
-            if (look->search.is_wrong || rrci_count_of_others(heap, ob) > (intptr_t)head->is.refs)
-                head->is.word ^= RRCI_GC_COLOR;
-            head->is.refs = 0;
-        }
-    if (look->search.is_wrong)
-        return;
-    rrci_forget_gray(look->gray);
-    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
-        for (i = 0; i < heap->gc[kind].count; i++) {
-            ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_colored(heap, rrci_gc_head_of(ob)))
-                rrci_push_gray(heap, look->gray, ob);
-        }
-    while ((ob = rrci_pop_gray(heap, look->gray)) != NULL)
-        rrci_traverse(&look->search, ob, rrci_visit_reach_waiting);
-}
-
-/* In a mirrored heap: an unlinked wrapper is not garbage any more, and others refer to its foreign object. The header
-   holds it, by the reference that the list of garbage had. Returns 0 for all else. */
-static int rrci_hold_again(rrc_heap *heap, rrc_object *ob)
-{
-    if (!RRCI_IS_MIRRORED(heap) || rrci_outside(heap, ob) <= 0)
-        return 0;
-    rrci_hold_for_others(rrci_gc_head_of(ob), 1);
-    return 1;
-}
-
-/* Move the colored objects back to RRCI_TRACKED. */
-static void rrci_return_held(rrc_heap *heap)
-{
-    size_t i;
-    int kind;
-    heap->batch = 0;
-    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
-        for (i = heap->gc[kind].count; i-- > 0;) {
-            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
-            if (rrci_is_colored(heap, rrci_gc_head_of(ob)) && rrci_gc_return(heap, ob) && !rrci_hold_again(heap, ob))
-                rrci_drop_or_defer(heap, ob);
-        }
-}
-
-/* Form a batch. Objects that C has got hold of go back instead. Returns the number of objects looked at.
-   *flags gets all flags that objects of the batch have. */
-static size_t rrci_look_at_waiting(rrc_heap *heap, size_t least, uintptr_t *flags)
-{
-    rrci_look look;
-    rrci_gray gray;             /* (is long, and seldom needed: rrci_color_held clears it) */
-    rrci_state state = heap->state;
-    size_t looked, i;
-    rrci_begin_search(&look.search, heap, RRCI_EXPLAINS_WAITING, "rrc_run_pending");
-    look.unexplained = 0;
-    look.flags = 0;
-    look.gray = &gray;
-    heap->state = RRCI_MAJOR;
-    heap->batch = 0;
-    rrci_take_batch(&look, least);
-    looked = heap->batch + heap->gc[RRCI_CLEARED].count;
-    if (look.unexplained > 0 || look.search.is_wrong) {
-        rrci_color_held(&look);
-    } else {
-        const rrci_list *waiting = &heap->gc[RRCI_WAITING];
-        for (i = waiting->count - heap->batch; i < waiting->count; i++) {
-            if (i + RRCI_SEGMENT < waiting->count)
-                RRCI_PREFETCH_HEADS(*rrci_ob_at(waiting, i + RRCI_SEGMENT));
-            rrci_gc_head_of(*rrci_ob_at(waiting, i))->is.refs = 0;
-        }
-        for (i = 0; i < heap->gc[RRCI_CLEARED].count; i++)
-            rrci_gc_head_of(*rrci_ob_at(&heap->gc[RRCI_CLEARED], i))->is.refs = 0;
-    }
-    heap->state = state;
-    if (look.unexplained > 0 || look.search.is_wrong)
-        rrci_return_held(heap);
-    *flags = look.flags;
-    return looked;
+    rrc_object *ob = rrci_take_waiting(heap, RRCI_SAVED);
+    heap->quota--;
+    if (!rrci_hold_again(heap, ob))
+        rrci_drop(heap, ob);
 }
 
 static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
@@ -8219,192 +8035,81 @@ static void rrci_call_clear(rrc_heap *heap, rrc_object *ob)
         rrci_clear_members(heap, ob);
 }
 
-/* If the waiting object goes first, drop the reference of its list. Otherwise return 0. */
-static int rrci_release_waiting(rrc_heap *heap, rrc_object *ob)
+/* Clear a garbage object, if anything but its list refers to it, and drop the reference of the list. If C takes a
+   reference to what is left, it is garbage no more. */
+static void rrci_clear_waiting(rrc_heap *heap, rrci_gc_kind kind)
 {
-    if (!rrci_goes_first(heap, ob))
-        return 0;
-    rrci_gc_move_to_cleared(heap, ob);
+    rrc_object *ob = rrci_take_waiting(heap, kind);
+    rrci_slot_call call;
+    heap->quota -= !(rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 1);     /* (else it counts when it leaves the queue) */
+    rrci_begin_slot(heap, &call, ob);
+    if (rrci_references(heap, ob) > 1)
+        RRC_HOST_GUARD(heap, rrci_call_clear, ob);
+    rrci_end_slot(heap, &call);
+    if (rrci_is_tracked(ob) && !call.is_reached) {
+        rrci_note_cleared(heap, rrci_gc_head_of(ob));
+        if (!RRCI_IS_MIRRORED(heap))
+            rrci_watch(ob);
+    }
     rrci_drop(heap, ob);
-    return 1;
 }
 
-/* Clear the weak references of each object of the batch, or run its finalizer, if that is still to be
-   done. A collection or a walk in between ends the batch. */
-static void rrci_call_batch(rrc_heap *heap, int weakrefs)
-{
-    const rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t i;
-    for (i = list->count; i-- > list->count - heap->batch && heap->quota > 0;) {
-        rrc_object *ob;
-        rrci_gc_head *head;
-        if (i >= list->count)
-            continue;                   /* user code has shortened the list */
-        ob = *rrci_ob_at(list, i);
-        head = rrci_gc_head_of(ob);
-        if (i >= RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, i - RRCI_SEGMENT));
-        if (weakrefs ? (head->is.word & RRCI_GC_WEAKREFS) == 0 : !rrci_is_finalizable(ob))
-            continue;
-        heap->quota--;
-        RRC_REFCNT(ob)++;               /* because user code may untrack ob */
-        head->is.word |= RRCI_GC_FINALIZING;
-        if (weakrefs) {
-            head->is.word &= ~RRCI_GC_WEAKREFS;
-            RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_clear_weakrefs, ob);
-        } else {
-            head->is.word |= RRCI_GC_FINALIZED;
-            heap->finalizable--;
-            heap->finalized++;
-            RRCI_MIRRORED(heap, heap->changes++);
-            RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
-        }
-        head->is.word &= ~RRCI_GC_FINALIZING;
-        rrci_drop(heap, ob);
-    }
-}
-
-/* All finalizers of the batch have run. The objects kept for them go back to RRCI_TRACKED: the next
-   collection decides. */
-static void rrci_return_kept(rrc_heap *heap)
-{
-    const rrci_list *list = &heap->gc[RRCI_WAITING];
-    rrc_object *ob;
-    size_t i;
-    for (i = list->count; i-- > list->count - heap->batch;) {
-        if (i >= list->count || (rrci_gc_head_of(*rrci_ob_at(list, i))->is.word & RRCI_GC_KEPT) == 0)
-            continue;
-        ob = *rrci_ob_at(list, i);
-        rrci_gc_return(heap, ob);
-        if (!rrci_hold_again(heap, ob))
-            rrci_drop(heap, ob);
-    }
-}
-
-static int rrci_visit_prefetch(rrc_object *ob, void *arg)
+static int rrci_visit_waiting(rrc_object *ob, void *arg)
 {
     (void)arg;
-    RRCI_PREFETCH_HEADS(ob);
+    if (rrci_is_gc_object(ob) && rrci_is_waiting(rrci_gc_head_of(ob)))
+        rrci_gc_head_of(ob)->is.refs++;
     return 0;
 }
 
-/* Outside a search: visit what ob owns. */
-static void rrci_visit_owned(rrc_heap *heap, rrc_object *ob, rrc_visitproc visit, void *arg)
+/* Nobody tells if foreign code takes a reference to the foreign object of a wrapper that waits. So number and visits are
+   weighed at one time, before each kind of work. */
+static void rrci_weigh_waiting(rrc_heap *heap)
 {
-    (void)heap;
-    RRCI_BEGIN_HOOK(heap);
-    if (RRC_TYPE(ob)->tp_traverse != NULL)
-        RRC_TYPE(ob)->tp_traverse(ob, visit, arg);
-    else
-        rrci_traverse_members(ob, visit, arg);
-    RRCI_END_HOOK(heap);
+    rrci_search search;
+    size_t i;
+    int kind;
+    rrci_begin_search(&search, heap, 0, "rrc_run_pending");
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
+        for (i = 0; i < heap->gc[kind].count; i++)
+            rrci_traverse(&search, *rrci_ob_at(&heap->gc[kind], i), rrci_visit_waiting);
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
+        for (i = heap->gc[kind].count; i-- > 0;) {
+            rrc_object *ob;
+            if (i >= heap->gc[kind].count)
+                continue;               /* others were absolved, too */
+            ob = *rrci_ob_at(&heap->gc[kind], i);
+            if (rrci_is_wrapper(heap, ob) && rrci_references(heap, ob) - 1 > (intptr_t)rrci_gc_head_of(ob)->is.refs)
+                rrci_absolve_all(heap, ob);
+            else
+                rrci_gc_head_of(ob)->is.refs = 0;
+        }
 }
 
-/* Clear a part of the batch. The header holds all of the part meanwhile. So the objects go one after the
-   other, as they lie in memory, and not one inside the dealloc of another. */
-static void rrci_clear_part(rrc_heap *heap)
-{
-    rrc_object *part[RRCI_SEGMENT];
-    const rrci_list *list = &heap->gc[RRCI_WAITING];
-    size_t count = heap->batch < RRCI_SEGMENT ? heap->batch : RRCI_SEGMENT, i;
-    if (count > heap->quota)
-        count = heap->quota;
-    for (i = 0; i < count; i++) {
-        part[i] = *rrci_ob_at(list, list->count - 1);
-        if (list->count > RRCI_SEGMENT)
-            RRCI_PREFETCH_FIELDS((const char *)*rrci_ob_at(list, list->count - 1 - RRCI_SEGMENT));
-        rrci_gc_move_to_cleared(heap, part[i]);      /* the list's reference is ours now */
-        if (count == RRCI_SEGMENT)      /* (tp_clear would wait for each. Little garbage is in the cache) */
-            rrci_visit_owned(heap, part[i], rrci_visit_prefetch, NULL);
-    }
-    heap->quota -= count;               /* each object counts once */
-    for (i = 0; i < count; i++) {
-        if (rrci_is_tracked(part[i]))   /* user code may have untracked it */
-            RRC_HOST_GUARD(heap, rrci_call_clear, part[i]);
-    }
-    for (i = 0; i < count; i++) {
-        heap->quota += rrc_refcnt(part[i]) == 1;
-        rrci_drop(heap, part[i]);
-    }
-}
-
-/* Look at some garbage, and do the next kind of work for it: clear weak references, run finalizers, or call
-   tp_clear. Returns 0 if no garbage waits. */
+/* Do some work for one garbage object. Returns 0 if none waits. */
 static int rrci_do_garbage(rrc_heap *heap)
 {
-    const rrci_list *list = &heap->gc[RRCI_WAITING];
-    uintptr_t flags;
-    size_t looked;
-    if (list->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING)
+    rrci_gc_kind kind = RRCI_WEAKREFS;
+    rrc_object *ob;
+    if (heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING
+        || rrci_count_waiting(heap) == 0)
         return 0;
-    heap->batch = 0;
-    if (rrci_release_waiting(heap, *rrci_ob_at(list, list->count - 1)))
-        return 1;
-    looked = rrci_look_at_waiting(heap, 1, &flags);
-    /* Raise a small quota: it must not look at much again and again. */
-    if (heap->quota < looked / 8) {
-        heap->quota_added += looked / 8 - heap->quota;
-        heap->quota = looked / 8;
+    while (heap->gc[kind].count == 0)
+        kind = (rrci_gc_kind)(kind + 1);
+    ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
+    if (kind != heap->working && heap->wrappers > 0) {
+        heap->working = kind;
+        rrci_weigh_waiting(heap);
+    } else if (kind == RRCI_WEAKREFS) {
+        rrci_call_waiting(heap, ob, rrci_list_to_wait_in(heap, ob), RRC_TYPE(ob)->tp_clear_weakrefs);
+    } else if (kind == RRCI_FINALIZE) {
+        rrci_finalize_waiting(heap, ob);
+    } else if (kind == RRCI_SAVED) {
+        rrci_return_saved(heap);
+    } else {
+        rrci_clear_waiting(heap, kind);
     }
-    /* User code runs in each kind of work. Then another look is needed. */
-    if (heap->batch == 0)
-        return 1;
-    if ((flags & RRCI_GC_WEAKREFS) != 0) {
-        size_t first, last;
-        rrci_call_batch(heap, 1);
-        last = list->count;
-        first = last - heap->batch;
-        rrci_bring_owners_last(heap, &first, &last, SIZE_MAX);
-        return 1;
-    }
-    if ((flags & RRCI_GC_KEPT) != 0) {
-        rrci_call_batch(heap, 0);
-        if (heap->quota > 0)
-            rrci_return_kept(heap);
-        return 1;
-    }
-    while (heap->batch > 0 && heap->quota > 0)
-        rrci_clear_part(heap);
-    heap->batch = 0;
     return 1;
-}
-
-/* A hook of a collection may have dropped the last reference to an object that is cleared, but linked. Part those
-   objects. Returns 0 if there are none. */
-static int rrci_part_cleared(rrc_heap *heap)
-{
-    const rrci_list *cleared = &heap->gc[RRCI_CLEARED];
-    size_t i, parted = heap->parted;
-    for (i = 0; heap->rest != RRCI_MUTATOR && i < cleared->count; i++) {
-        rrc_object *ob = *rrci_ob_at(cleared, i);
-        if (rrci_is_linked_ob(ob) && rrc_refcnt(ob) == 0)
-            rrci_part(heap, ob);        /* (if its hook shortens the list, the next call sees what was skipped) */
-    }
-    return heap->parted > parted;
-}
-
-/* All garbage is cleared. An object that is left, and is not held from outside now, is uncollectable.
-   (The next search tries it again, but does not log it.) Returns 0 if nothing was cleared. */
-static int rrci_end_clearing(rrc_heap *heap)
-{
-    rrci_list *cleared = &heap->gc[RRCI_CLEARED];
-    uintptr_t flags;
-    if (cleared->count == 0 || heap->gc_walking > 0 || heap->rest == RRCI_SWEEPING || heap->rest == RRCI_WEIGHING)
-        return 0;
-    if (rrci_part_cleared(heap))
-        return 1;
-    rrci_look_at_waiting(heap, 0, &flags);
-    while (cleared->count > 0) {
-        rrc_object *ob = *rrci_ob_at(cleared, cleared->count - 1);
-        rrci_gc_head *head = rrci_gc_head_of(ob);
-        rrci_gc_return(heap, ob);       /* (whose list had no reference) */
-        heap->hopeless++;
-        if ((head->is.word & RRCI_GC_UNCOLLECTABLE) == 0) {
-            rrci_set_uncollectable(heap, head, 1);
-            rrci_error(heap, RRC_EUNCOLLECTABLE, "rrc_run_pending", ob, NULL, "");
-        }
-    }
-    return 1;                           /* (the log hook may have dropped references) */
 }
 
 /* ---- pending work ---- */
@@ -8485,8 +8190,8 @@ RRC_API int rrc_decref_later(rrc_heap *heap, rrc_object *ob)
 
 static size_t rrci_pending(const rrc_heap *heap)
 {
-    return heap->queue.count + heap->later_count + heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count
-        - heap->waiting_holes + (size_t)rrci_has_mail(heap);
+    return heap->queue.count + heap->later_count + rrci_count_waiting(heap) - heap->waiting_holes
+        + (size_t)rrci_has_mail(heap);
 }
 
 RRC_API void rrc_invoke_callback(rrc_heap *heap)
@@ -8508,6 +8213,8 @@ RRC_API rrc_object *rrc_next_dead(rrc_heap *heap)
     ob = rrci_take_queued(heap);
     if (ob == NULL && heap->later != NULL)
         ob = rrci_take_deferred(heap);
+    if (ob != NULL)
+        rrc_touch(heap, ob);            /* the caller holds it now */
     return ob;
 }
 
@@ -8547,16 +8254,16 @@ static size_t rrci_do_pending(rrc_heap *heap, size_t quota)
     int running = heap->running;
     heap->running = 1;
     heap->quota = quota;
-    heap->quota_added = 0;
+    heap->working = RRCI_UNTRACKED;
     rrci_read_mail(heap);
     while (heap->quota > 0) {
-        if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap) && !rrci_end_clearing(heap))
+        if (!rrci_do_deferred(heap) && !rrci_do_queued(heap) && !rrci_do_garbage(heap))
             break;
     }
     heap->running = running;
-    if (heap->rest == RRCI_PARTING && heap->gc[RRCI_WAITING].count + heap->gc[RRCI_CLEARED].count == 0)
+    if (heap->rest == RRCI_PARTING && rrci_count_waiting(heap) + heap->cleared == 0)
         heap->state = heap->rest = RRCI_MUTATOR;
-    return quota - heap->quota + heap->quota_added;
+    return quota - heap->quota;
 }
 
 RRC_API size_t rrc_run_pending(rrc_heap *heap, size_t max)
@@ -8597,7 +8304,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
     rrci_whiten(heap, rrci_gc_head_of(ob));
     rrci_gc_add(heap, RRCI_TRACKED, ob);
     if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);
+        rrci_event(heap, ob, RRCI_EVENT_LINKED);
     heap->changed++;
     if (rrci_is_finalizable(ob))
         heap->finalizable++;
@@ -8609,7 +8316,7 @@ RRC_API int rrc_gc_track(rrc_heap *heap, rrc_object *ob)
 
 RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
 {
-    int is_waiting;
+    int is_held;
     if (heap == NULL || ob == NULL || rrci_is_freed(ob) || !rrci_is_tracked(ob))
         return;
     if (rrci_is_inside(heap) || RRCI_IN_HOOK(heap)) {
@@ -8617,16 +8324,15 @@ RRC_API void rrc_gc_untrack(rrc_heap *heap, rrc_object *ob)
         return;
     }
     RRCI_MIRRORED(heap, rrci_mirror_untracking(heap, ob));
-    is_waiting = rrci_has_list_reference(rrci_gc_head_of(ob));
+    is_held = rrci_is_condemned(heap, ob);
+    RRC_REFCNT(ob) += is_held;
+    rrci_event(heap, ob, RRCI_EVENT_UNTRACKED);
+    is_held += rrci_is_held_for_others(rrci_gc_head_of(ob));
     rrci_hold_for_others(rrci_gc_head_of(ob), 0);
-    if (rrci_is_marking(heap))
-        rrci_let_move_out(heap, ob);
-    else
-        rrci_keep_reach(heap, ob, "rrc_gc_untrack");
     rrci_untrack(heap, ob);
     if (rrci_is_marking(heap))
-        rrci_get_hold(heap, ob);        /* (it may have been gray: p is to be traced) */
-    if (is_waiting)
+        rrci_event(heap, ob, RRCI_EVENT_HELD);        /* (it may have been gray: p is to be traced) */
+    for (; is_held > 0; is_held--)
         rrci_drop_or_defer(heap, ob);
 }
 
@@ -8704,8 +8410,8 @@ static void rrci_end_walk(rrc_heap *heap)
     if (--heap->gc_walking > 0)
         return;
     heap->walked = 0;
-    heap->batch = 0;                    /* its objects may have moved in the list */
-    for (kind = rrci_is_searching(heap) ? RRCI_WAITING : RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    heap->waiting_holes = 0;
+    for (kind = rrci_is_searching(heap) ? RRCI_WEAKREFS : RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         rrci_fill_holes(heap, &heap->gc[kind], (uintptr_t)kind);
 }
 
@@ -8726,15 +8432,16 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;
     }
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         counts[kind] = heap->gc[kind].count;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < counts[kind] && go_on; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_hole(ob))
                 continue;
             RRC_REFCNT(ob)++;
-            rrc_touch(heap, ob);
+            if (!rrci_is_condemned(heap, ob))
+                rrc_touch(heap, ob);
             go_on = callback(ob, arg);
             rrc_decref(heap, ob);
         }
@@ -9032,7 +8739,7 @@ static void rrci_begin_weighing(rrci_weighing *weighing, rrc_heap *heap, const c
     rrci_begin_search(&weighing->search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, function);
 }
 
-/* RRCI_EXPLAINING: explain the references that tracked objects own. Find those that must have an edge node, and
+/* RRCI_EXPLAIN: explain the references that tracked objects own. Find those that must have an edge node, and
    which of these are stale. */
 static void rrci_explain_edges(rrci_weighing *weighing)
 {
@@ -9052,7 +8759,7 @@ static void rrci_explain_edges(rrci_weighing *weighing)
             return;
 #endif
         if (!rrci_is_alive(heap, rrci_gc_head_of(ob)))
-            rrci_see(heap, ob, rrci_gc_head_of(ob));
+            rrci_see(search, ob, rrci_gc_head_of(ob));
         rrci_compare_edges(weighing, ob, rrci_visit_reference);
         head = rrci_mirror_head_of(ob);
         head->is.state &= ~RRCI_NODE_P_DIED;    /* (what it owns has been seen: if C holds it, rrci_sift finds that) */
@@ -9106,7 +8813,7 @@ static void rrci_sift(rrci_search *search)
         if (outside != 0) {
             rrci_stay_strong(heap, ob);
             if (!rrci_is_alive(heap, head))
-                rrci_color(heap, ob, head);     /* (it can be weak still, as its edge node has died) */
+                rrci_color(heap, ob, head, 0);  /* (it can be weak still, as its edge node has died) */
         } else if (!rrci_is_held_by_link(heap, ob)) {
             heap->step.suspects++;
         }
@@ -9270,7 +8977,7 @@ static void rrci_release_tracked(rrci_search *search)
             heap->holes--;
             continue;
         }
-        if (heap->step.is_given_up || rrci_is_colored(heap, rrci_gc_head_of(ob)))
+        if (heap->step.is_given_up || (rrci_gc_head_of(ob)->is.word & RRCI_GC_COLOR) != heap->white)
             rrci_whiten(heap, rrci_gc_head_of(ob));
         if (heap->step.code != RRC_OK || (rrci_mirror_head_of(ob)->is.state & RRCI_NODE_PENDING) != 0)
             rrci_release(heap, ob);
@@ -9671,8 +9378,7 @@ static void rrci_begin_explaining(rrc_heap *heap)
     heap->links_made = heap->changes = heap->idle = 0;
     heap->rest = RRCI_WEIGHING;
     heap->searched = 1;
-    heap->gray.by_place = 1;
-    rrci_begin_stage(heap, RRCI_EXPLAINING);
+    rrci_begin_stage(heap, RRCI_EXPLAIN);
 }
 
 /* Weighing is over, and the entries of RRCI_TRACKED may move again. */
@@ -9681,7 +9387,6 @@ static void rrci_end_weighing(rrc_heap *heap)
     rrci_forget_gray(&heap->gray);
     heap->searched = 0;
     heap->alive = heap->scan = 0;
-    heap->batch = 0;
     heap->keeping = 0;
     heap->unfound = heap->white;
     heap->rest = RRCI_MUTATOR;
@@ -9731,6 +9436,7 @@ static void rrci_end_step(rrc_heap *heap)
         heap->links_made = heap->changes = 1;
     heap->mirror_steps++;
     heap->step.is_open = 0;
+    heap->stage = RRCI_IDLE;
 }
 
 /* The stages up to RRCI_ASIDE, which find garbage of C alone. */
@@ -9739,7 +9445,7 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
     rrci_search *search = &weighing->search;
     rrc_heap *heap = search->heap;
     switch (heap->stage) {
-    case RRCI_EXPLAINING:
+    case RRCI_EXPLAIN:
         rrci_explain_edges(weighing);
         if (weighing->is_moved)
             heap->step.code = RRC_ETOUCH;
@@ -9757,14 +9463,14 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         if (heap->step.suspects == 0 && heap->uncollectable == 0)
             rrci_end_weighing(heap);
         else
-            rrci_begin_stage(heap, RRCI_SCANNING);
+            rrci_begin_stage(heap, RRCI_SCAN);
         break;
-    case RRCI_SCANNING:
+    case RRCI_SCAN:
         rrci_scan(search);
         if (heap->scan == SIZE_MAX)
-            heap->stage = RRCI_DRAINING;
+            heap->stage = RRCI_DRAIN;
         break;
-    case RRCI_DRAINING:
+    case RRCI_DRAIN:
         rrci_drain_gray(search);
         if (heap->gray.in != heap->gray.out)
             break;
@@ -9784,19 +9490,13 @@ static void rrci_find_garbage_of_c(rrci_weighing *weighing)
         if (heap->gray.in != heap->gray.out)
             break;
         heap->keeping = 0;
-        rrci_begin_aside(heap, SIZE_MAX);
+        rrci_begin_aside(heap);
         break;
-    default: {                          /* RRCI_ASIDE */
-        size_t before;
-        if (heap->cursor > heap->gc[RRCI_TRACKED].count)
-            heap->cursor = heap->gc[RRCI_TRACKED].count;
-        before = heap->cursor;
-        rrci_set_garbage_aside(heap, 0, search->max - search->units - search->at);
-        search->units += before - heap->cursor;
+    default:                            /* RRCI_ASIDE */
+        search->units += rrci_aside_part(heap, 0, search->max - search->units - search->at);
         if (heap->cursor == 0)
             rrci_end_weighing(heap);
         break;
-    }
     }
 }
 
@@ -10021,10 +9721,12 @@ static void rrci_give_up_step(rrc_heap *heap, const char *function)
         return;
     if (rrci_is_undecided(heap))
         rrci_stop_weighing(heap, RRC_OK);
-    if (heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING)
+    if (heap->stage == RRCI_UNLINKING || heap->stage == RRCI_FORGETTING) {
         heap->step.is_open = 0;
-    else
+        heap->stage = RRCI_IDLE;
+    } else {
         rrci_step_slice(heap, SIZE_MAX, function);
+    }
 }
 
 static int rrci_whole_step(rrc_heap *heap, const char *function)
@@ -10156,7 +9858,7 @@ static void rrci_mirror_end(rrc_heap *heap)
     heap->step.code = RRC_OK;
     heap->step.is_given_up = 1;         /* (so that no more errors are looked for) */
     rrci_give_up_step(heap, "rrc_heap_free");
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (!rrci_is_p_linked(heap, ob))
@@ -10282,34 +9984,33 @@ RRC_API int rrc_map_reserve(rrc_heap *heap, rrc_map *map, size_t more)
 /* How many steps a round of rrc_gc_collect can make besides those of rrci_mirror_cycle. */
 #define RRCI_FURTHER_STEPS 10
 
-/* Do the pending work of a round of rrc_gc_collect. Returns how many objects are uncollectable.
+/* Do the pending work of a round of rrc_gc_collect.
    In a mirrored heap a step takes what waits for its dealloc as held, with all that it owns. When that has gone, a cycle
    of C that it owned can be garbage, and so can wrappers that its foreign object held. So there is a further step after
    work that freed anything, until one finds nothing more to free. (The limit is for deallocs that make garbage.) */
-static size_t rrci_end_round(rrc_heap *heap)
+static void rrci_end_round(rrc_heap *heap)
 {
-    size_t garbage, hopeless;
+    size_t garbage;
     int steps = 0;
     for (;;) {
         garbage = heap->garbage;
-        hopeless = heap->hopeless;
         rrci_do_pending(heap, SIZE_MAX);
         if (heap->garbage == garbage || !RRCI_IS_MIRRORED(heap) || steps++ == RRCI_FURTHER_STEPS)
-            return heap->hopeless - hopeless;
+            return;
         RRCI_MIRRORED(heap, (void)rrci_whole_step(heap, "rrc_gc_collect"));
     }
 }
 
 RRC_API size_t rrc_gc_collect(rrc_heap *heap)
 {
-    size_t garbage, hopeless = 0, finalized;
+    size_t garbage, finalized;
     int round, was_planned;
     if (rrci_gate(heap, RRCI_MUTATES, "rrc_gc_collect") != RRC_OK || heap->gc_disabled || heap->gc_collecting
         || rrci_is_busy(heap) || (heap->rest == RRCI_STARTED && heap->desc.collect == NULL))
         return 0;
     heap->gc_collecting = 1;
     garbage = heap->garbage;
-    for (round = 0; round < 2; round++) {
+    for (round = 0; ; round++) {
         was_planned = heap->plan == RRCI_NO_SEARCH;     /* the host may just end a collection that it began before */
         finalized = heap->finalized;
         if (RRCI_IS_MIRRORED(heap)) {
@@ -10325,12 +10026,12 @@ RRC_API size_t rrc_gc_collect(rrc_heap *heap)
             heap->state = heap->rest;
             rrci_collect_c(heap, "rrc_gc_collect");
         }
-        hopeless = rrci_end_round(heap);
-        if (heap->finalized == finalized && !was_planned)
+        rrci_end_round(heap);
+        if (!(round == 0 && (was_planned || heap->finalized != finalized)) && !(round < 2 && rrci_is_in_doubt(heap)))
             break;
     }
     heap->gc_collecting = 0;
-    return heap->garbage - garbage + hopeless;
+    return heap->garbage - garbage + heap->uncollectable;
 }
 
 /* ---- heaps ---- */
@@ -10501,20 +10202,21 @@ static void rrci_end_links(rrc_heap *heap, int *rounds_left)
 
 /* Garbage that a visitor counts. */
 typedef struct rrci_garbage {
-    rrc_heap *heap;
-    size_t    count;
+    rrci_search search;         /* first, because visitors get its address */
+    size_t      count;
 } rrci_garbage;
 
 /* Mark as in a major collection, with what finalizers may see, and what garbage owns. (An owner with a finalizer is
    like any other: its dealloc calls the finalizer.) */
 static void rrci_mark_from_c(rrc_heap *heap, const char *function)
 {
+    int searches = rrci_count_tracked(heap) > 0;
     heap->state = RRCI_MAJOR;
-    heap->plan = RRCI_SEARCH;           /* reports count, also after rrc_gc_disable */
-    if (rrci_count_tracked(heap) == 0 || !rrci_trace_with_cycles(heap, 0, function))
-        rrci_trace_without_search(heap, 0, function);
-    else if (!rrci_all_alive(heap))
-        rrci_keep_owned(heap, function);
+    heap->plan = searches ? RRCI_SEARCH : RRCI_NO_SEARCH;
+    rrci_trace_whole(heap, 0, searches, function);
+    heap->state = RRCI_MAJOR;
+    if (heap->searched && !rrci_all_alive(heap))
+        rrci_keep_whole_garbage(heap, function);
 }
 
 /* Watch the objects of this list that only their links hold, and that nobody owns. Returns their number. */
@@ -10561,7 +10263,7 @@ static int rrci_visit_garbage(rrc_object *ob, void *arg)
 {
     rrci_garbage *found = (rrci_garbage *)arg;
     if (RRC_REFCNT(ob) < RRC_REFCNT_IMMORTAL && rrci_is_in_tracked(ob)
-        && rrci_is_to_wait(found->heap, rrci_gc_head_of(ob)) && !rrci_is_owned_view(found->heap, ob))
+        && rrci_is_below(found->search.heap, rrci_gc_head_of(ob), 0) && !rrci_is_owned_view(found->search.heap, ob))
         found->count++;
     return 0;
 }
@@ -10569,13 +10271,14 @@ static int rrci_visit_garbage(rrc_object *ob, void *arg)
 /* Can this garbage wait for the next marking? Others own it through the host only, and it owns no other garbage. */
 static int rrci_can_wait(rrc_heap *heap, rrc_object *ob)
 {
-    rrci_garbage found = { NULL, 0 };
-    found.heap = heap;
+    rrci_garbage found;
     if (rrci_is_owned_view(heap, ob))
         return 1;
     if ((rrci_gc_head_of(ob)->is.word & RRCI_GC_OWNED) == 0 || rrc_refcnt(ob) > 0)
         return 0;
-    rrci_visit_owned(heap, ob, rrci_visit_garbage, &found);
+    rrci_begin_search(&found.search, heap, 0, "rrc_heap_free");
+    found.count = 0;
+    rrci_traverse(&found.search, ob, rrci_visit_garbage);
     return found.count == 0;
 }
 
@@ -10586,14 +10289,12 @@ static void rrci_let_wait(rrc_heap *heap)
     size_t others = 0, i;
     for (i = 0; i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        others += (size_t)(rrci_is_to_wait(heap, rrci_gc_head_of(ob)) && !rrci_can_wait(heap, ob));
+        others += (size_t)(rrci_is_below(heap, rrci_gc_head_of(ob), 0) && !rrci_can_wait(heap, ob));
     }
     for (i = 0; others > 0 && i < list->count; i++) {
         rrc_object *ob = *rrci_ob_at(list, i);
-        if (rrci_is_to_wait(heap, rrci_gc_head_of(ob)) && rrci_can_wait(heap, ob)) {
-            rrci_whiten(heap, rrci_gc_head_of(ob));
-            rrci_gc_head_of(ob)->is.word ^= RRCI_GC_COLOR;
-        }
+        if (rrci_is_below(heap, rrci_gc_head_of(ob), 0) && rrci_can_wait(heap, ob))
+            rrci_color(heap, ob, rrci_gc_head_of(ob), 0);
     }
 }
 
@@ -10602,7 +10303,7 @@ static void rrci_set_cycles_aside(rrc_heap *heap)
 {
     if (heap->searched && !rrci_all_alive(heap)) {
         rrci_let_wait(heap);
-        rrci_set_all_aside(heap, 1);
+        rrci_all_aside(heap, 1);
     }
 }
 
@@ -10618,13 +10319,13 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
     heap->orders = (char)orders;
     heap->desc.mark_from_c(heap->desc.userdata, 1);
     rrci_mark_from_c(heap, function);
-    for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
-        n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
     if (orders == RRCI_BY_CYCLES)
         rrci_set_cycles_aside(heap);
     else if (heap->searched)
         rrci_reset_scratch(heap);
-    heap->searched = 0;
+    rrci_end_whole(heap);
+    for (k = 0; orders == RRCI_BY_OWNERS && n == 0 && k < 2; k++)
+        n = rrci_watch_owners(heap, kinds[k]) + rrci_watch_owners(heap, kinds[k] + RRCI_YOUNG);
     heap->plan = RRCI_UNDECIDED;
     heap->state = RRCI_ENDING;
     heap->desc.mark_from_c(heap->desc.userdata, 0);
@@ -10640,7 +10341,8 @@ static int rrci_order_once(rrc_heap *heap, int orders, int *rounds_left, const c
    long. So markings are not repeated without end. */
 static void rrci_order(rrc_heap *heap, const char *function)
 {
-    size_t limit = RRCI_MOST_MARKED + 8 * rrci_count_left(heap), marked = 0;
+    const rrci_list *tracked = &heap->gc[RRCI_TRACKED];
+    size_t limit = RRCI_MOST_MARKED + 8 * rrci_count_left(heap), marked = 0, i;
     int goes_on = 1, rounds_left = RRCI_MOST_ROUNDS / 10;
     if (heap->desc.mark_from_c == NULL || RRCI_IS_CLOSED(heap))
         return;
@@ -10654,6 +10356,11 @@ static void rrci_order(rrc_heap *heap, const char *function)
         rounds_left -= heap->objects >= objects;
     }
     heap->orders = RRCI_NO_ORDER;
+    for (i = 0; i < tracked->count; i++) {
+        rrc_object *ob = *rrci_ob_at(tracked, i);
+        rrci_forget_cleared(heap, rrci_gc_head_of(ob));
+        RRC_REFCNT(ob) &= INTPTR_MAX;
+    }
 }
 
 /* Wrappers that the header has held because others refer to their foreign objects go now. */
@@ -10688,7 +10395,8 @@ static void rrci_end_objects(rrc_heap *heap)
         rrci_collect_c(heap, "rrc_heap_free");
         rrci_end_links(heap, &rounds_left);
         rounds_left -= heap->objects >= objects;
-        goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted;
+        goes_on = heap->garbage != garbage || heap->finalized != finalized || heap->parted != parted
+               || rrci_is_in_doubt(heap);
         if (!goes_on && heap->wrappers > 0 && !heap->parts_wrappers) {
             goes_on = 1;
             heap->parts_wrappers = 1;
@@ -10738,9 +10446,13 @@ static void rrci_free_tables(rrc_heap *heap)
         rrci_table_free(heap, &list->dict.table);
         rrci_table_free(heap, &list->dict.other);
     }
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
-        while (heap->gc[kind].count > 0)
-            rrci_gc_remove(heap, *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1));
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
+        while (heap->gc[kind].count > 0) {
+            rrc_object *ob = *rrci_ob_at(&heap->gc[kind], heap->gc[kind].count - 1);
+            RRC_REFCNT(ob) &= INTPTR_MAX;
+            RRC_REFCNT(ob) -= rrci_is_waiting(rrci_gc_head_of(ob)) && rrc_refcnt(ob) > 1;
+            rrci_gc_remove(heap, ob);
+        }
     while (heap->pool != NULL)
         rrci_free_table(heap, rrci_take_chunk(heap), sizeof(rrci_chunk));
     rrci_free_table(heap, heap->directory.block, heap->directory.capacity * RRCI_LISTS * sizeof(rrci_chunk *));
@@ -10999,7 +10711,7 @@ static void rrci_check_queue(rrci_checker *checker)
     }
     if (ob != NULL || i != heap->later_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the list of deferred objects is damaged");
-    for (kind = RRCI_WAITING; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_WEAKREFS; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
                 bytes += rrci_bytes_of(*rrci_ob_at(&heap->gc[kind], i));
@@ -11013,7 +10725,7 @@ static void rrci_check_explained(rrci_search *search, rrc_object *ob)
     rrci_gc_head *head = rrci_gc_head_of(ob);
     if (!rrci_has_gc_head(ob))
         return;
-    if (!search->is_wrong && rrci_references(search->heap, ob) - rrci_is_listed(ob) < (intptr_t)head->is.refs)
+    if (!search->is_wrong && head->is.refs != 0 && rrci_unexplained(search, ob) < 0)
         rrci_too_many_visits(search, ob);
     head->is.refs = 0;
 }
@@ -11025,17 +10737,17 @@ static void rrci_check_traverses(rrci_checker *checker)
     rrci_search search;
     size_t i;
     int kind;
-    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_WAITING | RRCI_EXPLAINS_LINKED,
-                      "rrc_check");
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    rrci_begin_search(&search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | RRCI_EXPLAINS_LINKED, "rrc_check");
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         if (!search.is_wrong)
             rrci_explain_part(&search, &heap->gc[kind], 0, heap->gc[kind].count);
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++)
             rrci_check_explained(&search, *rrci_ob_at(&heap->gc[kind], i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
-            rrci_check_explained(&search, rrci_at(&heap->list[kind], i)->ob);
+            if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
+                rrci_check_explained(&search, rrci_at(&heap->list[kind], i)->ob);
     if (search.is_wrong)
         checker->code = RRC_ETRAVERSE;
 }
@@ -11046,7 +10758,7 @@ static void rrci_check_tracked(rrci_checker *checker)
     rrc_heap *heap = checker->heap;
     size_t i, finalizable = 0, holes = 0;
     uintptr_t kind;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             const rrci_gc_head *head;
@@ -11068,8 +10780,6 @@ static void rrci_check_tracked(rrci_checker *checker)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "holes in the table of tracked objects are not counted right");
     if (finalizable != heap->finalizable)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "objects with finalizers are not counted right");
-    if (heap->gc[RRCI_ASKED].count > 0)
-        rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "a search that has ended has left notes");
     if (checker->code == RRC_OK && heap->alive == 0 && heap->rest != RRCI_STARTED && heap->rest != RRCI_SWEEPING
         && !RRCI_STEP_IS_OPEN(heap) && rrci_count_tracked(heap) > 0)
         rrci_check_traverses(checker);
@@ -11077,14 +10787,12 @@ static void rrci_check_tracked(rrci_checker *checker)
 
 #ifdef RRC_MIRROR
 
-static void rrci_check_weak(rrci_checker *checker, rrc_object *ob)
+static void rrci_check_weak(rrci_checker *checker, const rrci_search *search, rrc_object *ob)
 {
-    intptr_t explained = 0;
-    if (rrci_has_gc_head(ob)) {
-        explained = (intptr_t)rrci_gc_head_of(ob)->is.refs;
+    intptr_t outside = rrci_has_gc_head(ob) ? rrci_unexplained(search, ob) : rrci_weight(checker->heap, ob);
+    if (rrci_has_gc_head(ob))
         rrci_gc_head_of(ob)->is.refs = 0;
-    }
-    if (RRCI_IS_WEAK(ob) && rrci_is_touched(checker->heap, ob) && rrci_weight(checker->heap, ob) > explained)
+    if (RRCI_IS_WEAK(ob) && rrci_is_touched(checker->heap, ob) && outside > 0)
         rrci_found(checker, RRC_ETOUCH, ob, NULL, "it is weak, but tracked objects do not own all references to it");
 }
 
@@ -11103,11 +10811,11 @@ static void rrci_check_owners(rrci_checker *checker)
     for (i = 0; i < list->count; i++)
         rrci_compare_edges(&weighing, *rrci_ob_at(list, i), rrci_visit_reference);
     for (i = 0; i < list->count; i++)
-        rrci_check_weak(checker, *rrci_ob_at(list, i));
+        rrci_check_weak(checker, &weighing.search, *rrci_ob_at(list, i));
     for (kind = 0; kind < RRCI_LISTS; kind++)
         for (i = 0; i < heap->list[kind].count; i++)
             if (!rrci_is_tracked(rrci_at(&heap->list[kind], i)->ob))
-                rrci_check_weak(checker, rrci_at(&heap->list[kind], i)->ob);
+                rrci_check_weak(checker, &weighing.search, rrci_at(&heap->list[kind], i)->ob);
     if (weighing.is_moved && checker->code == RRC_OK)
         checker->code = RRC_ETOUCH;
 }
@@ -11141,7 +10849,7 @@ static void rrci_check_mirror(rrci_checker *checker)
             if (RRCI_IS_WEAK(ob) && !rrci_is_p_linked(heap, ob))
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it is weak, but nothing stands for it");
         }
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count; i++) {
             rrc_object *ob = *rrci_ob_at(&heap->gc[kind], i);
             if (rrci_is_hole(ob))
@@ -11172,12 +10880,12 @@ static void rrci_check_reserves(rrci_checker *checker)
         chunks++;
     if (chunks != heap->pool_count)
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "the pool of chunks is damaged");
-    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(heap, links, tracked))
+    if ((links + tracked > 0 && heap->chunk_count < rrci_chunks_needed(links, tracked))
         || (heap->room_for_links > 0
-            && heap->chunk_count < rrci_chunks_needed(heap, heap->room_for_links, heap->room_for_tracked)))
+            && heap->chunk_count < rrci_chunks_needed(heap->room_for_links, heap->room_for_tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: there are too few chunks");
     if ((links > 0 && heap->directory.capacity < rrci_directory_needed(links, 0))
-        || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(links, tracked)))
+        || (tracked > 0 && heap->gc_directory.capacity < rrci_directory_needed(0, tracked)))
         rrci_found(checker, RRC_ECORRUPT, NULL, NULL, "I5: the directories are too short");
     for (kind = 0; kind < RRCI_YOUNG; kind++) {
         const rrci_dict *dict = &heap->list[kind].dict;
@@ -11255,7 +10963,7 @@ static int rrci_each_tracked(rrc_heap *heap, rrc_visitproc visit, void *arg)
 {
     size_t i;
     int kind, result = 0;
-    for (kind = RRCI_TRACKED; kind <= RRCI_CLEARED; kind++)
+    for (kind = RRCI_TRACKED; kind < RRCI_GC_LISTS; kind++)
         for (i = 0; i < heap->gc[kind].count && result == 0; i++)
             if (!rrci_is_hole(*rrci_ob_at(&heap->gc[kind], i)))
                 result = visit(*rrci_ob_at(&heap->gc[kind], i), arg);

@@ -233,7 +233,7 @@ void host_parted(void *userdata, rrc_gcref p, rrc_object *ob)
     hook(h, "parted");
     check_ptr(host_at(h, ((cell *)p)->id), p);
     check(HOST_SLOT == 0 || ((cell *)p)->slot != ob);
-    check(RRC_REFCNT(ob) > 0);
+    check((RRC_REFCNT(ob) & INTPTR_MAX) > 0);
     check_ptr(RRC_LINK(ob), p);         /* (rrc_to_obj may not say so any more) */
     if (h->on_parted != NULL)
         h->on_parted(h, p, ob);

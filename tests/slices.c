@@ -1140,6 +1140,7 @@ static void thing_dealloc(rrc_heap *heap, rrc_object *self)
             if (at->field[k] != NULL && !w.calm && !w.ending && !w.small && choose(2)) {
                 int t = id_of(at->field[k]);
 
+                rrc_touch(heap, at->field[k]);
                 at->field[k] = NULL;            /* it moves out, and its count does not change */
                 w.c[t].ext++;
                 touch_garbage();

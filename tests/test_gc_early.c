@@ -263,57 +263,6 @@ static void reports_in_minor_collections_are_ignored(void)
     host_close(h);
 }
 
-/* A linked object waits for its finalizer while the host marks its p, and while others
-   refer to it: that is neither asked about nor reached, and is not taken for one of those
-   that the search is about. */
-static void what_waits_takes_no_part(void)
-{
-    int reports, kind;
-
-    for (reports = 0; reports < 2; reports++)
-        for (kind = P; kind <= O; kind++) {
-            host_options options = { .reports_marks = reports, .moving = HOST_STAY };
-            host *h = host_open(&options);
-            size_t p = host_new(h, HOST_LARGE_OLD);
-            rrc_object *waiting = knot_ring(h, &KnotFinal, 1, NULL), *holder;
-
-            unit_context("reports %d, kind %d", reports, kind);
-            host_note_link(h, p);
-            if (kind == P)
-                ob_link(h, P, p, waiting, FULL);
-            host_major(h);
-            check_int(host_stats(h).pending, 1);
-            if (kind == O) {                            /* while it waits */
-                p = host_new(h, HOST_LARGE_OLD);
-                host_note_link(h, p);
-                ob_link(h, O, p, waiting, FULL);
-            }
-            holder = knot_new(h, &Knot, 2);
-            knot_tie(h, holder, 0, waiting);
-            knot_ring(h, &KnotFinal, 1, NULL);
-            host_root(h, p);
-            host_major(h);
-            check(host_is_alive(h, p));
-            check_int(host_stats(h).pending, kind == P ? 2 : 1);     /* the new one is kept for its finalizer */
-            host_unroot(h, p);
-            host_major(h);
-            check_int(host_is_alive(h, p), kind == P);  /* an O link keeps no p */
-            rrc_run_pending(h->heap, 0);
-            check_int(h->finalized, 1);                 /* C holds the other one by now */
-            check_int(h->deallocs, 0);
-            knot_collect(h);
-            check_int(h->deallocs, 1);
-            rrc_decref(h->heap, holder);
-            knot_collect(h);
-            check_int(h->finalized, 2);
-            knot_collect(h);
-            check_int(h->deallocs, 3);
-            check(!host_is_alive(h, p));
-            h->events[0] = '\0';
-            host_close(h);
-        }
-}
-
 /* ... but its p is kept, also where there is no search. */
 static void what_waits_keeps_its_p(void)
 {
@@ -1226,7 +1175,7 @@ static void a_walk_sees_each_object_once(void)
 UNIT_GROUP(gc_early, UNIT(reports_inside_reports),
     UNIT(a_search_that_was_stopped_does_nothing), UNIT(each_search_visits_the_same),
     UNIT(what_is_reported_is_not_asked_about), UNIT(reports_in_minor_collections_are_ignored),
-    UNIT(what_waits_takes_no_part), UNIT(what_waits_keeps_its_p), UNIT(what_was_kept_is_found_alive),
+    UNIT(what_waits_keeps_its_p), UNIT(what_was_kept_is_found_alive),
     UNIT(reports_in_a_walk),
     UNIT(reports_that_were_not_announced),
     UNIT(reports_while_garbage_waits), UNIT(the_kept_are_untracked),

@@ -759,9 +759,8 @@ static void numbers_in_a_walk(void)
     rrc_object *held[4];
     int i;
 
-    knot_ring(h, &Knot, 3, held);
     for (i = 0; i < 3; i++)
-        KNOT(held[i])->tag = i == 2 ? 0 : 2;
+        KNOT(knot_ring(h, &Knot, 1, NULL))->tag = i == 2 ? 0 : 2;
     host_major(h);
     for (i = 0; i < 4; i++)
         held[i] = knot_new(h, &Knot, i == 1 || i == 2);

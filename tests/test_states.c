@@ -234,17 +234,6 @@ static void in_traverse(states_cast *c) { in_slot(c, "tp_traverse", do_major); }
 static void in_traverse_without_host(states_cast *c) { in_slot(c, "tp_traverse", do_collect); }
 static void in_traverse_of_check(states_cast *c) { in_slot(c, "tp_traverse", do_check); }
 
-static void do_run_pending(states_cast *c)
-{
-    states_probe_ring(c);
-    c->slot = NULL;
-    host_major(HOST_OF(c));
-    c->slot = "tp_traverse";
-    rrc_run_pending(c->heap, 0);
-}
-
-static void in_traverse_of_what_waits(states_cast *c) { in_slot(c, "tp_traverse", do_run_pending); }
-
 /* An object that is freed as soon as its p dies. */
 static void give_light(states_cast *c)
 {
@@ -506,7 +495,6 @@ static const struct row {
     { "survivor in rrc_links_moved", STATE_MAJOR, in_links_moved },
     { "a tp_traverse in a major collection", STATE_MAJOR, in_traverse },
     { "a tp_traverse in rrc_gc_collect", STATE_MAJOR, in_traverse_without_host },
-    { "a tp_traverse in rrc_run_pending", STATE_MAJOR, in_traverse_of_what_waits },
     { "a tp_free in a major collection", STATE_MAJOR, in_free_of_light_in_major },
     { "between trace and free of a major collection", STATE_MARKING, in_a_major },
     { "between trace and free of an early major collection", STATE_OPEN, in_an_early_major },

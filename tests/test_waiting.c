@@ -327,7 +327,7 @@ static void a_waiting_finalizer_keeps_p(void)
     host_major(h);
     check(host_is_alive(h, id));
     h->on_finalize = see_p;
-    check_int(rrc_run_pending(h->heap, 0), 1);
+    check_int(rrc_run_pending(h->heap, 0), 2);
     check_ptr(h->test, host_at(h, id));
     knot_collect(h);
     check(!host_is_alive(h, id));

@@ -11,6 +11,8 @@ typedef struct thing {
 } thing;
 
 #define THING(ob) ((thing *)(void *)(ob))
+/* (The sign says that the header watches an object.) */
+#define COUNT(ob) (REFCNT(ob) & INTPTR_MAX)
 #define WORLD(heap) ((world *)HOST(heap)->test)
 
 /* ---- counts ---- */
@@ -66,7 +68,53 @@ static void unlist(world_ob *o)
 /* Does o wait as garbage? Then searches leave it alone. */
 static int is_set_aside(const world_ob *o)
 {
-    return o->tracked && (o->listed || o->waiting == W_CLEARED);
+    return o->tracked && o->listed && o->waiting != W_ALIVE && o->waiting != W_CLEARED;
+}
+
+/* Does the header notice when C takes a reference to o, as it is garbage? */
+static int is_condemned(const world_ob *o)
+{
+    return o->life == ALIVE && o->tracked && (is_set_aside(o) || o->watched);
+}
+
+/* An object is garbage no more, and nor is all garbage that it reaches in C. */
+static void absolve(world *w, int ob)
+{
+    world_ob *o = &w->ob[ob];
+    int k;
+
+    if (!is_condemned(o))
+        return;
+    if (o->in_slot) {                   /* the header decides when its slot has returned */
+        o->reached_in_slot = 1;
+        return;
+    }
+    o->watched = 0;
+    o->absolved = 1;
+    if (o->waiting == W_CLEARED)
+        o->waiting = W_ALIVE;
+    else
+        unlist(o);
+    for (k = 0; k < WORLD_REFS; k++)
+        if (o->ref[k] != NONE)
+            absolve(w, o->ref[k]);
+}
+
+/* C has taken a reference to an object. In its own slot only what is left of that counts. */
+static void take_hold(world *w, int ob)
+{
+    if (!w->ob[ob].in_slot)
+        absolve(w, ob);
+}
+
+/* The object got a link, or is untracked. */
+static void absolve_at_once(world *w, int ob)
+{
+    int in_slot = w->ob[ob].in_slot;
+
+    w->ob[ob].in_slot = 0;
+    absolve(w, ob);
+    w->ob[ob].in_slot = in_slot;
 }
 
 static int set_to_one(int *flag)
@@ -102,7 +150,7 @@ static void find_held(world *w)
 /* Is it garbage that waits, and not only kept for finalizers? Then its link does not hold it. */
 static int is_garbage(const world_ob *o)
 {
-    return is_set_aside(o) && (o->waiting == W_TO_CLEAR || o->waiting == W_CLEARED);
+    return o->tracked && (o->waiting == W_CLEARED || (is_set_aside(o) && o->waiting == W_TO_CLEAR));
 }
 
 /* Do major collections keep what garbage owns? */
@@ -123,7 +171,7 @@ static void part(host *h, rrc_gcref p, rrc_object *ob)
     check(w->ending || is_garbage(o));
     if (o->link == P)
         w->p[o->p].p_link = NONE;
-    if (REFCNT(ob) == bias_of(o)) {
+    if (COUNT(ob) == bias_of(o)) {
         o->listed = 0;
         o->queued = 1;
         if (o->waiting == W_TO_CLEAR)
@@ -137,35 +185,23 @@ static int has_gone_back(const world *w, int ob)
 {
     const world_ob *o = &w->ob[ob];
 
-    return o->life == ALIVE && o->listed && REFCNT(o->ob) == world_count_of(w, ob) + bias_of(o) - 1;
+    return o->life == ALIVE && o->listed && COUNT(o->ob) == world_count_of(w, ob) + bias_of(o) - 1;
 }
 
-/* Garbage goes back only if C held it, if all is done that it was kept for, or if what has gone back
-   reaches it. */
+/* Garbage goes back of itself only if all is done that it was kept for, or if it was cleared. */
 static void note_what_went_back(world *w)
 {
-    int again = 1;
     size_t i;
 
-    while (again) {
-        again = 0;
-        for (i = 0; i < w->ob_count; i++) {
-            world_ob *o = &w->ob[i];
+    for (i = 0; i < w->ob_count; i++) {
+        world_ob *o = &w->ob[i];
 
-            if (!has_gone_back(w, (int)i))
-                continue;
-            if (o->was_held || (!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR)) {
-                unlist(o);
-                again = 1;
-            }
-        }
-        if (again)
-            find_held(w);
-        for (i = 0; again && i < w->ob_count; i++)
-            w->ob[i].was_held |= w->ob[i].alive;
+        if (!has_gone_back(w, (int)i))
+            continue;
+        check(!o->weak_pending && o->waiting != W_TO_FINALIZE && o->waiting != W_TO_CLEAR);
+        o->watched = o->waiting == W_CLEARED;
+        unlist(o);
     }
-    for (i = 0; i < w->ob_count; i++)
-        check(!has_gone_back(w, (int)i));
 }
 
 /* An object whose last reference is gone, but which was not deallocated, waits for
@@ -181,9 +217,9 @@ static void note_what_waits(world *w)
             continue;
         if (o->p == NONE && world_count_of(w, (int)i) == 0)
             o->deferred = 1;
-        else if (o->deferred && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
+        else if (o->deferred && COUNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
             o->deferred = 0;
-        else if (o->queued && w->running && REFCNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
+        else if (o->queued && w->running && COUNT(o->ob) == world_count_of(w, (int)i) + bias_of(o) - 1)
             o->queued = 0;
     }
     if (w->running)
@@ -333,11 +369,14 @@ static void keep_owned(world *w)
 static void search(world *w)
 {
     size_t i;
+    int forgives = !w->running;
 
     for (i = 0; i < w->p_count; i++)
         w->p[i].mark = w->p[i].alive && (w->p[i].prebuilt || w->p[i].rooted);
-    for (i = 0; i < w->ob_count; i++)
+    for (i = 0; i < w->ob_count; i++) {
         w->ob[i].set_aside = is_set_aside(&w->ob[i]);
+        forgives &= !w->ob[i].set_aside;
+    }
     count_outside(w);
     /* Where marking goes on after the trace call, a finalizer still to run holds its object. */
     for (i = 0; i < w->ob_count; i++)
@@ -349,8 +388,11 @@ static void search(world *w)
         world_ob *o = &w->ob[i];
 
         if (is_searched(w, o)) {
-            o->waiting = o->alive ? W_ALIVE : W_TO_CLEAR;
+            if (!o->alive || o->waiting != W_CLEARED || forgives)
+                o->waiting = o->alive ? W_ALIVE : W_TO_CLEAR;
             o->weak_pending = !o->alive && (o->kind & W_WEAK) != 0;
+            o->watched &= o->waiting == W_CLEARED;
+            o->absolved = 0;
         }
     }
     for (i = 0; i < w->ob_count; i++)
@@ -374,8 +416,11 @@ static void search(world *w)
         world_ob *o = &w->ob[i];
 
         if (is_searched(w, o) && (o->waiting == W_TO_CLEAR || o->waiting == W_KEPT || o->waiting == W_TO_FINALIZE)
-                && !o->listed)
+                && !o->listed) {
+            o->watched = o->waiting == W_TO_CLEAR && (o->kind & W_LIGHT) == 0;
             unlist(o);
+            o->waiting = o->watched ? W_CLEARED : W_ALIVE;
+        }
     }
 }
 
@@ -523,7 +568,7 @@ static world_ob *going(world *w, rrc_object *ob, int count)
     o->deferred = 0;
     check_int(o->life, ALIVE);
     check_int(world_count_of(w, i), 0);
-    check_int(REFCNT(ob), count);
+    check_int(COUNT(ob), count);
     check_int(w->h->phase, HOST_MUTATOR);
     check(o->p == NONE);
     return o;
@@ -566,34 +611,37 @@ static void follow_the_will(world *w, int i)
 static void thing_finalize(rrc_heap *heap, rrc_object *self)
 {
     world *w = WORLD(heap);
-    int i = number_of(w, self);
+    int i = number_of(w, self), before;
     world_ob *o = &w->ob[i];
 
     check_int(w->h->phase, HOST_MUTATOR);
     see_it_whole(w, i);
     check(!o->finalized);
     /* The queue has let go of it: what is left is the reference that holds it now. */
-    if (o->deferred && REFCNT(self) == world_count_of(w, i) + bias_of(o))
+    if (o->deferred && COUNT(self) == world_count_of(w, i) + bias_of(o))
         o->deferred = 0;
-    if (o->queued && w->running && REFCNT(self) == world_count_of(w, i) + bias_of(o))
+    if (o->queued && w->running && COUNT(self) == world_count_of(w, i) + bias_of(o))
         o->queued = 0;
-    /* C had got hold of it, so that the list has let go of it, and has dropped its last reference since. */
-    if (o->listed && o->was_held && REFCNT(self) == world_count_of(w, i) + bias_of(o))
-        unlist(o);
     if (o->listed && !w->ending) {
-        check_int(REFCNT(self), world_count_of(w, i) + bias_of(o) + 1);     /* held for this, and by the list */
+        check_int(COUNT(self), world_count_of(w, i) + bias_of(o) + 1);     /* held for this, and by the list */
         check_int(o->waiting, W_TO_FINALIZE);
-        check(!o->held_throughout);
         must_be_done(w, i, 0);
         o->waiting = W_KEPT;
     } else if (!w->ending) {
-        check_int(REFCNT(self), 1);
+        check_int(COUNT(self), 1);
         check_int(world_count_of(w, i), 0);
     }
     o->hooked++;
     w->finals++;
     o->finalized = 1;
+    before = world_count_of(w, i);
+    o->in_slot = 1;
     follow_the_will(w, i);
+    o = &w->ob[i];
+    o->in_slot = 0;
+    if (o->reached_in_slot || world_count_of(w, i) > before)
+        absolve(w, i);
+    o->reached_in_slot = 0;
     w->ob[i].hooked--;
     look(w, 0);
 }
@@ -606,7 +654,6 @@ static void thing_clear_weakrefs(rrc_heap *heap, rrc_object *self)
     check_int(w->h->phase, HOST_MUTATOR);
     if (!w->ending) {
         check(o->weak_pending && o->listed);
-        check(!o->held_throughout);
     }
     o->weak_pending = 0;
 }
@@ -623,7 +670,7 @@ static int thing_clear(rrc_heap *heap, rrc_object *self)
         check(!w->ob[i].alive);
     } else {
         note_what_waits(w);
-        check(w->ob[i].listed && !w->ob[i].held_throughout);
+        check(w->ob[i].listed);
         check_int(w->ob[i].waiting, W_TO_CLEAR);
         must_be_done(w, i, 1);
     }
@@ -683,7 +730,7 @@ static void thing_free(rrc_heap *heap, void *self)
         check(o->p != NONE && (o->kind & W_LIGHT) != 0);
     else
         going(w, (rrc_object *)self, 0);
-    check_int(REFCNT((rrc_object *)self), 0);
+    check_int(COUNT((rrc_object *)self), 0);
     check(!rrc_gc_is_tracked(heap, (rrc_object *)self));
     forget(w, o);
     (o->kind & W_GC) != 0 ? rrc_gc_del(heap, self) : rrc_del(heap, self);
@@ -802,8 +849,8 @@ void world_untrack(world *w, int ob)
     world_ob *o = &w->ob[ob];
 
     rrc_gc_untrack(w->h->heap, o->ob);
+    absolve_at_once(w, ob);
     o->tracked = 0;
-    unlist(o);
     o->waiting = W_ALIVE;
     dropped(w, ob, o->ob);
     note_uncollectable(w);
@@ -831,12 +878,11 @@ int world_link(world *w, link_kind link, int p, int ob)
         return code;
     }
     o->deferred = 0;                    /* linked, it needs not wait any more */
-    if (o->queued && REFCNT(o->ob) < world_count_of(w, ob))
+    if (o->queued && COUNT(o->ob) < world_count_of(w, ob))
         o->queued = 0;                  /* (it had left the queue, and waited again: its count was the same) */
-    if (is_set_aside(o)) {
-        unlist(o);
+    absolve_at_once(w, ob);
+    if (o->waiting == W_CLEARED)
         o->waiting = W_ALIVE;
-    }
     o->lost = 0;
     o->p = p;
     o->link = link;
@@ -890,6 +936,7 @@ void world_hold(world *w, int ob)
 {
     rrc_incref(w->h->heap, w->ob[ob].ob);
     w->ob[ob].held++;
+    take_hold(w, ob);
 }
 
 void world_drop(world *w, int ob)
@@ -909,6 +956,7 @@ static void pin(world *w, int ob, int change)
     w->ob[ob].hooked += change;
     if (change > 0) {
         rrc_incref(w->h->heap, at);
+        take_hold(w, ob);
     } else {
         rrc_decref(w->h->heap, at);
         dropped(w, ob, at);
@@ -935,7 +983,7 @@ void world_refer(world *w, int owner, int n, int to)
     pin(w, owner, -1);
 }
 
-/* What rrc_dump_dot says of an object that was cleared: does it still wait to see whether it goes? */
+/* What rrc_dump_dot says of an object that waited: does it still wait as garbage, or for its dealloc alone? */
 typedef struct drawing {
     char label[64];
     char line[1000];
@@ -994,16 +1042,13 @@ size_t world_run(world *w, size_t max)
 
         if (o->life != ALIVE)
             continue;
-        if (o->waiting == W_CLEARED && o->listed) {     /* the list's reference has become that of the queue */
-            o->listed = 0;
-            o->queued = 1;
+        if (o->listed && (o->waiting == W_KEPT || o->waiting == W_CLEARED) && !waits(w, o)) {
+            o->listed = 0;              /* the last reference, which the list had, was dropped when the limit was met */
+            o->deferred = 1;
         }
         if (max == 0 || done < max) {
             check(!o->queued && !o->deferred && !o->listed);
-            check(!o->doomed || o->was_held || o->uncollectable);
-            o->waiting = W_ALIVE;
-        } else if (o->waiting == W_CLEARED && !o->queued && !o->deferred && !waits(w, o)) {
-            o->waiting = W_ALIVE;       /* C held it at some look */
+            check(!o->doomed || o->absolved || w->refilled);
         }
     }
     return done;
@@ -1032,7 +1077,8 @@ int world_next_dead(world *w)
         check(w->ob[i].queued || w->ob[i].deferred);
     w->ob[i].queued = w->ob[i].deferred = 0;
     w->ob[i].held++;
-    check_int(REFCNT(ob), world_count_of(w, i) + bias_of(&w->ob[i]));
+    absolve(w, i);
+    check_int(COUNT(ob), world_count_of(w, i) + bias_of(&w->ob[i]));
     return i;
 }
 
@@ -1063,7 +1109,7 @@ void world_compare(world *w)
         objects += o->life != ABSENT;
         if (o->life != ALIVE)
             continue;
-        check_int(REFCNT(o->ob), world_count_of(w, (int)i) + bias_of(o));
+        check_int(COUNT(o->ob), world_count_of(w, (int)i) + bias_of(o));
         check_int(rrc_gc_is_tracked(w->h->heap, o->ob), o->tracked);
         check_int(rrc_gc_is_finalized(w->h->heap, o->ob), o->finalized);
         check_int(rrc_gc_is_uncollectable(w->h->heap, o->ob), o->uncollectable);
@@ -1124,7 +1170,7 @@ static void see_the_rest(world *w)
         o->deferred = 0;                /* nothing waits any more */
         if (!o->alive)
             unit_fail(__FILE__, __LINE__, "garbage %u is left by rrc_heap_free", (unsigned)i);
-        check_int(REFCNT(o->ob), world_count_of(w, (int)i));
+        check_int(COUNT(o->ob), world_count_of(w, (int)i));
         check_ptr(rrc_to_obj(w->h->heap, o->ob), NULL);
     }
 }

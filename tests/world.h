@@ -62,6 +62,9 @@ typedef struct world_ob {
     int finalized, weak_pending;
     int uncollectable;              /* the header has said so, and has not thought better of it */
     world_waiting waiting;
+    int watched;                    /* it goes by its count, and the header notices if C takes a reference */
+    int in_slot, reached_in_slot;   /* its finalizer runs; C has got hold of what refers to it meanwhile */
+    int absolved;                   /* C got hold of it, or of what reaches it, since it was found to be garbage */
     int was_held, held_throughout;  /* since this rrc_run_pending began: at some time; all the time */
     int alive, outside, set_aside;  /* scratch of a prediction */
     int reached;                    /* ... of what is kept for garbage that owns it */
