@@ -10774,6 +10774,8 @@ static void rrci_check_tracked(rrci_checker *checker)
             if (head->is.word >> RRCI_GC_SHIFT != i || rrci_gc_list(head) != kind)
                 rrci_found(checker, RRC_ECORRUPT, ob, NULL, "the GC head of a tracked object is damaged");
             finalizable += rrci_is_finalizable(ob) != 0;
+            if (kind > RRCI_TRACKED && RRC_REFCNT(ob) >= 0 && rrci_slot_call_of(heap, ob) == NULL)
+                rrci_found(checker, RRC_ECORRUPT, ob, NULL, "it waits as garbage, but is not watched");
             rrci_check_outside(checker, ob);
         }
     if (holes != heap->holes + heap->waiting_holes)

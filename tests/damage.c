@@ -466,7 +466,10 @@ static void check_damage_of_tracked(rrc_object *ob)
     DAMAGE(uintptr_t, head->is.word, head->is.word + ((uintptr_t)1 << RRCI_GC_SHIFT), RRC_ECORRUPT, "GC head");
     DAMAGE(uintptr_t, head->is.word, head->is.word ^ 1, RRC_ECORRUPT, "GC head");
     DAMAGE(size_t, heap->finalizable, heap->finalizable + 1, RRC_ECORRUPT, "finalizers");
-    DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_ETRAVERSE, "");
+    if (ob->ob_refcnt < 0)
+        DAMAGE(intptr_t, ob->ob_refcnt, ob->ob_refcnt & INTPTR_MAX, RRC_ECORRUPT, "not watched");
+    else
+        DAMAGE(intptr_t, ob->ob_refcnt, 0, RRC_ETRAVERSE, "");
 }
 
 /* Garbage that waits for the next call is looked at as what lives is: each list, each object of it. */
@@ -1573,7 +1576,7 @@ static void what_waiting_garbage_owns(void)
         { .tp_name = "Final", .tp_basicsize = sizeof(pair), .tp_flags = RRC_TPFLAGS_HAVE_GC,
           .tp_traverse = traverse_pair, .tp_finalize = do_nothing }
     };
-    static const uintptr_t waits_in[] = { RRCI_WAITING, RRCI_CLEARED, RRCI_WAITING, RRCI_WAITING };
+    static const uintptr_t waits_in[] = { RRCI_CLEAR, RRCI_TRACKED, RRCI_WEAKREFS, RRCI_FINALIZE };
     rrc_object *ring[CIRCLE], *other;
     int k, i, n;
 
@@ -1595,16 +1598,18 @@ static void what_waiting_garbage_owns(void)
         rrc_decref(heap, ring[0]);
         check_int(rrc_mirror_step(heap), RRC_OK);
         check_int(heap->weak_count, 0);
-        if (waits_in[k] == RRCI_CLEARED)
+        if (waits_in[k] == RRCI_TRACKED)                /* half of them, which were cleared */
             check_int(rrc_run_pending(heap, CIRCLE / 2), CIRCLE / 2);
         for (i = 0; i < CIRCLE; i++) {
             uintptr_t list = rrci_gc_list(rrci_gc_head_of(ring[i]));
 
-            check(list == waits_in[k] || (waits_in[k] == RRCI_CLEARED && list == RRCI_WAITING));
+            check(list == waits_in[k] || (waits_in[k] == RRCI_TRACKED && list == RRCI_CLEAR));
         }
         check_int(rrc_check(heap), RRC_OK);
         for (i = 0; i < CIRCLE; i++) {
-            DAMAGE(intptr_t, ring[i]->ob_refcnt, ring[i]->ob_refcnt | INTPTR_MIN, RRC_ECORRUPT, "not counted right");
+            if (rrci_gc_list(rrci_gc_head_of(ring[i])) == RRCI_TRACKED)
+                continue;               /* it was cleared, and is like other objects */
+            DAMAGE(intptr_t, ring[i]->ob_refcnt, ring[i]->ob_refcnt & INTPTR_MAX, RRC_ECORRUPT, "not watched");
             for (n = 0; n < 2; n++) {
                 rrc_object *owned = ((pair *)(void *)ring[i])->owned[n];
 
