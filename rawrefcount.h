@@ -2169,8 +2169,8 @@ struct rrc_heap {
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
     unsigned      gc_walking;       /* during walks: removed objects leave holes */
-    size_t        walked;           /* ... in the middle of a major collection in slices: so many tracked objects can
-                                       be set aside before their holes are filled */
+    size_t        walked;           /* ... and objects can move to other lists so often before the holes are filled: back
+                                       from where they wait, and if a search goes on, to there and back */
     char          gc_collecting;    /* inside rrc_gc_collect */
     char          is_at_once;       /* ... and in a step of it that lets wrappers be weak: desc.collects_at_once */
 #ifdef RRC_DEBUG
@@ -3128,6 +3128,7 @@ static void rrci_gc_move(rrc_heap *heap, uintptr_t list, rrc_object *ob)
 {
     rrci_gc_remove(heap, ob);
     rrci_gc_add(heap, list, ob);
+    heap->walked -= heap->walked > 0;
 }
 
 /* A stage that passes RRCI_TRACKED downwards has come to a hole: the last entry fills it. */
@@ -4735,7 +4736,7 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
         rrci_get_hold(heap, ob);
         if ((event == RRCI_EVENT_UNTRACKED || event == RRCI_EVENT_DYING) && heap->searched && rrci_is_tracked(ob))
             rrci_touch_owned(heap, ob);
-    } else if (event == RRCI_EVENT_HELD && RRCI_IS_WEAK(ob)) {
+    } else if (event == RRCI_EVENT_HELD && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob)) {
         RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
     } else if (event == RRCI_EVENT_HELD) {
         RRC_REFCNT(ob) &= INTPTR_MAX;   /* the watch has outlived its search */
@@ -5417,8 +5418,6 @@ static int rrci_reserve(rrc_heap *heap, int kind)
     size_t links = rrci_count_records(heap) + 1;
     if (links > RRCI_MAX_LINKS)
         return RRC_ELIMIT;
-    /* (During a walk an object that goes back to RRCI_TRACKED leaves a hole. A search would need the room for
-       its link, and there is none during a walk.) */
     if (rrci_reserve_lists(heap, links, rrci_count_tracked(heap)) != RRC_OK)
         return RRC_ENOMEM;
     if (target->dict.on && target != old
@@ -8426,8 +8425,7 @@ RRC_API void rrc_gc_visit_objects(rrc_heap *heap, int (*callback)(rrc_object *ob
         return;
     }
     rrci_begin_walk(heap);
-    if (heap->searched)
-        heap->walked = heap->gc[RRCI_TRACKED].count;
+    heap->walked = rrci_count_waiting(heap) + (heap->searched ? 2 * heap->gc[RRCI_TRACKED].count : 0);
     if (heap->walked > 0 && rrci_reserve_lists(heap, rrci_count_records(heap), rrci_count_tracked(heap)) != RRC_OK) {
         rrci_error(heap, RRC_ENOMEM, "rrc_gc_visit_objects", NULL, NULL, "no object was visited");
         go_on = 0;

@@ -181,7 +181,7 @@ static void a_small_heap_is_small(void)
     size_t empty = host_stats(h).memory;
     rrc_object *ob;
 
-    check(empty < 3400);
+    check(empty < 3650);
     ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
     check(host_stats(h).memory > empty && host_stats(h).memory < 28500);
     ob = rrc_gc_new(h->heap, &Tracked);
