@@ -313,6 +313,8 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
+ *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -600,7 +602,14 @@ struct rrc_type {
        else each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
-       It runs before any finalizer of the garbage that C references connect with self. */
+       It runs before any finalizer of the garbage that C references connect with self. It must not run code of the
+       program, such as the callback of a weak reference, take references to garbage, or move them: note what is to be
+       called, and call it in the next tp_finalize or tp_clear, or after rrc_run_pending. Between the collection and
+       this call other code may run: the program, until the host calls rrc_run_pending; the tp_dealloc of objects that
+       were not cyclic garbage; and slots of garbage that C references do not connect with self. So a weak reference
+       can be asked for self before it is cleared. If it answers as if it were cleared already, no code gets hold of
+       garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives self, self is alive again with
+       all that it reaches in C, but what it reaches only through the host's objects is not. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */
