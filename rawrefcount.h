@@ -301,6 +301,7 @@
  *        - At the end of a heap owners go before what they own through the host, if the host has the
  *          hook mark_from_c.
  *        - Lua: an object that is closed while C functions use it stays until they have returned.
+ *        - mruby: self and the arguments of a table's function stay until it is over, also if disposed of.
  *        - rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot are in bindings/insight/rrc_insight.h. The hooks
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
