@@ -9,14 +9,12 @@
  *     rrc_explain(heap, NULL, ob, print, stdout);      // the path of references that keeps ob alive
  *
  * RAWREFCOUNT_IMPLEMENTATION switches on the functions of both headers. To have these functions in another unit, define
- * RRC_INSIGHT_IMPLEMENTATION there. They use nothing of rawrefcount.h but its public functions (rrc_inspect_begin and
- * those below it), so that you can write another viewer in the same way. They need the C library, with <stdio.h>.
- * README.md beside this file says how to use them. The license is that of rawrefcount.h.
+ * RRC_INSIGHT_IMPLEMENTATION there. They use only public functions of rawrefcount.h (rrc_inspect_begin and those below
+ * it), so that you can write another viewer in the same way. They need <stdio.h>. The page README.md beside this file
+ * says how to use them. The license is that of rawrefcount.h.
  *
- * CONTENTS (search for the tag)
- *     >>hooks             what the host says of its objects
- *     >>functions
- *     >>implementation    progress, nodes, the graph, edges, paths, text, explanations, pictures, heap snapshots
+ * CONTENTS (search for the tag): >>hooks, >>functions, >>implementation (progress, nodes, the graph, edges, paths,
+ * text, explanations, leaks, pictures, heap snapshots)
  */
 
 #ifndef RRC_INSIGHT_H
@@ -108,6 +106,14 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
+/* A report for the end of a program. Call this in front of rrc_heap_free. It writes what C will still hold after that
+   call: the objects that are held from outside, and what they own in C. Links and static objects do not count. For each
+   type it writes the number of objects, their bytes, and why the first three are alive, as rrc_explain does. It writes
+   nothing if there are none. Of the hooks, it calls `progress`. After RRC_ENOMEM lines can be missing.
+   [mutator | allocates, and frees it | calls tp_traverse, tp_outside, progress, write |
+   O(links + tracked objects + references), and O(C objects) for each type] */
+RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
+
 #ifdef __cplusplus
 }
 #endif
@@ -147,21 +153,14 @@ typedef struct rrcv_progress {
     size_t done, told, total;
 } rrcv_progress;
 
-static void rrcv_begin_progress(rrcv_progress *progress, const rrc_insight *insight, const char *function)
-{
-    progress->insight = insight;
-    progress->function = function;
-    progress->done = progress->told = progress->total = 0;
-}
-
 /* (Totals are estimates.) */
 static void rrcv_tell_progress(rrcv_progress *progress)
 {
     const rrc_insight *insight = progress->insight;
-    size_t done = progress->done < progress->total ? progress->done : progress->total;
     progress->told = progress->done;
     if (insight != NULL && insight->progress != NULL)
-        insight->progress(insight->userdata, progress->function, done, progress->total);
+        insight->progress(insight->userdata, progress->function,
+                          progress->done < progress->total ? progress->done : progress->total, progress->total);
 }
 
 static void rrcv_advance(rrcv_progress *progress, size_t units)
@@ -169,12 +168,6 @@ static void rrcv_advance(rrcv_progress *progress, size_t units)
     progress->done += units;
     if (progress->done - progress->told >= RRCV_PROGRESS_UNITS)
         rrcv_tell_progress(progress);
-}
-
-static void rrcv_end_progress(rrcv_progress *progress)
-{
-    progress->done = progress->total;
-    rrcv_tell_progress(progress);
 }
 
 /* ---- nodes ---- */
@@ -190,11 +183,6 @@ typedef struct rrcv_nodes {
     uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
     size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
 } rrcv_nodes;
-
-static uintptr_t rrcv_ob_key(const rrc_object *ob)
-{
-    return (uintptr_t)ob;
-}
 
 static uint64_t rrcv_hash_word(uintptr_t word)
 {
@@ -398,28 +386,28 @@ static void rrcv_add_node(rrcv_graph *graph, uintptr_t key)
     graph->progress.total += graph->passes;
 }
 
+/* (For rrc_inspect_each, rrc_inspect_references and the hook `edges`. An odd address is not that of an object.) */
 static int rrcv_add_ob(rrc_object *ob, void *arg)
 {
-    rrcv_add_node((rrcv_graph *)arg, rrcv_ob_key(ob));
+    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)ob);
     return 0;
 }
 
 static void rrcv_visit_to_add(void *arg, rrc_object *to, const char *name)
 {
     (void)name;
-    rrcv_add_node((rrcv_graph *)arg, rrcv_ob_key(to));
+    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)to);
 }
 
 static void rrcv_visit_to_explain(void *arg, rrc_object *to, const char *name)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, rrcv_ob_key(to));
+    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)to);
     (void)name;
     if (node < graph->obs)
         graph->explained[node]++;
 }
 
-/* For the hook `edges`. (An odd address is not that of an object.) */
 static void rrcv_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
 {
     (void)name, (void)number;
@@ -464,7 +452,7 @@ static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
 static int rrcv_note_queued(rrc_object *ob, void *arg)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, rrcv_ob_key(ob));
+    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)ob);
     if (node != RRCV_NONE)
         graph->is[node] |= (uint16_t)RRCV_IS_QUEUED;
     return 0;
@@ -528,7 +516,8 @@ static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight 
     graph->heap = heap;
     graph->insight = insight;
     graph->passes = 1 + passes;
-    rrcv_begin_progress(&graph->progress, insight, function);
+    graph->progress.insight = insight;
+    graph->progress.function = function;
     rrcv_add_obs(graph, extra);
     if (graph->obs > 0) {
         graph->explained = (uint32_t *)rrcv_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
@@ -541,9 +530,15 @@ static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight 
     return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
 
-static void rrcv_free_graph(rrcv_graph *graph)
+/* End a function that has begun, and may have failed. Returns its result. */
+static int rrcv_close(rrcv_graph *graph, int code)
 {
     rrcv_strings *strings = &graph->strings;
+    code = graph->out_of_memory ? RRC_ENOMEM : code;
+    if (code == RRC_OK) {
+        graph->progress.done = graph->progress.total;
+        rrcv_tell_progress(&graph->progress);
+    }
     rrcv_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
     rrcv_free_array(graph, graph->is, graph->obs, sizeof *graph->is);
     rrcv_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
@@ -553,6 +548,8 @@ static void rrcv_free_graph(rrcv_graph *graph)
     rrcv_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
     rrcv_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
     rrcv_free_nodes(graph->heap, &graph->nodes);
+    rrc_inspect_end(graph->heap);
+    return code;
 }
 
 /* The number of references to a C object that tracked objects do not explain. */
@@ -649,7 +646,7 @@ static void rrcv_note_edge(rrcv_graph *graph, uintptr_t key, int kind, const cha
 static void rrcv_visit_field(void *arg, rrc_object *to, const char *name)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    rrcv_note_edge(graph, rrcv_ob_key(to), RRCV_FIELD, name, graph->number++);
+    rrcv_note_edge(graph, (uintptr_t)to, RRCV_FIELD, name, graph->number++);
 }
 
 static void rrcv_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
@@ -713,8 +710,8 @@ static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
     }
 }
 
-/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
-static int rrcv_find_paths(rrcv_graph *graph)
+/* Start at the roots of both heaps; in a second wave at what only a p keeps; and in a third at what is dying. */
+static int rrcv_find_paths(rrcv_graph *graph, int waves)
 {
     int with_host = rrcv_has_edges(graph), wave;
     size_t count = graph->nodes.count, i;
@@ -724,7 +721,7 @@ static int rrcv_find_paths(rrcv_graph *graph)
     if (graph->out_of_memory)
         return RRC_ENOMEM;
     memset(graph->reach, 0, count * sizeof *graph->reach);
-    for (wave = 0; wave < 3; wave++) {
+    for (wave = 0; wave < waves; wave++) {
         int how = wave == 2 || (wave == 1 && with_host) ? RRCV_DYING : RRCV_ALIVE;
         size_t tail = 0;
         for (i = 0; i < graph->obs; i++)
@@ -905,16 +902,69 @@ RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *
     }
     code = rrcv_make_graph(&graph, heap, insight, ob, function, 1);
     if (code == RRC_OK)
-        code = rrcv_find_paths(&graph);
+        code = rrcv_find_paths(&graph, 3);
     if (code == RRC_OK)
-        code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, rrcv_ob_key(ob)));
-    if (code == RRC_OK) {
-        rrcv_end_progress(&graph.progress);
-        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, rrcv_ob_key(ob)));
+        code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
+    if (code == RRC_OK)
+        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
+    return rrcv_close(&graph, code);
+}
+
+/* ---- leaks ---- */
+
+enum { RRCV_REPORTED = RRCV_DYING + 1 };        /* rrcv_path.how of what a report has counted */
+
+/* type NULL: of any type. */
+static int rrcv_is_leak(const rrcv_graph *graph, size_t node, const rrc_type *type)
+{
+    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC)
+        && (type == NULL || RRC_TYPE(rrcv_ob_of_node(graph, node)) == type);
+}
+
+/* Write about the objects of one type, of which `first` is the first one. */
+static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph, size_t first)
+{
+    const rrc_type *type = RRC_TYPE(rrcv_ob_of_node(graph, first));
+    size_t count = 0, bytes = 0, shown = 0, i;
+    for (i = first; i < graph->obs; i++)
+        if (rrcv_is_leak(graph, i, type)) {
+            count++;
+            bytes += rrcv_info_of(graph, i).size;
+        }
+    rrcv_write(writer, "C still holds %llu %s of %.100s, %llu bytes:\n", (unsigned long long)count,
+               count == 1 ? "object" : "objects", rrcv_type_name(rrcv_ob_of_node(graph, first)),
+               (unsigned long long)bytes);
+    for (i = first; i < graph->obs; i++)
+        if (rrcv_is_leak(graph, i, type)) {
+            if (shown++ < 3)
+                rrcv_write_explanation(writer, graph, i);
+            graph->reach[i].how = RRCV_REPORTED;
+        }
+    if (count > 3)
+        rrcv_write(writer, "... and %llu more\n", (unsigned long long)(count - 3));
+}
+
+RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_report_leaks";
+    rrcv_writer writer = { write, arg };
+    rrc_insight hooks = { NULL, NULL, NULL, NULL };     /* without edges, links and the host take no part */
+    rrcv_graph graph;
+    size_t i;
+    int code = rrcv_begin(heap, function, write);
+    if (code != RRC_OK)
+        return code;
+    if (insight != NULL) {
+        hooks.userdata = insight->userdata;
+        hooks.progress = insight->progress;
     }
-    rrcv_free_graph(&graph);
-    rrc_inspect_end(heap);
-    return code;
+    code = rrcv_make_graph(&graph, heap, &hooks, NULL, function, 1);
+    if (code == RRC_OK)
+        code = rrcv_find_paths(&graph, 1);
+    for (i = 0; code == RRC_OK && i < graph.obs; i++)
+        if (rrcv_is_leak(&graph, i, NULL))
+            rrcv_write_leaks(&writer, &graph, i);
+    return rrcv_close(&graph, code);
 }
 
 /* Write text into a quoted string of the dot language. */
@@ -1002,7 +1052,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
         return code;
     code = rrcv_make_graph(&graph, heap, insight, NULL, function, 3);
     if (code == RRC_OK)
-        code = rrcv_find_paths(&graph);
+        code = rrcv_find_paths(&graph, 3);
     /* What can fail is done before anything is written. (RRCV_NONE + 1 is 0.) */
     for (from = RRCV_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
         rrcv_list_edges(&graph, from, 1);
@@ -1026,11 +1076,8 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
             rrcv_advance(&graph.progress, 1);
         }
         rrcv_write(&writer, "}\n");
-        rrcv_end_progress(&graph.progress);
     }
-    rrcv_free_graph(&graph);
-    rrc_inspect_end(heap);
-    return code;
+    return rrcv_close(&graph, code);
 }
 
 /* ---- heap snapshots ----
@@ -1046,7 +1093,7 @@ typedef struct rrcv_seen {
 static void rrcv_forget(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
 {
     rrcv_seen *seen = (rrcv_seen *)(void *)self;
-    size_t node = rrcv_node_of(&seen->nodes, rrcv_ob_key(ob));
+    size_t node = rrcv_node_of(&seen->nodes, (uintptr_t)ob);
     if (ob == NULL) {                   /* the heap ends */
         rrcv_free_nodes(heap, &seen->nodes);
         (void)rrc_realloc(heap, seen, sizeof *seen, 0);
@@ -1105,12 +1152,6 @@ typedef struct rrcv_snapshot {
     size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
 } rrcv_snapshot;
 
-/* Write text as it is. (rrcv_write has a buffer of limited size.) */
-static void rrcv_write_text(const rrcv_writer *writer, const char *text, size_t size)
-{
-    writer->write(writer->arg, text, size);
-}
-
 /* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
 static size_t rrcv_utf8_size(const unsigned char *s)
 {
@@ -1135,7 +1176,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
         n = rrcv_utf8_size((const unsigned char *)text);
         if (size > sizeof out - 10) {
             out[size] = '\0';
-            rrcv_write_text(writer, out, size);
+            writer->write(writer->arg, out, size);
             size = 0;
         }
         if (n == 0 || c < 0x20) {
@@ -1149,7 +1190,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
     }
     out[size++] = '"';
     out[size] = '\0';
-    rrcv_write_text(writer, out, size);
+    writer->write(writer->arg, out, size);
 }
 
 /* Which of the first nodes refers to a C object? RRCV_TOP: none. */
@@ -1279,7 +1320,7 @@ static void rrcv_snapshot_write(rrcv_snapshot *snapshot)
     const rrcv_writer *writer = &snapshot->writer;
     size_t i;
     for (i = 0; rrcv_snapshot_meta[i] != NULL; i++)
-        rrcv_write_text(writer, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
+        writer->write(writer->arg, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
     rrcv_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
                (unsigned long)(RRCV_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
     rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "", 4, 0, RRCV_BEFORE_OBJECTS - 1);
@@ -1372,15 +1413,9 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
             code = rrc_log(heap, RRC_EHOOK, function, NULL, NULL,
                            "edges gave other answers the second time; what was written is of no use");
     }
-    if (graph->out_of_memory) {
-        code = RRC_ENOMEM;
-    } else if (code == RRC_OK) {
+    if (code == RRC_OK && !graph->out_of_memory)
         rrcv_remember_nodes(graph, snapshot.seen, snapshot.remembered);
-        rrcv_end_progress(&graph->progress);
-    }
-    rrcv_free_graph(graph);
-    rrc_inspect_end(heap);
-    return code;
+    return rrcv_close(graph, code);
 }
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION or RRC_INSIGHT_IMPLEMENTATION */
