@@ -306,6 +306,7 @@
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
  *        New: rrc_inspect_begin and the functions below it, for viewers; rrc_realloc, rrc_log.
+ *        - rrc_report_leaks in rrc_insight.h: rrc_heap_free reports what C still holds.
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.

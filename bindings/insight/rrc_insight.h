@@ -1,4 +1,4 @@
-/* rrc_insight.h - shows a heap of rawrefcount.h: why an object is alive, as a picture, as a heap snapshot
+/* rrc_insight.h - shows a heap of rawrefcount.h: why an object is alive, pictures, heap snapshots, leaks
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one C or C++ file
  *     #include "rawrefcount.h"
@@ -106,12 +106,14 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
-/* A report for the end of a program. Call this in front of rrc_heap_free. It writes what C will still hold after that
-   call: the objects that are held from outside, and what they own in C. Links and static objects do not count. For each
-   type it writes the number of objects, their bytes, and why the first three are alive, as rrc_explain does. It writes
-   nothing if there are none. Of the hooks, it calls `progress`. After RRC_ENOMEM lines can be missing.
-   [mutator | allocates, and frees it | calls tp_traverse, tp_outside, progress, write |
-   O(links + tracked objects + references), and O(C objects) for each type] */
+/* Have rrc_heap_free report what C still holds: call this in front of it. When all else has gone, rrc_heap_free writes
+   for each type the number of objects, their bytes, and why three of them are alive, as rrc_explain does, with at most
+   eight steps of a path. It writes nothing if nothing is left. It knows the objects that are tracked or linked when
+   this is called, and what they own in C. Static objects and uncollectable garbage do not count. `write` and `arg` must
+   stay valid until then. A second call takes the place of the first. Of the hooks, this calls `progress`.
+   RRC_ENOMEM: nothing has changed.
+   [mutator | allocates | calls tp_traverse, tp_outside, progress; rrc_heap_free calls write |
+   O(links + tracked objects + references); in rrc_heap_free also O(reported objects) for each type] */
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
 #ifdef __cplusplus
@@ -241,6 +243,11 @@ typedef struct rrcv_strings {
     size_t    size, text_capacity, count, capacity, slots;
 } rrcv_strings;
 
+/* What a report remembers of a C object. */
+typedef struct rrcv_kept {
+    size_t first_edge, size;
+} rrcv_kept;
+
 /* A flag of a C object, beside those of rrc_info. */
 #define RRCV_IS_QUEUED (1u << 15)
 
@@ -270,6 +277,9 @@ typedef struct rrcv_graph {
     size_t         edge_count, edge_capacity;
     uint32_t       number;      /* of its next edge */
     int            with_names;  /* ... are edges noted */
+    struct rrcv_kept *kept;     /* for each C object, and one more; or NULL: the heap itself is asked */
+    rrcv_edge     *kept_edges;  /* of one after the other */
+    size_t         kept_count, kept_capacity;
     int            out_of_memory;
 } rrcv_graph;
 
@@ -348,7 +358,13 @@ static rrc_info rrcv_info_of(const rrcv_graph *graph, size_t node)
 {
     rrc_info info;
     memset(&info, 0, sizeof info);
-    (void)rrc_inspect(graph->heap, rrcv_ob_of_node(graph, node), &info);
+    if (graph->kept == NULL) {
+        (void)rrc_inspect(graph->heap, rrcv_ob_of_node(graph, node), &info);
+    } else if (graph->nodes.key[node] != 0) {
+        info.is = graph->is[node];
+        info.references = rrc_refcnt(rrcv_ob_of_node(graph, node));
+        info.size = graph->kept[node].size;
+    }
     return info;
 }
 
@@ -530,24 +546,32 @@ static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight 
     return graph->out_of_memory ? RRC_ENOMEM : RRC_OK;
 }
 
-/* End a function that has begun, and may have failed. Returns its result. */
-static int rrcv_close(rrcv_graph *graph, int code)
+static void rrcv_free_graph(rrcv_graph *graph)
 {
     rrcv_strings *strings = &graph->strings;
-    code = graph->out_of_memory ? RRC_ENOMEM : code;
-    if (code == RRC_OK) {
-        graph->progress.done = graph->progress.total;
-        rrcv_tell_progress(&graph->progress);
-    }
     rrcv_free_array(graph, graph->explained, graph->obs, sizeof *graph->explained);
     rrcv_free_array(graph, graph->is, graph->obs, sizeof *graph->is);
     rrcv_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
     rrcv_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
     rrcv_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
+    rrcv_free_array(graph, graph->kept, graph->obs + 1, sizeof *graph->kept);
+    rrcv_free_array(graph, graph->kept_edges, graph->kept_capacity, sizeof *graph->kept_edges);
     rrcv_free_array(graph, strings->text, strings->text_capacity, 1);
     rrcv_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
     rrcv_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
     rrcv_free_nodes(graph->heap, &graph->nodes);
+}
+
+/* End a function that has begun, and may have failed. Returns its result. keeps: not the graph, if it has succeeded. */
+static int rrcv_close(rrcv_graph *graph, int code, int keeps)
+{
+    code = graph->out_of_memory ? RRC_ENOMEM : code;
+    if (code == RRC_OK) {
+        graph->progress.done = graph->progress.total;
+        rrcv_tell_progress(&graph->progress);
+    }
+    if (code != RRC_OK || !keeps)
+        rrcv_free_graph(graph);
     rrc_inspect_end(graph->heap);
     return code;
 }
@@ -664,7 +688,11 @@ static void rrcv_list_edges(rrcv_graph *graph, size_t node, int with_names)
     graph->edge_count = 0;
     graph->number = 0;
     graph->with_names = with_names;
-    if (node >= graph->obs) {
+    if (graph->kept != NULL && node < graph->obs) {     /* (They fit: they have been listed before.) */
+        for (i = graph->kept[node].first_edge; i < graph->kept[node + 1].first_edge; i++)
+            if (graph->nodes.key[graph->kept_edges[i].to] != 0)
+                graph->edges[graph->edge_count++] = graph->kept_edges[i];
+    } else if (node >= graph->obs) {
         rrcv_host_edges(graph, node == RRCV_NONE ? NULL : rrcv_p_of_node(graph, node), rrcv_visit_p_edge);
         for (i = rrcv_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
             rrcv_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCV_LINK, NULL, 0);
@@ -717,7 +745,8 @@ static int rrcv_find_paths(rrcv_graph *graph, int waves)
     size_t count = graph->nodes.count, i;
     if (count == 0)
         return RRC_OK;
-    graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
+    if (graph->reach == NULL)
+        graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
     if (graph->out_of_memory)
         return RRC_ENOMEM;
     memset(graph->reach, 0, count * sizeof *graph->reach);
@@ -858,12 +887,12 @@ static int rrcv_prepare_path(rrcv_graph *graph, size_t node)
     return RRC_OK;
 }
 
-static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph, size_t first)
+/* With at most so many steps of the path. */
+static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph, size_t first, size_t most)
 {
     rrc_object *ob = rrcv_ob_of_node(graph, first);
     rrc_info info = rrcv_info_of(graph, first);
-    size_t node;
-    int lines = 0;
+    size_t node, lines = 0, left_out = 0;
     rrcv_write(writer, "%.100s %p", rrcv_type_name(ob), (void *)ob);
     if ((info.is & RRC_IS_STATIC) != 0) {
         rrcv_write(writer, ": static, never freed\n");
@@ -882,7 +911,12 @@ static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph,
         return;
     }
     for (node = first; graph->reach[node].by != RRCV_NO_NODE; node = graph->reach[node].by)
-        lines += rrcv_write_step(writer, graph, graph->reach[node].by, node);
+        if (lines < most)
+            lines += (size_t)rrcv_write_step(writer, graph, graph->reach[node].by, node);
+        else
+            left_out++;
+    if (left_out > 0)
+        rrcv_write(writer, "  ... (%llu more)\n", (unsigned long long)left_out);
     rrcv_write_root(writer, graph, node, lines == 0);
 }
 
@@ -906,51 +940,127 @@ RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *
     if (code == RRC_OK)
         code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
     if (code == RRC_OK)
-        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
-    return rrcv_close(&graph, code);
+        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob), SIZE_MAX);
+    return rrcv_close(&graph, code, 0);
 }
 
-/* ---- leaks ---- */
+/* ---- leaks ----
+   Only at the end of a heap is it known what C holds: an untracked object may own others. But then the heap cannot be
+   asked about references any more. So a picture is made when the end is near, and what goes is taken out of it. */
 
 enum { RRCV_REPORTED = RRCV_DYING + 1 };        /* rrcv_path.how of what a report has counted */
 
-/* type NULL: of any type. */
-static int rrcv_is_leak(const rrcv_graph *graph, size_t node, const rrc_type *type)
+typedef struct rrcv_report {
+    rrc_observer observer;
+    rrcv_writer  writer;
+    rrcv_graph   graph;
+} rrcv_report;
+
+/* Is there something to report of the node at this place of the queue? */
+static int rrcv_is_leak(const rrcv_graph *graph, size_t place)
 {
-    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC)
-        && (type == NULL || RRC_TYPE(rrcv_ob_of_node(graph, node)) == type);
+    size_t node = graph->reach[place].queue;
+    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC);
 }
 
-/* Write about the objects of one type, of which `first` is the first one. */
-static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph, size_t first)
+/* ... and of an object of the same type? */
+static int rrcv_is_leak_like(const rrcv_graph *graph, size_t place, rrc_object *ob)
 {
-    const rrc_type *type = RRC_TYPE(rrcv_ob_of_node(graph, first));
+    return rrcv_is_leak(graph, place) && RRC_TYPE(rrcv_ob_of_node(graph, graph->reach[place].queue)) == RRC_TYPE(ob);
+}
+
+/* Write about the objects of one type. The first one is at this place of the queue, which has this end. */
+static void rrcv_write_type(const rrcv_writer *writer, rrcv_graph *graph, size_t place, size_t end)
+{
+    rrc_object *ob = rrcv_ob_of_node(graph, graph->reach[place].queue);
     size_t count = 0, bytes = 0, shown = 0, i;
-    for (i = first; i < graph->obs; i++)
-        if (rrcv_is_leak(graph, i, type)) {
+    for (i = place; i < end; i++)
+        if (rrcv_is_leak_like(graph, i, ob)) {
             count++;
-            bytes += rrcv_info_of(graph, i).size;
+            bytes += rrcv_info_of(graph, graph->reach[i].queue).size;
         }
-    rrcv_write(writer, "C still holds %llu %s of %.100s, %llu bytes:\n", (unsigned long long)count,
-               count == 1 ? "object" : "objects", rrcv_type_name(rrcv_ob_of_node(graph, first)),
-               (unsigned long long)bytes);
-    for (i = first; i < graph->obs; i++)
-        if (rrcv_is_leak(graph, i, type)) {
+    rrcv_write(writer, "C still holds %llu object%s of %.100s, %llu bytes:\n", (unsigned long long)count,
+               count == 1 ? "" : "s", rrcv_type_name(ob), (unsigned long long)bytes);
+    for (i = place; i < end; i++)
+        if (rrcv_is_leak_like(graph, i, ob)) {
+            graph->reach[graph->reach[i].queue].how = RRCV_REPORTED;
             if (shown++ < 3)
-                rrcv_write_explanation(writer, graph, i);
-            graph->reach[i].how = RRCV_REPORTED;
+                rrcv_write_explanation(writer, graph, graph->reach[i].queue, 8);
         }
     if (count > 3)
         rrcv_write(writer, "... and %llu more\n", (unsigned long long)(count - 3));
 }
 
+/* Those nearest to what holds them come first. */
+static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph)
+{
+    size_t end = 0, i, k;
+    for (i = 0; i < graph->obs; i++)
+        graph->explained[i] = 0;
+    for (i = 0; i < graph->obs; i++) {
+        graph->is[i] &= (uint16_t)((unsigned)RRC_IS_STATIC | (unsigned)RRC_IS_TRACKED);
+        if (graph->nodes.key[i] == 0)
+            continue;
+        rrcv_list_edges(graph, i, 1);
+        for (k = 0; k < graph->edge_count; k++)
+            if (graph->edges[k].kind != RRCV_LINK)
+                graph->explained[graph->edges[k].to]++;
+    }
+    (void)rrcv_find_paths(graph, 1);
+    for (i = 0; i < graph->obs; i++)
+        end += graph->reach[i].how == RRCV_ALIVE;
+    for (i = 0; i < end; i++)
+        if (rrcv_is_leak(graph, i))
+            rrcv_write_type(writer, graph, i, end);
+}
+
+static void rrcv_free_report(rrc_heap *heap, rrcv_report *report)
+{
+    rrcv_free_graph(&report->graph);
+    (void)rrc_realloc(heap, report, sizeof *report, 0);
+}
+
+static void rrcv_leave(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
+{
+    rrcv_report *report = (rrcv_report *)(void *)self;
+    size_t node = rrcv_node_of(&report->graph.nodes, (uintptr_t)ob);
+    if (ob == NULL) {                   /* the heap ends */
+        rrcv_write_leaks(&report->writer, &report->graph);
+        rrcv_free_report(heap, report);
+    } else if (node != RRCV_NONE) {
+        report->graph.nodes.key[node] = 0;
+    }
+}
+
+/* Keep the edges of all C objects, and reserve what rrcv_find_paths needs. */
+static void rrcv_keep(rrcv_graph *graph)
+{
+    rrcv_kept *kept = (rrcv_kept *)rrcv_graph_realloc(graph, NULL, 0, graph->obs + 1, sizeof *kept);
+    size_t i;
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        rrcv_list_edges(graph, i, 1);
+        kept[i].first_edge = graph->kept_count;
+        kept[i].size = rrcv_info_of(graph, i).size;
+        graph->kept_edges = (rrcv_edge *)rrcv_grow(graph, graph->kept_edges, graph->kept_count, graph->edge_count,
+                                                   &graph->kept_capacity, sizeof *graph->kept_edges);
+        if (graph->edge_count > 0 && !graph->out_of_memory)
+            memcpy(graph->kept_edges + graph->kept_count, graph->edges, graph->edge_count * sizeof *graph->edges);
+        graph->kept_count += graph->edge_count;
+        rrcv_advance(&graph->progress, 1);
+    }
+    if (kept != NULL)
+        kept[i].first_edge = graph->kept_count;
+    graph->kept = kept;
+    if (graph->nodes.count > 0)
+        graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, graph->nodes.count, sizeof *graph->reach);
+}
+
 RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
 {
     const char *function = "rrc_report_leaks";
-    rrcv_writer writer = { write, arg };
-    rrc_insight hooks = { NULL, NULL, NULL, NULL };     /* without edges, links and the host take no part */
+    rrc_insight hooks = { NULL, NULL, NULL, NULL };     /* the host takes no part */
+    rrcv_report *report, *earlier;
     rrcv_graph graph;
-    size_t i;
     int code = rrcv_begin(heap, function, write);
     if (code != RRC_OK)
         return code;
@@ -958,14 +1068,27 @@ RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_wri
         hooks.userdata = insight->userdata;
         hooks.progress = insight->progress;
     }
-    code = rrcv_make_graph(&graph, heap, &hooks, NULL, function, 1);
-    if (code == RRC_OK)
-        code = rrcv_find_paths(&graph, 1);
-    for (i = 0; code == RRC_OK && i < graph.obs; i++)
-        if (rrcv_is_leak(&graph, i, NULL))
-            rrcv_write_leaks(&writer, &graph, i);
-    return rrcv_close(&graph, code);
+    if (rrcv_make_graph(&graph, heap, &hooks, NULL, function, 1) == RRC_OK)
+        rrcv_keep(&graph);
+    report = (rrcv_report *)rrcv_graph_realloc(&graph, NULL, 0, 1, sizeof *report);
+    code = rrcv_close(&graph, RRC_OK, 1);
+    if (code != RRC_OK)
+        return code;
+    earlier = (rrcv_report *)(void *)rrc_find_observer(heap, rrcv_leave);
+    if (earlier != NULL) {
+        rrc_observe(heap, &earlier->observer, 0);
+        rrcv_free_report(heap, earlier);
+    }
+    memset(report, 0, sizeof *report);
+    report->observer.gone = rrcv_leave;
+    report->writer.write = write;
+    report->writer.arg = arg;
+    report->graph = graph;
+    report->graph.insight = report->graph.progress.insight = NULL;
+    return rrc_observe(heap, &report->observer, 1);
 }
+
+/* ---- pictures ---- */
 
 /* Write text into a quoted string of the dot language. */
 static void rrcv_write_quoted(const rrcv_writer *writer, const char *text)
@@ -1077,7 +1200,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
         }
         rrcv_write(&writer, "}\n");
     }
-    return rrcv_close(&graph, code);
+    return rrcv_close(&graph, code, 0);
 }
 
 /* ---- heap snapshots ----
@@ -1415,7 +1538,7 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
     }
     if (code == RRC_OK && !graph->out_of_memory)
         rrcv_remember_nodes(graph, snapshot.seen, snapshot.remembered);
-    return rrcv_close(graph, code);
+    return rrcv_close(graph, code, 0);
 }
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION or RRC_INSIGHT_IMPLEMENTATION */
