@@ -640,6 +640,36 @@ static void the_end_changes_what_is_left(void)
     free(t);
 }
 
+/* An object that stays lets go of another one while the heap ends. */
+static void let_go_of_the_field(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 1)
+        RRC_CLEAR(h->heap, KNOT((rrc_object *)h->test)->ref[0]);
+}
+
+static void what_leaks_let_go_of_at_the_end(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &KnotTable, 0), *going = knot_new(h, &Knot, 1);
+
+    KNOT(owner)->ref[0] = knot_new(h, &Knot, 2);
+    KNOT(owner)->ref[1] = knot_new(h, &Knot, 3);
+    ob_link(h, O, host_rooted(h, HOST_OLD), going, FULL);
+    rrc_decref(h->heap, going);
+    h->test = owner;
+    h->on_dealloc = let_go_of_the_field;
+    check_int(end_with_report(t), 0);
+    h->on_dealloc = NULL;
+    check_int(h->deallocs, 2);
+    check_int(mentions(t->written, "C still holds 1 object of Knot"), 2);       /* (KnotTable, too) */
+    check_int(mentions(t->written, "  held by KnotTable.middle of "), 1);
+    check_int(mentions(t->written, "  held by "), 1);
+    rrc_decref(h->heap, owner);
+    host_end(h);
+    free(t);
+}
+
 static void a_report_in_place_of_another(void)
 {
     host *h = host_open(NULL);
@@ -1948,6 +1978,7 @@ UNIT_GROUP(gc_insight,
     UNIT(leaks_without_heads),
     UNIT(leaks_of_no_type),
     UNIT(the_end_changes_what_is_left),
+    UNIT(what_leaks_let_go_of_at_the_end),
     UNIT(a_report_in_place_of_another),
     UNIT(reports_that_are_refused),
     UNIT(a_report_without_memory),
