@@ -302,6 +302,7 @@
  *        - At the end of a heap owners go before what they own through the host, if the host has the
  *          hook mark_from_c.
  *        - Lua: an object that is closed while C functions use it stays until they have returned.
+ *        - mruby: self and the arguments of a table's function stay until it is over, also if disposed of.
  *        - rrc_explain, rrc_dump_dot, rrc_dump_heapsnapshot are in bindings/insight/rrc_insight.h. The hooks
  *          `edges`, `describe` and `progress` are their argument, and no fields of rrc_desc.
  *        - rrc_check and rrc_heap_free report no progress.
@@ -311,6 +312,7 @@
  *        - Garbage to which C takes a reference is left alone at once, in every heap. rrc_run_pending has no batches:
  *          all weak references go first, then all finalizers run, then garbage is cleared.
  *        - RRC_EUNCOLLECTABLE is logged by the collection that finds garbage again after its tp_clear.
+ *        - rrc_report_leaks in rrc_insight.h: rrc_heap_free reports what C still holds.
  *        - Lua: collectgarbage() does all pending work. An error in a slot that pending work runs is
  *          not raised any more, and rrc_lua_drop_error drops one that is kept.
  *        - Python.h: hashes of objects, and tuples of types, that are nested too deeply are RecursionErrors.
@@ -319,6 +321,8 @@
  *        - Python.h: all units of the formats of 3.11. A format with a mistake is refused before an argument
  *          is read. New: complex, PyArg_VaParse, PyArg_VaParseTupleAndKeywords, Py_CLEANUP_SUPPORTED.
  *        - A link of an object whose type has RRC_TPFLAGS_HAVE_GC and tp_basicsize 0 is refused (RRC_ETYPE).
+ *        - Python.h: weak references to garbage and in it are dead together, before any callback or finalizer runs.
+ *          A weak reference that is garbage has no callback. `weakref` can be a base of a class.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);
  *        - the tp_traverse of a heap type's instance must visit that type, as in CPython since 3.9;
@@ -606,7 +610,14 @@ struct rrc_type {
        else each time the count drops to zero, as in CPython. */
     void (*tp_finalize)(rrc_heap *heap, rrc_object *self);
     /* self is cyclic garbage: make every weak reference to it fail from now on.
-       It runs before any finalizer of the garbage that C references connect with self. */
+       It runs before any finalizer of the garbage that C references connect with self. It must not run code of the
+       program, such as the callback of a weak reference, take references to garbage, or move them: note what is to be
+       called, and call it in the next tp_finalize or tp_clear, or after rrc_run_pending. Between the collection and
+       this call other code may run: the program, until the host calls rrc_run_pending; the tp_dealloc of objects that
+       were not cyclic garbage; and slots of garbage that C references do not connect with self. So a weak reference
+       can be asked for self before it is cleared. If it answers as if it were cleared already, no code gets hold of
+       garbage: rrc_inspect says whether an object waits (RRC_IS_WAITING). If it gives self, self is alive again with
+       all that it reaches in C, but what it reaches only through the host's objects is not. */
     void (*tp_clear_weakrefs)(rrc_heap *heap, rrc_object *self);
     /* The fields that own references, or NULL. The header uses them where traverse, clear or
        dealloc is NULL, and to name references. */

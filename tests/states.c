@@ -540,6 +540,17 @@ CALL(rrc_dump_heapsnapshot)
     return answer(code, wrote);
 }
 
+static void no_text(void *arg, const char *text, size_t size) { (void)arg, check_int(strlen(text), size); }
+
+/* (It writes at the end of the heap.) */
+CALL(rrc_report_leaks)
+{
+    int code = rrc_report_leaks(c->heap, NULL, no_text, NULL);
+
+    (void)works;
+    return answer(code, code == RRC_OK);
+}
+
 /* What follows in an inspection, of which the function is this one. */
 static int inspect_begin(states_cast *c, int code)
 {

@@ -1,4 +1,4 @@
-/* rrc_explain and rrc_dump_dot: their exact words, with names in place of addresses. What they show of the
+/* rrc_explain, rrc_dump_dot and rrc_report_leaks: their exact words, with names in place of addresses. What they show of the
  * host, if that has the hooks for it. */
 
 #define _POSIX_C_SOURCE 200809L
@@ -393,6 +393,372 @@ static void without_memory_nothing_is_written(void)
         }
         check(fail_at > 3);
     }
+}
+
+/* ---- what is left at the end ---- */
+
+/* End the heap, with a report. Returns what rrc_heap_free does. */
+static size_t end_with_report(text *t)
+{
+    size_t held;
+
+    clear_text(t);
+    check_int(rrc_report_leaks(t->h->heap, host_insight(t->h), write_text, t), RRC_OK);
+    check_int(t->size, 0);
+    t->h->events[0] = '\0';
+    held = host_free_heap(t->h);
+    t->h->events[0] = '\0';
+    return held;
+}
+
+static void an_empty_heap_has_no_leaks(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+
+    check_int(end_with_report(t), 0);
+    check_int(t->size, 0);
+    host_end(h);
+    free(t);
+}
+
+/* A program ends in the middle of its work: nothing of this is held by C. */
+static void what_goes_is_no_leak(void)
+{
+    static STATIC_OB(still, &Node);
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *box = ob_new(h, &Node), *owned = knot_new(h, &Knot, 0), *below = knot_new(h, &KnotTable, 0);
+
+    /* Who owns this one is not known before the box goes, as that is not tracked. */
+    NODE(box)->ref[0] = owned;
+    KNOT(owned)->ref[0] = below;
+    knot_tie(h, below, 0, STATIC_PTR(still));
+    ob_link(h, O, host_rooted(h, HOST_OLD), box, FULL);
+    rrc_decref(h->heap, box);
+    knot_ring(h, &KnotFull, 4, NULL);
+    ob_given(h, P, host_rooted(h, HOST_OLD), FULL);
+    ob_given(h, O, host_rooted(h, HOST_OLD), LIGHT_OB);
+    ob_given(h, O, host_new(h, HOST_OLD), FULL);
+    host_major(h);
+    check(host_stats(h).pending > 0);
+    check_int(end_with_report(t), 0);
+    check_str(t->written, "");
+    host_end(h);
+    free(t);
+}
+
+static void leaks_by_type(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *table = knot_new(h, &KnotTable, 0), *inner[5], *view = ob_shared(h, P, host_new(h, HOST_OLD), FULL);
+    rrc_object *second = knot_new(h, &KnotTable, 0);
+    char expected[1000];
+    int i;
+
+    for (i = 0; i < 5; i++)
+        inner[i] = knot_new(h, &Knot, 0);
+    KNOT(table)->ref[0] = inner[0];
+    KNOT(table)->ref[1] = inner[1];
+    KNOT(inner[1])->ref[2] = inner[3];
+    KNOT(inner[3])->ref[0] = inner[4];
+    ob_link(h, O, host_rooted(h, HOST_OLD), second, FULL);
+    rrc_incref(h->heap, second);
+    name_it(t, table, "TABLE");
+    name_it(t, second, "SECOND");
+    name_it(t, view, "VIEW");
+    name_it(t, inner[0], "K0");
+    name_it(t, inner[1], "K1");
+    name_it(t, inner[2], "K2");
+    check_int(end_with_report(t), 2);           /* those with links */
+    snprintf(expected, sizeof expected,
+             "C still holds 2 objects of KnotTable, %u bytes:\n"
+             "KnotTable TABLE (1 reference):\n  1 reference from outside keeps it alive\n"
+             "KnotTable SECOND (2 references):\n  2 references from outside keep it alive\n"
+             "C still holds 5 objects of Knot, %u bytes:\n"
+             "Knot K2 (1 reference):\n  1 reference from outside keeps it alive\n"
+             "Knot K0 (1 reference):\n  held by KnotTable.left of KnotTable TABLE,\n"
+             "  which 1 reference from outside keeps alive\n"
+             "Knot K1 (1 reference):\n  held by KnotTable.middle of KnotTable TABLE,\n"
+             "  which 1 reference from outside keeps alive\n"
+             "... and 2 more\n"
+             "C still holds 1 object of Node, %u bytes:\n"
+             "Node VIEW (1 reference, not tracked):\n  1 reference from outside keeps it alive\n",
+             (unsigned)(2 * sizeof(knot)), (unsigned)(5 * sizeof(knot)), (unsigned)sizeof(node));
+    check_str(readable(t), expected);
+    rrc_decref(h->heap, table);
+    rrc_decref(h->heap, inner[2]);
+    rrc_decref(h->heap, second);
+    rrc_decref(h->heap, second);
+    rrc_decref(h->heap, view);
+    host_end(h);
+    free(t);
+}
+
+/* What refers to an object is what is left, and not what has gone meanwhile. */
+static void who_refers_at_the_end(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *box = ob_new(h, &Node), *going = knot_new(h, &KnotTable, 0), *ob = knot_new(h, &Knot, 0);
+    rrc_object *owner = knot_new(h, &Knot, 0), *top = knot_new(h, &Knot, 0), *gone = knot_new(h, &Knot, 0);
+
+    NODE(box)->ref[0] = going;                  /* seems to be held */
+    KNOT(going)->ref[0] = ob;                   /* the shortest path of now */
+    KNOT(top)->ref[1] = owner;
+    knot_tie(h, owner, 2, ob);
+    KNOT(gone)->ref[0] = NULL;
+    knot_tie(h, going, 1, gone);
+    ob_link(h, O, host_rooted(h, HOST_OLD), box, FULL);
+    rrc_decref(h->heap, box);
+    rrc_decref(h->heap, gone);
+    name_it(t, top, "TOP");
+    name_it(t, owner, "OWNER");
+    name_it(t, ob, "OB");
+    check_int(end_with_report(t), 0);
+    check_int(mentions(t->written, "C still holds"), 1);
+    check_int(mentions(t->written, "3 objects of Knot, "), 1);
+    check(strstr(readable(t), "Knot OB (1 reference):\n  held by Knot[0] of Knot OWNER,\n"
+                              "  held by Knot[0] of Knot TOP,\n"
+                              "  which 1 reference from outside keeps alive\n") != NULL);
+    rrc_decref(h->heap, top);
+    host_end(h);
+    free(t);
+}
+
+/* A long way is cut short, and the first objects are those with the shortest ways. */
+static void a_long_way_to_a_leak(void)
+{
+    static const int lengths[] = { 8, 9, 20000 };
+    size_t l;
+
+    for (l = 0; l < 3; l++) {
+        const host_options options = { .unchecked = 1, .plain_memory = 1 };
+        host *h = host_open(&options);
+        text *t = text_open(h);
+        rrc_object *last = knot_new(h, &KnotTable, 0), *top = last, *owner;
+        char expected[60];
+        int i;
+
+        for (i = 0; i < lengths[l]; i++) {
+            owner = knot_new(h, &Knot, 0);
+            KNOT(owner)->ref[0] = top;
+            top = owner;
+        }
+        unit_context("%d: ", lengths[l]);
+        name_it(t, top, "TOP");
+        check_int(end_with_report(t), 0);
+        check_int(mentions(t->written, "C still holds "), 2);
+        check(strstr(readable(t), ":\nKnot TOP (1 reference):\n  1 reference from outside keeps it alive\n") != NULL);
+        snprintf(expected, sizeof expected, "  ... (%d more)\n", lengths[l] - 8);
+        check_int(mentions(t->written, expected), lengths[l] > 8);
+        check_int(mentions(t->written, "  held by "), 1 + 2 + 8);
+        rrc_decref(h->heap, top);
+        host_end(h);
+        free(t);
+    }
+    unit_context("%s", "");
+}
+
+/* Static objects and uncollectable garbage are not told. What they own is. Memory of others counts by its type. */
+static void leaks_without_heads(void)
+{
+    static const rrc_type Bare = { .tp_name = "Bare" };
+    union {
+        void *align;
+        char bytes[128];
+    } memory;
+    static STATIC_OB(still, &Node);
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *bare = (rrc_object *)(void *)(memory.bytes + 32), *stiff = knot_ring(h, &KnotStiff, 2, NULL);
+    rrc_object *owner = knot_new(h, &Knot, 0);
+
+    memset(&memory, 0, sizeof memory);
+    RRC_TYPE(bare) = &Bare;
+    REFCNT(bare) = 1;
+    name_it(t, bare, "BARE");
+    knot_tie(h, owner, 0, STATIC_PTR(still));
+    knot_tie(h, owner, 1, bare);
+    check_int(end_with_report(t), 0);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);
+    host_expect_log(h, RRC_EUNCOLLECTABLE, NULL);       /* (it was tried again) */
+    check(strstr(readable(t), "C still holds 1 object of Bare, 0 bytes:\nBare BARE (2 references, not tracked):\n"
+                              "  1 reference from outside keeps it alive\n") != NULL);
+    check_int(mentions(t->written, "C still holds"), 2);
+    RRC_CLEAR(h->heap, KNOT(stiff)->ref[0]);
+    rrc_decref(h->heap, owner);
+    host_end(h);
+    free(t);
+}
+
+/* What is made of objects whose type is not known, at least by number. */
+static void leaks_of_no_type(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *plain = ob_shared(h, P, host_new(h, HOST_OLD), FULL), *owner = knot_new(h, &Knot, 0);
+
+    RRC_TYPE(plain) = NULL;
+    check_int(end_with_report(t), 1);
+    check_int(mentions(t->written, "C still holds 1 object of ?, 0 bytes:\n? "), 1);
+    check_int(mentions(t->written, "C still holds 1 object of Knot, "), 1);
+    RRC_TYPE(plain) = &Node;
+    rrc_decref(h->heap, plain);
+    rrc_decref(h->heap, owner);
+    host_end(h);
+    free(t);
+}
+
+static rrc_object *made_at_the_end;
+
+static void make_another(host *h, rrc_object *ob)
+{
+    (void)ob;
+    if (made_at_the_end == NULL)
+        made_at_the_end = knot_new(h, &KnotTable, 0);
+}
+
+/* What finalizers make is not known to the report. What they let go of is, and what they save. */
+static void the_end_changes_what_is_left(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *ring = knot_ring(h, &KnotFinal, 2, NULL), *ob = knot_new(h, &Knot, 0);
+
+    made_at_the_end = NULL;
+    h->on_finalize = make_another;
+    knot_tie(h, ring, 1, ob);
+    check_int(end_with_report(t), 0);
+    check(made_at_the_end != NULL);
+    check_int(mentions(t->written, "C still holds"), 1);
+    check_int(mentions(t->written, "C still holds 1 object of Knot, "), 1);
+    check_int(mentions(t->written, "1 reference from outside keeps it alive"), 1);
+    rrc_decref(h->heap, made_at_the_end);
+    rrc_decref(h->heap, ob);
+    host_end(h);
+    free(t);
+}
+
+/* An object that stays lets go of another one while the heap ends. */
+static void let_go_of_the_field(host *h, rrc_object *ob)
+{
+    if (KNOT(ob)->tag == 1)
+        RRC_CLEAR(h->heap, KNOT((rrc_object *)h->test)->ref[0]);
+}
+
+static void what_leaks_let_go_of_at_the_end(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h);
+    rrc_object *owner = knot_new(h, &KnotTable, 0), *going = knot_new(h, &Knot, 1);
+
+    KNOT(owner)->ref[0] = knot_new(h, &Knot, 2);
+    KNOT(owner)->ref[1] = knot_new(h, &Knot, 3);
+    ob_link(h, O, host_rooted(h, HOST_OLD), going, FULL);
+    rrc_decref(h->heap, going);
+    h->test = owner;
+    h->on_dealloc = let_go_of_the_field;
+    check_int(end_with_report(t), 0);
+    h->on_dealloc = NULL;
+    check_int(h->deallocs, 2);
+    check_int(mentions(t->written, "C still holds 1 object of Knot"), 2);       /* (KnotTable, too) */
+    check_int(mentions(t->written, "  held by KnotTable.middle of "), 1);
+    check_int(mentions(t->written, "  held by "), 1);
+    rrc_decref(h->heap, owner);
+    host_end(h);
+    free(t);
+}
+
+static void a_report_in_place_of_another(void)
+{
+    host *h = host_open(NULL);
+    text *t = text_open(h), *other = text_open(h);
+    rrc_object *ob = knot_new(h, &Knot, 0), *late;
+    size_t bytes;
+
+    check_int(rrc_report_leaks(h->heap, NULL, write_text, other), RRC_OK);
+    bytes = h->live_bytes;
+    check_int(rrc_report_leaks(h->heap, NULL, write_text, other), RRC_OK);
+    check_int(h->live_bytes, bytes);
+    late = knot_new(h, &KnotTable, 0);
+    check_int(end_with_report(t), 0);
+    check_int(other->size, 0);
+    check_int(mentions(t->written, "C still holds"), 2);
+    rrc_decref(h->heap, ob);
+    rrc_decref(h->heap, late);
+    host_end(h);
+    free(t);
+    free(other);
+}
+
+static void reports_that_are_refused(void)
+{
+    const host_options options = { .shows = 2, .progresses = 1 };
+    host *h = host_open(&options);
+    text *t = text_open(h);
+    rrc_object *ob = knot_new(h, &Knot, 0);
+
+    check_int(rrc_report_leaks(NULL, NULL, write_text, t), RRC_ENULL);
+    check_int(rrc_report_leaks(h->heap, NULL, NULL, t), RRC_ENULL);
+    check_str(host_expect_log(h, RRC_ENULL, "rrc_report_leaks")->detail, "write is NULL");
+    host_major_begin(h);
+    check_int(rrc_report_leaks(h->heap, NULL, write_text, t), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_report_leaks");
+    host_major_end(h);
+    check_int(rrc_inspect_begin(h->heap, "viewer"), RRC_OK);
+    check_int(rrc_report_leaks(h->heap, NULL, write_text, t), RRC_EPHASE);
+    host_expect_log(h, RRC_EPHASE, "rrc_report_leaks");
+    check_int(rrc_inspect_end(h->heap), RRC_OK);
+    check_int(host_free_heap(h), 0);
+    check_int(t->size, 0);
+    check_int(rrc_report_leaks(h->heap, NULL, write_text, t), RRC_ECLOSED);
+    host_expect_log(h, RRC_ECLOSED, "rrc_report_leaks");
+    rrc_decref(h->heap, ob);
+    check_int(h->shown, 0);
+    host_end(h);
+    free(t);
+}
+
+/* Each allocation fails in turn: then an earlier report is as it was. At the end, none is needed. */
+static void a_report_without_memory(void)
+{
+    size_t fail_at;
+    int code = RRC_ENOMEM;
+
+    for (fail_at = 1; code != RRC_OK; fail_at++) {
+        const host_options options = { .shows = 2 };
+        host *h = host_open(&options);
+        text *t = text_open(h), *other = text_open(h);
+        rrc_object *ring[100];
+        size_t bytes;
+
+        unit_context("allocation %u fails", (unsigned)fail_at);
+        knot_ring(h, &KnotTable, 100, ring);
+        check_int(rrc_report_leaks(h->heap, NULL, write_text, other), RRC_OK);
+        bytes = h->live_bytes;
+        h->fail_at = h->calls.allocate + fail_at;
+        code = rrc_report_leaks(h->heap, NULL, write_text, t);
+        check_int(code, h->failed > 0 ? RRC_ENOMEM : RRC_OK);
+        check_int(h->live_bytes, bytes);
+        rrc_incref(h->heap, ring[0]);
+        h->fail_at = h->calls.allocate + 1;
+        h->fail_on = 1;
+        check_int(host_free_heap(h), 0);
+        h->fail_at = 0;
+        h->fail_on = 0;
+        check_int(mentions((code == RRC_OK ? t : other)->written, "C still holds 100 objects of KnotTable, "), 1);
+        check_int((code == RRC_OK ? other : t)->size, 0);
+        check_int(h->shown, 0);
+        RRC_CLEAR(h->heap, KNOT(ring[0])->ref[0]);
+        rrc_decref(h->heap, ring[0]);
+        host_end(h);
+        free(t);
+        free(other);
+    }
+    check(fail_at > 8);
+    unit_context("%s", "");
 }
 
 /* ---- as a picture ---- */
@@ -1605,4 +1971,16 @@ UNIT_GROUP(gc_insight,
     UNIT(a_picture_of_one),
     UNIT(a_picture_of_everything),
     UNIT(graphviz_understands_it),
+    UNIT(an_empty_heap_has_no_leaks),
+    UNIT(what_goes_is_no_leak),
+    UNIT(leaks_by_type),
+    UNIT(who_refers_at_the_end),
+    UNIT(a_long_way_to_a_leak),
+    UNIT(leaks_without_heads),
+    UNIT(leaks_of_no_type),
+    UNIT(the_end_changes_what_is_left),
+    UNIT(what_leaks_let_go_of_at_the_end),
+    UNIT(a_report_in_place_of_another),
+    UNIT(reports_that_are_refused),
+    UNIT(a_report_without_memory),
 );

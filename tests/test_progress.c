@@ -74,7 +74,8 @@ static host *open_crowd(const host_options *options, int count, rrc_object **las
 
 static void each_function_says_how_far_it_is(void)
 {
-    static const char *const functions[] = { "rrc_explain", "rrc_dump_dot", "rrc_dump_heapsnapshot" };
+    static const char *const functions[] = { "rrc_explain", "rrc_dump_dot", "rrc_dump_heapsnapshot",
+                                             "rrc_report_leaks" };
     size_t f;
 
     for (f = 0; f < sizeof functions / sizeof functions[0]; f++) {
@@ -89,8 +90,10 @@ static void each_function_says_how_far_it_is(void)
             check_int(rrc_explain(h->heap, host_insight(h), last, ignore_text, NULL), RRC_OK);
         else if (f == 1)
             check_int(rrc_dump_dot(h->heap, host_insight(h), ignore_text, NULL), RRC_OK);
-        else
+        else if (f == 2)
             check_int(rrc_dump_heapsnapshot(h->heap, host_insight(h), ignore_text, NULL), RRC_OK);
+        else
+            check_int(rrc_report_leaks(h->heap, host_insight(h), ignore_text, NULL), RRC_OK);
         check_complete(&r, 2 * COUNT);
         check_int(r.first, STEP);
         h->test = NULL;

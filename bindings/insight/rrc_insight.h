@@ -1,4 +1,4 @@
-/* rrc_insight.h - shows a heap of rawrefcount.h: why an object is alive, as a picture, as a heap snapshot
+/* rrc_insight.h - shows a heap of rawrefcount.h: why an object is alive, pictures, heap snapshots, leaks
  *
  *     #define RAWREFCOUNT_IMPLEMENTATION      // in exactly one C or C++ file
  *     #include "rawrefcount.h"
@@ -9,14 +9,12 @@
  *     rrc_explain(heap, NULL, ob, print, stdout);      // the path of references that keeps ob alive
  *
  * RAWREFCOUNT_IMPLEMENTATION switches on the functions of both headers. To have these functions in another unit, define
- * RRC_INSIGHT_IMPLEMENTATION there. They use nothing of rawrefcount.h but its public functions (rrc_inspect_begin and
- * those below it), so that you can write another viewer in the same way. They need the C library, with <stdio.h>.
- * README.md beside this file says how to use them. The license is that of rawrefcount.h.
+ * RRC_INSIGHT_IMPLEMENTATION there. They use only public functions of rawrefcount.h (rrc_inspect_begin and those below
+ * it), so that you can write another viewer in the same way. They need <stdio.h>. The page README.md beside this file
+ * says how to use them. The license is that of rawrefcount.h.
  *
- * CONTENTS (search for the tag)
- *     >>hooks             what the host says of its objects
- *     >>functions
- *     >>implementation    progress, nodes, the graph, edges, paths, text, explanations, pictures, heap snapshots
+ * CONTENTS (search for the tag): >>hooks, >>functions, >>implementation (progress, nodes, the graph, edges, paths,
+ * text, explanations, leaks, pictures, heap snapshots)
  */
 
 #ifndef RRC_INSIGHT_H
@@ -108,6 +106,16 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
    O(links + tracked objects + references, of the host too)] */
 RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
 
+/* Have rrc_heap_free report what C still holds: call this in front of it. When all else has gone, rrc_heap_free writes
+   for each type the number of objects, their bytes, and why three of them are alive, as rrc_explain does, with at most
+   eight steps of a path. It writes nothing if nothing is left. It knows the objects that are tracked or linked when
+   this is called, and what they own in C. Static objects and uncollectable garbage do not count. `write` and `arg` must
+   stay valid until then. A second call takes the place of the first. Of the hooks, this calls `progress`.
+   RRC_ENOMEM: nothing has changed.
+   [mutator | allocates | calls tp_traverse, tp_outside, progress; rrc_heap_free calls write |
+   O(links + tracked objects + references); in rrc_heap_free also O(reported objects) for each type] */
+RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg);
+
 #ifdef __cplusplus
 }
 #endif
@@ -147,21 +155,14 @@ typedef struct rrcv_progress {
     size_t done, told, total;
 } rrcv_progress;
 
-static void rrcv_begin_progress(rrcv_progress *progress, const rrc_insight *insight, const char *function)
-{
-    progress->insight = insight;
-    progress->function = function;
-    progress->done = progress->told = progress->total = 0;
-}
-
 /* (Totals are estimates.) */
 static void rrcv_tell_progress(rrcv_progress *progress)
 {
     const rrc_insight *insight = progress->insight;
-    size_t done = progress->done < progress->total ? progress->done : progress->total;
     progress->told = progress->done;
     if (insight != NULL && insight->progress != NULL)
-        insight->progress(insight->userdata, progress->function, done, progress->total);
+        insight->progress(insight->userdata, progress->function,
+                          progress->done < progress->total ? progress->done : progress->total, progress->total);
 }
 
 static void rrcv_advance(rrcv_progress *progress, size_t units)
@@ -169,12 +170,6 @@ static void rrcv_advance(rrcv_progress *progress, size_t units)
     progress->done += units;
     if (progress->done - progress->told >= RRCV_PROGRESS_UNITS)
         rrcv_tell_progress(progress);
-}
-
-static void rrcv_end_progress(rrcv_progress *progress)
-{
-    progress->done = progress->total;
-    rrcv_tell_progress(progress);
 }
 
 /* ---- nodes ---- */
@@ -190,11 +185,6 @@ typedef struct rrcv_nodes {
     uint32_t  *id;              /* of each, in a heap snapshot, or NULL */
     size_t     count, capacity, slots, ids;     /* (the last three: of key, slot and id) */
 } rrcv_nodes;
-
-static uintptr_t rrcv_ob_key(const rrc_object *ob)
-{
-    return (uintptr_t)ob;
-}
 
 static uint64_t rrcv_hash_word(uintptr_t word)
 {
@@ -253,6 +243,11 @@ typedef struct rrcv_strings {
     size_t    size, text_capacity, count, capacity, slots;
 } rrcv_strings;
 
+/* What a report remembers of a C object. */
+typedef struct rrcv_kept {
+    size_t first_edge, size;
+} rrcv_kept;
+
 /* A flag of a C object, beside those of rrc_info. */
 #define RRCV_IS_QUEUED (1u << 15)
 
@@ -282,6 +277,9 @@ typedef struct rrcv_graph {
     size_t         edge_count, edge_capacity;
     uint32_t       number;      /* of its next edge */
     int            with_names;  /* ... are edges noted */
+    struct rrcv_kept *kept;     /* for each C object, and one more; or NULL: the heap itself is asked */
+    rrcv_edge     *kept_edges;  /* of one after the other */
+    size_t         kept_count, kept_capacity;
     int            out_of_memory;
 } rrcv_graph;
 
@@ -360,7 +358,13 @@ static rrc_info rrcv_info_of(const rrcv_graph *graph, size_t node)
 {
     rrc_info info;
     memset(&info, 0, sizeof info);
-    (void)rrc_inspect(graph->heap, rrcv_ob_of_node(graph, node), &info);
+    if (graph->kept == NULL) {
+        (void)rrc_inspect(graph->heap, rrcv_ob_of_node(graph, node), &info);
+    } else if (graph->nodes.key[node] != 0) {
+        info.is = graph->is[node];
+        info.references = rrc_refcnt(rrcv_ob_of_node(graph, node));
+        info.size = graph->kept[node].size;
+    }
     return info;
 }
 
@@ -398,28 +402,28 @@ static void rrcv_add_node(rrcv_graph *graph, uintptr_t key)
     graph->progress.total += graph->passes;
 }
 
+/* (For rrc_inspect_each, rrc_inspect_references and the hook `edges`. An odd address is not that of an object.) */
 static int rrcv_add_ob(rrc_object *ob, void *arg)
 {
-    rrcv_add_node((rrcv_graph *)arg, rrcv_ob_key(ob));
+    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)ob);
     return 0;
 }
 
 static void rrcv_visit_to_add(void *arg, rrc_object *to, const char *name)
 {
     (void)name;
-    rrcv_add_node((rrcv_graph *)arg, rrcv_ob_key(to));
+    rrcv_add_node((rrcv_graph *)arg, (uintptr_t)to);
 }
 
 static void rrcv_visit_to_explain(void *arg, rrc_object *to, const char *name)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, rrcv_ob_key(to));
+    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)to);
     (void)name;
     if (node < graph->obs)
         graph->explained[node]++;
 }
 
-/* For the hook `edges`. (An odd address is not that of an object.) */
 static void rrcv_visit_p_to_add(void *arg, rrc_gcref p, const char *name, size_t number)
 {
     (void)name, (void)number;
@@ -464,7 +468,7 @@ static void rrcv_add_obs(rrcv_graph *graph, rrc_object *extra)
 static int rrcv_note_queued(rrc_object *ob, void *arg)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    size_t node = rrcv_node_of(&graph->nodes, rrcv_ob_key(ob));
+    size_t node = rrcv_node_of(&graph->nodes, (uintptr_t)ob);
     if (node != RRCV_NONE)
         graph->is[node] |= (uint16_t)RRCV_IS_QUEUED;
     return 0;
@@ -528,7 +532,8 @@ static int rrcv_make_graph(rrcv_graph *graph, rrc_heap *heap, const rrc_insight 
     graph->heap = heap;
     graph->insight = insight;
     graph->passes = 1 + passes;
-    rrcv_begin_progress(&graph->progress, insight, function);
+    graph->progress.insight = insight;
+    graph->progress.function = function;
     rrcv_add_obs(graph, extra);
     if (graph->obs > 0) {
         graph->explained = (uint32_t *)rrcv_graph_realloc(graph, NULL, 0, graph->obs, sizeof *graph->explained);
@@ -549,10 +554,26 @@ static void rrcv_free_graph(rrcv_graph *graph)
     rrcv_free_array(graph, graph->pairs, graph->pair_capacity, sizeof *graph->pairs);
     rrcv_free_array(graph, graph->reach, graph->nodes.count, sizeof *graph->reach);
     rrcv_free_array(graph, graph->edges, graph->edge_capacity, sizeof *graph->edges);
+    rrcv_free_array(graph, graph->kept, graph->obs + 1, sizeof *graph->kept);
+    rrcv_free_array(graph, graph->kept_edges, graph->kept_capacity, sizeof *graph->kept_edges);
     rrcv_free_array(graph, strings->text, strings->text_capacity, 1);
     rrcv_free_array(graph, strings->start, strings->capacity, sizeof *strings->start);
     rrcv_free_array(graph, strings->slot, strings->slots, sizeof *strings->slot);
     rrcv_free_nodes(graph->heap, &graph->nodes);
+}
+
+/* End a function that has begun, and may have failed. Returns its result. keeps: not the graph, if it has succeeded. */
+static int rrcv_close(rrcv_graph *graph, int code, int keeps)
+{
+    code = graph->out_of_memory ? RRC_ENOMEM : code;
+    if (code == RRC_OK) {
+        graph->progress.done = graph->progress.total;
+        rrcv_tell_progress(&graph->progress);
+    }
+    if (code != RRC_OK || !keeps)
+        rrcv_free_graph(graph);
+    rrc_inspect_end(graph->heap);
+    return code;
 }
 
 /* The number of references to a C object that tracked objects do not explain. */
@@ -649,7 +670,7 @@ static void rrcv_note_edge(rrcv_graph *graph, uintptr_t key, int kind, const cha
 static void rrcv_visit_field(void *arg, rrc_object *to, const char *name)
 {
     rrcv_graph *graph = (rrcv_graph *)arg;
-    rrcv_note_edge(graph, rrcv_ob_key(to), RRCV_FIELD, name, graph->number++);
+    rrcv_note_edge(graph, (uintptr_t)to, RRCV_FIELD, name, graph->number++);
 }
 
 static void rrcv_visit_p_edge(void *arg, rrc_gcref p, const char *name, size_t number)
@@ -667,7 +688,11 @@ static void rrcv_list_edges(rrcv_graph *graph, size_t node, int with_names)
     graph->edge_count = 0;
     graph->number = 0;
     graph->with_names = with_names;
-    if (node >= graph->obs) {
+    if (graph->kept != NULL && node < graph->obs) {     /* (They fit: they have been listed before.) */
+        for (i = graph->kept[node].first_edge; i < graph->kept[node + 1].first_edge; i++)
+            if (graph->nodes.key[graph->kept_edges[i].to] != 0)
+                graph->edges[graph->edge_count++] = graph->kept_edges[i];
+    } else if (node >= graph->obs) {
         rrcv_host_edges(graph, node == RRCV_NONE ? NULL : rrcv_p_of_node(graph, node), rrcv_visit_p_edge);
         for (i = rrcv_first_pair(graph, node); i < graph->pair_count && graph->pairs[i].p == node; i++)
             rrcv_note_edge(graph, graph->nodes.key[graph->pairs[i].ob], RRCV_LINK, NULL, 0);
@@ -713,18 +738,19 @@ static void rrcv_spread(rrcv_graph *graph, size_t tail, int how)
     }
 }
 
-/* Start at the roots of both heaps, then at what only a p keeps, and then at what is dying. */
-static int rrcv_find_paths(rrcv_graph *graph)
+/* Start at the roots of both heaps; in a second wave at what only a p keeps; and in a third at what is dying. */
+static int rrcv_find_paths(rrcv_graph *graph, int waves)
 {
     int with_host = rrcv_has_edges(graph), wave;
     size_t count = graph->nodes.count, i;
     if (count == 0)
         return RRC_OK;
-    graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
+    if (graph->reach == NULL)
+        graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, count, sizeof *graph->reach);
     if (graph->out_of_memory)
         return RRC_ENOMEM;
     memset(graph->reach, 0, count * sizeof *graph->reach);
-    for (wave = 0; wave < 3; wave++) {
+    for (wave = 0; wave < waves; wave++) {
         int how = wave == 2 || (wave == 1 && with_host) ? RRCV_DYING : RRCV_ALIVE;
         size_t tail = 0;
         for (i = 0; i < graph->obs; i++)
@@ -861,12 +887,12 @@ static int rrcv_prepare_path(rrcv_graph *graph, size_t node)
     return RRC_OK;
 }
 
-static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph, size_t first)
+/* With at most so many steps of the path. */
+static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph, size_t first, size_t most)
 {
     rrc_object *ob = rrcv_ob_of_node(graph, first);
     rrc_info info = rrcv_info_of(graph, first);
-    size_t node;
-    int lines = 0;
+    size_t node, lines = 0, left_out = 0;
     rrcv_write(writer, "%.100s %p", rrcv_type_name(ob), (void *)ob);
     if ((info.is & RRC_IS_STATIC) != 0) {
         rrcv_write(writer, ": static, never freed\n");
@@ -885,7 +911,12 @@ static void rrcv_write_explanation(const rrcv_writer *writer, rrcv_graph *graph,
         return;
     }
     for (node = first; graph->reach[node].by != RRCV_NO_NODE; node = graph->reach[node].by)
-        lines += rrcv_write_step(writer, graph, graph->reach[node].by, node);
+        if (lines < most)
+            lines += (size_t)rrcv_write_step(writer, graph, graph->reach[node].by, node);
+        else
+            left_out++;
+    if (left_out > 0)
+        rrcv_write(writer, "  ... (%llu more)\n", (unsigned long long)left_out);
     rrcv_write_root(writer, graph, node, lines == 0);
 }
 
@@ -905,17 +936,159 @@ RRC_API int rrc_explain(rrc_heap *heap, const rrc_insight *insight, rrc_object *
     }
     code = rrcv_make_graph(&graph, heap, insight, ob, function, 1);
     if (code == RRC_OK)
-        code = rrcv_find_paths(&graph);
+        code = rrcv_find_paths(&graph, 3);
     if (code == RRC_OK)
-        code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, rrcv_ob_key(ob)));
-    if (code == RRC_OK) {
-        rrcv_end_progress(&graph.progress);
-        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, rrcv_ob_key(ob)));
-    }
-    rrcv_free_graph(&graph);
-    rrc_inspect_end(heap);
-    return code;
+        code = rrcv_prepare_path(&graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob));
+    if (code == RRC_OK)
+        rrcv_write_explanation(&writer, &graph, rrcv_node_of(&graph.nodes, (uintptr_t)ob), SIZE_MAX);
+    return rrcv_close(&graph, code, 0);
 }
+
+/* ---- leaks ----
+   Only at the end of a heap is it known what C holds: an untracked object may own others. But then the heap cannot be
+   asked about references any more. So a picture is made when the end is near, and what goes is taken out of it. */
+
+enum { RRCV_REPORTED = RRCV_DYING + 1 };        /* rrcv_path.how of what a report has counted */
+
+typedef struct rrcv_report {
+    rrc_observer observer;
+    rrcv_writer  writer;
+    rrcv_graph   graph;
+} rrcv_report;
+
+/* Is there something to report of the node at this place of the queue? */
+static int rrcv_is_leak(const rrcv_graph *graph, size_t place)
+{
+    size_t node = graph->reach[place].queue;
+    return graph->reach[node].how == RRCV_ALIVE && !rrcv_is(graph, node, RRC_IS_STATIC);
+}
+
+/* ... and of an object of the same type? */
+static int rrcv_is_leak_like(const rrcv_graph *graph, size_t place, rrc_object *ob)
+{
+    return rrcv_is_leak(graph, place) && RRC_TYPE(rrcv_ob_of_node(graph, graph->reach[place].queue)) == RRC_TYPE(ob);
+}
+
+/* Write about the objects of one type. The first one is at this place of the queue, which has this end. */
+static void rrcv_write_type(const rrcv_writer *writer, rrcv_graph *graph, size_t place, size_t end)
+{
+    rrc_object *ob = rrcv_ob_of_node(graph, graph->reach[place].queue);
+    size_t count = 0, bytes = 0, shown = 0, i;
+    for (i = place; i < end; i++)
+        if (rrcv_is_leak_like(graph, i, ob)) {
+            count++;
+            bytes += rrcv_info_of(graph, graph->reach[i].queue).size;
+        }
+    rrcv_write(writer, "C still holds %llu object%s of %.100s, %llu bytes:\n", (unsigned long long)count,
+               count == 1 ? "" : "s", rrcv_type_name(ob), (unsigned long long)bytes);
+    for (i = place; i < end; i++)
+        if (rrcv_is_leak_like(graph, i, ob)) {
+            graph->reach[graph->reach[i].queue].how = RRCV_REPORTED;
+            if (shown++ < 3)
+                rrcv_write_explanation(writer, graph, graph->reach[i].queue, 8);
+        }
+    if (count > 3)
+        rrcv_write(writer, "... and %llu more\n", (unsigned long long)(count - 3));
+}
+
+/* Those nearest to what holds them come first. */
+static void rrcv_write_leaks(const rrcv_writer *writer, rrcv_graph *graph)
+{
+    size_t end = 0, i, k;
+    for (i = 0; i < graph->obs; i++)
+        graph->explained[i] = 0;
+    for (i = 0; i < graph->obs; i++) {
+        graph->is[i] &= (uint16_t)((unsigned)RRC_IS_STATIC | (unsigned)RRC_IS_TRACKED);
+        if (graph->nodes.key[i] == 0)
+            continue;
+        rrcv_list_edges(graph, i, 1);
+        for (k = 0; k < graph->edge_count; k++)
+            if (graph->edges[k].kind != RRCV_LINK)
+                graph->explained[graph->edges[k].to]++;
+    }
+    (void)rrcv_find_paths(graph, 1);
+    for (i = 0; i < graph->obs; i++)
+        end += graph->reach[i].how == RRCV_ALIVE;
+    for (i = 0; i < end; i++)
+        if (rrcv_is_leak(graph, i))
+            rrcv_write_type(writer, graph, i, end);
+}
+
+static void rrcv_free_report(rrc_heap *heap, rrcv_report *report)
+{
+    rrcv_free_graph(&report->graph);
+    (void)rrc_realloc(heap, report, sizeof *report, 0);
+}
+
+static void rrcv_leave(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
+{
+    rrcv_report *report = (rrcv_report *)(void *)self;
+    size_t node = rrcv_node_of(&report->graph.nodes, (uintptr_t)ob);
+    if (ob == NULL) {                   /* the heap ends */
+        rrcv_write_leaks(&report->writer, &report->graph);
+        rrcv_free_report(heap, report);
+    } else if (node != RRCV_NONE) {
+        report->graph.nodes.key[node] = 0;
+    }
+}
+
+/* Keep the edges of all C objects, and reserve what rrcv_find_paths needs. */
+static void rrcv_keep(rrcv_graph *graph)
+{
+    rrcv_kept *kept = (rrcv_kept *)rrcv_graph_realloc(graph, NULL, 0, graph->obs + 1, sizeof *kept);
+    size_t i;
+    for (i = 0; i < graph->obs && !graph->out_of_memory; i++) {
+        rrcv_list_edges(graph, i, 1);
+        kept[i].first_edge = graph->kept_count;
+        kept[i].size = rrcv_info_of(graph, i).size;
+        graph->kept_edges = (rrcv_edge *)rrcv_grow(graph, graph->kept_edges, graph->kept_count, graph->edge_count,
+                                                   &graph->kept_capacity, sizeof *graph->kept_edges);
+        if (graph->edge_count > 0 && !graph->out_of_memory)
+            memcpy(graph->kept_edges + graph->kept_count, graph->edges, graph->edge_count * sizeof *graph->edges);
+        graph->kept_count += graph->edge_count;
+        rrcv_advance(&graph->progress, 1);
+    }
+    if (kept != NULL)
+        kept[i].first_edge = graph->kept_count;
+    graph->kept = kept;
+    if (graph->nodes.count > 0)
+        graph->reach = (rrcv_path *)rrcv_graph_realloc(graph, NULL, 0, graph->nodes.count, sizeof *graph->reach);
+}
+
+RRC_API int rrc_report_leaks(rrc_heap *heap, const rrc_insight *insight, rrc_writeproc write, void *arg)
+{
+    const char *function = "rrc_report_leaks";
+    rrc_insight hooks = { NULL, NULL, NULL, NULL };     /* the host takes no part */
+    rrcv_report *report, *earlier;
+    rrcv_graph graph;
+    int code = rrcv_begin(heap, function, write);
+    if (code != RRC_OK)
+        return code;
+    if (insight != NULL) {
+        hooks.userdata = insight->userdata;
+        hooks.progress = insight->progress;
+    }
+    if (rrcv_make_graph(&graph, heap, &hooks, NULL, function, 1) == RRC_OK)
+        rrcv_keep(&graph);
+    report = (rrcv_report *)rrcv_graph_realloc(&graph, NULL, 0, 1, sizeof *report);
+    code = rrcv_close(&graph, RRC_OK, 1);
+    if (code != RRC_OK)
+        return code;
+    earlier = (rrcv_report *)(void *)rrc_find_observer(heap, rrcv_leave);
+    if (earlier != NULL) {
+        rrc_observe(heap, &earlier->observer, 0);
+        rrcv_free_report(heap, earlier);
+    }
+    memset(report, 0, sizeof *report);
+    report->observer.gone = rrcv_leave;
+    report->writer.write = write;
+    report->writer.arg = arg;
+    report->graph = graph;
+    report->graph.insight = report->graph.progress.insight = NULL;
+    return rrc_observe(heap, &report->observer, 1);
+}
+
+/* ---- pictures ---- */
 
 /* Write text into a quoted string of the dot language. */
 static void rrcv_write_quoted(const rrcv_writer *writer, const char *text)
@@ -1002,7 +1175,7 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
         return code;
     code = rrcv_make_graph(&graph, heap, insight, NULL, function, 3);
     if (code == RRC_OK)
-        code = rrcv_find_paths(&graph);
+        code = rrcv_find_paths(&graph, 3);
     /* What can fail is done before anything is written. (RRCV_NONE + 1 is 0.) */
     for (from = RRCV_NONE; code == RRC_OK && from + 1 <= graph.nodes.count; from++) {
         rrcv_list_edges(&graph, from, 1);
@@ -1026,11 +1199,8 @@ RRC_API int rrc_dump_dot(rrc_heap *heap, const rrc_insight *insight, rrc_writepr
             rrcv_advance(&graph.progress, 1);
         }
         rrcv_write(&writer, "}\n");
-        rrcv_end_progress(&graph.progress);
     }
-    rrcv_free_graph(&graph);
-    rrc_inspect_end(heap);
-    return code;
+    return rrcv_close(&graph, code, 0);
 }
 
 /* ---- heap snapshots ----
@@ -1046,7 +1216,7 @@ typedef struct rrcv_seen {
 static void rrcv_forget(rrc_observer *self, rrc_heap *heap, rrc_object *ob)
 {
     rrcv_seen *seen = (rrcv_seen *)(void *)self;
-    size_t node = rrcv_node_of(&seen->nodes, rrcv_ob_key(ob));
+    size_t node = rrcv_node_of(&seen->nodes, (uintptr_t)ob);
     if (ob == NULL) {                   /* the heap ends */
         rrcv_free_nodes(heap, &seen->nodes);
         (void)rrc_realloc(heap, seen, sizeof *seen, 0);
@@ -1105,12 +1275,6 @@ typedef struct rrcv_snapshot {
     size_t      remembered;                     /* the first nodes, up to the last one without an id of the host */
 } rrcv_snapshot;
 
-/* Write text as it is. (rrcv_write has a buffer of limited size.) */
-static void rrcv_write_text(const rrcv_writer *writer, const char *text, size_t size)
-{
-    writer->write(writer->arg, text, size);
-}
-
 /* The number of bytes of the first character of a text in UTF-8, or 0: it is none. */
 static size_t rrcv_utf8_size(const unsigned char *s)
 {
@@ -1135,7 +1299,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
         n = rrcv_utf8_size((const unsigned char *)text);
         if (size > sizeof out - 10) {
             out[size] = '\0';
-            rrcv_write_text(writer, out, size);
+            writer->write(writer->arg, out, size);
             size = 0;
         }
         if (n == 0 || c < 0x20) {
@@ -1149,7 +1313,7 @@ static void rrcv_write_json(const rrcv_writer *writer, const char *text)
     }
     out[size++] = '"';
     out[size] = '\0';
-    rrcv_write_text(writer, out, size);
+    writer->write(writer->arg, out, size);
 }
 
 /* Which of the first nodes refers to a C object? RRCV_TOP: none. */
@@ -1279,7 +1443,7 @@ static void rrcv_snapshot_write(rrcv_snapshot *snapshot)
     const rrcv_writer *writer = &snapshot->writer;
     size_t i;
     for (i = 0; rrcv_snapshot_meta[i] != NULL; i++)
-        rrcv_write_text(writer, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
+        writer->write(writer->arg, rrcv_snapshot_meta[i], strlen(rrcv_snapshot_meta[i]));
     rrcv_write(writer, "\"node_count\":%lu,\"edge_count\":%lu,\"trace_function_count\":0},\n\"nodes\":[",
                (unsigned long)(RRCV_BEFORE_OBJECTS + graph->nodes.count), (unsigned long)snapshot->edges);
     rrcv_snapshot_node(snapshot, RRCV_V8_SYNTHETIC, "", 4, 0, RRCV_BEFORE_OBJECTS - 1);
@@ -1372,15 +1536,9 @@ RRC_API int rrc_dump_heapsnapshot(rrc_heap *heap, const rrc_insight *insight, rr
             code = rrc_log(heap, RRC_EHOOK, function, NULL, NULL,
                            "edges gave other answers the second time; what was written is of no use");
     }
-    if (graph->out_of_memory) {
-        code = RRC_ENOMEM;
-    } else if (code == RRC_OK) {
+    if (code == RRC_OK && !graph->out_of_memory)
         rrcv_remember_nodes(graph, snapshot.seen, snapshot.remembered);
-        rrcv_end_progress(&graph->progress);
-    }
-    rrcv_free_graph(graph);
-    rrc_inspect_end(heap);
-    return code;
+    return rrcv_close(graph, code, 0);
 }
 
 #endif /* RAWREFCOUNT_IMPLEMENTATION or RRC_INSIGHT_IMPLEMENTATION */

@@ -46,7 +46,9 @@
  *   rrc_mruby_wrap_new  takes your reference   also when it raises
  *   rrc_mruby_init      takes your reference   also when it raises
  *   `make` of a class   gives a new reference
- *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy; so is a method's
+ *   rrc_mruby_unwrap    gives a borrowed ob    valid as long as its proxy; of self and the
+ *                       arguments of a table's function: until that is over, also if they
+ *                       are disposed of
  *   rrc_mruby_hold      gives a new reference  rrc_decref it
  *   a proxy             holds its ob           until the proxy dies or is disposed of
  *   an ob held by C     holds its value, or the proxy that a script made by `new`: its
@@ -173,7 +175,8 @@ RRC_MRUBY_API mrb_state *rrc_mruby_state(rrc_heap *heap);
 /* Define a class, and first its base if need be, under the class or module `outer`
    (NULL: Object). A second time just gives it. `new` works if it, or its base, has a
    `make`; dup and clone raise. Methods of mruby's own form (mrb_define_method) can be
-   added: they begin with rrc_mruby_unwrap. Raises. */
+   added: they begin with rrc_mruby_unwrap, and hold ob (rrc_incref) while code of mruby can
+   run, which may dispose of it. Raises. */
 RRC_MRUBY_API struct RClass *rrc_mruby_define_class(mrb_state *mrb, struct RClass *outer,
                                                     const rrc_mruby_class *cls);
 
@@ -202,8 +205,10 @@ RRC_MRUBY_API rrc_object *rrc_mruby_unwrap(mrb_state *mrb, mrb_value value, cons
 RRC_MRUBY_API rrc_object *rrc_mruby_test(mrb_value value, const rrc_mruby_class *cls);
 
 /* Part a proxy from its ob now; unless C holds more, ob is deallocated before this
-   returns. Later uses raise DisposedError. It is the method `dispose` of all classes.
-   Nothing happens the second time. Raises what a callback raised; runs pending. */
+   returns. Later uses raise DisposedError. If the proxy is self or an argument of a function
+   of a table, which is at work, ob stays until the outermost of these is over. It is the
+   method `dispose` of all classes. Nothing happens the second time. Raises what a callback
+   raised; runs pending. */
 RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy);
 
 /* ---- values in C ---- */
@@ -378,6 +383,17 @@ typedef struct rrcm_value {
     int        is_gone;
 } rrcm_value;
 
+/* A function of a table that is at work. It uses objects without references, as mruby's stack has their proxies: self
+   and the arguments. If one of these is disposed of meanwhile, the reference of the proxy goes to the outermost frame
+   that has it, and is dropped when the function is over. */
+typedef struct rrcm_frame {
+    rrc_mruby_args     args;
+    struct rrcm_frame *outer;
+    int                arena;               /* when it began */
+    int                kept_count;
+    rrc_object        *kept[RRC_MRUBY_MAX_ARGUMENTS + 1];
+} rrcm_frame;
+
 typedef struct rrcm_class_info {
     const rrc_mruby_class  *cls;
     struct RClass          *klass;
@@ -393,6 +409,7 @@ typedef struct rrcm_state {
     rrc_map        values;      /* an object of mruby -> the cell of its box */
     rrc_map        classes;     /* rrc_mruby_class, and rrc_type -> rrcm_class_info */
     rrcm_class_info *first_class;
+    rrcm_frame    *frames;      /* the innermost one */
     struct RData  *sentinel;    /* NULL: a cycle of mruby's is over */
     size_t         wrappers;    /* the proxies of wrappers */
     size_t         most_wrappers;   /* with so many there is a collection: see rrcm_collect_wrappers */
@@ -1029,7 +1046,46 @@ static int rrcm_is_kind_of(const rrc_mruby_class *cls, const rrc_mruby_class *wa
     return 0;
 }
 
+/* The exception that a callback raised, and that rrc_mruby_raise is going to raise; or nil. */
+static mrb_value *rrcm_error_place(const rrcm_state *state)
+{
+    return &ARY_PTR(state->roots)[RRCM_ERROR];
+}
+
+static void rrcm_set_error(rrcm_state *state, mrb_value exception)
+{
+    *rrcm_error_place(state) = exception;
+    mrb_write_barrier(state->mrb, (struct RBasic *)state->roots);
+}
+
+/* Nobody is going to raise it. */
+static void rrcm_report_error(rrcm_state *state)
+{
+    mrb_value exception = *rrcm_error_place(state);
+    mrb_bool failed = FALSE;
+    if (mrb_nil_p(exception))
+        return;
+    rrcm_protect(state->mrb, rrcm_report, &exception, &failed);
+    *rrcm_error_place(state) = mrb_nil_value();
+}
+
+/* Where mruby keeps the state: a global variable whose name scripts cannot say. */
+static mrb_value rrcm_holder(mrb_state *mrb)
+{
+    return mrb_gv_get(mrb, mrb_intern_lit(mrb, RRCM_NAME));
+}
+
+/* The heap whose state the holder has. Raises if that is closed. */
+static rrc_heap *rrcm_heap_in(mrb_state *mrb, mrb_value holder)
+{
+    if (DATA_PTR(holder) == NULL)
+        mrb_raise(mrb, E_RUNTIME_ERROR, "this mrb_state is being closed");
+    return ((rrcm_state *)DATA_PTR(holder))->heap;
+}
+
 /* The functions that mruby calls have what they are made from in their environment. */
+enum { RRCM_OF_METHOD, RRCM_OF_CLASS, RRCM_OF_HOLDER };
+
 static const void *rrcm_environment(mrb_state *mrb, mrb_int i)
 {
     return mrb_cptr(mrb_proc_cfunc_env_get(mrb, i));
@@ -1043,7 +1099,7 @@ static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self
     int i = 0, needed = -1, possible;
     memset(a, 0, sizeof *a);
     a->mrb = mrb;
-    a->heap = rrc_mruby_heap(mrb);
+    a->heap = rrcm_heap_in(mrb, mrb_proc_cfunc_env_get(mrb, RRCM_OF_HOLDER));
     a->self = self;
     mrb_get_args(mrb, "*!&", &given, &count, &a->block);
     letters = letters != NULL ? letters : "";
@@ -1088,43 +1144,116 @@ static void rrcm_get_arguments(rrc_mruby_args *a, mrb_state *mrb, mrb_value self
     }
 }
 
+/* The outermost function at work that has the proxy as self or as an argument, or NULL. */
+static rrcm_frame *rrcm_user_of(const rrcm_state *state, mrb_value proxy)
+{
+    rrcm_frame *frame, *user = NULL;
+    int i;
+    for (frame = state->frames; frame != NULL; frame = frame->outer) {
+        int uses = mrb_obj_eq(state->mrb, frame->args.self, proxy);
+        for (i = 0; i < frame->args.count && !uses; i++)
+            uses = mrb_obj_eq(state->mrb, frame->args.arg[i].value, proxy);
+        if (uses)
+            user = frame;
+    }
+    return user;
+}
+
+/* Drop what was disposed of. The deallocs may call mruby. That must not change how the function ends: with `result`, or
+   with an exception (or a break) in mrb->exc. The exception that waits for rrc_mruby_raise stays, too. Nobody waits for
+   those of the deallocs. */
+static void rrcm_drop_kept(rrcm_state *state, rrcm_frame *frame, mrb_value result)
+{
+    mrb_state *mrb = state->mrb;
+    struct RObject *leaving = mrb->exc;
+    mrb_value waiting = *rrcm_error_place(state);
+    int i;
+    mrb_gc_arena_restore(mrb, frame->arena);
+    mrb_gc_protect(mrb, leaving != NULL ? mrb_obj_value(leaving) : result);
+    mrb_gc_protect(mrb, waiting);
+    mrb->exc = NULL;
+    *rrcm_error_place(state) = mrb_nil_value();
+    for (i = 0; i < frame->kept_count; i++)
+        rrc_decref(state->heap, frame->kept[i]);
+    rrc_run_pending(state->heap, 0);
+    rrcm_report_error(state);
+    rrcm_set_error(state, waiting);
+    mrb->exc = leaving;
+}
+
+/* Call a function of a table. It may be left by an exception, a throw, a break or a return: mrb->exc has which. */
+static mrb_value rrcm_call_function(rrcm_frame *frame, mrb_value (*function)(const rrc_mruby_args *a))
+{
+    mrb_state *mrb = frame->args.mrb;
+    rrcm_state *state = rrcm_state_of(frame->args.heap);
+    struct mrb_jmpbuf *previous = mrb->jmp;
+    struct mrb_jmpbuf jump;
+    mrb_value result = mrb_nil_value();
+    frame->arena = mrb_gc_arena_save(mrb);
+    frame->kept_count = 0;
+    frame->outer = state->frames;
+    state->frames = frame;
+    MRB_TRY(&jump) {
+        mrb->jmp = &jump;
+        result = function(&frame->args);
+        mrb->jmp = previous;
+    } MRB_CATCH(&jump) {
+        mrb->jmp = previous;
+        state->frames = frame->outer;
+        if (frame->kept_count > 0)
+            rrcm_drop_kept(state, frame, mrb_nil_value());
+        MRB_THROW(mrb->jmp);
+    } MRB_END_EXC(&jump);
+    state->frames = frame->outer;
+    if (frame->kept_count > 0)
+        rrcm_drop_kept(state, frame, result);
+    return result;
+}
+
 static mrb_value rrcm_method(mrb_state *mrb, mrb_value self)
 {
-    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, 0);
-    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, 1);
-    rrc_mruby_args a;
-    rrcm_get_arguments(&a, mrb, self, method->arguments);
-    a.ob = rrc_mruby_unwrap(mrb, self, cls);
-    return method->function(&a);
+    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, RRCM_OF_CLASS);
+    rrcm_frame frame;
+    rrcm_get_arguments(&frame.args, mrb, self, method->arguments);
+    frame.args.ob = rrc_mruby_unwrap(mrb, self, cls);
+    return rrcm_call_function(&frame, method->function);
 }
 
 static mrb_value rrcm_class_method(mrb_state *mrb, mrb_value self)
 {
-    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, 0);
-    rrc_mruby_args a;
-    rrcm_get_arguments(&a, mrb, self, method->arguments);
-    return method->function(&a);
+    const rrc_mruby_method *method = (const rrc_mruby_method *)rrcm_environment(mrb, RRCM_OF_METHOD);
+    rrcm_frame frame;
+    rrcm_get_arguments(&frame.args, mrb, self, method->arguments);
+    return rrcm_call_function(&frame, method->function);
+}
+
+static mrb_value rrcm_make_and_init(const rrc_mruby_args *a)
+{
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(a->mrb, RRCM_OF_CLASS);
+    return rrc_mruby_init(a->heap, a->self, cls->make(a));
 }
 
 /* The method "initialize". */
 static mrb_value rrcm_make(mrb_state *mrb, mrb_value self)
 {
-    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, 1);
-    rrc_mruby_args a;
-    rrcm_get_arguments(&a, mrb, self, cls->arguments);
-    return rrc_mruby_init(a.heap, self, cls->make(&a));
+    const rrc_mruby_class *cls = (const rrc_mruby_class *)rrcm_environment(mrb, RRCM_OF_CLASS);
+    rrcm_frame frame;
+    rrcm_get_arguments(&frame.args, mrb, self, cls->arguments);
+    return rrcm_call_function(&frame, rrcm_make_and_init);
 }
 
 static void rrcm_define_method(mrb_state *mrb, struct RClass *klass, const char *name, mrb_func_t function,
                                const rrc_mruby_method *method, const rrc_mruby_class *cls)
 {
     int arena = mrb_gc_arena_save(mrb);
-    mrb_value environment[2];
+    mrb_value environment[3];
     mrb_method_t entry;
     struct RProc *proc;
-    environment[0] = mrb_cptr_value(mrb, (void *)(uintptr_t)method);
-    environment[1] = mrb_cptr_value(mrb, (void *)(uintptr_t)cls);
-    proc = mrb_proc_new_cfunc_with_env(mrb, function, 2, environment);
+    environment[RRCM_OF_METHOD] = mrb_cptr_value(mrb, (void *)(uintptr_t)method);
+    environment[RRCM_OF_CLASS] = mrb_cptr_value(mrb, (void *)(uintptr_t)cls);
+    environment[RRCM_OF_HOLDER] = rrcm_holder(mrb);
+    proc = mrb_proc_new_cfunc_with_env(mrb, function, 3, environment);
     MRB_METHOD_FROM_PROC(entry, proc);
     mrb_define_method_raw(mrb, klass, mrb_intern_cstr(mrb, name), entry);
     mrb_gc_arena_restore(mrb, arena);
@@ -1381,6 +1510,7 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
 {
     rrcm_state *state = rrcm_state_of(rrc_mruby_heap(mrb));
     const rrc_mruby_class *cls;
+    rrcm_frame *user;
     rrc_object *ob;
     if (rrcm_is_proxy(proxy) && DATA_PTR(proxy) == (const void *)rrcm_disposed)
         return;
@@ -1395,18 +1525,19 @@ RRC_MRUBY_API void rrc_mruby_dispose(mrb_state *mrb, mrb_value proxy)
         rrc_cell_unlink((rrc_cell *)DATA_PTR(proxy));
         DATA_PTR(proxy) = (void *)(uintptr_t)rrcm_disposed;
         rrcm_set_node(state, RDATA(proxy), mrb_nil_value());
+        user = rrcm_user_of(state, proxy);
+        if (user != NULL) {
+            user->kept[user->kept_count++] = ob;
+            ob = NULL;
+        }
     }
-    rrc_decref(state->heap, ob);
+    if (ob != NULL)
+        rrc_decref(state->heap, ob);
     rrc_run_pending(state->heap, 0);
     rrc_mruby_raise(state->heap);
 }
 
 /* ---- calls ---- */
-
-static mrb_value *rrcm_error_place(rrcm_state *state)
-{
-    return &ARY_PTR(state->roots)[RRCM_ERROR];
-}
 
 RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_state *mrb, void *data),
                                     void *data, mrb_value *result)
@@ -1419,12 +1550,10 @@ RRC_MRUBY_API int rrc_mruby_protect(rrc_heap *heap, mrb_value (*function)(mrb_st
     if (state->is_closed)
         return 1;
     value = rrcm_protect(state->mrb, function, data, &failed);
-    if (failed) {
-        *rrcm_error_place(state) = value;
-        mrb_write_barrier(state->mrb, (struct RBasic *)state->roots);
-    } else if (result != NULL) {
+    if (failed)
+        rrcm_set_error(state, value);
+    else if (result != NULL)
         *result = value;
-    }
     return failed;
 }
 
@@ -1461,15 +1590,10 @@ static mrb_value rrcm_run_pending_protected(mrb_state *mrb, void *data)
 static void rrcm_run_pending_after_call(rrcm_state *state)
 {
     mrb_bool failed = FALSE;
-    mrb_value exception;
     if (state->is_closed || !mrb_nil_p(*rrcm_error_place(state)))
         return;
     rrcm_protect(state->mrb, rrcm_run_pending_protected, state, &failed);
-    exception = *rrcm_error_place(state);
-    if (mrb_nil_p(exception))
-        return;
-    rrcm_protect(state->mrb, rrcm_report, &exception, &failed);
-    *rrcm_error_place(state) = mrb_nil_value();
+    rrcm_report_error(state);
 }
 
 RRC_MRUBY_API int rrc_mruby_call(rrc_heap *heap, rrc_object *callback, size_t n, rrc_object *const *args)
@@ -2058,12 +2182,6 @@ static void rrcm_free_tables(rrcm_state *state)
     }
 }
 
-/* Where mruby keeps the state: a global variable whose name scripts cannot say. */
-static mrb_value rrcm_holder(mrb_state *mrb)
-{
-    return mrb_gv_get(mrb, mrb_intern_lit(mrb, RRCM_NAME));
-}
-
 /* mrb_close, before mruby's objects are freed. */
 static void rrcm_close(mrb_state *mrb)
 {
@@ -2152,9 +2270,7 @@ RRC_MRUBY_API rrc_heap *rrc_mruby_heap(mrb_state *mrb)
     mrb_value holder = rrcm_holder(mrb);
     if (!mrb_data_p(holder))
         return rrcm_open(mrb);
-    if (DATA_PTR(holder) == NULL)
-        mrb_raise(mrb, E_RUNTIME_ERROR, "this mrb_state is being closed");
-    return ((rrcm_state *)DATA_PTR(holder))->heap;
+    return rrcm_heap_in(mrb, holder);
 }
 
 #ifndef RRC_NO_STDIO

@@ -144,7 +144,9 @@ void PyObject_CallFinalizer(PyObject *op)
 
 Py_ssize_t PyGC_Collect(void)
 {
-    return py_vm->printing == 0 ? (Py_ssize_t)rrc_gc_collect(py_vm->rrc) : 0;
+    Py_ssize_t n = py_vm->printing == 0 ? (Py_ssize_t)rrc_gc_collect(py_vm->rrc) : 0;
+    py_call_back();
+    return n;
 }
 
 int PyGC_Enable(void)

@@ -343,11 +343,13 @@ static void close_api(cvm *vm)
         PyDict_Clear(py->modules);
     rrc_gc_collect(vm->rrc);
     rrc_run_pending(vm->rrc, 0);
+    py_call_back();
     Py_CLEAR(py->interned);
     for (i = 0; i < py->static_capacity; i++)
         Py_CLEAR(py->statics[i].dict);
     Py_CLEAR(py->modules);
     rrc_gc_collect(vm->rrc);
+    py_call_back();
     py_vm = saved == vm ? NULL : saved;
 }
 

@@ -33,6 +33,7 @@ typedef struct py_state {
     size_t flying_at;               /* vm->error.number when it took off */
     PyObject *modules;              /* by name */
     PyObject *interned;
+    struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
     PyObject *defs;                 /* modules of single-phase definitions, by the address of these */
     py_file *files;                 /* modules that are in shared objects */
     size_t file_count;
@@ -88,6 +89,11 @@ int py_add_slot_wrappers(PyTypeObject *type, PyObject *dict);
 int py_fix_slots(PyTypeObject *type);                   /* from the methods of a class of the language */
 PyObject *py_lookup_special(PyObject *op, const char *name);       /* new, bound; NULL without an exception: none */
 const char *py_type_name(PyObject *op);
+
+/* ---- weak references: others.c ------------------------------------------- */
+
+void py_tell_weakrefs(PyObject *op);    /* op is garbage: weak references to it are dead, and if it is one itself, it is. No program runs */
+void py_call_back(void);                /* the callbacks that are due */
 
 /* ---- borrowed references, in debug builds: borrow.c ----------------------- */
 

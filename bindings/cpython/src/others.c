@@ -3,48 +3,53 @@
 
 /* ---- weak references -------------------------------------------------------------
  *
- * An object has a list of the references to it, where its type says. */
+ * An object has a list of the references to it, where its type says. Static objects never go, and have none.
+ *
+ * When a collection has found garbage, all weak references to it and in it are dead, as in CPython: no program gets
+ * hold of garbage by one, and the callback of one that is garbage is never called. The header calls
+ * tp_clear_weakrefs for one object after the other, and other code may run in between. So a reference is dead as soon
+ * as its object waits as garbage. Only what a finalizer makes of a waiting object lives until the next collection. */
 
 #define R(op) ((PyWeakReference *)(void *)(op))
 
 static PyWeakReference **list_of(PyObject *op)
 {
     Py_ssize_t offset = Py_TYPE(op)->tp_weaklistoffset;
-    return offset > 0 ? (PyWeakReference **)(void *)((char *)op + offset) : NULL;
+    return offset > 0 && op->ob_refcnt < RRC_REFCNT_IMMORTAL ? (PyWeakReference **)(void *)((char *)op + offset) : NULL;
 }
 
-PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
+/* Has a collection found op unreachable, so that it waits for its finalizer, or to be cleared? */
+static int is_garbage(PyObject *op)
 {
-    PyWeakReference **list, *r;
-    PyObject *ref;
-    if (!py_ready(op))
+    rrc_heap *heap = py_vm->rrc;
+    rrc_info info;
+    int found;
+    if (!PyObject_GC_IsTracked(op) || rrc_inspect_begin(heap, __func__) != RRC_OK)
+        return 0;
+    found = rrc_inspect(heap, _Py_RRC(op), &info) == RRC_OK && (info.is & RRC_IS_WAITING) != 0;
+    rrc_inspect_end(heap);
+    return found;
+}
+
+/* Collections so far. */
+static size_t now(void)
+{
+    return py_vm->heap.majors;
+}
+
+/* The object, borrowed; NULL: it has gone, or goes. */
+static PyObject *target(const PyWeakReference *r)
+{
+    PyObject *op = r->wr_object;
+    if (op == NULL || op->ob_refcnt == 0 || is_garbage(_PyObject_CAST(r)))
         return NULL;
-    list = list_of(op);
-    if (list == NULL)
-        return PyErr_Format(PyExc_TypeError, "cannot create weak reference to '%s' object", Py_TYPE(op)->tp_name);
-    if (callback == Py_None)
-        callback = NULL;
-    for (r = *list; callback == NULL && r != NULL; r = r->wr_next)
-        if (r->wr_callback == NULL)
-            return Py_NewRef(r);
-    ref = _PyObject_GC_New(&_PyWeakref_RefType);
-    if (ref == NULL)
-        return NULL;
-    r = R(ref);
-    r->wr_object = op;
-    r->wr_callback = Py_XNewRef(callback);
-    r->hash = -1;
-    r->wr_next = *list;
-    if (r->wr_next != NULL)
-        r->wr_next->wr_prev = r;
-    *list = r;
-    PyObject_GC_Track(ref);
-    return ref;
+    return is_garbage(op) && r->made_for != now() ? NULL : op;
 }
 
 static void unlink_ref(PyWeakReference *r)
 {
     PyWeakReference **list = r->wr_object != NULL ? list_of(r->wr_object) : NULL;
+    r->wr_object = NULL;
     if (list == NULL)
         return;
     if (r->wr_prev != NULL)
@@ -53,39 +58,102 @@ static void unlink_ref(PyWeakReference *r)
         *list = r->wr_next;
     if (r->wr_next != NULL)
         r->wr_next->wr_prev = r->wr_prev;
-    r->wr_object = NULL;
     r->wr_prev = r->wr_next = NULL;
 }
 
-PyObject *PyWeakref_GetObject(PyObject *ref)
+/* The object goes. The callback is called later: here no program runs. */
+static void tell(PyWeakReference *r)
 {
-    PyObject *op = R(ref)->wr_object;
-    return op != NULL && Py_REFCNT(op) >= 0 ? op : Py_None;
+    py_state *py = PY;
+    unlink_ref(r);
+    if (r->wr_callback == NULL || _PyObject_CAST(r)->ob_refcnt == 0 || is_garbage(_PyObject_CAST(r)))
+        return;
+    Py_INCREF(r);
+    *(py->told != NULL ? &py->last_told->wr_next : &py->told) = r;
+    py->last_told = r;
+}
+
+void py_call_back(void)
+{
+    py_state *py = PY;
+    PyObject *type, *value, *traceback, *result;
+    if (py->told == NULL || py_vm->printing > 0)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    while (py->told != NULL) {
+        PyWeakReference *r = py->told;
+        PyObject *callback = r->wr_callback;
+        py->told = r->wr_next;
+        r->wr_next = NULL;
+        r->wr_callback = NULL;
+        result = PyObject_CallOneArg(callback, _PyObject_CAST(r));
+        if (result == NULL)
+            PyErr_WriteUnraisable(callback);
+        Py_XDECREF(result);
+        Py_DECREF(callback);
+        Py_DECREF(r);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+void py_tell_weakrefs(PyObject *op)
+{
+    PyWeakReference **list = list_of(op);
+    if (PyWeakref_Check(op))
+        unlink_ref(R(op));
+    while (list != NULL && *list != NULL)
+        tell(*list);
 }
 
 void PyObject_ClearWeakRefs(PyObject *op)
 {
-    PyWeakReference **list = list_of(op);
-    PyObject *type, *value, *traceback;
-    if (list == NULL || *list == NULL)
-        return;
-    PyErr_Fetch(&type, &value, &traceback);
-    while (*list != NULL) {
-        PyWeakReference *r = *list;
-        PyObject *callback = r->wr_callback, *result;
-        Py_INCREF(r);
-        unlink_ref(r);
-        r->wr_callback = NULL;
-        if (callback != NULL) {
-            result = PyObject_CallOneArg(callback, (PyObject *)(void *)r);
-            if (result == NULL)
-                PyErr_WriteUnraisable(callback);
-            Py_XDECREF(result);
-            Py_DECREF(callback);
-        }
-        Py_DECREF(r);
+    py_tell_weakrefs(op);
+    py_call_back();
+}
+
+static PyObject *ref_make(PyTypeObject *type, PyObject *op, PyObject *callback)
+{
+    PyWeakReference **list, *r, *next;
+    if (!py_ready(op))
+        return NULL;
+    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(op)))
+        return PyErr_Format(PyExc_TypeError, "cannot create weak reference to '%s' object", Py_TYPE(op)->tp_name);
+    if (callback == Py_None)
+        callback = NULL;
+    list = list_of(op);
+    for (r = list != NULL ? *list : NULL; r != NULL; r = next) {
+        next = r->wr_next;
+        if (target(r) == NULL)
+            tell(r);                    /* what the header will do later: now there is a new reference */
+        else if (callback == NULL && r->wr_callback == NULL && Py_IS_TYPE(r, type) && type == &_PyWeakref_RefType)
+            return Py_NewRef(r);
     }
-    PyErr_Restore(type, value, traceback);
+    r = R(_PyObject_New(type));
+    if (r == NULL)
+        return NULL;
+    r->wr_object = op;
+    r->wr_callback = Py_XNewRef(callback);
+    r->hash = -1;
+    r->made_for = is_garbage(op) ? now() : 0;
+    if (list != NULL) {
+        r->wr_next = *list;
+        if (r->wr_next != NULL)
+            r->wr_next->wr_prev = r;
+        *list = r;
+    }
+    PyObject_GC_Track(r);
+    return _PyObject_CAST(r);
+}
+
+PyObject *PyWeakref_NewRef(PyObject *op, PyObject *callback)
+{
+    return ref_make(&_PyWeakref_RefType, op, callback);
+}
+
+PyObject *PyWeakref_GetObject(PyObject *ref)
+{
+    PyObject *op = target(R(ref));
+    return op != NULL ? op : Py_None;
 }
 
 static void ref_dealloc(PyObject *op)
@@ -118,8 +186,8 @@ static PyObject *ref_call(PyObject *op, PyObject *args, PyObject *kwargs)
 static PyObject *ref_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *op, *callback = NULL;
-    (void)type, (void)kwargs;
-    return PyArg_UnpackTuple(args, "ref", 1, 2, &op, &callback) ? PyWeakref_NewRef(op, callback) : NULL;
+    (void)kwargs;
+    return PyArg_UnpackTuple(args, "ref", 1, 2, &op, &callback) ? ref_make(type, op, callback) : NULL;
 }
 
 static int ref_init(PyObject *op, PyObject *args, PyObject *kwargs)
@@ -131,29 +199,47 @@ static int ref_init(PyObject *op, PyObject *args, PyObject *kwargs)
 static Py_hash_t ref_hash(PyObject *op)
 {
     if (R(op)->hash == -1) {
-        if (R(op)->wr_object == NULL) {
+        PyObject *to = Py_XNewRef(target(R(op)));
+        if (to == NULL) {
             PyErr_SetString(PyExc_TypeError, "weak object has gone away");
             return -1;
         }
-        R(op)->hash = PyObject_Hash(R(op)->wr_object);
+        R(op)->hash = PyObject_Hash(to);
+        Py_DECREF(to);
     }
     return R(op)->hash;
 }
 
 static PyObject *ref_richcompare(PyObject *a, PyObject *b, int op)
 {
+    PyObject *x, *y, *result;
     if ((op != Py_EQ && op != Py_NE) || !PyWeakref_Check(a) || !PyWeakref_Check(b))
         Py_RETURN_NOTIMPLEMENTED;
-    if (R(a)->wr_object == NULL || R(b)->wr_object == NULL)
-        return PyBool_FromLong((a == b) == (op == Py_EQ));
-    return PyObject_RichCompare(R(a)->wr_object, R(b)->wr_object, op);
+    x = Py_XNewRef(target(R(a)));
+    y = Py_XNewRef(target(R(b)));
+    result = x != NULL && y != NULL ? PyObject_RichCompare(x, y, op) : PyBool_FromLong((a == b) == (op == Py_EQ));
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return result;
 }
+
+static PyObject *ref_repr(PyObject *op)
+{
+    PyObject *to = target(R(op));
+    return to == NULL ? PyUnicode_FromFormat("<weakref at %p; dead>", (void *)op)
+                      : PyUnicode_FromFormat("<weakref at %p; to '%s' at %p>", (void *)op, Py_TYPE(to)->tp_name, (void *)to);
+}
+
+static PyMemberDef ref_members[] = {
+    { "__callback__", T_OBJECT, offsetof(PyWeakReference, wr_callback), READONLY, NULL }, { NULL, 0, 0, 0, NULL }
+};
 
 PyTypeObject _PyWeakref_RefType = {
     PyVarObject_HEAD_INIT(&PyType_Type, 0) .tp_name = "weakref", .tp_basicsize = sizeof(PyWeakReference),
-    .tp_dealloc = ref_dealloc, .tp_hash = ref_hash, .tp_call = ref_call, .tp_richcompare = ref_richcompare,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_traverse = ref_traverse, .tp_clear = ref_clear,
-    .tp_init = ref_init, .tp_new = ref_new
+    .tp_dealloc = ref_dealloc, .tp_repr = ref_repr, .tp_hash = ref_hash, .tp_call = ref_call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, .tp_traverse = ref_traverse, .tp_clear = ref_clear,
+    .tp_richcompare = ref_richcompare, .tp_members = ref_members, .tp_init = ref_init, .tp_alloc = PyType_GenericAlloc,
+    .tp_new = ref_new, .tp_free = PyObject_GC_Del
 };
 
 /* ---- capsules ---------------------------------------------------------------------- */

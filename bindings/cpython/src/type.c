@@ -12,7 +12,8 @@
 
 /* ---- what the header calls -------------------------------------------------
  *
- * The header passes its heap, whose userdata is the VM. */
+ * The header passes its heap, whose userdata is the VM. What slot_clear_weakrefs has found garbage is then
+ * finalized, cleared or deallocated: the callbacks of the weak references come just before that. */
 
 #define ENTER(heap) cvm *saved_vm = py_vm; py_vm = rrc_userdata(heap)
 #define LEAVE() py_vm = saved_vm
@@ -22,6 +23,7 @@ static void slot_dealloc(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
     ENTER(heap);
 
+    py_call_back();
     PyErr_Fetch(&type, &value, &traceback);
     Py_TYPE(op)->tp_dealloc(op);
     PyErr_Restore(type, value, traceback);
@@ -33,6 +35,7 @@ static int slot_clear(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob;
     ENTER(heap);
 
+    py_call_back();
     Py_TYPE(op)->tp_clear(op);
     LEAVE();
     return 0;
@@ -43,6 +46,7 @@ static void slot_finalize(rrc_heap *heap, rrc_object *ob)
     PyObject *op = (PyObject *)(void *)ob, *type, *value, *traceback;
     ENTER(heap);
 
+    py_call_back();
     PyErr_Fetch(&type, &value, &traceback);
     Py_TYPE(op)->tp_finalize(op);
     PyErr_Restore(type, value, traceback);
@@ -53,7 +57,7 @@ static void slot_clear_weakrefs(rrc_heap *heap, rrc_object *ob)
 {
     ENTER(heap);
 
-    PyObject_ClearWeakRefs((PyObject *)(void *)ob);
+    py_tell_weakrefs((PyObject *)(void *)ob);
     LEAVE();
 }
 
@@ -75,7 +79,7 @@ static void tell_header(PyTypeObject *type)
     rrc->tp_traverse = (int (*)(rrc_object *, rrc_visitproc, void *))(void (*)(void))type->tp_traverse;
     rrc->tp_clear = type->tp_clear != NULL ? slot_clear : NULL;
     rrc->tp_finalize = type->tp_finalize != NULL ? slot_finalize : NULL;
-    rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 ? slot_clear_weakrefs : NULL;
+    rrc->tp_clear_weakrefs = type->tp_weaklistoffset > 0 || PyType_IsSubtype(type, &_PyWeakref_RefType) ? slot_clear_weakrefs : NULL;
     rrc->tp_outside = type->tp_outside != NULL ? slot_outside : NULL;
 }
 

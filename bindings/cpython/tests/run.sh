@@ -67,6 +67,7 @@ module probe - probe.c probe
 module unready - unready.c unready
 module formats - formats.c formats
 module outside - outside.c outside
+module weak - weak.c weak
 module markupsafe markupsafe src/markupsafe/_speedups.c markupsafe._speedups
 module heapq python3.11 Modules/_heapqmodule.c _heapq -I"$modules"
 module bisect python3.11 Modules/_bisectmodule.c _bisect -I"$modules"
@@ -90,6 +91,21 @@ module persistent python-persistent $persistent/cPersistence.c persistent.cPersi
 module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
+
+# ---- weak references to garbage and in it: as in CPython
+for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
+    [ "$QUICK$mode" = 1--stress ] && continue
+    # shellcheck disable=SC2086
+    "$pvm" $mode --extension "$out/weak/weak.so" -e "(begin (display (call (import 'weak) 'run)) (exit 0))" >"$out/said" 2>&1
+    expect "weak.txt $mode" cmp "$out/said" $here/weak.txt
+done
+python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
+if [ -f "$python_headers/Python.h" ]; then
+    mkdir -p "$out/weak/python"
+    expect "weak.c compiles for CPython" $CC -O1 -fPIC -shared -I"$python_headers" $here/weak.c -o "$out/weak/python/weak.so"
+    PYTHONPATH=$out/weak/python python3 -c 'import weak; print(weak.run(), end="")' >"$out/said" 2>&1
+    expect "weak.txt is what CPython says" cmp "$out/said" $here/weak.txt
+else skip "weak.txt: there is no python3.11 with its headers"; fi
 
 # ---- the examples, both at once
 mkdir -p "$out/extensions"

@@ -34,13 +34,24 @@ no-patience       | s/rrc_mirror_keep_up(state->heap, has_cycle_ended);/rrc_mirr
 calls-run-nothing | s/^    rrcm_run_pending_after_call(rrcm_state_of(heap));/    ;/
 late-wraps        | s/if (ob == NULL || state->is_closed)$/if (ob == NULL)/
 values-as-objects | s/    if (rrc_mruby_is_value(job->ob))$/    if (0)/
-pending-errors    | /^static void rrcm_run_pending_after_call/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
+pending-errors    | /^static void rrcm_report_error/,/^}/s/\*rrcm_error_place(state) = mrb_nil_value();/;/
 no-first-cycle    | s/^    if (!rrcm_is_between_cycles(state->mrb))$/    if (0)/
 no-guard          | s/#  define RRC_HOST_GUARD.*/#  define RRC_HOST_GUARD(heap, slot, ob) (slot)((heap), (ob))/
 wrap-unprotected  | s/^    mrb_gc_protect(state->mrb, result);/    ;/
 disposed-keeps    | s/rrcm_set_node(state, RDATA(proxy), mrb_nil_value());/;/
+in-use-overlooked | s/^            user = frame;/            ;/
+only-self-in-use  | s/i < frame->args.count \&\& !uses/0/
+innermost-in-use  | s/^            user = frame;/            user = user == NULL ? frame : user;/
+make-uses-nothing | s/return rrcm_call_function(&frame, rrcm_make_and_init);/return rrcm_make_and_init(\&frame.args);/
+leaving-lost      | s/^    mrb->exc = leaving;/    ;/
+waiting-lost      | s/^    rrcm_set_error(state, waiting);/    ;/
+kept-by-a-break   | /MRB_CATCH(&jump) {/,/MRB_THROW/s/^            rrcm_drop_kept(.*/            ;/
+result-unrooted   | s/^    mrb_gc_protect(mrb, leaving != NULL .*/    ;/
+leaving-unrooted  | s/leaving != NULL ? mrb_obj_value(leaving) : result/result/
+waiting-unrooted  | s/^    mrb_gc_protect(mrb, waiting);/    ;/
+unreported        | /^static void rrcm_drop_kept/,/^}/s/^    rrcm_report_error(state);/    ;/
 count-unchecked   | s/    if (count > possible || count < .*/    if (0)/
-self-unchecked    | s/a.ob = rrc_mruby_unwrap(mrb, self, cls);/a.ob = rrc_mruby_test(self, NULL);/
+self-unchecked    | s/args.ob = rrc_mruby_unwrap(mrb, self, cls);/args.ob = rrc_mruby_test(self, NULL);/
 proxies-to-the-end | s/^    rrcm_part_proxies(state);/    ;/
 cycles-to-the-end | /^static void rrcm_part_proxies/,/^}/s/^        rrc_mirror_step(state->heap);/        ;/
 one-last-round    | s|^             \&\& --rounds > 0);|             \&\& 0);|

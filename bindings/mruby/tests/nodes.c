@@ -6,6 +6,10 @@
  *     node[i], node[i] = x     field i owns a reference to x, or to the object of a proxy
  *     node.move(i, other, j)   moves a reference without counting
  *     node.tell("z", 1, 2.0, x), Node.tell   what C was given
+ *     node.ask(x[, other]), Node.ask(x, other)   the id of the object, or of the other one, after x.to_s was called
+ *     node.lend { |node| }     its id, after the block was called
+ *     node.fail                disposes of itself, and returns with an IndexError in mrb->exc
+ *     Like.new(x, other)       a node with the id of the other one, after x.to_s was called
  *     Nodes.proxy(id)          a new Node with an O link
  *     Nodes.hold(x)            a reference of C's own; Nodes.held(i): the i-th; Nodes.release: drop all
  *     Nodes.adopt(x)           a proxy of the object that stands for x, which must raise
@@ -24,10 +28,13 @@
  *     Nodes.foreigners         how many foreign objects there are
  */
 #define RRC_MRUBY_IMPLEMENTATION
+int reports;
+#define RRC_MRUBY_REPORT(mrb, exception) (reports++, rrcm_print(mrb, exception))
 #include "nodes.h"
 #include "unit.h"
 
 #include <mruby/compile.h>
+#include <mruby/string.h>
 
 #include <string.h>
 
@@ -183,6 +190,7 @@ static int wrapper_clear(rrc_heap *heap, rrc_object *ob)
                                 .tp_finalize = finalize, .tp_members = members }
 NODE_TYPE(node_type, "Node", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
 static NODE_TYPE(finalized_type, "Finalized", RRC_TPFLAGS_HAVE_GC, node_finalize, node_members);
+static NODE_TYPE(like_type, "Like", RRC_TPFLAGS_HAVE_GC, NULL, node_members);
 static NODE_TYPE(loose_type, "Loose", 0, NULL, NULL);
 #define WRAPPER_TYPE(variable, name, flags) \
     const rrc_type variable = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = name, \
@@ -244,6 +252,13 @@ static rrc_object *make_loose(const rrc_mruby_args *a) { return make(a, &loose_t
 static rrc_object *make_wrapper(const rrc_mruby_args *a) { return make(a, &wrapper_type); }
 static rrc_object *make_touching(const rrc_mruby_args *a) { return make(a, &touching_type); }
 
+static rrc_object *make_like(const rrc_mruby_args *a)
+{
+    const node *other = (const node *)rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode);
+    mrb_obj_as_string(a->mrb, a->arg[0].value);
+    return (rrc_object *)node_make(a->heap, &like_type, other->id);
+}
+
 static mrb_value get_field(const rrc_mruby_args *a)
 {
     return rrc_mruby_wrap(a->heap, *place_of(a->mrb, a->ob, a->arg[0].integer));
@@ -292,6 +307,28 @@ static mrb_value tell(const rrc_mruby_args *a)
     return result;
 }
 
+/* It uses an object, without a reference, before and after mruby code that can dispose of it. */
+static mrb_value ask(const rrc_mruby_args *a)
+{
+    const node *n = (const node *)(a->count > 1 ? rrc_mruby_unwrap(a->mrb, a->arg[1].value, &AnyNode) : a->ob);
+    mrb_obj_as_string(a->mrb, a->arg[0].value);
+    return mrb_int_value(a->mrb, n->id);
+}
+
+static mrb_value lend(const rrc_mruby_args *a)
+{
+    mrb_yield(a->mrb, a->block, a->self);
+    return mrb_int_value(a->mrb, ((node *)a->ob)->id);
+}
+
+static mrb_value fail(const rrc_mruby_args *a)
+{
+    mrb_state *mrb = a->mrb;
+    rrc_mruby_dispose(mrb, a->self);
+    mrb->exc = mrb_obj_ptr(mrb_exc_new(mrb, E_INDEX_ERROR, "failed", 6));
+    return mrb_int_value(mrb, ((node *)a->ob)->id);
+}
+
 /* What a library does that tells of its references. */
 static void touch(rrc_heap *heap, const foreign *of)
 {
@@ -334,8 +371,8 @@ static const rrc_mruby_method
     any_methods[] = { { "[]", get_field, "i" }, { "[]=", set_field, "io" }, { "id", get_id, NULL },
         { "move", move_field, "ioi" }, { "tell", tell, "zi|fo" }, { "wrong", tell, "zx" },
         { "too_many", tell, "ooooooooo" }, { "refer", refer, "io" }, { "referred", referred, "i" },
-        { NULL, NULL, NULL } },
-    any_class_methods[] = { { "tell", tell, "zifo" }, { NULL, NULL, NULL } };
+        { "ask", ask, "o|o" }, { "lend", lend, NULL }, { "fail", fail, NULL }, { NULL, NULL, NULL } },
+    any_class_methods[] = { { "tell", tell, "zifo" }, { "ask", ask, "oo" }, { NULL, NULL, NULL } };
 
 const rrc_mruby_class AnyNode = { .name = "AnyNode", .methods = any_methods,
                                   .class_methods = any_class_methods, .close = close_node };
@@ -346,6 +383,7 @@ static const rrc_mruby_class WrapperClass = { .type = &wrapper_type, .base = &An
                                               .arguments = "i" };
 static const rrc_mruby_class Touching = { .type = &touching_type, .base = &AnyNode, .make = make_touching,
                                           .arguments = "i" };
+static const rrc_mruby_class Like = { .type = &like_type, .base = &AnyNode, .make = make_like, .arguments = "oo" };
 static const rrc_mruby_class Loose = { .type = &loose_type, .base = &AnyNode, .make = make_loose, .arguments = "i" };
 
 /* ---- the module ---- */
@@ -559,6 +597,7 @@ mrb_state *nodes_open(void)
     hiccup_random = 1;
     rrc_mruby_define_class(mrb, NULL, &NodeClass);
     rrc_mruby_define_class(mrb, NULL, &Finalized);
+    rrc_mruby_define_class(mrb, NULL, &Like);
     rrc_mruby_define_class(mrb, NULL, &Loose);
     rrc_mruby_define_class(mrb, NULL, &WrapperClass);
     rrc_mruby_define_class(mrb, NULL, &Touching);

@@ -23,11 +23,14 @@ extern const rrc_mruby_class AnyNode, NodeClass;
 /* Called with the id of each node that is deallocated. NULL: nobody wants to know. */
 extern void (*node_freed)(int id);
 
+/* How many exceptions of deallocs were printed. */
+extern int reports;
+
 node *node_make(rrc_heap *heap, const rrc_type *type, int id);
 int   node_count(void);
 void  node_forget_all(void);            /* count from 0 again */
 
-/* A mrb_state with the classes Node, Finalized and Loose, the module Nodes, and a tiny
+/* A mrb_state with the classes Node, Finalized, Like and Loose, the module Nodes, and a tiny
  * library of mruby code. It fails the test where it cannot be made. */
 mrb_state *nodes_open(void);
 

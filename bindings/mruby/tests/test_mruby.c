@@ -469,6 +469,155 @@ static void what_was_disposed_of_keeps_nothing(void)
                "Rawrefcount.collect; equal Nodes.live, 0");
 }
 
+/* A script that disposes of an object in the middle of a function of C that uses it: of self, of an argument, in inner
+   calls, in a fiber; and functions that are left by an exception, a break, a return. It goes when they are over. */
+static void disposal_in_use(void)
+{
+    everywhere("class Closer\n"
+               "  def initialize(*nodes, &block); @nodes, @block = nodes, block; end\n"
+               "  def to_s\n"
+               "    before = Nodes.live\n"
+               "    @nodes.each { |n| n.dispose; equal n.disposed?, true; raises(Rawrefcount::DisposedError, '') { n.id } }\n"
+               "    3.times { Rawrefcount.collect; GC.start }\n"
+               "    equal Nodes.live, before\n"
+               "    @block.call if @block\n"
+               "    'text'\n"
+               "  end\n"
+               "end\n"
+               "def gone(count = 0) = equal(Nodes.live, count)\n"
+               "n = Node.new(71)\n"
+               "equal n.ask(Closer.new(n)), 71; gone\n"
+               "n, m = Node.new(72), Nodes.proxy(73)\n"
+               "equal n.ask(Closer.new(m), m), 73; gone 1\n"
+               "m = Wrapper.new(74)\n"
+               "equal Node.ask(Closer.new(m), m), 74; gone 1\n"
+               "m = Node.new(75)\n"
+               "equal n.ask(Closer.new(n, m), m), 75; gone\n"
+               "n = Node.new(76)\n"
+               "equal n.ask(Closer.new(n), n), 76; gone\n"
+               "n = Node.new(77)\n"
+               "equal n.lend { |x| equal x.ask(Closer.new(x)), 77; gone 1 }, 77; gone\n"
+               "n = Node.new(78)\n"
+               "equal n.lend { |x| equal x.lend { x.dispose; gone 1 }, 78; gone 1 }, 78; gone\n"
+               "kept = RuntimeError.new('mine')\n"
+               "n = Node.new(79)\n"
+               "begin; n.ask(Closer.new(n) { raise kept }); rescue => e; equal e.equal?(kept), true; end; gone\n"
+               "n = Node.new(80)\n"
+               "equal n.lend { |x| x.dispose; break 5 }, 5; gone\n"
+               "n = Node.new(81)\n"
+               "equal n.lend { |x| equal x.lend { x.dispose; break 6 }, 6; gone 1; break 7 }, 7; gone\n"
+               "n = Node.new(82)\n"
+               "def leave(n) = n.lend { |x| x.dispose; return 7 }\n"
+               "leave(n); gone\n"                 /* (what it returns depends on the version of mruby) */
+               "if respond_to?(:catch, true)\n"     /* (Not all builds of mruby have it.) */
+               "  n = Node.new(90)\n"
+               "  equal catch(:out) { n.lend { |x| x.dispose; throw :out, 8 } }, 8; gone\n"
+               "end\n"
+               "m = Node.new(91)\n"
+               "made = Like.new(Closer.new(m), m)\n"
+               "equal made.id, 91; gone 1; made.dispose; gone\n"
+               "args = [nil, Node.new(92)]\n"
+               "args[0] = Closer.new(args[1]) { args.clear; GC.start }\n"
+               "equal Node.ask(*args), 92; gone\n"
+               "n = Node.new(93)\n"
+               "raises(IndexError, 'failed') { n.fail }; gone\n"
+               "parent = Node.new(86); parent[0] = Node.new(87)\n"
+               "equal parent[0].lend { |x| x.dispose; parent[0] = nil }, 87; gone 1\n"
+               "parent.dispose; gone\n"
+               "f = Fiber.new { Fiber.yield Node.new(88).lend { |x| x.dispose }; gone; Node.new(89).lend { |x| x.dispose } }\n"
+               "equal f.resume, 88; gone; equal f.resume, 89; gone\n"
+               "f = nil");
+}
+
+/* (mruby 3.2 resumes no fiber in a function of C.) */
+static void disposal_in_use_by_fibers(void)
+{
+    if (MRUBY_RELEASE_NO / 100 == 302)
+        return;
+    everywhere("def gone(count = 0) = equal(Nodes.live, count)\n"
+               "kept = RuntimeError.new('mine')\n"
+               "n = Node.new(83)\n"
+               "f = Fiber.new { n.lend { |x| x.dispose; gone 1 } }\n"
+               "equal n.lend { equal f.resume, 83; gone 1 }, 83; gone\n"
+               "n = Node.new(84)\n"
+               "f = Fiber.new { Fiber.yield n.lend { |x| x.dispose }; raise kept }\n"
+               "equal f.resume, 84; gone\n"
+               "begin; Node.new(85).lend { |x| x.dispose; f.resume }; rescue => e; equal e.equal?(kept), true; end; gone\n"
+               "f = kept = nil");
+}
+
+/* What the deallocs of such objects do to mruby: it does not change how the function ends. */
+static mrb_value raise_text(mrb_state *m, void *text)
+{
+    mrb_raise(m, m->eStandardError_class, (const char *)text);
+    return mrb_nil_value();
+}
+
+static void use_mruby(int id)
+{
+    static char text[] = "from a dealloc";
+    if (id == 5)
+        rrc_mruby_protect(heap, raise_text, text, NULL);
+    if (id < 10)
+        mrb_load_string(mrb, "begin; raise 'inner'; rescue; end; [1].each { break }; GC.start; 'y' * 100");
+    mrb->exc = NULL;
+}
+
+static void disposal_in_use_calls_back(void)
+{
+    open_vm();
+    node_freed = use_mruby;
+    reports = 0;
+    run("10.times do |i|\n"
+        "  n = Node.new(i)\n"
+        "  equal n.lend { |x| x.dispose }, i\n"
+        "  n = Node.new(i)\n"
+        "  raises(IndexError, 'outer') { n.lend { |x| x.dispose; raise IndexError, 'outer' } }\n"
+        "  n = Node.new(i)\n"
+        "  equal n.lend { |x| x.dispose; break 'x' * 50 }, 'x' * 50\n"
+        "  n = Node.new(i)\n"
+        "  raises(IndexError, 'failed') { n.fail }\n"
+        "  Node.new(10).dispose          # raises nothing\n"
+        "end\n"
+        "equal Nodes.live, 0");
+    check_int(reports, 4);
+    node_freed = NULL;
+    close_vm();
+}
+
+/* The exception of a callback waits for rrc_mruby_raise, also while such an object goes whose dealloc has one, too. */
+static mrb_value fail_in_a_callback(mrb_state *m, mrb_value self)
+{
+    static char text[] = "waiting";
+    (void)m;
+    rrc_mruby_protect(heap, raise_text, text, NULL);
+    return self;
+}
+
+static mrb_value raise_waiting(mrb_state *m, mrb_value self)
+{
+    (void)m;
+    rrc_mruby_raise(heap);
+    return self;
+}
+
+static void disposal_in_use_while_an_error_waits(void)
+{
+    open_vm();
+    node_freed = use_mruby;
+    reports = 0;
+    mrb_define_method(mrb, mrb->object_class, "fail_in_a_callback", fail_in_a_callback, MRB_ARGS_NONE());
+    mrb_define_method(mrb, mrb->object_class, "raise_waiting", raise_waiting, MRB_ARGS_NONE());
+    run("n = Node.new(5)\n"
+        "equal n.lend { |x| x.dispose; fail_in_a_callback }, 5; equal Nodes.live, 0\n"
+        "GC.start\n"
+        "raises(StandardError, 'waiting') { raise_waiting }\n"
+        "raise_waiting");
+    check_int(reports, 1);
+    node_freed = NULL;
+    close_vm();
+}
+
 /* Also a proxy that nobody but the arena refers to. */
 static void what_wrap_gives_is_safe(void)
 {
@@ -1102,6 +1251,7 @@ static void lack_of_memory(void)
             "  Rawrefcount.step\n"
             "  150.times { |i| x[2] = Nodes.proxy(i) }\n"
             "  Nodes.call(->(x) { x }, w)\n"
+            "  Node.new(5).lend { |n| n.dispose; [n] * 10 }\n"
             "  s, a = Wrapper.new(3), Nodes.wrapper(4)\n"
             "  s.refer(0, a); a[0] = mention(s); Nodes.take(s); s = a = nil\n"
             "  Rawrefcount.collect\n"
@@ -1155,7 +1305,8 @@ UNIT_GROUP(mruby_group, UNIT(widget_and_proc), UNIT(by_mrubys_collector_alone), 
            UNIT(every_kind_of_value), UNIT(errors_name_both_types), UNIT(arguments_are_checked), UNIT(disposal),
            UNIT(exceptions_pass_through_c), UNIT(a_collection_takes_all), UNIT(a_node_made_while_marking),
            UNIT(a_proxy_let_go_while_marking), UNIT(what_wrap_gives_is_safe),
-           UNIT(what_was_disposed_of_keeps_nothing),
+           UNIT(what_was_disposed_of_keeps_nothing), UNIT(disposal_in_use), UNIT(disposal_in_use_by_fibers),
+           UNIT(disposal_in_use_calls_back), UNIT(disposal_in_use_while_an_error_waits),
            UNIT(native_bytes_hurry_the_collector), UNIT(scripts_see_why), UNIT(explain_names_the_whole_path), UNIT(explain_is_asked_of_the_dead),
            UNIT(the_end_with_everything_alive),
            UNIT(deallocs_at_the_end_find_their_values), UNIT(deallocs_of_garbage_read_what_is_left),

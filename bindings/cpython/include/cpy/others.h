@@ -9,6 +9,7 @@ typedef struct _PyWeakReference {
     PyObject *wr_object, *wr_callback;
     Py_hash_t hash;
     struct _PyWeakReference *wr_prev, *wr_next;
+    size_t made_for;            /* (private) if the object waited as garbage: the collection that had found it */
 } PyWeakReference;
 
 #define PyWeakref_Check(op) PyObject_TypeCheck(op, &_PyWeakref_RefType)
