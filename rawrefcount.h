@@ -293,6 +293,8 @@
  * >>changes
  * ---------------------------------------------------------------------------
  * 2.0.0 (unreleased)
+ *        - A reference to an object that its own tp_dealloc takes and drops is not the last one again. rrc_del
+ *          does not free an object of which its tp_dealloc has kept a reference (RRC_EREFCNT).
  *        - rrc_gc_collect without `collect` does nothing while a collection in slices marks.
  *        - Closed hosts: what an object owns is protected as soon as C gets hold of it after its p or its edge
  *          node has died, also between slices of a step. The mirror hook calls rrc_touch for a target that has died.
@@ -580,7 +582,9 @@ struct rrc_type {
                                            and types are not visited, as they have the layout above */
     /* The last reference is gone. Drop the references that self owns, release all else that it
        holds, and end with the type's tp_free (rrc_del, rrc_gc_del). On entry self has
-       count 0 and no link, and is not tracked. This slot may call any function of the
+       count 0 and no link, and is not tracked. This slot, and what it calls, may take references to self if they are
+       dropped before tp_free is called. (rrc_del does not free an object with others, and logs RRC_EREFCNT. To keep
+       self alive, keep a reference and do not call tp_free.) This slot may call any function of the
        mutator. If the host calls rrc_major_collection_keep, the objects that self owns still have the p
        of their P links, with all that p reaches. Otherwise an object that self owns may have lost its p
        in the same collection as self: ask rrc_to_obj before you use p. (In a tp_finalize no p has been
@@ -2112,7 +2116,8 @@ typedef struct rrci_cell_walk {
 } rrci_cell_walk;
 #endif
 
-/* A call of the tp_finalize, tp_clear_weakrefs or tp_clear of an object, which may not be moved meanwhile. */
+/* A call of the tp_dealloc, tp_finalize, tp_clear_weakrefs or tp_clear of an object, which may not be moved meanwhile.
+   If code of the slot takes and drops a reference to it, that was not the last one. */
 typedef struct rrci_slot_call {
     const rrc_object *ob;
     int   is_reached;           /* C has got hold of what refers to ob, which waits and is not watched now */
@@ -4599,6 +4604,14 @@ static rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object 
     return call;
 }
 
+/* ob is freed, in its tp_dealloc: what is at this address later is another object. */
+static void rrci_forget_slot_call(rrc_heap *heap, const rrc_object *ob)
+{
+    rrci_slot_call *call = rrci_slot_call_of(heap, ob);
+    if (call != NULL)
+        call->ob = NULL;
+}
+
 /* ---- events: what happens to an object while a search goes on, or while it waits as garbage ---- */
 
 typedef enum rrci_event_kind {
@@ -5004,7 +5017,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_error(heap, RRC_ELINKED, function, ob, RRC_LINK(ob), "the object was not freed");
         return;
     }
-    if (RRCI_COUNT(ob) > 1) {
+    if (RRCI_COUNT(ob) > (rrci_slot_call_of(heap, ob) == NULL)) {
         rrci_error(heap, RRC_EREFCNT, function, ob, RRC_LINK(ob), "others refer to the object; it was not freed");
         return;
     }
@@ -5021,6 +5034,7 @@ static void rrci_del(rrc_heap *heap, rrc_object *ob, const char *function)
         rrci_empty_link_field(heap, ob);
     rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
+    rrci_forget_slot_call(heap, ob);
     RRCI_MIRRORED(heap, rrci_forget_node(heap, ob));
     memory = (char *)ob - rrci_bytes_before(type, rrci_is_sized(ob, type));
     if (type->tp_basicsize > 0) {
@@ -5160,7 +5174,10 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     rrci_untrack(heap, ob);
     rrci_is_gone(heap, ob);
     if (type->tp_dealloc != NULL) {
+        rrci_slot_call call;
+        rrci_begin_slot(heap, &call, ob);
         RRC_HOST_GUARD(heap, type->tp_dealloc, ob);
+        rrci_end_slot(heap, &call);
     } else {
         rrci_clear_members(heap, ob);
         rrci_free_object(heap, ob);
@@ -5173,7 +5190,7 @@ static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
     int is_counted = rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
-    if (rrci_bias_was_forgotten(heap, ob))
+    if (rrci_slot_call_of(heap, ob) != NULL || rrci_bias_was_forgotten(heap, ob))
         return;
     if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
         || (heap->running && heap->quota == 0 && !is_counted)) {

@@ -217,27 +217,115 @@ static void a_bias_that_a_finalizer_forgets(void)
     host_close(h);
 }
 
-/* In a dealloc the count is 0, and may be changed for a while. */
+/* In a dealloc the count is 0. Code that it calls may take and drop references. */
+static int held_where;
+
 static void hold_for_a_while(host *h, rrc_object *ob)
 {
-    rrc_incref(h->heap, ob);
-    check_int(REFCNT(ob), 1);
-    REFCNT(ob) = 0;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        rrc_incref(h->heap, ob);
+        check_int(REFCNT(ob), 1);
+        rrc_touch(h->heap, ob);
+        if (held_where == 1)
+            host_major(h);
+        if (held_where == 2)
+            rrc_run_pending(h->heap, 0);
+        if (held_where == 3) {
+            check_int(rrc_create_link_pypy(h->heap, host_at(h, 0), ob), RRC_OK);
+            REFCNT(ob) += BIAS;
+            check_int(rrc_unlink(h->heap, ob), RRC_OK);
+        }
+        rrc_incref(h->heap, ob);
+        rrc_decref(h->heap, ob);
+        rrc_decref(h->heap, ob);
+        check_int(REFCNT(ob), 0);
+        check_int(rrc_check(h->heap), RRC_OK);
+    }
 }
 
+/* Also where deallocs are nested so deeply that they are put off, and in the queue. */
 static void a_dealloc_may_hold_its_object(void)
 {
+    enum { CHAIN = 200 };
+    rrc_object *ob, *next;
+    int i;
+
+    for (held_where = 0; held_where < 4; held_where++) {
+        host *h = host_open(NULL);
+
+        unit_context("way %d", held_where);
+        host_rooted(h, HOST_OLD);
+        h->on_dealloc = hold_for_a_while;
+        for (next = NULL, i = 0; i < CHAIN; i++, next = ob) {
+            ob = ob_new(h, &Node);
+            NODE(ob)->ref[0] = next;
+        }
+        rrc_decref(h->heap, next);
+        check_int(h->deallocs, CHAIN);
+        ob_given(h, O, host_new(h, HOST_OLD), FULL);
+        host_major(h);
+        check_int(rrc_run_pending(h->heap, 0), 1);
+        check_int(h->deallocs, CHAIN + 1);
+        host_close(h);
+    }
+}
+
+/* What is at the address of an object that its dealloc has freed is another object. */
+static const rrc_type *type_of_heirs;
+static rrc_object *heir;
+
+static void dealloc_and_make_another(rrc_heap *heap, rrc_object *self)
+{
+    host *h = HOST(heap);
+
+    h->deallocs++;
+    if (h->deallocs > 2)
+        return;
+    rrc_del(heap, self);
+    heir = rrc_new(heap, type_of_heirs);
+    rrc_decref(heap, heir);
+}
+
+static void an_object_at_the_same_address(void)
+{
+    static const rrc_type Heir = { .tp_name = "Heir", .tp_basicsize = sizeof(rrc_object) + 64,
+                                   .tp_dealloc = dealloc_and_make_another };
     host *h = host_open(NULL);
 
-    h->on_dealloc = hold_for_a_while;
-    rrc_decref(h->heap, ob_new(h, &Node));
-    check_int(h->deallocs, 1);
+    type_of_heirs = &Heir;
+    rrc_decref(h->heap, rrc_new(h->heap, &Heir));
+    check_int(h->deallocs, 3);          /* the third one, in the second one's, is not freed */
+    rrc_del(h->heap, heir);
+    host_close(h);
+}
+
+/* It is not freed as long as a reference is left. */
+static void hold_for_ever(host *h, rrc_object *ob)
+{
+    h->on_dealloc = NULL;
+    rrc_incref(h->heap, ob);
+}
+
+static void a_dealloc_that_keeps_a_reference(void)
+{
+    host *h = host_open(NULL);
+    rrc_object *ob = ob_new(h, &Node);
+
+    h->on_dealloc = hold_for_ever;
+    rrc_decref(h->heap, ob);
+    host_expect_log(h, RRC_EREFCNT, "rrc_del");
+    check_int(REFCNT(ob), 1);
+    rrc_decref(h->heap, ob);            /* so its dealloc runs again */
+    check_int(h->deallocs, 2);
     host_close(h);
 }
 
 UNIT_GROUP(finalizers,
     UNIT(a_bias_that_a_finalizer_forgets),
-    UNIT(a_dealloc_may_hold_its_object),
+    UNIT(a_dealloc_may_hold_its_object), UNIT(an_object_at_the_same_address),
+           UNIT(a_dealloc_that_keeps_a_reference),
     UNIT(it_runs_once_before_the_dealloc),
     UNIT(it_may_take_and_drop_references),
     UNIT(resurrection_leaves_the_dealloc_out),
