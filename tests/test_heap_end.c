@@ -2,6 +2,8 @@
 
 #include "knots.h"
 
+static const host_options without_order = { .order = 1 };
+
 static void an_empty_heap(void)
 {
     host *h = host_open(NULL);
@@ -191,6 +193,41 @@ static void play_linked_chain(const rrc_type *type, int last_first, int held)
     host_end(h);
 }
 
+/* A proxy's dealloc can still find a view. */
+static rrc_object *a_view;
+static size_t p_of_view;
+
+static void find_the_view(host *h, rrc_object *ob)
+{
+    if (ob != a_view)
+        check_ptr(rrc_from_obj(h->heap, host_at(h, p_of_view)), a_view);
+}
+
+static void proxies_go_before_views(void)
+{
+    int i, young;
+
+    for (young = 0; young < 2; young++)
+        for (i = 0; i < 3; i++) {
+            host *h = host_open(&without_order);
+            host_kind generation = young ? HOST_YOUNG : HOST_OLD;
+
+            unit_context("view %d of 3, young %d", i, young);
+            h->on_dealloc = find_the_view;
+            p_of_view = host_rooted(h, generation);
+            if (i > 0)
+                ob_given(h, O, host_rooted(h, generation), FULL);
+            if (i > 1)
+                ob_given(h, O, host_rooted(h, generation), FULL);
+            a_view = ob_given(h, P, p_of_view, FULL);
+            if (i < 2)
+                ob_given(h, O, host_rooted(h, generation), FULL);
+            check_int(host_free_heap(h), 0);
+            check_int(h->deallocs, i == 0 ? 2 : 3);
+            host_end(h);
+        }
+}
+
 static void a_chain_of_linked_obs(void)
 {
     int which;
@@ -261,7 +298,6 @@ static void items_finalize(rrc_heap *heap, rrc_object *self) { HOST(heap)->on_fi
 static int clear_nothing(rrc_heap *heap, rrc_object *self) { return (void)heap, (void)self, 0; }
 
 /* A host whose graph gives no order: links let go at once. */
-static const host_options without_order = { .order = 1 };
 
 /* An object that its finalizer has saved at the end is like any other: it can be resized, and linked. */
 static rrc_object *saved;
@@ -921,7 +957,7 @@ UNIT_GROUP(heap_end,
     UNIT(unlinked_obs_are_not_counted),
     UNIT(what_is_pending_runs),
     UNIT(owners_in_any_order),
-    UNIT(a_chain_of_linked_obs),
+    UNIT(proxies_go_before_views), UNIT(a_chain_of_linked_obs),
     UNIT(a_cycle_is_held),
     UNIT(finalizers_may_resurrect),
     UNIT(deallocs_may_do_all_sorts),
