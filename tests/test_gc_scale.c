@@ -268,6 +268,32 @@ static void many_small_components(void)
     host_close(h);
 }
 
+/* All that the scan finds behind it is gray at one time. The next search weighs it anew. */
+static void many_gray_objects(void)
+{
+    enum { N = 1000 };
+    host *h = open_big(0);
+    rrc_object *owned[N], *held[N];
+    int i;
+
+    for (i = 0; i < N; i++) {
+        owned[i] = knot_new(h, &Knot, 0);
+        knot_tie(h, owned[i], 0, owned[i]);
+    }
+    for (i = 0; i < N; i++) {
+        held[i] = knot_new(h, &Knot, 0);
+        KNOT(held[i])->ref[0] = owned[i];
+    }
+    knot_collect(h);
+    check_int(h->deallocs, 0);
+    for (i = 0; i < N; i++)
+        rrc_decref(h->heap, held[i]);
+    check_int(h->deallocs, N);
+    knot_collect(h);
+    check_int(h->deallocs, 2 * N);
+    host_close(h);
+}
+
 /* One object that refers to very many, and each of them back to it. */
 static void a_star(void)
 {
@@ -431,6 +457,7 @@ UNIT_GROUP(gc_scale,
     UNIT(a_host_that_does_not_report),
     UNIT(a_view_of_many),
     UNIT(many_small_components),
+    UNIT(many_gray_objects),
     UNIT(a_star),
     UNIT(what_the_host_reports_is_visited_once),
     UNIT(what_the_host_reaches_is_visited_once),
