@@ -2935,8 +2935,7 @@ RRCI_ALWAYS_INLINE void rrci_unwatch(rrc_object *ob)
 static int rrci_is_held_for_others(const rrci_gc_head *head)
 {
 #ifdef RRC_MIRROR
-    return rrci_gc_list(head) == RRCI_TRACKED
-        && (((const rrci_mirror_head *)(const void *)head - 1)->is.state & RRCI_NODE_HELD) != 0;
+    return (((const rrci_mirror_head *)(const void *)head - 1)->is.state & RRCI_NODE_HELD) != 0;
 #else
     (void)head;
     return 0;
@@ -2956,8 +2955,7 @@ static void rrci_hold_for_others(rrci_gc_head *head, int on)
 /* ... or does it have the reference of that list already? */
 static int rrci_has_list_reference(const rrci_gc_head *head)
 {
-    return rrci_is_waiting(head) || (rrci_gc_list(head) == RRCI_TRACKED && (head->is.word & RRCI_GC_SOON) != 0)
-        || rrci_is_held_for_others(head);
+    return rrci_is_waiting(head) || (head->is.word & RRCI_GC_SOON) != 0 || rrci_is_held_for_others(head);
 }
 
 /* Has the current search found the object alive? */
@@ -3051,7 +3049,7 @@ static void rrci_gc_fill(rrci_list *list, uintptr_t kind, size_t to, size_t from
 /* Does a search go on, so that the entries of RRCI_TRACKED may not move? */
 static int rrci_is_searching(const rrc_heap *heap)
 {
-    return heap->searched && heap->stage > RRCI_IDLE && heap->stage < RRCI_ASIDE;
+    return heap->searched && heap->stage < RRCI_ASIDE;
 }
 
 /* Is the verdict of a collection or step still to come? */
@@ -3208,8 +3206,7 @@ static void rrci_untrack(rrc_heap *heap, rrc_object *ob)
     rrci_set_uncollectable(heap, head, 0);
     heap->garbage += (head->is.word & RRCI_GC_CLEARED) != 0;
     rrci_forget_cleared(heap, head);
-    if (heap->alive > 0 && rrci_gc_list(head) == RRCI_TRACKED && rrci_is_alive(heap, head)
-        && (head->is.word & RRCI_GC_KEPT) == 0)
+    if (heap->alive > 0 && rrci_is_alive(heap, head))
         heap->alive--;                  /* rrc_marked reported it before the collection began */
     rrci_gc_remove(heap, ob);
     head->is.word &= ~(RRCI_GC_KEPT | RRCI_GC_SOON);
@@ -4751,9 +4748,9 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
     if (rrci_is_condemned(heap, ob)) {
-        if (event != RRCI_EVENT_UNLINKED && event != RRCI_EVENT_DYING)
+        if (event != RRCI_EVENT_UNLINKED)
             rrci_hold_condemned(heap, ob, event);
-    } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0 && rrci_is_in_tracked(ob)
+    } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
                && rrci_is_gray(&heap->gray, rrci_gc_head_of(ob))) {
         rrci_blacken_now(heap, ob);
     } else if (rrci_is_marking(heap)) {
@@ -6934,7 +6931,7 @@ static void rrci_root_link(rrci_search *search, const rrci_link *link, int is_p)
     }
     if (holds && (is_p || RRC_HOST_HAS_STATE(heap, link->p)))
         RRC_HOST_TRACE(heap, link->p);
-    else if (is_p && !holds && heap->rest == RRCI_STARTED)
+    else if (is_p && heap->rest == RRCI_STARTED)
         rrci_watch(ob);
 }
 
@@ -6995,8 +6992,7 @@ static void rrci_reset_scratch(rrc_heap *heap)
         rrc_object *ob = *rrci_ob_at(list, i);
         if (rrci_is_hole(ob))
             continue;
-        if (!RRCI_IS_MIRRORED(heap))
-            rrci_unwatch(ob);
+        rrci_unwatch(ob);
         rrci_whiten(heap, rrci_gc_head_of(ob));
     }
     heap->alive = 0;
@@ -7012,8 +7008,7 @@ static void rrci_reset_linked(rrc_heap *heap)
             rrc_object *ob = rrci_at(&heap->list[kind], i)->ob;
             if (rrci_is_tracked(ob))
                 continue;
-            if (!RRCI_IS_MIRRORED(heap))
-                RRC_REFCNT(ob) &= INTPTR_MAX;
+            RRC_REFCNT(ob) &= INTPTR_MAX;
             if (rrci_has_gc_head(ob))
                 rrci_gc_head_of(ob)->is.refs = 0;
         }
@@ -7043,7 +7038,8 @@ static void rrci_reset_part(rrci_search *search)
 static void rrci_give_up_search(rrci_search *search)
 {
     rrc_heap *heap = search->heap;
-    if (!heap->searched || heap->stage > RRCI_VERDICT || !(search->is_wrong || (heap->gc_disabled && search->with_host && !heap->orders)))
+    int is_off = heap->gc_disabled && search->with_host && heap->orders == RRCI_NO_ORDER;
+    if (!heap->searched || heap->stage > RRCI_VERDICT || !(search->is_wrong || is_off))
         return;
     search->is_wrong = 0;
     heap->searched = 0;
@@ -7284,12 +7280,10 @@ static int rrci_single(rrci_search *search)
         rrci_drain_gray(search);
         if (!search->ends)
             return rrci_has_gray(heap);
-        if (!rrci_has_gray(heap) && rrci_host_is_done(search)
-            && !(search->with_host && rrci_weigh_wrappers(search)))
+        if (rrci_host_is_done(search) && !(search->with_host && rrci_weigh_wrappers(search)))
             heap->stage = RRCI_VERDICT;
         break;
-    case RRCI_FINALIZABLE:
-    case RRCI_OWNED:
+    default:                            /* RRCI_FINALIZABLE, RRCI_OWNED */
         rrci_keep_part(search);
         if (heap->cursor < heap->gc[RRCI_TRACKED].count)
             break;
@@ -7303,8 +7297,6 @@ static int rrci_single(rrci_search *search)
             rrci_begin_aside(heap);
         }
         break;
-    default:
-        return 0;
     }
     return 1;
 }
@@ -7534,8 +7526,6 @@ static void rrci_free_whole(rrc_heap *heap, int keeps, const char *function)
         rrci_drain_c(heap, function);
         rrci_note_search(heap);
         rrci_all_aside(heap, keeps);
-    } else if (heap->alive > 0) {
-        rrci_reset_scratch(heap);
     }
     heap->stage = RRCI_RELINK;
     rrci_sweep_old(heap, function);
@@ -10273,9 +10263,8 @@ static void rrci_part_owners(rrc_heap *heap, int kind, const char *function)
         ob = rrci_at(list, i)->ob;      /* (hooks do not shorten the list, as links hold) */
         if (RRC_REFCNT(ob) >= 0)
             continue;
-        RRC_REFCNT(ob) &= INTPTR_MAX;
-        if (rrc_refcnt(ob) == 0)        /* (the hook parted can have taken a reference) */
-            rrci_dissolve(heap, list, i, 1, function);
+        RRC_REFCNT(ob) &= INTPTR_MAX;   /* (if the hook parted has taken a reference, it is not watched any more) */
+        rrci_dissolve(heap, list, i, 1, function);
     }
 }
 
