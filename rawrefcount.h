@@ -5238,7 +5238,7 @@ static int rrci_refcount_error(rrc_heap *heap, const char *function, rrc_object 
 static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
 {
     intptr_t count = RRCI_COUNT(ob);
-    int was_weak = RRCI_IS_WEAK(ob);
+    int was_weak;
     if (RRCI_UNLIKELY(count < RRC_REFCNT_FROM_PYPY || rrci_is_freed(ob))) {
         /* The count is wrong, so that others may still use ob. */
         rrci_refcount_error(heap, function, ob, rrci_is_freed(ob) ? NULL : RRC_LINK(ob));
@@ -5246,6 +5246,7 @@ static void rrci_bury(rrc_heap *heap, rrc_object *ob, const char *function)
             RRC_LINK(ob) = NULL;
         return;
     }
+    was_weak = RRCI_IS_WEAK(ob);
     RRCI_MIRRORED(heap, rrci_mirror_unlinking(heap, ob));
     RRC_LINK(ob) = NULL;
     if (count == RRC_REFCNT_FROM_PYPY_LIGHT && !RRCI_IN_STEP(heap)) {
