@@ -2122,6 +2122,7 @@ typedef struct rrci_slot_call {
     const rrc_object *ob;
     int   is_reached;           /* C has got hold of what refers to ob, which waits and is not watched now */
     struct rrci_slot_call *outer;
+    uintptr_t bits;             /* those of the outer ones: see rrci_slot_bit */
 } rrci_slot_call;
 
 struct rrc_heap {
@@ -2181,6 +2182,7 @@ struct rrc_heap {
     int           forgives;         /* what a search finds alive has not been cleared: see rrci_forgive */
     rrci_gc_kind  working;          /* in heaps with wrappers: the kind of work that was begun last */
     struct rrci_slot_call *slot_calls;      /* calls of these slots, the innermost first */
+    uintptr_t     slot_bits;        /* of their objects: nearly always this tells that ob is none of them */
     int           running;          /* inside rrci_do_pending */
     unsigned      depth;            /* nested deallocs */
     unsigned      triggering;       /* inside dealloc_trigger */
@@ -2774,9 +2776,9 @@ typedef union rrci_mirror_head {
 #define RRCI_GC_FINALIZED     ((uintptr_t)1 << 3)
 #define RRCI_GC_SIZED         ((uintptr_t)1 << 4)   /* a rrci_var_head comes before this one */
 #define RRCI_GC_P_LINKED      ((uintptr_t)1 << 5)   /* its link, if it has one, is a P link */
-#define RRCI_GC_COLOR         ((uintptr_t)1 << 6)   /* equal to heap->white: not found alive so far */
-#define RRCI_GC_KEPT          ((uintptr_t)1 << 7)   /* alive only because a finalizer has to see it */
-#define RRCI_GC_OWNED         ((uintptr_t)1 << 8)   /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_KEPT          ((uintptr_t)1 << 6)   /* alive only because a finalizer has to see it */
+#define RRCI_GC_OWNED         ((uintptr_t)1 << 7)   /* reached by rrc_major_collection_keep only: it is garbage */
+#define RRCI_GC_COLOR         ((uintptr_t)1 << 8)   /* equal to heap->white: not found alive so far */
 #define RRCI_GC_ANCHORED      RRCI_GC_OWNED         /* in a mirrored heap, of an object of rrc_new: RRCI_NODE_PENDING */
 #define RRCI_GC_CLEARED       ((uintptr_t)1 << 9)   /* its tp_clear has run, or is to run soon; it does not wait */
 #define RRCI_GC_UNCOLLECTABLE ((uintptr_t)1 << 10)
@@ -2964,10 +2966,10 @@ static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
     return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
 }
 
-/* Has the search not found this object, or only below this level? See rrci_color. */
+/* Has the search not found this object, or only below this level? See rrci_color. (The color is above the levels.) */
 RRCI_ALWAYS_INLINE int rrci_is_below(const rrc_heap *heap, const rrci_gc_head *head, uintptr_t level)
 {
-    return !rrci_is_alive(heap, head) || (head->is.word & (RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
+    return ((head->is.word ^ heap->unfound ^ RRCI_GC_COLOR) & (RRCI_GC_COLOR | RRCI_GC_KEPT | RRCI_GC_OWNED)) > level;
 }
 
 /* The search is over for this object: forget all that it noted in the GC head. */
@@ -2977,7 +2979,7 @@ static void rrci_whiten(const rrc_heap *heap, rrci_gc_head *head)
     head->is.refs = 0;
 }
 
-static int rrci_is_tracked(rrc_object *ob)
+RRCI_ALWAYS_INLINE int rrci_is_tracked(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) != RRCI_UNTRACKED;
 }
@@ -3075,8 +3077,8 @@ static int rrci_is_late(const rrc_heap *heap, rrc_object *ob)
    it. */
 static int rrci_is_condemned(const rrc_heap *heap, rrc_object *ob)
 {
-    if (!rrci_is_tracked(ob))
-        return 0;
+    if ((RRC_REFCNT(ob) >= 0 && heap->slot_calls == NULL) || !rrci_is_tracked(ob))
+        return 0;                       /* (only in its own slot garbage is not watched) */
     return rrci_is_waiting(rrci_gc_head_of(ob)) || rrci_is_late(heap, ob)
         || (RRC_REFCNT(ob) < 0 && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0 && !RRCI_IS_MIRRORED(heap));
 }
@@ -4580,9 +4582,17 @@ static void rrci_trace_p(rrc_heap *heap, rrc_gcref p)
 
 /* ---- calls of tp_finalize, tp_clear_weakrefs and tp_clear ---- */
 
+/* A bit for the address of ob. */
+RRCI_ALWAYS_INLINE uintptr_t rrci_slot_bit(const rrc_object *ob)
+{
+    return (uintptr_t)1 << (((uintptr_t)ob >> 4 ^ (uintptr_t)ob >> 9) % (8 * sizeof(uintptr_t)));
+}
+
 static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_object *ob)
 {
     call->ob = ob;
+    call->bits = heap->slot_bits;
+    heap->slot_bits |= rrci_slot_bit(ob);
     call->is_reached = 0;
     call->outer = heap->slot_calls;
     heap->slot_calls = call;
@@ -4591,11 +4601,14 @@ static void rrci_begin_slot(rrc_heap *heap, rrci_slot_call *call, const rrc_obje
 static void rrci_end_slot(rrc_heap *heap, const rrci_slot_call *call)
 {
     heap->slot_calls = call->outer;
+    heap->slot_bits = call->bits;
 }
 
-static rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
+RRCI_ALWAYS_INLINE rrci_slot_call *rrci_slot_call_of(const rrc_heap *heap, const rrc_object *ob)
 {
     rrci_slot_call *call = heap->slot_calls;
+    if (!RRCI_UNLIKELY((heap->slot_bits & rrci_slot_bit(ob)) != 0))
+        return NULL;
     while (call != NULL && call->ob != ob)
         call = call->outer;
     return call;
@@ -5146,7 +5159,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     heap->depth++;
     if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
         rrci_slot_call call;
-        rrci_event(heap, ob, RRCI_EVENT_DYING);
+        if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+            rrci_event(heap, ob, RRCI_EVENT_DYING);
         if (rrci_is_gc_type(type)) {
             if (rrci_is_tracked(ob))
                 heap->finalizable--;
@@ -5165,7 +5179,8 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
     if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
         && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
         heap->garbage++;                /* (rrci_untrack counts cleared objects) */
-    rrci_event(heap, ob, RRCI_EVENT_DYING);   /* (again, as the search may have begun in tp_finalize) */
+    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+        rrci_event(heap, ob, RRCI_EVENT_DYING);     /* (again, as the search may have begun in tp_finalize) */
     if (rrci_is_wrapper(heap, ob) && rrci_is_tracked(ob))
         RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
     rrci_untrack(heap, ob);
@@ -5186,7 +5201,7 @@ static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 static void rrci_last_reference(rrc_heap *heap, rrc_object *ob)
 {
     rrc_object *waiting = heap->later;
-    int is_counted = rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
+    int is_counted = heap->running && rrci_is_tracked(ob) && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) != 0;
     if (rrci_slot_call_of(heap, ob) != NULL || rrci_bias_was_forgotten(heap, ob))
         return;
     if (rrci_in_collection(heap) || RRCI_IN_STEP(heap) || heap->depth >= RRC_DEALLOC_DEPTH
@@ -6360,10 +6375,10 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 /* ---- EXPLAIN ---- */
 
 /* A search sees ob for the first time: its scratch word gets its weight, doubled and odd. Each visit subtracts 2. */
-static void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
+RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
 {
     rrc_heap *heap = search->heap;
-    if (head->is.refs != 0)
+    if (!RRCI_UNLIKELY(head->is.refs == 0))
         return;
     head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
     if (!search->watches)
