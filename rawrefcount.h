@@ -4760,7 +4760,9 @@ static void rrci_event(rrc_heap *heap, rrc_object *ob, rrci_event_kind event)
 {
     if (RRC_REFCNT(ob) >= RRC_REFCNT_IMMORTAL)
         return;
-    if (rrci_is_condemned(heap, ob)) {
+    if (heap->stage == RRCI_IDLE && event == RRCI_EVENT_HELD && RRCI_IS_MIRRORED(heap) && RRCI_IS_WEAK(ob)) {
+        RRCI_MIRRORED(heap, rrci_become_strong(heap, ob));
+    } else if (rrci_is_condemned(heap, ob)) {
         if (event != RRCI_EVENT_UNLINKED)
             rrci_hold_condemned(heap, ob, event);
     } else if (event == RRCI_EVENT_UNTRACKED && heap->keeping != 0
@@ -5148,42 +5150,54 @@ static void rrci_clear_members(rrc_heap *heap, rrc_object *ob)
     }
 }
 
+/* Call the tp_finalize of an object whose last reference is gone. Has it taken a reference? */
+static int rrci_finalize_dying(rrc_heap *heap, rrc_object *ob, int is_gc)
+{
+    rrci_slot_call call;
+    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+        rrci_event(heap, ob, RRCI_EVENT_DYING);
+    if (is_gc) {
+        if (rrci_is_tracked(ob))
+            heap->finalizable--;
+        rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
+    }
+    RRC_REFCNT(ob) = 1;
+    rrci_begin_slot(heap, &call, ob);
+    RRC_HOST_GUARD(heap, RRC_TYPE(ob)->tp_finalize, ob);
+    rrci_end_slot(heap, &call);
+    return !rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob);
+}
+
+/* A tracked object whose last reference is gone is untracked. */
+static void rrci_untrack_dying(rrc_heap *heap, rrc_object *ob)
+{
+    if (RRCI_IS_MIRRORED(heap) && heap->running && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
+        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
+    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
+        rrci_event(heap, ob, RRCI_EVENT_DYING);
+    if (rrci_is_wrapper(heap, ob))
+        RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
+    rrci_untrack(heap, ob);
+}
+
 /* Finalize and deallocate ob, whose count is 0. */
 static void rrci_dealloc(rrc_heap *heap, rrc_object *ob)
 {
     const rrc_type *type = RRC_TYPE(ob);
+    int is_gc;
     if (type == NULL) {
         rrci_error(heap, RRC_ETYPE, "rrc_decref", ob, NULL, "the type is NULL; the object is leaked");
         return;
     }
+    is_gc = rrci_is_gc_type(type);
     heap->depth++;
-    if (rrci_is_gc_type(type) ? rrci_is_finalizable(ob) : type->tp_finalize != NULL) {
-        rrci_slot_call call;
-        if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
-            rrci_event(heap, ob, RRCI_EVENT_DYING);
-        if (rrci_is_gc_type(type)) {
-            if (rrci_is_tracked(ob))
-                heap->finalizable--;
-            rrci_gc_head_of(ob)->is.word |= RRCI_GC_FINALIZED;
-        }
-        RRC_REFCNT(ob) = 1;
-        rrci_begin_slot(heap, &call, ob);
-        RRC_HOST_GUARD(heap, type->tp_finalize, ob);
-        rrci_end_slot(heap, &call);
-        if (!rrci_drop_one(heap, ob) || rrci_bias_was_forgotten(heap, ob)) {
-            heap->depth--;              /* resurrected */
-            return;
-        }
+    if (type->tp_finalize != NULL && (!is_gc || rrci_is_finalizable(ob)) && rrci_finalize_dying(heap, ob, is_gc)) {
+        heap->depth--;                  /* resurrected */
+        return;
     }
     rrci_empty_link_field(heap, ob);
-    if (RRCI_IS_MIRRORED(heap) && heap->running && rrci_is_tracked(ob)
-        && (rrci_gc_head_of(ob)->is.word & RRCI_GC_CLEARED) == 0)
-        heap->garbage++;                /* (rrci_untrack counts cleared objects) */
-    if (RRCI_UNLIKELY(heap->stage != RRCI_IDLE))
-        rrci_event(heap, ob, RRCI_EVENT_DYING);     /* (again, as the search may have begun in tp_finalize) */
-    if (rrci_is_wrapper(heap, ob) && rrci_is_tracked(ob))
-        RRCI_MIRRORED(heap, rrci_touch_owned(heap, ob));    /* its foreign object may live on, without a mirror */
-    rrci_untrack(heap, ob);
+    if (is_gc && rrci_is_tracked(ob))
+        rrci_untrack_dying(heap, ob);
     rrci_is_gone(heap, ob);
     if (type->tp_dealloc != NULL) {
         rrci_slot_call call;
