@@ -4063,7 +4063,8 @@ typedef struct rrci_search {
     uintptr_t   level;          /* ... and the level at which it makes objects alive: see rrci_color */
     unsigned    explains;       /* RRCI_EXPLAINS_... of the objects to which references are explained */
     char        with_host;      /* over both heaps; else links hold their objects */
-    char        watches;        /* objects are watched from the time when they are first seen */
+    char        watches;        /* objects are watched until they are found alive */
+    char        is_divided;     /* the mutator runs before it ends: objects are weighed when they are first seen */
     char        ends;           /* the search ends in this call: the host is asked to finish its marking */
     char        is_early;       /* for rrc_major_collection_trace_early */
     char        is_wrong;       /* a traverse is wrong: the result is not used */
@@ -6282,8 +6283,8 @@ static void rrci_demote(rrc_heap *heap)
  * that it reaches in C (rrci_absolve_all). What is still tracked after its tp_clear is marked
  * (RRCI_GC_CLEARED). If the next search finds it to be garbage again, it is uncollectable.
  *
- * Explained references are counted in the scratch words of the GC heads: twice the weight and 1 when an
- * object is first seen, less 2 for each visit. So no count is spoiled by a traverse that visits other objects
+ * Explained references are counted in the scratch words of the GC heads: less 2 for each visit. A search
+ * that is divided begins with twice the weight and 1, when it first sees an object. So no count is spoiled by a traverse that visits other objects
  * the second time. An object without a GC head
  * counts as held by each reference to it.
  *
@@ -6388,26 +6389,25 @@ static void rrci_wrong_traverse(rrci_search *search, int code, rrc_object *paren
 
 /* ---- EXPLAIN ---- */
 
-/* A search sees ob for the first time: its scratch word gets its weight, doubled and odd. Each visit subtracts 2. */
+/* A search that is divided sees ob for the first time: its scratch word gets its weight, doubled and odd, and ob is
+   watched. Each visit subtracts 2. (In a search that is not divided, the weight is taken when the scan comes to ob.) */
 RRCI_ALWAYS_INLINE void rrci_see(const rrci_search *search, rrc_object *ob, rrci_gc_head *head)
 {
     rrc_heap *heap = search->heap;
-    if (!RRCI_UNLIKELY(head->is.refs == 0))
+    if (!search->is_divided || head->is.refs != 0)
         return;
     head->is.refs = (uintptr_t)rrci_weight(heap, ob) * 2 + 1;
-    if (!search->watches)
-        return;
     if (!RRCI_IS_MIRRORED(heap))
         rrci_watch(ob);
     else if (!RRCI_IS_WEAK(ob))
         RRCI_MIRRORED(heap, (rrci_set_weak(heap, ob), rrci_note_anchored(ob, 1)));
 }
 
-/* How many references to ob, when it was seen first, are not explained? */
+/* How many references to ob, when it was weighed, are not explained? */
 RRCI_ALWAYS_INLINE intptr_t rrci_unexplained(const rrci_search *search, rrc_object *ob)
 {
     intptr_t refs = (intptr_t)rrci_gc_head_of(ob)->is.refs;
-    return refs == 0 ? rrci_weight(search->heap, ob) : (refs - 1) / 2;
+    return (refs & 1) != 0 ? (refs - 1) / 2 : rrci_weight(search->heap, ob) + refs / 2;
 }
 
 /* Trial deletion: one reference to ob is explained. */
@@ -6420,7 +6420,7 @@ RRCI_ALWAYS_INLINE void rrci_explain_one(const rrci_search *search, rrc_object *
     if (rrci_is_gc_type(RRC_TYPE(ob)))
         list = rrci_gc_list(head);
     if ((search->explains & RRCI_EXPLAINS(list)) == 0
-        || (list == RRCI_TRACKED && search->watches && rrci_is_alive(search->heap, head))
+        || (list == RRCI_TRACKED && search->is_divided && rrci_is_alive(search->heap, head))
         || (list == RRCI_UNTRACKED && !(rrci_is_linked_ob(ob) && rrci_has_gc_head(ob) && RRC_LINK(ob) != NULL)))
         return;
     rrci_see(search, ob, head);
@@ -6551,6 +6551,8 @@ static size_t rrci_explain_part(rrci_search *search, const rrci_list *list, size
                 continue;
         } else {
             rrci_see(search, ob, rrci_gc_head_of(ob));
+            if (search->watches)
+                rrci_watch(ob);
         }
         rrci_traverse(search, ob, rrci_visit_explain);
     }
@@ -7345,6 +7347,7 @@ static void rrci_begin_run(rrci_search *search, rrc_heap *heap, int with_host, c
     rrci_begin_search(search, heap, RRCI_EXPLAINS(RRCI_TRACKED) | (with_host ? RRCI_EXPLAINS_LINKED : 0), function);
     search->with_host = (char)with_host;
     search->watches = 1;
+    search->is_divided = heap->rest == RRCI_STARTED;
 }
 
 /* ---- whole collections: nobody runs before the free function ---- */
@@ -9734,7 +9737,7 @@ static size_t rrci_step_slice(rrc_heap *heap, size_t max, const char *function)
 {
     rrci_weighing weighing;
     rrci_begin_weighing(&weighing, heap, function);
-    weighing.search.watches = 1;
+    weighing.search.is_divided = 1;
     weighing.search.max = max;
     heap->state = RRCI_STEPPING;
     while (heap->step.is_open && rrci_may_go_on(&weighing.search)) {
