@@ -2961,7 +2961,7 @@ static int rrci_has_list_reference(const rrci_gc_head *head)
 }
 
 /* Has the current search found the object alive? */
-static int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
+RRCI_ALWAYS_INLINE int rrci_is_alive(const rrc_heap *heap, const rrci_gc_head *head)
 {
     return (head->is.word & RRCI_GC_COLOR) != heap->unfound;
 }
@@ -2994,7 +2994,7 @@ static int rrci_is_weak(rrc_object *ob)
 #endif
 
 /* Is ob tracked, and not waiting as garbage? */
-static int rrci_is_in_tracked(rrc_object *ob)
+RRCI_ALWAYS_INLINE int rrci_is_in_tracked(rrc_object *ob)
 {
     return rrci_is_gc_object(ob) && rrci_gc_list(rrci_gc_head_of(ob)) == RRCI_TRACKED;
 }
@@ -7729,7 +7729,7 @@ static void rrci_marked_ob(rrc_heap *heap, rrc_object *ob)
 }
 
 /* A collection that does not search ignores reports. */
-static int rrci_takes_reports(rrc_heap *heap)
+RRCI_ALWAYS_INLINE int rrci_takes_reports(rrc_heap *heap)
 {
     if (heap->plan == RRCI_NO_SEARCH)
         return 0;
