@@ -57,14 +57,31 @@ MUTANTS = {
   "no_major_follows" => ["collector.c", "        start_collection(1);", "        (void)0;", "collector"],
   "the_limit_is_low" => ["collector.c", "        if (more < tracked)\n            more = tracked;", "        more = 0;", "collector"],
   "minors_are_left_out" => ["collector.c", "        start_collection(0);", "        start_collection(1);", "collector"],
-  "disabled_collections_are_started" => ["collector.c", "    if (RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
+  "disabled_collections_are_started" => ["collector.c", "    if (!majors_are_allowed() || RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
   "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
   "ruby_has_no_occasion_to_collect" => ["collector.c", "    ruby_xfree(ruby_xmalloc(1));", "    (void)0;"],
   "variables_are_no_state" => ["objects.c", "    return has_variables(wrapper) || RB", "    return RB", "wrappers"],
   "frozen_is_no_state" => ["objects.c", " || RB_FL_ANY_RAW(wrapper, RUBY_FL_FREEZE)", "", "wrappers"],
   "classes_are_no_state" => ["objects.c", "        || RBASIC_CLASS(wrapper) != class_of_type(ob->ob_type);", "        || (0 && ob);", "wrappers"],
-  "all_wrappers_have_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& 1;", "wrappers"],
-  "minors_do_not_keep_state" => ["collector.c", "&& rrb_has_state((VALUE)p);", "&& rrb.is_major && rrb_has_state((VALUE)p);", "wrappers"],
+  "all_wrappers_have_state" => ["collector.c", " && rrb_has_state(p);", ";", "wrappers"],
+  "minors_do_not_keep_state" => ["collector.c", " && rrb_has_state(p);", " && rrb.is_major && rrb_has_state(p);", "wrappers"],
+  "finalizers_keep_wrappers" => ["collector.c", "\n        && (rrb.mode == RRB_EXACT || rrc_refcnt(RTYPEDDATA_DATA(p)) > 0)", "", "states"],
+  "exact_marking_keeps_no_state" => ["collector.c", "(rrb.mode == RRB_EXACT || rrc_refcnt(", "(rrc_refcnt(", "states"],
+  "states_are_not_marked" => ["collector.c", "    rrb_mark_states(rb_gc_mark);", "    (void)0;", "states"],
+  "exact_marking_passes_states" => ["exact.c", "        rrb_mark_states(rrb_exact_trace);", "        (void)0;", "states"],
+  "what_is_left_is_not_marked" => ["collector.c", "    rrb_mark_what_is_left(rrb.is_major);", "    (void)0;", "states"],
+  "the_dead_leave_no_state" => ["states.c", "        else if (was_marked)", "        else if (0)", "states"],
+  "the_disposed_leave_no_state" => ["objects.c", "        rrb_leave_state(wrapper);", "        (void)0;", "states"],
+  "the_end_leaves_no_state" => ["collector.c", "    rrb_leave_all_states();", "    (void)0;", "states"],
+  "watched_wrappers_do_not_move" => ["collector.c", "    rrb_watched_moved();", "    (void)0;", "states"],
+  "watched_wrappers_are_never_young_again" => ["states.c", "    size_t from = is_major ? 0 : watched.old, i, count", "    size_t from = watched.old, i, count", "states"],
+  "untracked_objects_keep_singleton_classes" => ["states.c", "    return rrc_gc_is_tracked(rrb.heap, RTYPEDDATA_DATA(wrapper)) ?", "    return 1 ?", "states"],
+  "states_are_not_dropped" => ["usercode.c", "    if (slot == type->tp_finalize)\n        rrb_drop_state(ob);", "", "states"],
+  "states_are_not_dropped_before_deallocs" => ["usercode.c", "    if (slot == type->tp_dealloc)\n        rrb_drop_state(ob);", "", "states"],
+  "other_ractors_sweep_what_is_watched" => ["collector.c", "    rrb_keep_watched();", "    (void)0;", "states"],
+  "frozen_is_not_left" => ["states.c", "    if (s->is_frozen)", "    if (0)", "states"],
+  "singleton_classes_stay_behind" => ["states.c", "        rb_singleton_class_attached(s->klass, wrapper);", "        (void)0;", "states"],
+  "only_tracked_objects_are_counted" => ["exact.c", "    return stats.finalizable > watched ? stats.finalizable : watched;", "    return stats.finalizable;", "states"],
   "exact_marking_visits_roots_only" => ["exact.c", "    while (marked.gray_count > 0 &&", "    while (0 &&"],
   "exact_marking_visits_no_roots" => ["exact.c", "        rb_objspace_reachable_objects_from_root(visit_root, NULL);", "        (void)visit_root;", "cycles"],
   "all_ractors_are_looked_at" => ["exact.c", "    if (!has_others && grow()) {", "    if (grow()) {", "collector"],
@@ -129,7 +146,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers usercode foreign insight objspace process random collector cycles].freeze
+TESTS = %w[values wrappers states usercode foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
 def noticed_by_any?(first)

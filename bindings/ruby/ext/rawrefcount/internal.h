@@ -4,6 +4,7 @@
  *     usercode.c    what slots run
  *     exact.c       a marking of our own, for cycles with finalizers
  *     objects.c     wrappers, values, calls, classes
+ *     states.c      what a wrapper leaves behind for the finalizer of its object
  *     objspace.c    C references as ObjectSpace shows them
  *     insight.c     Rawrefcount.stats and its kin; Init
  *     view.c        Ruby's objects, as these show them */
@@ -116,6 +117,23 @@ static inline VALUE rrb_value_of(const rrc_object *ob)
     return (ob->ob_refcnt & INTPTR_MAX) >= RRC_REFCNT_FROM_PYPY ? (VALUE)ob->ob_pypy_link : 0;
 }
 
+/* states.c. A wrapper is watched if the type of its object has a tp_finalize. */
+int rrb_can_watch(void);                /* reserve memory for one more; 0: there is none */
+void rrb_watch(VALUE wrapper);
+size_t rrb_count_watched(void);
+void rrb_watch_nothing(void);           /* no wrapper is linked */
+void rrb_leave_state(VALUE wrapper);    /* it loses its object: note its state, if a finalizer can look for it */
+void rrb_leave_all_states(void);        /* all wrappers lose their objects */
+VALUE rrb_class_in_state(const rrc_object *ob);             /* of its next wrapper, or 0 */
+void rrb_take_state(VALUE wrapper, const rrc_object *ob);   /* a new wrapper gets what was noted */
+void rrb_drop_state(const rrc_object *ob);
+void rrb_mark_states(void (*mark)(VALUE));      /* what was noted */
+void rrb_mark_what_is_left(int is_major);       /* what can be noted at the end of this marking */
+void rrb_note_dead(int is_major, int was_marked);
+void rrb_keep_watched(void);
+void rrb_settle_watched(void);
+void rrb_watched_moved(void);
+
 /* objspace.c: called by mark functions outside of collections */
 void rrb_show_wrapper(rrc_object *ob);
 void rrb_show_root(void);
@@ -123,6 +141,7 @@ void rrb_show_root(void);
 /* exact.c */
 int rrb_has_other_ractors(void);        /* they change their objects while we look at all objects */
 void rrb_exact_collection(void);
+size_t rrb_count_finalizable(void);     /* what could be garbage that only this finds */
 void rrb_exact_trace(VALUE p);
 void rrb_exact_propagate(void);
 int rrb_exact_is_marked(VALUE p);

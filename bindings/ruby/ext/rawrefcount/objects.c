@@ -161,9 +161,14 @@ void rrb_forget(VALUE p)
 
 static void link_wrapper(VALUE wrapper, rrc_object *ob)
 {
+    int is_watched = RRC_TYPE(ob)->tp_finalize != NULL;
+    if (is_watched && !rrb_can_watch())
+        need_memory(NULL);
     if (rrc_link(rrb.heap, (rrc_gcref)wrapper, ob, RRC_O) != RRC_OK)
         need_memory(NULL);
     RTYPEDDATA_DATA(wrapper) = ob;
+    if (is_watched)
+        rrb_watch(wrapper);
 }
 
 static VALUE wrapper_of(VALUE klass, rrc_object *ob)
@@ -182,6 +187,7 @@ static VALUE wrapper_of(VALUE klass, rrc_object *ob)
 VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
 {
     rrc_gcref p;
+    VALUE klass, wrapper;
     if (ob == NULL || rrb.closing)
         return Qnil;
     p = rrc_to_obj(rrb.heap, ob);       /* (one that waits for its end can bear a marker) */
@@ -191,7 +197,10 @@ VALUE rrc_ruby_wrap_unlinked(rrc_object *ob)
         return is_immediate(ob) ? ((const immediate_object *)ob)->value : Qnil;
     if (rrc_refcnt(ob) == 0)
         rb_raise(rb_eRuntimeError, "this %s is being deallocated", ob->ob_type->tp_name);
-    return wrapper_of(class_of_type(ob->ob_type), ob);
+    klass = rrb_class_in_state(ob);
+    wrapper = wrapper_of(klass != 0 ? klass : class_of_type(ob->ob_type), ob);
+    rrb_take_state(wrapper, ob);
+    return wrapper;
 }
 
 typedef struct wrap_args {
@@ -301,6 +310,8 @@ void rrc_ruby_dispose(VALUE wrapper)
     ob = RTYPEDDATA_DATA(wrapper);
     if (ob == NULL || rrb.closing)
         return;
+    if (ob != &rrb_no_object)
+        rrb_leave_state(wrapper);
     RTYPEDDATA_DATA(wrapper) = NULL;
     if (ob == &rrb_no_object)
         return;

@@ -23,6 +23,7 @@ static VALUE finalized;
 static VALUE last_word;         /* with this, the dealloc of last_speaker calls its slot 0 */
 static rrc_object *last_speaker;
 static VALUE on_dealloc = Qnil; /* called with the id; may do anything */
+static VALUE on_finalize = Qnil;        /* called with the wrapper */
 static long alive;              /* nodes made and not deallocated */
 static long test;               /* what earlier ones have left is dealt with in silence */
 
@@ -78,6 +79,10 @@ static void node_finalize(rrc_heap *h, rrc_object *self)
     VALUE value = n->count > 0 ? rrc_ruby_wrap(n->slot[0]) : Qnil;
     if (n->test == test)
         rb_ary_push(finalized, rb_assoc_new(LONG2NUM(n->id), value));
+    if (n->test == test && !NIL_P(on_finalize)) {
+        VALUE wrapper = rrc_ruby_wrap(self);
+        rb_funcall(on_finalize, rb_intern("call"), 1, wrapper);
+    }
 }
 
 /* (Not for objects that earlier tests have left.) */
@@ -137,6 +142,7 @@ static void bold_dealloc(rrc_heap *h, rrc_object *self)
 
 static const rrc_type node_type = NODE_TYPE("node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type final_type = NODE_TYPE("final_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, node_finalize);
+static const rrc_type bare_final_type = NODE_TYPE("bare_final_node", 0, NULL, NULL, node_finalize);
 static const rrc_type bare_type = NODE_TYPE("bare_node", 0, NULL, NULL, NULL);
 static const rrc_type made_type = NODE_TYPE("made_node", RRC_TPFLAGS_HAVE_GC, node_traverse, node_clear, NULL);
 static const rrc_type weak_type = { .ob_base = RRC_OBJECT_HEAD_INIT(NULL), .tp_name = "weak_node",
@@ -157,7 +163,7 @@ static size_t node_native(const rrc_object *ob)
     return ((const node *)ob)->native + (size_t)((const node *)ob)->count * sizeof(rrc_object *);
 }
 
-static VALUE node_class, final_class, bare_class, weak_class;
+static VALUE node_class, final_class, bare_class, bare_final_class, weak_class;
 
 static rrc_object *make(const rrc_type *type, long id, int count)
 {
@@ -180,6 +186,7 @@ static rrc_object *make(const rrc_type *type, long id, int count)
 static VALUE node_s_new(int argc, VALUE *argv, VALUE klass)
 {
     const rrc_type *type = RTEST(rb_class_inherited_p(klass, final_class)) ? &final_type
+                         : RTEST(rb_class_inherited_p(klass, bare_final_class)) ? &bare_final_type
                          : RTEST(rb_class_inherited_p(klass, bare_class)) ? &bare_type
                          : RTEST(rb_class_inherited_p(klass, weak_class)) ? &weak_type : &node_type;
     rb_check_arity(argc, 0, 2);
@@ -362,6 +369,7 @@ static VALUE m_alive(VALUE self) { return LONG2NUM(alive); }
 static VALUE m_dead(VALUE self) { return dead; }
 static VALUE m_finalized(VALUE self) { return finalized; }
 static VALUE m_on_dealloc(VALUE self, VALUE callable) { return on_dealloc = callable; }
+static VALUE m_on_finalize(VALUE self, VALUE callable) { return on_finalize = callable; }
 static VALUE m_call_in_dealloc(VALUE self, VALUE speaker, VALUE word)
 {
     last_speaker = rrc_ruby_unwrap(speaker, &node_type);
@@ -378,7 +386,7 @@ static VALUE m_next_test(VALUE self)
     test++;
     rb_ary_clear(dead);
     rb_ary_clear(finalized);
-    return on_dealloc = Qnil;
+    return on_dealloc = on_finalize = Qnil;
 }
 
 /* Overwrite what other calls have left on the machine's stack. */
@@ -636,6 +644,9 @@ void Init_nodes(void)
     spec.name = "BareNode";
     spec.type = &bare_type;
     bare_class = rrc_ruby_define_class(module, &spec);
+    spec.name = "BareFinalNode";
+    spec.type = &bare_final_type;
+    bare_final_class = rrc_ruby_define_class(module, &spec);
     spec.name = "WeakNode";
     spec.type = &weak_type;
     weak_class = rrc_ruby_define_class(module, &spec);
@@ -656,6 +667,7 @@ void Init_nodes(void)
     rb_gc_register_mark_object(dead = rb_ary_new());
     rb_gc_register_mark_object(finalized = rb_ary_new());
     rb_gc_register_address(&on_dealloc);
+    rb_gc_register_address(&on_finalize);
     rb_gc_register_address(&last_word);
     MODULE_FUNCTION("hold", m_hold, 2);
     MODULE_FUNCTION("release", m_release, 1);
@@ -670,6 +682,7 @@ void Init_nodes(void)
     MODULE_FUNCTION("dead", m_dead, 0);
     MODULE_FUNCTION("finalized", m_finalized, 0);
     MODULE_FUNCTION("on_dealloc", m_on_dealloc, 1);
+    MODULE_FUNCTION("on_finalize", m_on_finalize, 1);
     MODULE_FUNCTION("call_in_dealloc", m_call_in_dealloc, 2);
     MODULE_FUNCTION("fill", m_fill, 1);
     MODULE_FUNCTION("old?", m_is_old, 1);
