@@ -31,6 +31,8 @@ typedef struct py_state {
     PyObject *error_type, *error_value;     /* the exception that is set; error_value may be NULL */
     PyObject *flying;               /* the exception of the error that is on its way up in the language */
     size_t flying_at;               /* vm->error.number when it took off */
+    PyObject **in_repr;             /* objects whose text is being made: see Py_ReprEnter */
+    size_t repr_count, repr_capacity;
     PyObject *modules;              /* by name */
     PyObject *interned;
     struct _PyWeakReference *told, *last_told;      /* their objects went, and their callbacks are still to be called */
@@ -76,8 +78,10 @@ typedef struct {
     PyMappingMethods as_mapping;
     PySequenceMethods as_sequence;
     PyBufferProcs as_buffer;
-    PyObject *ht_name, *ht_qualname, *ht_module;
+    PyObject *ht_name, *ht_qualname, *ht_module, *weakrefs;
     char *name_text;
+    PyMemberDef *slots;             /* what `__slots__` of the class named; their names are ours */
+    Py_ssize_t slot_count;
 } PyHeapTypeObject;
 
 /* A static type becomes ready when it is first needed. 0 after a failure, with an exception. */

@@ -243,6 +243,18 @@ FUNCTION(error_matches)
     return same ? truth(matches) : PyErr_Format(PyExc_AssertionError, "another exception is set");
 }
 
+/* A tuple, or a list, of 7 and an item that is not there. */
+FUNCTION(half_built)
+{
+    PyObject *op = PyObject_IsTrue(args[0]) ? PyTuple_New(2) : PyList_New(2);
+    UNUSED;
+    if (op != NULL && PyTuple_Check(op))
+        PyTuple_SET_ITEM(op, 0, PyLong_FromLong(7));
+    else if (op != NULL)
+        PyList_SET_ITEM(op, 0, PyLong_FromLong(7));
+    return op;
+}
+
 /* ---- list --------------------------------------------------------------------------- */
 
 FUNCTION(list_make)
@@ -961,6 +973,7 @@ static PyMethodDef methods[] = {
     METHOD("as-size", as_size), METHOD("as-double", as_double), METHOD("extreme-longs", extreme_longs),
     METHOD("str-copy", str_copy), METHOD("str-fill", str_fill), METHOD("greet", greet), METHOD("tuple-items", tuple_items),
     METHOD("tuple-get", tuple_get), METHOD("tuple-make", tuple_make), METHOD("tuple-set", tuple_set), METHOD("tuple-nest", tuple_nest), METHOD("error-matches", error_matches),
+    METHOD("half-built", half_built),
     METHOD("list-make", list_make), METHOD("list-items", list_items), METHOD("list-size", list_size),
     METHOD("list-get", list_get), METHOD("list-set", list_set), METHOD("list-append", list_append),
     METHOD("list-insert", list_insert), METHOD("list-delete", list_delete), METHOD("list-as-tuple", list_as_tuple),

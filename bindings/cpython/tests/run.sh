@@ -92,20 +92,26 @@ module frozenlist frozenlist frozenlist/_frozenlist.pyx frozenlist._frozenlist
 unset ASAN_OPTIONS
 module simplejson simplejson simplejson/_speedups.c simplejson._speedups
 
-# ---- weak references to garbage and in it: as in CPython
-for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
-    [ "$QUICK$mode" = 1--stress ] && continue
-    # shellcheck disable=SC2086
-    "$pvm" $mode --extension "$out/weak/weak.so" -e "(begin (display (call (import 'weak) 'run)) (exit 0))" >"$out/said" 2>&1
-    expect "weak.txt $mode" cmp "$out/said" $here/weak.txt
-done
+# ---- what CPython says too
 python_headers=$(python3 -c 'import sys, sysconfig; sys.version_info[:2] == (3, 11) and print(sysconfig.get_path("include"))' 2>/dev/null)
-if [ -f "$python_headers/Python.h" ]; then
-    mkdir -p "$out/weak/python"
-    expect "weak.c compiles for CPython" $CC -O1 -fPIC -shared -I"$python_headers" $here/weak.c -o "$out/weak/python/weak.so"
-    PYTHONPATH=$out/weak/python python3 -c 'import weak; print(weak.run(), end="")' >"$out/said" 2>&1
-    expect "weak.txt is what CPython says" cmp "$out/said" $here/weak.txt
-else skip "weak.txt: there is no python3.11 with its headers"; fi
+mkdir -p "$out/python"
+for name in weak same; do
+    # shellcheck disable=SC2086
+    expect "$name.c compiles" $CC $flags $here/$name.c -o "$out/$name.so"
+    for mode in '' '--nursery 8k' --stress '--incremental --stress'; do
+        [ "$QUICK$mode" = 1--stress ] && continue
+        # shellcheck disable=SC2086
+        "$pvm" $mode --extension "$out/$name.so" -e "(begin (display (call (import '$name) 'run)) (exit 0))" >"$out/said" 2>&1
+        expect "$name.txt $mode" cmp "$out/said" $here/$name.txt
+    done
+    if [ ! -f "$python_headers/Python.h" ]; then
+        skip "$name.txt: there is no python3.11 with its headers"
+        continue
+    fi
+    expect "$name.c compiles for CPython" $CC -O1 -fPIC -shared -I"$python_headers" $here/$name.c -o "$out/python/$name.so"
+    PYTHONPATH=$out/python python3 -c "import $name; print($name.run(), end='')" >"$out/said" 2>&1
+    expect "$name.txt is what CPython says" cmp "$out/said" $here/$name.txt
+done
 
 # ---- the examples, both at once
 mkdir -p "$out/extensions"
