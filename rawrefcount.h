@@ -320,6 +320,8 @@
  *        - Python.h: `__slots__`; bases whose layouts do not fit are refused; a dict or a tuple can contain itself when
  *          its text is made; tuples and lists with missing items do not crash; weak references to classes,
  *          functions, methods, modules; the exception of an error that is over goes.
+ *        - Python.h: what an extension uses and the API does not have is an error when it is compiled. Python.h
+ *          includes pythread.h and the system's headers that CPython's does.
  *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);

@@ -315,8 +315,11 @@ static PyObject *load(const char *name, const char *path)
 
     snprintf(symbol, sizeof symbol, "PyInit_%s", last != NULL ? last + 1 : name);
     file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (file == NULL)
-        return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    if (file == NULL) {
+        const char *reason = dlerror();
+        return PyErr_Format(PyExc_ImportError, "%s%s", reason, strstr(reason, "undefined symbol") == NULL ? ""
+                            : ": neither this C API has it, nor a library that the module is linked with");
+    }
     *(void **)&init = dlsym(file, symbol);
     if (init != NULL)
         return initialize(name, init);

@@ -11,7 +11,7 @@ kind=${2:-release}
 here=bindings/cpython/tests
 sources=$BUILD/sources
 out=$BUILD/cpython/$kind
-flags='-O1 -g -fPIC -shared -Werror=implicit-function-declaration -Ibindings/cpython/include'
+flags='-O1 -g -fPIC -shared -Ibindings/cpython/include'
 [ "$kind" = debug ] && flags="$flags -fno-omit-frame-pointer -fsanitize=address -DRRC_DEBUG"
 # What an extension keeps in its static variables until the process ends, or forgets there, is no leak of ours.
 LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0
