@@ -53,10 +53,13 @@ MUTANTS = {
   "marking_ends_with_the_slice" => ["collector.c", "    rrb.is_open = rrb.in_hooked_gc = 0;", "    rrb.is_open = 0;", "collector"],
   "hooks_stay_on" => ["collector.c", "        rrb.hooks_on = 0;\n        rb_tracepoint_disable(rrb.tracepoint);", "        rrb.hooks_on = 0;", "collector"],
   "hooks_stay_off" => ["collector.c", "        rb_tracepoint_enable(rrb.tracepoint);\n        rrb.hooks_on", "        rrb.hooks_on"],
-  "cycles_wait_for_ruby" => ["collector.c", "        rrb.minor_started = 1;\n        start_collection(0);", "        rrb.minor_started = 1;", "collector"],
+  "cycles_wait_for_ruby" => ["collector.c", "        rrb.minor_started = rrb.minor_wanted = 1;\n        rrb_schedule();", "        rrb.minor_started = 1;", "collector"],
   "no_major_follows" => ["collector.c", "        start_collection(1);", "        (void)0;", "collector"],
   "the_limit_is_low" => ["collector.c", "        if (more < tracked)\n            more = tracked;", "        more = 0;", "collector"],
-  "minors_are_left_out" => ["collector.c", "        start_collection(0);", "        start_collection(1);", "collector"],
+  "ruby_code_runs_in_c" => ["collector.c", "        rrb.minor_started = rrb.minor_wanted = 1;\n        rrb_schedule();", "        rrb.minor_started = 1;\n        start_collection(0);", "dispose"],
+  "wanted_minors_are_weighed_at_once" => ["collector.c", "    if (!minor_started)                 /*", "    if (1) /*", "collector"],
+  "all_classes_can_dispose" => ["objects.c", "    if (spec->can_dispose)", "    if (1)", "dispose"],
+  "minors_are_left_out" => ["collector.c", "    start_collection(0);", "    start_collection(1);", "collector"],
   "disabled_collections_are_started" => ["collector.c", "    if (!majors_are_allowed() || RTEST(rb_gc_disable()))\n        return;", "    ", "collector"],
   "bytes_are_not_reported" => ["collector.c", "    rb_gc_adjust_memory_usage(bytes);", "    (void)bytes;"],
   "ruby_has_no_occasion_to_collect" => ["collector.c", "    ruby_xfree(ruby_xmalloc(1));", "    (void)0;"],
@@ -146,7 +149,7 @@ def noticed?(tests)
   end
 end
 
-TESTS = %w[values wrappers states usercode foreign insight objspace process random collector cycles].freeze
+TESTS = %w[values wrappers dispose states usercode foreign insight objspace process random collector cycles].freeze
 
 # Some mistakes show only if Ruby's collector comes at the right moment, and so the tests are asked twice.
 def noticed_by_any?(first)
@@ -154,6 +157,7 @@ def noticed_by_any?(first)
   noticed?(tests) || noticed?(tests)
 end
 
+$stdout.sync = true
 passed = failed = 0
 prepare or abort "the binding cannot be built: see #{WORK}/ext/log"
 MUTANTS.each do |name, (file, text, instead, first)|

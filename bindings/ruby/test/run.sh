@@ -69,7 +69,7 @@ run_tests() {
                printf "%d passed, %d failed, %d skipped\n", runs - bad - skips, bad, skips; exit bad > 0 || runs == 0 }' "$LOG"
 }
 
-QUICK_TESTS='values wrappers states usercode foreign cycles process slots insight objspace'
+QUICK_TESTS='values wrappers dispose states usercode foreign cycles process slots insight objspace'
 ALL_TESTS="$QUICK_TESTS collector random whole_collector whole_random"
 case $kind in
 build)
@@ -114,7 +114,7 @@ asan)
     LD_PRELOAD="$asan $ubsan"
     RUNS=10
     export ASAN_OPTIONS RUNS LD_PRELOAD
-    run_tests values wrappers states usercode foreign cycles slots insight objspace collector random
+    run_tests values wrappers dispose states usercode foreign cycles slots insight objspace collector random
     ;;
 soak)
     rake test_libraries

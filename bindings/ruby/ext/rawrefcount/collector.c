@@ -208,7 +208,8 @@ static void weigh_tracked(size_t tracked)
 #define REPORT_STEP (64 * 1024)
 
 /* Tell Ruby of native memory, where a collection may happen: not from inside the header. And
-   as Ruby collects when it allocates for itself, not when it is told, let it do so. */
+   as Ruby collects when it allocates for itself, not when it is told, let it do so. (No Ruby code runs here, as C
+   functions are in the middle of their work. GC.start would do pending work, and let other threads run.) */
 void rrb_press(void)
 {
     ptrdiff_t bytes = rrb.unreported;
@@ -223,8 +224,8 @@ void rrb_press(void)
     ruby_xfree(ruby_xmalloc(1));
     if (!rrb.minor_started && rb_gc_latest_gc_info(sym_state) != sym_marking
         && stats_now().tracked >= rrb.tracked_limit) {
-        rrb.minor_started = 1;
-        start_collection(0);
+        rrb.minor_started = rrb.minor_wanted = 1;
+        rrb_schedule();
     }
 }
 
@@ -274,9 +275,19 @@ static int is_astray(void)
     return 1;
 }
 
+static int start_wanted(void)
+{
+    if (!rrb.minor_wanted)
+        return 0;
+    rrb.minor_wanted = 0;
+    start_collection(0);
+    return 1;
+}
+
 static void run_job(void *unused)
 {
     rrc_stats stats;
+    int minor_started;
     (void)unused;
     if (is_astray() || rrb.closing)
         return;
@@ -284,11 +295,13 @@ static void run_job(void *unused)
         rrb.job_was_early = 1;
         return;
     }
+    minor_started = start_wanted();
     rrb_run_pending(0);
     stats = stats_now();
     if (rrb_count_finalizable() >= rrb.finalizable_limit && majors_are_allowed())
         rrb_exact_collection();
-    weigh_tracked(stats.tracked);
+    if (!minor_started)                 /* (else the job after it) */
+        weigh_tracked(stats.tracked);
     stats = stats_now();                /* (other threads may have run) */
     if (rrb.hooks_on && stats.p_young + stats.p_old + stats.o_young + stats.o_old == 0) {
         rrb.hooks_on = 0;
@@ -346,7 +359,11 @@ size_t rrb_run_pending(size_t max)
 
 size_t rrc_ruby_run_pending(size_t max)
 {
-    return rrb.closing ? 0 : rrb_run_pending(max);
+    if (rrb.closing)
+        return 0;
+    if (rrb.guards == 0)
+        start_wanted();
+    return rrb_run_pending(max);
 }
 
 /* ---- collections ---- */

@@ -64,7 +64,8 @@ typedef struct rrb_state {
     rb_atomic_t job_was_astray; /* ... or in another Ractor */
     ptrdiff_t unreported;       /* bytes that Ruby was not told of */
     int major_ended;            /* a major collection has ended since the last job */
-    int minor_started;          /* because of the limit; the next job decides what follows */
+    int minor_wanted;           /* because of the limit; the next job starts it */
+    int minor_started;          /* ... or has started it; the job after that decides what follows */
     size_t tracked_limit;       /* so many tracked objects start a major collection of Ruby's */
     size_t finalizable_limit;   /* so many objects with finalizers start an exact collection */
     size_t unhooked, pauses, exact, errors;     /* for Rawrefcount.stats */
@@ -87,7 +88,7 @@ size_t rrb_run_pending(size_t max);
 void rrb_schedule(void);                /* run pending work soon */
 void rrb_settle(void);
 void rrb_stop_slices(void);             /* the search goes on as one piece when Ruby's marking ends */
-void rrb_press(void);                   /* tell Ruby of native memory; it may collect */
+void rrb_press(void);                   /* tell Ruby of native memory; it may collect, and runs no Ruby code */
 int rrb_is_old(VALUE p);
 void rrb_show(int on, int with_bar);    /* rrb.insight shows Ruby's objects */
 

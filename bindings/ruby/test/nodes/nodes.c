@@ -200,8 +200,8 @@ static node *self_node(VALUE self)
 
 static rrc_object **slot_at(VALUE self, VALUE index)
 {
-    node *n = self_node(self);
     int i = NUM2INT(index);
+    node *n = self_node(self);          /* (the conversion may have disposed of it) */
     if (i < 0 || i >= n->count)
         rb_raise(rb_eIndexError, "no slot %d", i);
     return &n->slot[i];
@@ -211,7 +211,6 @@ static VALUE node_set(VALUE self, VALUE index, VALUE value)
 {
     rrc_object **slot = slot_at(self, index), *old = *slot;
     rrc_object *fresh = NIL_P(value) ? NULL : rrc_ruby_hold(value);
-    old = *slot;
     *slot = fresh;
     if (old != NULL)
         rrc_decref(heap, old);
@@ -242,9 +241,10 @@ static VALUE node_id(VALUE self) { return LONG2NUM(self_node(self)->id); }
 
 static VALUE node_claim(VALUE self, VALUE bytes)
 {
+    size_t size = NUM2SIZET(bytes);
     node *n = self_node(self);
-    rrc_ruby_native_bytes((ptrdiff_t)NUM2SIZET(bytes) - (ptrdiff_t)n->native);
-    n->native = NUM2SIZET(bytes);
+    rrc_ruby_native_bytes((ptrdiff_t)size - (ptrdiff_t)n->native);
+    n->native = size;
     return bytes;
 }
 
@@ -421,6 +421,25 @@ static VALUE m_leave(VALUE self, VALUE way, VALUE place)
         rb_bug("the second call failed");
     rrc_ruby_raise(tag);
     return result;
+}
+
+static VALUE m_dispose(VALUE self, VALUE wrapper) { rrc_ruby_dispose(wrapper); return Qnil; }
+
+/* Take and drop n references to new values, wrap n new objects, and tell of much memory, in one C function: as no Ruby
+   code runs meanwhile, the number of nodes that live stays. Gives by how much it has changed. */
+static VALUE m_work_in_c(VALUE self, VALUE n)
+{
+    long i, before = alive, count = NUM2LONG(n);
+    VALUE value;
+    for (i = 0; i < count; i++) {
+        rrc_decref(heap, rrc_ruby_hold(rb_str_new_cstr("held")));
+        rrc_ruby_native_bytes(100000);
+        value = rrc_ruby_wrap_new(bare_class, make(&bare_type, 0, 0));
+        before++;
+        rrc_ruby_native_bytes(-100000);
+        RB_GC_GUARD(value);
+    }
+    return LONG2NUM(alive - before);
 }
 
 static VALUE m_gc_collect(VALUE self) { return SIZET2NUM(rrc_gc_collect(heap)); }
@@ -631,7 +650,7 @@ static void name_hidden_class(void)
 void Init_nodes(void)
 {
     VALUE module = rb_define_module("Nodes");
-    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native };
+    rrc_ruby_class spec = { "Node", &node_type, 0, node_methods, node_native, 1 };
     heap = rrc_ruby_init();
     if (getenv("NODES_WHOLE") == NULL)
         rrc_ruby_allow_slices();
@@ -690,6 +709,8 @@ void Init_nodes(void)
     MODULE_FUNCTION("next_test", m_next_test, 0);
     MODULE_FUNCTION("wipe", m_wipe, 0);
     MODULE_FUNCTION("leave", m_leave, 2);
+    MODULE_FUNCTION("dispose", m_dispose, 1);
+    MODULE_FUNCTION("work_in_c", m_work_in_c, 1);
     MODULE_FUNCTION("gc_collect", m_gc_collect, 0);
     MODULE_FUNCTION("define_twice", m_define_twice, 0);
     MODULE_FUNCTION("define_below", m_define_below, 1);
