@@ -322,6 +322,7 @@
  *          functions, methods, modules; the exception of an error that is over goes.
  *        - Python.h: what an extension uses and the API does not have is an error when it is compiled. Python.h
  *          includes pythread.h and the system's headers that CPython's does.
+ *        - pvm --help names --extension.
  *        New in Python.h: _PyTuple_Resize, Py_ReprEnter, Py_ReprLeave, PyUnicode_AppendAndDel.
  * 1.0.0  A program for 0.3.0 may have to be changed, because
  *        - p and markers must be even (RRC_ETAGGED);

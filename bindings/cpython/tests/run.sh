@@ -129,6 +129,10 @@ for script in bindings/cpython/extensions/tests/*.lisp; do
     done
 done
 
+# The script of the README.
+sed -n '/^    (define Node/,/^    (call a .walk)/s/^    //p' bindings/cpython/README.md >"$out/script.lisp"
+expect "README: the script" test "$("$pvm" --extension "$out/extensions/graph.so" "$out/script.lisp")" = "b is reached from a"
+
 # ---- the option
 # says NAME STATUS TEXT COMMAND...: it ends with this status, and TEXT is part of what it writes.
 says() {
@@ -146,6 +150,8 @@ printf 'no code' >"$out/text.so"
 says "a text as an extension" 1 text.so "$pvm" --extension "$out/text.so" -e "(import 'text)"
 cp "$probe" "$out/other.so"
 says "an extension under another name" 1 PyInit_other "$pvm" --extension "$out/other.so" -e "(import 'other)"
+says "--help" 0 "--extension [PACKAGE=]FILE" "$pvm" --help
+says "a wrong option" 2 "usage: pvm" "$pvm" --extensions
 says "--extension without a file" 2 "a file must follow" "$pvm" --extension
 
 # ---- debug builds name a borrowed reference that is stale, where it is used
